@@ -1,0 +1,1 @@
+"""One file a backend; the heavy import inside a function."""

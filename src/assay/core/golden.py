@@ -1,0 +1,43 @@
+"""Stored reference outputs with provenance: the contents of golden.lock."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class GoldenTensor(msgspec.Struct, frozen=True):
+    """One tensor of all samples stacked on axis 0. `role` is input, output or label."""
+
+    name: str
+    role: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class GoldenFile(msgspec.Struct, frozen=True):
+    """One safetensors file of the folder, by content."""
+
+    path: str
+    sha256: str
+    size_bytes: int
+    tensors: tuple[GoldenTensor, ...]
+
+
+class GoldenLock(msgspec.Struct, frozen=True):
+    """golden.lock. `samples` is the number of samples stacked on axis 0 of every tensor.
+
+    A *sample* is one run of the model at batch 1 (its batch axis removed where the model has one is NOT done: each
+    sample keeps the shape the model sees, so stored shape is (samples, *tensor shape)).
+    """
+
+    model_digest: str
+    model_name: str
+    samples: int
+    seed: int
+    producer: str
+    producer_version: str
+    who: str
+    why: str
+    created_at: str
+    files: tuple[GoldenFile, ...]
+    version: int = 1

@@ -1,0 +1,58 @@
+"""One cell of the matrix: case x flow x task."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+from assay.core.case import Case
+from assay.core.digest import value_digest
+from assay.core.flow import Flow
+
+
+class Task(enum.StrEnum):
+    """What a worker is asked to do with a case and a flow."""
+
+    INSPECT = "inspect"
+    RECORD = "record"
+    VERIFY = "verify"
+    MEASURE = "measure"
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What one job may use. `memory_bytes` 0 means no limit."""
+
+    timeout_s: float = 300.0
+    memory_bytes: int = 0
+
+
+class Measuring(msgspec.Struct, frozen=True):
+    """How a measure job samples: seconds of sampling, batch sizes (empty: the model's own), threads."""
+
+    seconds: float = 0.5
+    batches: tuple[int, ...] = ()
+    threads: int = 1
+    warmup_s: float = 2.0
+
+
+class Job(msgspec.Struct, frozen=True):
+    """What crosses the wall on the way in. `scratch` is a folder the worker may write to; `blobs` the blob store's folder."""
+
+    case: Case
+    flow: Flow
+    task: Task = Task.VERIFY
+    limits: Limits = Limits()
+    measuring: Measuring = Measuring()
+    scratch: str = ""
+    blobs: str = ""
+
+    @property
+    def key(self) -> str:
+        """`case | flow | task`: unique inside a run, readable in a log."""
+        return f"{self.case.name}|{self.flow.name}|{self.task.value}"
+
+
+def job_digest(job: Job) -> str:
+    """Identity of what is asked, folders aside: the same question has the same digest on every machine."""
+    return value_digest((job.case, job.flow, job.task, job.measuring))

@@ -1,0 +1,28 @@
+"""A graph by reference: what it is called, where it lies, what goes in and out."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class TensorSpec(msgspec.Struct, frozen=True):
+    """One input or output. A dimension is a number, a symbol, or "?" where nothing is known."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | str, ...]
+
+
+class Model(msgspec.Struct, frozen=True):
+    """A model by digest: its bytes never travel inside a value."""
+
+    name: str
+    source: str
+    digest: str
+    inputs: tuple[TensorSpec, ...] = ()
+    outputs: tuple[TensorSpec, ...] = ()
+    format: str = "onnx"
+    size_bytes: int = 0
+    ir_version: int = 0
+    opsets: dict[str, int] = {}
+    nodes: int = 0

@@ -1,0 +1,57 @@
+"""Limits, expected outcomes and counts: what a reviewed file demands of results."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Goal(msgspec.Struct, frozen=True):
+    """A limit over one recorded figure, for the cells that the globs match.
+
+    Exactly one of: `max`, `min` (absolute, in the figure's own unit), `max_degradation` (absolute difference to the
+    baseline, in the bad direction), `percent_max_degradation` (the same in percent of the baseline).
+    `against` names the baseline: "run" (the run given as baseline) or "flow:<name>" (that flow in the same run).
+    """
+
+    figure: str
+    max: float | None = None
+    min: float | None = None
+    max_degradation: float | None = None
+    percent_max_degradation: float | None = None
+    flow: str = "*"
+    case: str = "*"
+    against: str = "run"
+
+
+class Expectation(msgspec.Struct, frozen=True):
+    """A known outcome: reason and issue say why it is accepted, `expires` (ISO date, "" never) until when."""
+
+    case: str
+    flow: str
+    outcome: str
+    reason: str
+    issue: str = ""
+    expires: str = ""
+    task: str = "*"
+
+
+class Policy(msgspec.Struct, frozen=True):
+    """Everything a verdict may depend on beside the results. `minimum_cases` maps a flow glob to a count.
+
+    `fail_on` are outcomes that fail a job; `mistrusted`, `unavailable` ... not in it become skip or inconclusive.
+    """
+
+    goals: tuple[Goal, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    minimum_cases: dict[str, int] = {}
+    budget_max: float = 1.0
+    fail_on: tuple[str, ...] = (
+        "mismatch",
+        "error",
+        "crash",
+        "timeout",
+        "out_of_memory",
+        "nondeterministic",
+        "undelegated",
+        "unsupported",
+    )

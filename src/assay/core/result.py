@@ -1,0 +1,187 @@
+"""What one job observed. Recorded once, never changed; verdicts are derived from it."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+from assay.core.model import Model
+
+
+class Stage(enum.StrEnum):
+    """Where a job is. A crash is blamed on the stage entered last."""
+
+    START = "start"
+    IMPORT = "import"
+    TRANSFORM = "transform"
+    LOWER = "lower"
+    SAVE = "save"
+    LOAD = "load"
+    RUN = "run"
+    COMPARE = "compare"
+    MEASURE = "measure"
+
+
+class Outcome(enum.StrEnum):
+    """How a job ended. Only the policy turns an outcome into a failure."""
+
+    OK = "ok"
+    MISMATCH = "mismatch"
+    UNSUPPORTED = "unsupported"
+    UNDELEGATED = "undelegated"
+    ERROR = "error"
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out_of_memory"
+    UNAVAILABLE = "unavailable"
+    NONDETERMINISTIC = "nondeterministic"
+    MISTRUSTED = "mistrusted"
+    INFRASTRUCTURE = "infrastructure"
+
+
+class Cause(enum.StrEnum):
+    """Why a stage failed, as far as the backend's words tell."""
+
+    NONE = "none"
+    INVALID_MODEL = "invalid_model"
+    OPERATOR_UNSUPPORTED = "operator_unsupported"
+    OPSET_TOO_NEW = "opset_too_new"
+    OUT_OF_MEMORY = "out_of_memory"
+    SIGNAL = "signal"
+    TIMEOUT = "timeout"
+    MISSING_LIBRARY = "missing_library"
+    OTHER = "other"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One defect seen by the comparator. `kind` is one of: missing_output, extra_output, output_order, samples, dtype,
+    shape, nan, infinity, lowest_for_infinity, values, degenerate, empty, unsupported_dtype, task."""
+
+    kind: str
+    output: str
+    text: str
+
+
+class Worst(msgspec.Struct, frozen=True):
+    """One of the worst elements: index (sample first), expected, actual."""
+
+    index: tuple[int, ...]
+    expected: float
+    actual: float
+
+
+class Histogram(msgspec.Struct, frozen=True):
+    """Counts between edges; len(edges) == len(counts) + 1."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """One output, all samples together, against its reference.
+
+    `metrics` holds plain figures (max_abs, max_rel, rel_l2, rmse, cosine, norm_ratio, sqnr_db, psnr_db, abs_p50, abs_p99,
+    share_out_of_tolerance, budget_used ...); units are in the names. `degenerate` says why the reference or the output
+    is too poor to prove anything ("" if it is not).
+    """
+
+    output: str
+    dtype: str
+    shape: tuple[int, ...]
+    samples: int
+    elements: int
+    findings: tuple[Finding, ...] = ()
+    metrics: dict[str, float] = {}
+    rtol: float = 0.0
+    atol: float = 0.0
+    degenerate: str = ""
+    worst: tuple[Worst, ...] = ()
+    error_histogram: Histogram | None = None
+    ulp_histogram: Histogram | None = None
+
+
+class Measurement(msgspec.Struct, frozen=True):
+    """Honest samples at one batch size: seconds per call, wall and CPU, in the order taken.
+
+    `warmup_s` are the calls before the clock was believed; `stable` is False where the budget ended first.
+    """
+
+    batch: int
+    wall_s: tuple[float, ...]
+    cpu_s: tuple[float, ...]
+    warmup_s: tuple[float, ...] = ()
+    stable: bool = True
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """Peak resident memory in bytes (VmHWM, reset before each): of the process before loading, of load, of run."""
+
+    before_bytes: int = 0
+    load_peak_bytes: int = 0
+    run_peak_bytes: int = 0
+
+
+class Placement(msgspec.Struct, frozen=True):
+    """How many operators of one kind ran where, and in which type. `device` is the backend's word (CPUExecutionProvider)."""
+
+    operator: str
+    device: str
+    precision: str
+    count: int
+
+
+class BuildFacts(msgspec.Struct, frozen=True):
+    """What the engine really is, as far as the backend tells."""
+
+    backend_version: str = ""
+    artifact_bytes: int = 0
+    artifact_digest: str = ""
+    precision: str = ""
+    placements: tuple[Placement, ...] = ()
+    undelegated: tuple[str, ...] = ()
+    options: dict[str, str] = {}
+
+
+class StageTime(msgspec.Struct, frozen=True):
+    """Wall seconds spent in one stage."""
+
+    stage: Stage
+    seconds: float
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What one job observed. `job_key` is `case|flow|task`; `detail` one sentence a person can act on.
+
+    `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
+    signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
+    not repeat; `log` is the bounded native stdout and stderr; `blobs` maps a name (`actual/<output>`) to a sha256.
+    """
+
+    job_key: str
+    case: str
+    flow: str
+    task: str
+    job_digest: str
+    outcome: Outcome
+    stage: Stage
+    cause: Cause = Cause.NONE
+    detail: str = ""
+    node: str = ""
+    signal: str = ""
+    attempts: int = 1
+    only_after_other_jobs: bool = False
+    stage_times: tuple[StageTime, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    task_metrics: dict[str, float] = {}
+    measurements: tuple[Measurement, ...] = ()
+    memory: Memory = Memory()
+    facts: BuildFacts = BuildFacts()
+    warnings: tuple[str, ...] = ()
+    log: str = ""
+    blobs: dict[str, str] = {}
+    versions: dict[str, str] = {}
+    started_at: str = ""
+    seconds: float = 0.0
+    model: Model | None = None

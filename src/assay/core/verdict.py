@@ -1,0 +1,38 @@
+"""What the judge says: derived from results and a policy, never recorded as fact."""
+
+from __future__ import annotations
+
+import enum
+
+import msgspec
+
+
+class Word(enum.StrEnum):
+    """The seven answers."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    XFAIL = "xfail"
+    XPASS = "xpass"
+    SKIP = "skip"
+    INCONCLUSIVE = "inconclusive"
+    ERROR = "error"
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """One answer for one job (`job_key`), or for the run as a whole (`job_key` empty), with a reason to act on."""
+
+    word: Word
+    reason: str
+    job_key: str = ""
+    figure: str = ""
+    observed: float | None = None
+    allowed: float | None = None
+
+
+class Judgement(msgspec.Struct, frozen=True):
+    """All verdicts of a run and what they add up to. `exit_code`: 0 pass, 1 fail, 3 inconclusive, 4 error, 5 nothing executed."""
+
+    verdicts: tuple[Verdict, ...]
+    run: Verdict
+    exit_code: int

@@ -1,0 +1,103 @@
+"""Errors of the harness and of its input, never of the thing under test.
+
+AssayError
+├── UsageError                exit 2: wrong usage or bad input; the text is one sentence: what, where, what to do
+│   ├── BadModel              a file that is no usable ONNX model
+│   ├── BadGolden             a golden folder that cannot be used as it is
+│   ├── BadPolicy             assay.toml
+│   ├── UnknownName           an unknown flow, backend, report; names the nearest
+│   ├── RunNotFound           no such run in the history
+│   └── NotWritable           a path that is to be written cannot be
+├── HarnessError              exit 4: the harness or the machine failed
+│   ├── StoreError            the history cannot be read or written
+│   │   └── NewerHistory      written by a newer version of assay
+│   ├── BlobMissing
+│   ├── BlobCorrupt
+│   └── WorkerFailed          workers cannot be started
+└── Lowering                  raised by backends in a worker: becomes an outcome of the job, never leaves the worker
+    ├── Unsupported           an operator, opset, type or shape the backend does not have
+    ├── InvalidModel          the backend says the model is broken
+    └── Unavailable           a library or device is missing
+"""
+
+from __future__ import annotations
+
+
+class AssayError(Exception):
+    """The root."""
+
+
+class UsageError(AssayError):
+    """Wrong usage or bad input."""
+
+
+class BadModel(UsageError):
+    """A file that is no usable model."""
+
+
+class BadGolden(UsageError):
+    """A golden folder that cannot be used as it is."""
+
+
+class BadPolicy(UsageError):
+    """assay.toml says something that cannot be followed."""
+
+
+class UnknownName(UsageError):
+    """A name that nothing answers to."""
+
+
+class RunNotFound(UsageError):
+    """No such run in the history."""
+
+
+class NotWritable(UsageError):
+    """A path that is to be written cannot be."""
+
+
+class HarnessError(AssayError):
+    """The harness or the machine failed."""
+
+
+class StoreError(HarnessError):
+    """The history cannot be read or written."""
+
+
+class NewerHistory(StoreError):
+    """The history was written by a newer version of assay."""
+
+
+class BlobMissing(HarnessError):
+    """A blob that should be there is not."""
+
+
+class BlobCorrupt(HarnessError):
+    """The bytes of a blob are not those of its digest."""
+
+
+class WorkerFailed(HarnessError):
+    """Workers cannot be started."""
+
+
+class Lowering(AssayError):
+    """Why a backend did not take a model. `node` names the offending node where the backend does."""
+
+    def __init__(self, text: str, *, node: str = "") -> None:
+        super().__init__(text)
+        self.node = node
+
+
+class Unsupported(Lowering):
+    """An operator, opset, type or shape the backend does not have. `cause` is a `Cause` value's name."""
+
+    def __init__(self, text: str, *, node: str = "", cause: str = "operator_unsupported") -> None:
+        super().__init__(text, node=node)
+        self.cause = cause
+
+
+class InvalidModel(Lowering):
+    """The backend says that the model is broken."""
+
+
+class Unavailable(Lowering):
+    """A library or a device is missing."""

@@ -1,0 +1,1 @@
+"""The composition roots: where adapters are chosen and put together."""

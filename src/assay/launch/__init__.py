@@ -1,0 +1,1 @@
+"""Launchers: jobs in, one result each out."""

@@ -1,0 +1,1 @@
+"""Opening models and goldens: files in, frozen values out, bad input answered."""

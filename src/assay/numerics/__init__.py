@@ -1,0 +1,1 @@
+"""Comparing tensors: structure, finite classes, degenerate outputs, metrics."""

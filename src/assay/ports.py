@@ -1,0 +1,188 @@
+"""The extension manual: what a backend, a metric, a suite, a launcher, a store, a blob store and a report must do.
+
+Each protocol names the conformance check in `assay.testing` that an implementation must pass. Implementations are found by
+entry point (groups `assay.backends`, `assay.transforms`, `assay.suites`, `assay.metrics`, `assay.reports`,
+`assay.launchers`, `assay.stores`); ours come in by the same door as a stranger's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+
+from assay.core.case import Case, Contract
+from assay.core.flow import Flow, Option
+from assay.core.job import Job
+from assay.core.result import BuildFacts, Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+
+Tensor = np.ndarray[Any, Any]
+Tensors = Mapping[str, Tensor]
+"""Name to array. bfloat16, fp8 and int4 arrays carry the dtypes of ml_dtypes."""
+
+
+class OptionSpec(msgspec.Struct, frozen=True):
+    """One option of a backend: its default, what it may be (empty: any of the default's type), and what it does."""
+
+    name: str
+    default: Option
+    choices: tuple[Option, ...] = ()
+    help: str = ""
+
+
+class Availability(msgspec.Struct, frozen=True):
+    """Whether a backend can run here. `install` is the command that would make it available."""
+
+    available: bool
+    version: str = ""
+    reason: str = ""
+    install: str = ""
+
+
+class Engine(Protocol):
+    """A lowered model. Created, run and dropped inside one worker process."""
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Feed inputs by name, return every output by name in the model's order. Shapes and dtypes exactly as the
+        backend gave them: no squeezing, no casting."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write the artifact that would be deployed into an existing empty folder."""
+        ...
+
+    def facts(self) -> BuildFacts:
+        """What the engine is: version, precision obtained, operators and where they ran. Called after a run."""
+        ...
+
+
+class Backend(Protocol):
+    """Lowers models. The class is instantiated without arguments; importing its module must not import the library.
+
+    Conformance: `assay.testing.check_backend`.
+    """
+
+    name: str
+    options: tuple[OptionSpec, ...]
+    flows: tuple[Flow, ...]
+    """The named flows this backend offers, the default one first."""
+
+    def availability(self) -> Availability:
+        """Without importing the library where that is possible (importlib.metadata): this is called in the driver."""
+        ...
+
+    def prepare(self) -> None:
+        """Import the library (the `import` stage)."""
+        ...
+
+    def lower(self, model: Path, flow: Flow) -> Engine:
+        """Compile the ONNX file for this flow. Raises errors of `assay.errors.Lowering` where the backend's words tell why."""
+        ...
+
+    def load(self, folder: Path, flow: Flow) -> Engine:
+        """The engine saved into `folder` by `Engine.save`."""
+        ...
+
+
+class Metric(Protocol):
+    """One figure of one output. Conformance: `assay.testing.check_metric`."""
+
+    def __call__(self, actual: Tensor, expected: Tensor, contract: Contract) -> Mapping[str, float]:
+        """Figures by name; NaN where the figure has no meaning for these arrays. Never raises on empty, 0-d, NaN, infinity."""
+        ...
+
+
+class Suite(Protocol):
+    """A named, seeded generator of cases. Conformance: `assay.testing.check_suite`."""
+
+    name: str
+
+    def cases(self, *, seed: int) -> Iterator[Case]: ...
+
+
+class Launcher(Protocol):
+    """Jobs in, exactly one result each out, in the order they end. Conformance: `assay.testing.check_launcher`."""
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """Closing the iterator stops all workers and leaves no process behind."""
+        ...
+
+
+class Store(Protocol):
+    """The history. One writer at a time; a second waits. Conformance: `assay.testing.check_store`."""
+
+    def open_run(self, run: Run) -> None:
+        """Record a run before its first job. Opening the same run again changes nothing."""
+        ...
+
+    def record(self, run_id: str, results: Sequence[Result]) -> None:
+        """Append results in one transaction; idempotent by (run, job key): a second copy changes nothing."""
+        ...
+
+    def close_run(self, run_id: str, status: str, judgement: Judgement) -> None:
+        """Set the status and keep the words of the judgement in the summary and current-state tables."""
+        ...
+
+    def run(self, run_id: str) -> Run:
+        """The run with that id, or a unique prefix of it, or "last". Raises `assay.errors.RunNotFound`."""
+        ...
+
+    def runs(self, limit: int = 50) -> list[RunSummary]:
+        """Newest first."""
+        ...
+
+    def results(self, run_id: str) -> list[Result]:
+        """In the order recorded."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class RunSummary(msgspec.Struct, frozen=True):
+    """One line of `assay runs`, from the summary table. `word` is empty while the run is not judged."""
+
+    id: str
+    started_at: str
+    status: str
+    command: str
+    jobs: int
+    recorded: int
+    word: str = ""
+    passed: int = 0
+    failed: int = 0
+    other: int = 0
+
+
+class Blobs(Protocol):
+    """Bytes by sha256. Conformance: `assay.testing.check_blobs`."""
+
+    def put(self, data: bytes) -> str:
+        """Keep the bytes, return their sha256. Same bytes twice is one blob; a power cut leaves it whole or absent."""
+        ...
+
+    def get(self, digest: str) -> bytes:
+        """Verified on read. Raises `assay.errors.BlobMissing` or `BlobCorrupt`."""
+        ...
+
+
+class Report(Protocol):
+    """A pure function from a judged run to text. Conformance: a golden of its text on the standard run."""
+
+    name: str
+    suffix: str
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str: ...
+
+
+Progress = Callable[[int, int, Result], None]
+"""(done, planned, newest result): called by the pipeline after each recorded result."""
+
+__all__ = [
+    "Availability", "Backend", "Blobs", "Engine", "Iterable", "Launcher", "Metric", "OptionSpec", "Progress", "Report",
+    "RunSummary", "Store", "Suite", "Tensor", "Tensors",
+]

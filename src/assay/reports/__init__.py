@@ -1,0 +1,1 @@
+"""One small file a report: a judged run in, text out."""

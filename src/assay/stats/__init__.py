@@ -1,0 +1,1 @@
+"""One statistical method a file, each with its reference."""

@@ -1,0 +1,1 @@
+"""What users mean by the same answer: classification, detection, segmentation."""

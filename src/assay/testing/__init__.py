@@ -1,0 +1,1 @@
+"""Fakes, builders and conformance checks, for plug-in authors and for us."""
