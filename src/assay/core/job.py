@@ -14,6 +14,7 @@ from assay.core.flow import Flow
 class Task(enum.StrEnum):
     """What a worker is asked to do with a case and a flow."""
 
+    NOOP = "noop"
     INSPECT = "inspect"
     RECORD = "record"
     VERIFY = "verify"
@@ -37,7 +38,8 @@ class Measuring(msgspec.Struct, frozen=True):
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What crosses the wall on the way in. `scratch` is a folder the worker may write to; `blobs` the blob store's folder."""
+    """What crosses the wall on the way in. `scratch` is a folder the worker may write to; `blobs` the blob
+    store's folder; `reference` a golden folder recorded by the oracle for this run, where the case has no golden of its own."""
 
     case: Case
     flow: Flow
@@ -46,6 +48,7 @@ class Job(msgspec.Struct, frozen=True):
     measuring: Measuring = Measuring()
     scratch: str = ""
     blobs: str = ""
+    reference: str = ""
 
     @property
     def key(self) -> str:

@@ -1,0 +1,63 @@
+"""import -> transform -> lower -> save -> load: what verifying and measuring have in common."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from assay import plugins
+from assay.core.job import Job
+from assay.core.result import BuildFacts, Stage
+from assay.models.files import file_digest
+from assay.ports import Backend, Engine
+from assay.worker.stages import Stages
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The engine as it would be deployed: loaded again from what was saved."""
+
+    backend: Backend
+    folder: Path
+    artifact_bytes: int
+    artifact_digest: str
+
+    def facts(self, engine: Engine) -> BuildFacts:
+        """The engine's own facts and what the artifact weighs."""
+        return msgspec.structs.replace(
+            engine.facts(), artifact_bytes=self.artifact_bytes, artifact_digest=self.artifact_digest
+        )
+
+
+def lower(job: Job, stages: Stages) -> Lowered:
+    """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`."""
+    with stages.enter(Stage.IMPORT):
+        backend: Backend = plugins.load("assay.backends", job.flow.backend)()
+        backend.prepare()
+    with stages.enter(Stage.LOWER):
+        engine = backend.lower(Path(job.case.model.source), job.flow)
+    with stages.enter(Stage.SAVE):
+        folder = Path(tempfile.mkdtemp(prefix="artifact-", dir=job.scratch or None))
+        engine.save(folder)
+        del engine
+        size, digest = _weigh(folder)
+    return Lowered(backend, folder, size, digest)
+
+
+def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:
+    """The saved engine, loaded: this is the one that is run."""
+    with stages.enter(Stage.LOAD):
+        return lowered.backend.load(lowered.folder, job.flow)
+
+
+def _weigh(folder: Path) -> tuple[int, str]:
+    """Bytes of all files, and the digest of their digests in the order of their names."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    total = hashlib.sha256()
+    for path in files:
+        total.update(f"{path.relative_to(folder)}:{file_digest(path)}\n".encode())
+    return sum(path.stat().st_size for path in files), total.hexdigest() if files else ""

@@ -1,0 +1,29 @@
+"""Where a job is, told to the driver before it happens, and how long each stage took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from assay.core.result import Stage, StageTime
+
+
+class Stages:
+    """Announces each stage through `crumb`, and keeps its wall seconds."""
+
+    def __init__(self, crumb: Callable[[Stage], None]) -> None:
+        self._crumb = crumb
+        self.reached = Stage.START
+        self.times: list[StageTime] = []
+
+    @contextmanager
+    def enter(self, stage: Stage) -> Iterator[None]:
+        """The seconds are kept when the stage fails, too."""
+        self._crumb(stage)
+        self.reached = stage
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.times.append(StageTime(stage, time.perf_counter() - begin))

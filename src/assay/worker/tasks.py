@@ -1,0 +1,70 @@
+"""Execute one job: the only place where any exception of the thing under test becomes an outcome."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from datetime import UTC, datetime
+
+import msgspec
+
+from assay.core.job import Job, Task
+from assay.core.blank import blank_result
+from assay.core.result import Cause, Outcome, Result
+from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported, UsageError
+from assay.worker import measure, record, verify
+from assay.worker.stages import Stages
+
+_TASKS = {
+    Task.INSPECT: record.inspect,
+    Task.RECORD: record.record,
+    Task.VERIFY: verify.verify,
+    Task.MEASURE: measure.measure,
+}
+
+
+def execute(job: Job, stages: Stages) -> Result:
+    """Exactly one result, whatever happens short of the death of the process."""
+    started = datetime.now(UTC).isoformat(timespec="milliseconds")
+    begin = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            observed = _TASKS[job.task](job, stages)
+        except Exception as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
+            observed = _failure(job, error, stages)
+    texts = tuple(dict.fromkeys(str(one.message).strip()[:500] for one in caught))
+    return msgspec.structs.replace(
+        observed,
+        stage=stages.reached,
+        stage_times=tuple(stages.times),
+        warnings=observed.warnings + texts[:20],
+        started_at=started,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def _failure(job: Job, error: Exception, stages: Stages) -> Result:
+    outcome, cause = _classify(error)
+    text = " ".join(str(error).split()) or type(error).__name__
+    if not isinstance(error, Lowering | UsageError):
+        text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
+        traceback.print_exc()
+    return msgspec.structs.replace(
+        blank_result(job), outcome=outcome, cause=cause, detail=text[:2000], node=getattr(error, "node", "")
+    )
+
+
+def _classify(error: Exception) -> tuple[Outcome, Cause]:
+    match error:
+        case Unsupported():
+            return Outcome.UNSUPPORTED, Cause(error.cause)
+        case InvalidModel() | UsageError():
+            return Outcome.ERROR, Cause.INVALID_MODEL
+        case Unavailable() | ImportError():
+            return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
+        case MemoryError():
+            return Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY
+        case _:
+            return Outcome.ERROR, Cause.OTHER
