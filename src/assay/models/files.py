@@ -1,0 +1,62 @@
+"""What can be said about a file before it is opened: missing, empty, a pointer; and its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+from assay.errors import BadModel
+
+_LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
+_CHUNK_BYTES = 1 << 20
+
+
+def check_model_file(path: Path) -> None:
+    """Raise `BadModel` for whatever is no readable, non-empty, regular file, in a few kilobytes of memory.
+
+    The content is not looked at beyond the mark of a Git LFS pointer: that is the worker's task.
+    """
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise BadModel(f"{path} does not exist; give the path of an ONNX file") from None
+    except OSError as error:
+        raise BadModel(f"{path} cannot be read ({error.strerror}); give the path of a readable ONNX file") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise BadModel(f"{path} is a directory; give the ONNX file inside it")
+    if not stat.S_ISREG(status.st_mode):
+        raise BadModel(f"{path} is not a regular file; copy the model into one")
+    if status.st_size == 0:
+        raise BadModel(f"{path} is empty (0 bytes); export or copy the model again")
+    try:
+        pointer = is_lfs_pointer(path)
+    except OSError as error:
+        raise BadModel(f"{path} cannot be read ({error.strerror}); give the path of a readable ONNX file") from None
+    if pointer:
+        raise BadModel(f"{path} is a Git LFS pointer, not the model itself; run git lfs pull")
+
+
+def is_lfs_pointer(path: Path) -> bool:
+    """Whether the file is the small text that Git LFS leaves in place of content it did not fetch. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(len(_LFS_PREFIX)) == _LFS_PREFIX
+
+
+def file_digest(path: Path) -> str:
+    """The sha256 of the bytes of one file, 64 hexadecimal digits, read in chunks of 1 MiB. Raises OSError."""
+    digest = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def flush_to_disk(path: Path) -> None:
+    """fsync a file or a folder: what was written before survives a power cut. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,123 @@
+"""What can be wrong with a golden folder: each check yields every problem it sees, one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from assay.core.golden import GoldenLock, GoldenTensor
+from assay.core.model import Model, TensorSpec
+from assay.models.files import file_digest, is_lfs_pointer
+from assay.models.golden_samples import Sample, holds_nan, model_name
+
+LOCK = "golden.lock"
+FILES = {"input": "inputs.safetensors", "output": "outputs.safetensors", "label": "labels.safetensors"}
+
+
+def file_problems(folder: Path, lock: GoldenLock) -> Iterator[str]:
+    """Every file the lock lists is there, whole and unchanged."""
+    listed = {file.path for file in lock.files}
+    for role in ("input", "output"):
+        if FILES[role] not in listed:
+            yield f"{folder / LOCK} lists no {FILES[role]}; record the golden again"
+    for file in lock.files:
+        if file.path not in FILES.values():
+            yield f"{folder / LOCK} lists {file.path!r}, which no golden has; record the golden again"
+            continue
+        path = folder / file.path
+        try:
+            if is_lfs_pointer(path):
+                yield f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
+                continue
+            size, digest = path.stat().st_size, file_digest(path)
+        except FileNotFoundError:
+            yield f"{path} is missing, though {LOCK} lists it; restore it or record the golden again"
+            continue
+        except OSError as error:
+            yield f"{path} cannot be read ({error.strerror}); make it readable"
+            continue
+        if size != file.size_bytes:
+            yield f"{path} has {size} bytes, {LOCK} says {file.size_bytes}; restore it or run assay golden update"
+        elif digest != file.sha256:
+            yield (
+                f"{path} has sha256 {digest[:12]}, {LOCK} says {file.sha256[:12]}; "
+                "restore it or run assay golden update"
+            )
+
+
+def unused_problems(folder: Path, lock: GoldenLock) -> Iterator[str]:
+    """Files nobody will read. Hidden files, read-me files and the pointers of DVC belong to other tools."""
+    used = {LOCK, *(file.path for file in lock.files)}
+    for path in sorted(folder.iterdir()):
+        foreign = path.name.startswith(".") or path.name.upper().startswith("README") or path.suffix == ".dvc"
+        leftover = path.name.endswith(".tmp")
+        if path.name not in used and (leftover or not foreign):
+            yield f"{path} is unused: {LOCK} does not list it; remove it"
+
+
+def model_problems(folder: Path, lock: GoldenLock, digest: str) -> Iterator[str]:
+    """The golden was recorded for this very model."""
+    if lock.model_digest != digest:
+        yield (
+            f"{folder} was recorded for model {lock.model_digest[:12]}, but this model is {digest[:12]}; "
+            "run assay golden update if the change is intended"
+        )
+
+
+def signature_problems(folder: Path, lock: GoldenLock, model: Model) -> Iterator[str]:
+    """Names, dtypes and shapes of what is stored are those of the model; data are not read."""
+    tensors = [tensor for file in lock.files for tensor in file.tensors]
+    for role, specs in (("input", model.inputs), ("output", model.outputs)):
+        stored = [tensor for tensor in tensors if tensor.role == role]
+        by_name = {spec.name: spec for spec in specs}
+        names = {model_name(tensor.name)[0] for tensor in stored}
+        for name in by_name:
+            if name not in names:
+                yield f"{folder} lacks the {role} {name!r} of model {model.name}; run assay golden update"
+        for name in sorted(names - set(by_name)):
+            yield f"{folder} has an unused {role} {name!r}, which model {model.name} lacks; run assay golden update"
+        for tensor in stored:
+            spec = by_name.get(model_name(tensor.name)[0])
+            if spec is not None:
+                yield from _tensor_problems(folder, tensor, spec)
+
+
+def _tensor_problems(folder: Path, tensor: GoldenTensor, spec: TensorSpec) -> Iterator[str]:
+    name, index = model_name(tensor.name)
+    shape = tensor.shape[1:] if index is None else tensor.shape
+    where = f"{folder}: {tensor.role} {name!r}" + ("" if index is None else f" of sample {index}")
+    if tensor.dtype != spec.dtype:
+        yield f"{where} is {tensor.dtype}, the model says {spec.dtype}; run assay golden update"
+    if spec.shape != ("...",) and not _fits(shape, spec.shape):
+        yield f"{where} has shape {_text(shape)}, the model says {_text(spec.shape)}; run assay golden update"
+
+
+def _fits(shape: Sequence[int], declared: Sequence[int | str]) -> bool:
+    """Symbols fit any number: exporters give one symbol to dimensions that differ."""
+    return len(shape) == len(declared) and all(
+        isinstance(wanted, str) or actual == wanted for actual, wanted in zip(shape, declared, strict=True)
+    )
+
+
+def _text(shape: Iterable[int | str]) -> str:
+    return "[" + ", ".join(map(str, shape)) + "]"
+
+
+def nan_problems(folder: Path, outputs: Sequence[Sample]) -> Iterator[str]:
+    """The first NaN of every output: nothing can be proved against it."""
+    names = list(outputs[0]) if outputs else []
+    for name in names:
+        for number, sample in enumerate(outputs):
+            array = sample[name]
+            if not holds_nan(array):
+                continue
+            found = np.isnan(array)
+            if found.any():
+                index = np.unravel_index(int(np.argmax(found)), array.shape)
+                yield (
+                    f"{folder}: output {name!r} holds NaN in sample {number} at index {_text(int(i) for i in index)}; "
+                    "repair what produced it and run assay golden update"
+                )
+                break

@@ -1,0 +1,97 @@
+"""Samples in memory and tensors in a file: stacked where all samples are alike, one tensor per sample where not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.core.dtype import dtype_name
+from assay.core.golden import GoldenLock
+from assay.errors import BadGolden
+
+Array = np.ndarray[Any, Any]
+Sample = Mapping[str, Array]
+
+_PER_SAMPLE = re.compile(r"(?P<name>.+)@(?P<index>[0-9]{5,})")
+
+
+@dataclass(frozen=True)
+class Golden:
+    """Reference inputs and outputs, one dict per sample with the arrays exactly as the model sees them at batch 1.
+
+    The first axis of each label is the sample.
+    """
+
+    lock: GoldenLock
+    inputs: list[dict[str, Array]]
+    outputs: list[dict[str, Array]]
+    labels: dict[str, Array]
+
+
+def stored_name(name: str, index: int) -> str:
+    """What one sample of a tensor is called in the file, where samples differ in shape or dtype."""
+    return f"{name}@{index:05d}"
+
+
+def model_name(stored: str) -> tuple[str, int | None]:
+    """The tensor's name in the model, and the sample it belongs to (None: all samples, stacked on axis 0)."""
+    match = _PER_SAMPLE.fullmatch(stored)
+    return (match["name"], int(match["index"])) if match else (stored, None)
+
+
+def pack(samples: Sequence[Sample], role: str) -> dict[str, Array]:
+    """Samples as the tensors of one file. Raises `BadGolden` where samples disagree about the names."""
+    names = list(samples[0])
+    for index, sample in enumerate(samples):
+        if set(sample) != set(names):
+            odd = sorted(set(sample) ^ set(names))
+            raise BadGolden(
+                f"sample {index} and sample 0 do not have the same {role}s ({', '.join(odd)}); give all or none"
+            )
+    packed: dict[str, Array] = {}
+    for name in names:
+        if name == "__metadata__" or _PER_SAMPLE.fullmatch(name):
+            raise BadGolden(f"{role} {name!r} cannot be stored under this name; rename it in the model")
+        arrays = [np.asarray(sample[name]) for sample in samples]
+        if len({(array.shape, dtype_name(array.dtype)) for array in arrays}) == 1:
+            packed[name] = np.stack([_plain(array) for array in arrays])
+        else:
+            packed.update((stored_name(name, index), array) for index, array in enumerate(arrays))
+    return packed
+
+
+def unpack(tensors: Sample, samples: int, role: str) -> list[dict[str, Array]]:
+    """The inverse of `pack`. Raises `BadGolden` where a sample lacks a tensor or a stack has another count."""
+    unpacked: list[dict[str, Array]] = [{} for _ in range(samples)]
+    for stored, array in tensors.items():
+        name, index = model_name(stored)
+        if index is None:
+            if array.ndim == 0 or array.shape[0] != samples:
+                raise BadGolden(
+                    f"{role} {name!r} has shape {array.shape} for {samples} samples; record the golden again"
+                )
+            for number, sample in enumerate(unpacked):
+                sample[name] = array[number, ...]  # the ellipsis keeps an array where the sample is 0-d
+        elif index < samples:
+            unpacked[index][name] = array
+        else:
+            raise BadGolden(f"{role} {stored!r} belongs to none of {samples} samples; record the golden again")
+    names = {name for sample in unpacked for name in sample}
+    for number, sample in enumerate(unpacked):
+        for name in sorted(names - set(sample)):
+            raise BadGolden(f"{role} {name!r} is missing in sample {number}; record the golden again")
+    return unpacked
+
+
+def _plain(array: Array) -> Array:
+    """Text as objects: numpy's fixed-width text types differ with the longest string."""
+    return array.astype(object) if dtype_name(array.dtype) == "string" else array
+
+
+def holds_nan(array: Array) -> bool:
+    """Whether the dtype has NaN at all (numpy's isnan refuses text and the small integers)."""
+    return dtype_name(array.dtype).startswith(("float", "bfloat", "complex"))

@@ -1,0 +1,218 @@
+"""Golden folders: inputs, outputs and labels in safetensors, and golden.lock that says what and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import msgspec
+
+from assay.core.golden import GoldenFile, GoldenLock, GoldenTensor
+from assay.core.model import Model
+from assay.errors import BadGolden, NotWritable
+from assay.models.files import file_digest, flush_to_disk, is_lfs_pointer
+from assay.models.golden_checks import (
+    FILES,
+    LOCK,
+    file_problems,
+    model_problems,
+    nan_problems,
+    signature_problems,
+    unused_problems,
+)
+from assay.models.golden_diff import diff_goldens
+from assay.models.golden_samples import Array, Golden, Sample, pack, unpack
+from assay.models.tensors import TensorFile, write_tensors
+
+__all__ = ["Golden", "diff_goldens", "read_golden", "read_lock", "verify_golden", "write_golden"]
+
+_VERSION = 1
+
+
+class _Versioned(msgspec.Struct):
+    version: int = 1
+
+
+def read_lock(folder: Path) -> GoldenLock:
+    """The contents of golden.lock. Raises `BadGolden` with one sentence for whatever keeps it from being read."""
+    path = folder / LOCK
+    if not folder.is_dir():
+        raise BadGolden(f"{folder} is no folder; give a golden folder or record one with assay golden record")
+    try:
+        if is_lfs_pointer(path):
+            raise BadGolden(f"{path} is a Git LFS pointer, not the lock itself; run git lfs pull")
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise BadGolden(f"{folder} has no {LOCK}; give a golden folder or run assay golden record") from None
+    except OSError as error:
+        raise BadGolden(f"{path} cannot be read ({error.strerror}); make it readable") from None
+    try:
+        version = msgspec.json.decode(data, type=_Versioned).version
+        if version > _VERSION:
+            raise BadGolden(f"{path} has version {version}, this assay knows {_VERSION}; upgrade assay")
+        lock = msgspec.json.decode(data, type=GoldenLock)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadGolden(f"{path} is no lock of a golden ({error}); restore it or record the golden again") from None
+    if lock.samples < 1:
+        raise BadGolden(f"{path} says {lock.samples} samples; restore it or record the golden again")
+    return lock
+
+
+def read_golden(
+    folder: Path, model_digest: str | None = None, *, model: Model | None = None, allow_nan: bool = False
+) -> Golden:
+    """The samples, after everything about them was checked. Raises `BadGolden` with the first problem as one sentence.
+
+    With `model_digest` the golden must be for that model; with `model` it must also fit its signature; unless
+    `allow_nan`, no output may hold NaN.
+    """
+    lock = read_lock(folder)
+    digest = model_digest if model_digest is not None else model.digest if model is not None else None
+    for problem in chain(file_problems(folder, lock), _model_problems(folder, lock, model, digest)):
+        raise BadGolden(problem)
+    golden = _load(folder, lock)
+    if not allow_nan:
+        for problem in nan_problems(folder, golden.outputs):
+            raise BadGolden(problem)
+    return golden
+
+
+def verify_golden(folder: Path, model: Model | None = None) -> list[str]:
+    """All problems at once, unused files among them; empty when the golden is fine."""
+    try:
+        lock = read_lock(folder)
+    except BadGolden as error:
+        return [str(error)]
+    broken = list(file_problems(folder, lock))
+    problems = [
+        *broken,
+        *unused_problems(folder, lock),
+        *_model_problems(folder, lock, model, model.digest if model is not None else None),
+    ]
+    if not broken:
+        try:
+            problems += nan_problems(folder, _load(folder, lock).outputs)
+        except BadGolden as error:
+            problems.append(str(error))
+    return problems
+
+
+def write_golden(
+    folder: Path,
+    *,
+    model: Model,
+    inputs: Sequence[Sample],
+    outputs: Sequence[Sample],
+    labels: Mapping[str, Array] | None = None,
+    seed: int,
+    producer: str,
+    producer_version: str,
+    who: str,
+    why: str,
+    created_at: str,
+    allow_nan: bool = False,
+) -> GoldenLock:
+    """Write or replace a golden; equal content gives equal bytes.
+
+    Every file is written beside its place and flushed, then all are renamed, the lock last: after a power cut the
+    folder holds the old golden, the new one, or one that `read_golden` refuses, never a mixture that passes. Raises
+    `BadGolden` for samples that make no golden, before anything changes, and `NotWritable`.
+    """
+    contents = _contents(inputs, outputs, labels or {})
+    if not allow_nan:
+        for problem in nan_problems(folder, outputs):
+            raise BadGolden(problem)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        files = tuple(_stage(folder, role, tensors) for role, tensors in contents.items())
+        lock = GoldenLock(
+            model_digest=model.digest,
+            model_name=model.name,
+            samples=len(inputs),
+            seed=seed,
+            producer=producer,
+            producer_version=producer_version,
+            who=who,
+            why=why,
+            created_at=created_at,
+            files=files,
+        )
+        text = msgspec.json.format(msgspec.json.encode(lock, order="sorted"), indent=2) + b"\n"
+        _staged(folder, LOCK).write_bytes(text)
+        _publish(folder, [*(file.path for file in files), LOCK])
+    except OSError as error:
+        raise NotWritable(f"{folder} cannot be written ({error.strerror}); give a folder you may write to") from None
+    except TypeError as error:
+        raise BadGolden(f"{folder} was not written: {error}; give arrays of numbers or text") from None
+    finally:
+        for name in (*FILES.values(), LOCK):
+            _staged(folder, name).unlink(missing_ok=True)
+    return lock
+
+
+def _contents(
+    inputs: Sequence[Sample], outputs: Sequence[Sample], labels: Mapping[str, Array]
+) -> dict[str, dict[str, Array]]:
+    if not inputs or len(inputs) != len(outputs):
+        raise BadGolden(f"{len(inputs)} inputs and {len(outputs)} outputs make no golden; give one output per input")
+    for name, array in labels.items():
+        if array.ndim == 0 or array.shape[0] != len(inputs):
+            raise BadGolden(
+                f"label {name!r} has shape {list(array.shape)} for {len(inputs)} samples; give one per sample"
+            )
+    contents = {"input": pack(inputs, "input"), "output": pack(outputs, "output")}
+    return contents | ({"label": dict(labels)} if labels else {})
+
+
+def _staged(folder: Path, name: str) -> Path:
+    return folder / f".{name}.tmp"
+
+
+def _stage(folder: Path, role: str, tensors: Mapping[str, Array]) -> GoldenFile:
+    """Write one file beside its place, and describe it."""
+    path = _staged(folder, FILES[role])
+    write_tensors(path, tensors)
+    with TensorFile(path) as file:
+        stored = tuple(
+            GoldenTensor(name=tensor, role=role, dtype=what.dtype, shape=what.shape)
+            for tensor, what in file.tensors.items()
+        )
+    return GoldenFile(path=FILES[role], sha256=file_digest(path), size_bytes=path.stat().st_size, tensors=stored)
+
+
+def _publish(folder: Path, names: Sequence[str]) -> None:
+    """Flush all staged files, then move them into place in this order, then drop files of the golden before."""
+    for name in names:
+        flush_to_disk(_staged(folder, name))
+    for name in names:
+        _staged(folder, name).replace(folder / name)
+    for name in FILES.values():
+        if name not in names:
+            (folder / name).unlink(missing_ok=True)
+    flush_to_disk(folder)
+
+
+def _model_problems(folder: Path, lock: GoldenLock, model: Model | None, digest: str | None) -> Iterator[str]:
+    if digest is not None:
+        yield from model_problems(folder, lock, digest)
+    if model is not None:
+        yield from signature_problems(folder, lock, model)
+
+
+def _load(folder: Path, lock: GoldenLock) -> Golden:
+    tensors: dict[str, dict[str, Array]] = {"input": {}, "output": {}, "label": {}}
+    for file in lock.files:
+        role = next(role for role, name in FILES.items() if name == file.path)
+        told = {tensor.name: (tensor.role, tensor.dtype, tensor.shape) for tensor in file.tensors}
+        with TensorFile(folder / file.path) as opened:
+            found = {name: (role, what.dtype, what.shape) for name, what in opened.tensors.items()}
+            tensors[role] = {name: opened.read(name) for name in found}
+        if told != found:
+            raise BadGolden(f"{folder / file.path} holds other tensors than {LOCK} says; record the golden again")
+    return Golden(
+        lock=lock,
+        inputs=unpack(tensors["input"], lock.samples, "input"),
+        outputs=unpack(tensors["output"], lock.samples, "output"),
+        labels=tensors["label"],
+    )

@@ -1,0 +1,81 @@
+"""Inputs drawn from one recorded seed: the same on every machine."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from assay.core.dtype import is_floating, numpy_dtype
+from assay.core.model import Model, TensorSpec
+from assay.errors import BadModel
+
+DEFAULT_DIMENSION = 16
+"""Every symbolic dimension but the first."""
+
+_LARGEST_INTEGER = 9
+_LARGEST = {"int4": 7, "int2": 1, "uint2": 3}
+_NO_VALUES = {"sequence", "optional", "map", "sparse", "opaque", "undefined", "string"} | {
+    "float8_e8m0fnu",
+    "float6_e2m3fn",
+    "float6_e3m2fn",  # scale types and types no backend takes as input
+}
+
+Array = np.ndarray[Any, Any]
+
+
+def seeded_inputs(signature: Model, *, seed: int, samples: int, batch: int) -> list[dict[str, Array]]:
+    """One dict per sample: floating inputs normal(0, 1), integers 0 to 9 (less where the type holds less), bools even.
+
+    Each tensor of each sample has its own PCG64 stream from sha256 of seed, name and sample: adding an input or a
+    sample changes no other. Values are drawn in float64 and then rounded, so that models that differ in precision
+    alone get the same. A symbolic first dimension becomes `batch`, every other `DEFAULT_DIMENSION`, one symbol one
+    number. Raises `BadModel` for an input that is no tensor of numbers.
+    """
+    for spec in signature.inputs:
+        if spec.dtype in _NO_VALUES:
+            raise BadModel(
+                f"{signature.source} takes a {spec.dtype} as input {spec.name!r}, for which no values can be drawn; "
+                "give a golden"
+            )
+        if spec.shape == ("...",):
+            raise BadModel(f"{signature.source} does not say the rank of input {spec.name!r}; give a golden")
+    shapes = input_shapes(signature, batch=batch)
+    return [
+        {spec.name: _draw(spec, shapes[spec.name], _stream(seed, spec.name, sample)) for spec in signature.inputs}
+        for sample in range(samples)
+    ]
+
+
+def input_shapes(signature: Model, *, batch: int) -> dict[str, tuple[int, ...]]:
+    """The shape of each input with all symbols replaced, by name."""
+    firsts = {spec.shape[0] for spec in signature.inputs if spec.shape}
+
+    def number(dimension: int | str, axis: int) -> int:
+        if isinstance(dimension, int):
+            return dimension
+        first = axis == 0 or (dimension != "?" and dimension in firsts)
+        return batch if first else DEFAULT_DIMENSION
+
+    return {
+        spec.name: tuple(number(dimension, axis) for axis, dimension in enumerate(spec.shape))
+        for spec in signature.inputs
+    }
+
+
+def _stream(seed: int, name: str, sample: int) -> np.random.Generator:
+    digest = hashlib.sha256(f"{seed}\0{name}\0{sample}".encode()).digest()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
+
+
+def _draw(spec: TensorSpec, shape: tuple[int, ...], stream: np.random.Generator) -> Array:
+    dtype = numpy_dtype(spec.dtype)
+    if spec.dtype == "bool":
+        return np.asarray(stream.integers(0, 2, shape)).astype(bool)
+    if dtype.kind == "c":
+        return np.asarray(stream.standard_normal(shape) + 1j * stream.standard_normal(shape)).astype(dtype)
+    if is_floating(spec.dtype):
+        return np.asarray(stream.standard_normal(shape)).astype(dtype)
+    largest = _LARGEST.get(spec.dtype, _LARGEST_INTEGER)
+    return np.asarray(stream.integers(0, largest + 1, shape)).astype(dtype)

@@ -1,0 +1,163 @@
+"""Named arrays in a safetensors file, every dtype exactly: what numpy's loader lacks goes as raw bytes with our note.
+
+Our note is one metadata entry, `assay`: JSON of name to dtype and shape. One entry only, because the library writes
+several in random order and equal content must give equal bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import ml_dtypes
+import msgspec
+import numpy as np
+
+from assay.core.dtype import dtype_name, numpy_dtype
+from assay.errors import BadGolden
+from assay.models.files import is_lfs_pointer
+
+Array = np.ndarray[Any, Any]
+
+_NATIVE = {
+    "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "C64": "complex64", "BOOL": "bool",
+    "I64": "int64", "I32": "int32", "I16": "int16", "I8": "int8",
+    "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8",
+}  # fmt: skip
+_RAW = {
+    *("complex128", "string"),
+    *(name for name, kind in vars(ml_dtypes).items() if isinstance(kind, type) and issubclass(kind, np.generic)),
+} - {"bfloat16"}
+_NOTE = "assay"
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """What a tensor is, whatever it is stored as."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class TensorFile:
+    """A safetensors file, opened: the header is read at once, each tensor when asked for. A context manager.
+
+    Raises `BadGolden` with one sentence where the file is missing, a Git LFS pointer, truncated or contradicts itself.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from safetensors import SafetensorError, safe_open
+
+        self.path = path
+        try:
+            if is_lfs_pointer(path):
+                raise BadGolden(f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull")
+            self._file: Any = safe_open(str(path), framework="numpy")
+            self.tensors = self._read_header()
+        except OSError as error:
+            raise BadGolden(f"{path} cannot be read ({error.strerror or error}); record the golden again") from None
+        except (SafetensorError, msgspec.DecodeError):
+            raise self._corrupt() from None
+
+    def __enter__(self) -> TensorFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.__exit__(kind, error, trace)
+
+    def read(self, name: str) -> Array:
+        """The tensor of that name, as it was written: a copy in memory. Strings come as arrays of objects."""
+        tensor: Array = self._file.get_tensor(name)
+        return _from_raw(tensor, self.tensors[name]) if name in self._raw else tensor
+
+    def _read_header(self) -> dict[str, Stored]:
+        """Name to what it is; the raw ones in `_raw`, their size compared with what type and shape need."""
+        note = (self._file.metadata() or {}).get(_NOTE, "{}")
+        self._raw = msgspec.json.decode(note, type=dict[str, Stored])
+        found: dict[str, Stored] = {}
+        for name in self._file.keys():  # noqa: SIM118 - not a mapping
+            view = self._file.get_slice(name)
+            kind, shape = view.get_dtype(), tuple(view.get_shape())
+            if name not in self._raw:
+                if kind not in _NATIVE:
+                    raise BadGolden(
+                        f"{self.path} holds tensor {name!r} as {kind}, which numpy cannot read; record it again"
+                    )
+                found[name] = Stored(_NATIVE[kind], shape)
+                continue
+            stored = self._raw[name]
+            fixed = stored.dtype != "string"
+            if (
+                kind != "U8"
+                or stored.dtype not in _RAW
+                or min(stored.shape, default=0) < 0
+                or (fixed and prod(shape) != prod(stored.shape) * numpy_dtype(stored.dtype).itemsize)
+            ):
+                raise self._corrupt()
+            found[name] = stored
+        if not self._raw.keys() <= found.keys():
+            raise self._corrupt()
+        return dict(sorted(found.items()))
+
+    def _corrupt(self) -> BadGolden:
+        return BadGolden(f"{self.path} is truncated or no safetensors file; restore it or record the golden again")
+
+
+def read_tensors(path: Path) -> dict[str, Array]:
+    """All tensors of a file, by name in the order of names. Raises `BadGolden` like `TensorFile`."""
+    with TensorFile(path) as file:
+        return {name: file.read(name) for name in file.tensors}
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
+    """Write named arrays; equal names and contents give equal bytes. Raises OSError, and TypeError for an array
+    whose dtype is none of ours (structures, dates, objects that are no text)."""
+    from safetensors import TensorSpec, serialize_file
+
+    note: dict[str, Stored] = {}
+    keep: list[Array] = []  # the serializer takes addresses: the arrays must outlive it
+    specs = {}
+    for name, array in sorted(tensors.items()):
+        dtype = dtype_name(array.dtype)
+        if dtype in _RAW:
+            note[name] = Stored(dtype, array.shape)
+            plain = _to_raw(array)
+        elif dtype in _NATIVE.values():
+            plain = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
+        else:
+            raise TypeError(f"tensor {name!r} has dtype {dtype}, which no golden can hold")
+        keep.append(plain)
+        specs[name] = TensorSpec(
+            dtype=plain.dtype.name, shape=plain.shape, data_ptr=plain.ctypes.data, data_len=plain.nbytes
+        )
+    metadata = {_NOTE: msgspec.json.encode(note, order="sorted").decode()} if note else None
+    serialize_file(specs, str(path), metadata=metadata)
+    path.chmod(0o644)  # safetensors writes 0600; goldens are shared
+
+
+def _to_raw(array: Array) -> Array:
+    if dtype_name(array.dtype) == "string":
+        elements = array.astype(object).ravel().tolist()
+        if not all(isinstance(element, str | bytes) for element in elements):
+            raise TypeError("an array of objects holds something that is neither str nor bytes")
+        return np.frombuffer(msgspec.msgpack.encode(elements), dtype=np.uint8)
+    return np.asarray(array, order="C").reshape(-1).view(np.uint8)
+
+
+def _from_raw(raw: Array, stored: Stored) -> Array:
+    if stored.dtype != "string":
+        return raw.view(numpy_dtype(stored.dtype)).reshape(stored.shape)
+    try:
+        elements = msgspec.msgpack.decode(raw.tobytes())
+    except msgspec.DecodeError:
+        elements = None
+    fit = isinstance(elements, list) and all(isinstance(element, str | bytes) for element in elements)
+    if not fit or len(elements) != prod(stored.shape):
+        raise BadGolden("a tensor of strings does not hold what its shape says; record the golden again")
+    array = np.empty(len(elements), dtype=object)
+    array[:] = elements
+    return array.reshape(stored.shape)

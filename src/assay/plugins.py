@@ -1,0 +1,128 @@
+"""Plug-ins by entry point: what there is, what is broken, what to install. Nothing is imported before it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+from assay.core.flow import Flow
+from assay.errors import HarnessError, UnknownName
+from assay.ports import Backend
+
+BACKENDS = "assay.backends"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What the backends offer. `broken` maps the name of a plug-in that could not be used to the reason."""
+
+    backends: dict[str, Backend]
+    flows: dict[str, Flow]
+    broken: dict[str, str]
+
+
+def names(group: str) -> list[str]:
+    """All names of a group (`assay.backends`), sorted, broken plug-ins included: nothing is imported."""
+    return sorted(_points(group))
+
+
+def load(group: str, name: str) -> Any:
+    """The object behind the entry point, imported now.
+
+    Raises `UnknownName` with the nearest name, or with the command that installs what is missing; `HarnessError` for a
+    plug-in that cannot be imported.
+    """
+    points = _points(group)
+    kind = group.removeprefix("assay.").removesuffix("s")
+    if name not in points:
+        raise UnknownName(unknown(kind, name, points))
+    try:
+        return points[name].load()
+    except ModuleNotFoundError as error:
+        if name in _extras() and not (error.name or "").startswith("assay"):
+            raise UnknownName(f"{kind} {name!r} needs the package {error.name!r}; {_install(name)}") from error
+        raise HarnessError(_broken(kind, name, points[name], error)) from error
+    except Exception as error:  # a stranger's module may raise anything on import: named, and raised as ours
+        raise HarnessError(_broken(kind, name, points[name], error)) from error
+
+
+def catalogue() -> Catalogue:
+    """Every backend, instantiated, and every flow by name. A broken plug-in is listed with its reason, no more."""
+    found = Catalogue({}, {}, {})
+    for name in names(BACKENDS):
+        try:
+            backend, flows = _offer(name)
+        except (HarnessError, UnknownName) as error:
+            found.broken[name] = str(error)
+            continue
+        twice = sorted(flows.keys() & found.flows.keys())
+        if twice:
+            other = found.flows[twice[0]].backend
+            found.broken[name] = (
+                f"backend {name!r} offers the flow {twice[0]!r}, which {other!r} has; remove one of them"
+            )
+            continue
+        found.backends[name] = backend
+        found.flows.update(flows)
+    return found
+
+
+def all_flows() -> dict[str, Flow]:
+    """Every flow that some backend here offers, by name, whether its library is installed or not."""
+    return catalogue().flows
+
+
+def find_flow(name: str) -> Flow:
+    """The flow of that name. Raises `UnknownName` with the nearest, the install command, or why its backend is broken."""
+    found = catalogue()
+    if name in found.flows:
+        return found.flows[name]
+    for backend, reason in found.broken.items():
+        if name == backend or name.startswith(f"{backend}-"):
+            raise UnknownName(f"flow {name!r} is not available: {reason}")
+    raise UnknownName(f"{unknown('flow', name, found.flows)} (assay flows lists them all)")
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """The sentence for a name that nothing answers to."""
+    known = sorted(known)
+    if name in _extras():
+        return f"there is no {kind} {name!r} here; {_install(name)}"
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return f"there is no {kind} {name!r}; perhaps you mean {near[0]!r}"
+    return f"there is no {kind} {name!r}; choose one of {', '.join(known) or '(none is installed)'}"
+
+
+def _offer(name: str) -> tuple[Backend, dict[str, Flow]]:
+    backend_class = load(BACKENDS, name)
+    try:
+        backend: Backend = backend_class()
+        return backend, {flow.name: flow for flow in backend.flows}
+    except Exception as error:  # as for its import: a stranger's code, named and raised as ours
+        raise HarnessError(_broken("backend", name, _points(BACKENDS)[name], error)) from error
+
+
+def _points(group: str) -> dict[str, metadata.EntryPoint]:
+    """Ours first where two distributions claim one name: a stranger must not replace a backend unseen."""
+    found: dict[str, metadata.EntryPoint] = {}
+    for point in metadata.entry_points(group=group):
+        if point.name not in found or (point.dist is not None and point.dist.name == "assay"):
+            found[point.name] = point
+    return found
+
+
+def _broken(kind: str, name: str, point: metadata.EntryPoint, error: Exception) -> str:
+    source = f" of {point.dist.name}" if point.dist is not None else ""
+    return f"{kind} {name!r}{source} is broken ({type(error).__name__}: {error}); reinstall or remove it"
+
+
+def _extras() -> set[str]:
+    return set(metadata.metadata("assay").get_all("Provides-Extra") or [])
+
+
+def _install(extra: str) -> str:
+    return f"run pip install 'assay[{extra}]'"
