@@ -1,1 +1,5 @@
 """Results and a policy in, verdicts out. Nothing here runs or reads anything."""
+
+from assay.judge.verdicts import judge
+
+__all__ = ["judge"]

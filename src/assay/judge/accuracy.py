@@ -1,0 +1,94 @@
+"""Whether the recorded comparison is within the policy: a fact judged anew each time the policy changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from assay.core.policy import Policy
+from assay.core.result import Comparison, Finding, Outcome, Result
+from assay.core.verdict import Word
+from assay.judge.opinion import Complaint, quantity
+
+POOR = frozenset({"degenerate", "empty"})
+"""Kinds of findings that prove nothing, neither that the output is right nor that it is wrong."""
+
+
+def complaints(result: Result, policy: Policy) -> list[Complaint]:
+    """FAIL for each defect of the outputs, INCONCLUSIVE for each output that proves nothing; none: all is within policy.
+
+    Findings of kinds other than `values` fail whatever the limits. `values` is judged by `budget_used` of that output
+    against `policy.budget_max`; a NaN is never within it. A recorded mismatch that the budget does not explain stands.
+    """
+    found = [*_structural(result, policy), *_over_budget(result, policy), *_poor(result)]
+    if not found and result.outcome is Outcome.MISMATCH and not _excused(result, policy):
+        why = result.detail or "the record does not say where"
+        return [Complaint(Word.FAIL, f"mismatch: {why}; run the job again to see the outputs")]
+    return found
+
+
+def worst_budget(result: Result) -> float | None:
+    """The largest `budget_used` of all outputs, None where none was recorded."""
+    return max((value for _, value in _budgets(result)), default=None)
+
+
+def _findings(result: Result) -> list[Finding]:
+    """Each finding once, although a record may hold it with its output and with the whole job."""
+    seen = [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
+    return list(dict.fromkeys(seen))
+
+
+def _budgets(result: Result) -> list[tuple[Comparison, float]]:
+    return [(one, one.metrics["budget_used"]) for one in result.comparisons if "budget_used" in one.metrics]
+
+
+def _excused(result: Result, policy: Policy) -> set[str]:
+    """Outputs beyond their tolerance that the policy's budget accepts."""
+    return {one.output for one, used in _budgets(result) if 1.0 < used <= policy.budget_max}
+
+
+def _structural(result: Result, policy: Policy) -> Iterator[Complaint]:
+    over = {one.output for one, used in _budgets(result) if not used <= policy.budget_max}
+    told_by_figure = over | _excused(result, policy)
+    for finding in _findings(result):
+        if finding.kind in POOR or (finding.kind == "values" and finding.output in told_by_figure):
+            continue
+        where = "" if not finding.output or f"'{finding.output}'" in finding.text else f"output '{finding.output}': "
+        yield Complaint(
+            Word.FAIL,
+            f"{finding.kind.replace('_', ' ')}: {where}{finding.text}; no tolerance excuses this, mend the flow",
+        )
+
+
+def _over_budget(result: Result, policy: Policy) -> Iterator[Complaint]:
+    for one, used in sorted(_budgets(result), key=lambda pair: (not math.isnan(pair[1]), -pair[1])):
+        if used <= policy.budget_max:
+            continue
+        text = (
+            f"output '{one.output}': budget used {quantity('budget_used', used)}, "
+            f"allowed {policy.budget_max:.4g}{_largest(one)}{_where(one)}; mend the flow, "
+            f'or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
+        )
+        yield Complaint(Word.FAIL, text, "budget_used", used, policy.budget_max)
+
+
+def _largest(one: Comparison) -> str:
+    return f" (max_abs {one.metrics['max_abs']:.4g})" if "max_abs" in one.metrics else ""
+
+
+def _where(one: Comparison) -> str:
+    if not one.worst:
+        return ""
+    worst = one.worst[0]
+    return f"; worst at {list(worst.index)}: expected {worst.expected:.9g}, actual {worst.actual:.9g}"
+
+
+def _poor(result: Result) -> Iterator[Complaint]:
+    texts = {one.output: one.degenerate for one in result.comparisons if one.degenerate}
+    for finding in _findings(result):
+        if finding.kind in POOR:
+            texts.setdefault(finding.output, finding.text)
+    for output, text in texts.items():
+        yield Complaint(
+            Word.INCONCLUSIVE, f"mistrusted: output '{output}': {text}; it proves nothing, give inputs that tell more"
+        )

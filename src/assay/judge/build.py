@@ -1,0 +1,117 @@
+"""The first rule: what the policy makes of the outcome of a job, before any goal."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay.core.policy import Policy
+from assay.core.result import Outcome, Result
+from assay.core.verdict import Word
+from assay.judge import accuracy
+from assay.judge.figures import figures
+from assay.judge.opinion import Complaint, Opinion, quantity
+
+NEXT = {
+    Outcome.UNSUPPORTED: "rewrite that part of the model, or choose another flow or a newer backend",
+    Outcome.UNDELEGATED: "rewrite these operators or choose another flow: they do not run where they should",
+    Outcome.ERROR: "read the job's log",
+    Outcome.CRASH: "read the job's log, and repeat the job alone with its repro line",
+    Outcome.TIMEOUT: "repeat the job alone, or raise timeout-s in [limits]",
+    Outcome.OUT_OF_MEMORY: "repeat the job alone, or raise memory in [limits]",
+    Outcome.NONDETERMINISTIC: "switch to deterministic kernels, or list the outcome in [[policy.expect]] with a reason",
+    Outcome.UNAVAILABLE: "`assay flows` names the install command",
+    Outcome.MISTRUSTED: "give inputs that tell more",
+    Outcome.INFRASTRUCTURE: "this is no fault of the model: run `assay resume`",
+}
+"""What to do about an outcome."""
+
+TOLERATED = {
+    Outcome.UNAVAILABLE: Word.SKIP,
+    Outcome.UNSUPPORTED: Word.SKIP,
+    Outcome.UNDELEGATED: Word.SKIP,
+}
+"""The word for an outcome that is not in `fail_on`; all others become inconclusive: never a pass."""
+
+
+def first_opinion(job_key: str, result: Result | None, policy: Policy) -> Opinion:
+    """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost."""
+    if result is None:
+        lost = "lost: no result was recorded for this job; finish the run with `assay resume`"
+        return Opinion(job_key, Word.ERROR, lost)
+    blank = Opinion(job_key, Word.PASS, "", result.outcome, result)
+    if result.outcome is Outcome.INFRASTRUCTURE:
+        return replace(blank, word=Word.ERROR, reason=_told(result))
+    found = accuracy.complaints(result, policy)
+    if any(complaint.word is Word.FAIL for complaint in found):
+        return _mismatch(blank, found, policy)
+    if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
+        return replace(blank, word=_word(result.outcome, policy), reason=_told(result))
+    if found:
+        mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_word(Outcome.MISTRUSTED, policy))
+        return replace(mistrusted, reason=_join(found))
+    return _passed(replace(blank, outcome=Outcome.OK), policy)
+
+
+def _mismatch(blank: Opinion, found: list[Complaint], policy: Policy) -> Opinion:
+    """The outputs are wrong by this policy, whatever else is said of the job, unless it failed in a worse way."""
+    failing = [complaint for complaint in found if complaint.word is Word.FAIL]
+    outcome = blank.outcome if blank.outcome not in (*TOLERATED, Outcome.OK, Outcome.MISTRUSTED) else Outcome.MISMATCH
+    assert outcome is not None
+    reason = _join(failing)
+    if outcome is not Outcome.MISMATCH and blank.result is not None:
+        reason = f"{_told(blank.result)}; {reason}"
+    first = next((complaint for complaint in failing if complaint.figure), failing[0])
+    return replace(
+        blank,
+        outcome=outcome,
+        word=Word.FAIL if {outcome.value, "mismatch"} & set(policy.fail_on) else Word.INCONCLUSIVE,
+        reason=reason,
+        figure=first.figure,
+        observed=first.observed,
+        allowed=first.allowed,
+    )
+
+
+def _word(outcome: Outcome, policy: Policy) -> Word:
+    return Word.FAIL if outcome.value in policy.fail_on else TOLERATED.get(outcome, Word.INCONCLUSIVE)
+
+
+def _told(result: Result) -> str:
+    """`outcome in stage: detail; what to do`."""
+    node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
+    signal = f" ({result.signal})" if result.signal and result.signal not in result.detail else ""
+    detail = f": {result.detail.rstrip('.')}" if result.detail else ""
+    alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
+    # The backend's own words already hold the install command where there is one.
+    step = NEXT.get(result.outcome, "")
+    hint = "" if result.outcome is Outcome.UNAVAILABLE and "install" in result.detail else f"; {step}"
+    return f"{result.outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
+
+
+def _passed(opinion: Opinion, policy: Policy) -> Opinion:
+    result = opinion.result
+    assert result is not None
+    after = "; crashed once after other jobs, not alone" if result.only_after_other_jobs else ""
+    if opinion.task == "verify" and not result.comparisons:
+        nothing = "nothing was compared: the model has no output that the reference has; check the golden"
+        return replace(opinion, word=Word.INCONCLUSIVE, reason=nothing)
+    if opinion.task == "measure" and not result.measurements:
+        return replace(
+            opinion, word=Word.INCONCLUSIVE, reason="nothing was measured: no sample was taken; read the log"
+        )
+    used = accuracy.worst_budget(result)
+    if used is not None:
+        relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
+        reason = f"budget used {quantity('budget_used', used)} of {policy.budget_max:.4g}{relaxed}{after}"
+        return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
+    median_ms = figures(result).get("latency.median_ms")
+    if median_ms is not None:
+        batch = min(one.batch for one in result.measurements)
+        reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{after}"
+        return replace(opinion, reason=reason, figure="latency.median_ms", observed=median_ms)
+    return replace(opinion, reason=f"ok{after}")
+
+
+def _join(found: list[Complaint]) -> str:
+    shown = [complaint.text for complaint in found[:3]]
+    return "; ".join(shown) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")

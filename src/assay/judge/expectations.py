@@ -1,0 +1,107 @@
+"""Known outcomes: accepted while they last, failing when they are gone, expired or about nothing."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from msgspec.structs import replace
+
+from assay.core.policy import Expectation, Policy
+from assay.core.verdict import Verdict, Word
+from assay.errors import BadPolicy
+from assay.judge.opinion import Opinion
+
+OF_COMPARING = frozenset({"mismatch", "nondeterministic", "mistrusted"})
+"""Outcomes that only a verify job can show: a measure job that ended well says nothing against them."""
+
+
+def matches(name: str, glob: str) -> bool:
+    """A shell glob, or the name itself (which may hold brackets)."""
+    return name == glob or fnmatchcase(name, glob)
+
+
+def with_expectations(
+    opinions: Sequence[Opinion], policy: Policy, today: datetime.date
+) -> tuple[list[Opinion], list[Verdict]]:
+    """Expected outcomes become xfail, unexpected passes xpass; an expired expectation fails its jobs.
+
+    The second value holds one failing verdict on the run for each expectation that matches no job at all.
+    """
+    met = {
+        (expectation, one.cell)
+        for expectation in policy.expectations
+        for one in opinions
+        if _covers(expectation, one) and one.outcome == expectation.outcome
+    }
+    judged = []
+    for one in opinions:
+        covering = [expectation for expectation in policy.expectations if _covers(expectation, one)]
+        judged.append(_judged(one, covering, [e for e in covering if (e, one.cell) in met], today))
+    unused = [e for e in policy.expectations if not any(_named(e, one) for one in opinions)]
+    return judged, [_unused(expectation) for expectation in unused]
+
+
+def _named(expectation: Expectation, one: Opinion) -> bool:
+    case, flow = one.cell
+    return matches(case, expectation.case) and matches(flow, expectation.flow) and matches(one.task, expectation.task)
+
+
+def _covers(expectation: Expectation, one: Opinion) -> bool:
+    return _named(expectation, one) and (expectation.outcome not in OF_COMPARING or one.task == "verify")
+
+
+def _judged(
+    one: Opinion, covering: Sequence[Expectation], met_in_cell: Sequence[Expectation], today: datetime.date
+) -> Opinion:
+    hits = [expectation for expectation in covering if expectation.outcome == one.outcome]
+    if one.word is Word.ERROR or not covering:
+        return one
+    if hits:
+        living = [expectation for expectation in hits if not _expired(expectation, today)]
+        return _as_expected(one, living[0]) if living else _too_late(one, hits[0])
+    if met_in_cell:
+        return one  # another job of the same case and flow shows what was expected
+    first = covering[0]
+    if one.word is Word.PASS:
+        text = f"unexpected pass ({one.reason}): {first.outcome} was expected ({_why(first)})"
+        return replace(one, word=Word.XPASS, reason=f"{text}; remove the expectation, or narrow its globs")
+    if one.word is Word.FAIL:
+        return replace(one, reason=f"{one.reason}; expected was another outcome: {first.outcome} ({_why(first)})")
+    return one
+
+
+def _as_expected(one: Opinion, expectation: Expectation) -> Opinion:
+    until = f", until {expectation.expires}" if expectation.expires else ""
+    text = f"{expectation.outcome} as expected ({_why(expectation)}{until}); observed: {one.reason}"
+    return replace(one, word=Word.XFAIL, reason=text)
+
+
+def _too_late(one: Opinion, expectation: Expectation) -> Opinion:
+    text = (
+        f"the expectation of {expectation.outcome} ({_why(expectation)}) expired on {expectation.expires}: "
+        f"mend the cause, or extend it with a reason; observed: {one.reason}"
+    )
+    return replace(one, word=Word.FAIL, reason=text)
+
+
+def _expired(expectation: Expectation, today: datetime.date) -> bool:
+    """The day itself still counts as before. Raises BadPolicy for what is no date."""
+    if not expectation.expires:
+        return False
+    try:
+        return today > datetime.date.fromisoformat(expectation.expires)
+    except ValueError:
+        where = f"the expectation of {expectation.outcome} for case '{expectation.case}'"
+        raise BadPolicy(f"{where} expires on '{expectation.expires}', which is no date: write 2027-01-31") from None
+
+
+def _why(expectation: Expectation) -> str:
+    return f"{expectation.reason}; {expectation.issue}" if expectation.issue else expectation.reason
+
+
+def _unused(expectation: Expectation) -> Verdict:
+    where = f"case '{expectation.case}' and flow '{expectation.flow}'"
+    text = f"the expectation of {expectation.outcome} for {where} matches no job: correct its globs or remove it"
+    return Verdict(Word.FAIL, text)

@@ -1,0 +1,110 @@
+"""Every figure a goal may speak of: its unit, which direction is bad, and what it means."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import msgspec
+
+Direction = Literal["up", "down", "both"]
+"""Which way is worse. "both": away from 1 in either direction (a ratio)."""
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """One row: a name (or a glob), its unit ("" for a pure number), the bad direction, and one line of meaning."""
+
+    pattern: str
+    unit: str
+    bad: Direction
+    meaning: str
+
+
+RECORDED = (
+    Kind("latency.median_ms", "ms", "up", "median wall time of one call at the smallest batch (5 samples)"),
+    Kind("latency.p90_ms", "ms", "up", "90th percentile (44 samples)"),
+    Kind("latency.p95_ms", "ms", "up", "95th percentile (90 samples)"),
+    Kind("latency.p99_ms", "ms", "up", "99th percentile (459 samples)"),
+    Kind("latency.cpu_median_ms", "ms", "up", "median CPU time of one call, all threads of the process together"),
+    Kind("latency.batch*.median_ms", "ms", "up", "the same at one batch size: latency.batch8.median_ms"),
+    Kind("latency.batch*.p90_ms", "ms", "up", "the same at one batch size"),
+    Kind("latency.batch*.p95_ms", "ms", "up", "the same at one batch size"),
+    Kind("latency.batch*.p99_ms", "ms", "up", "the same at one batch size"),
+    Kind("latency.batch*.cpu_median_ms", "ms", "up", "the same at one batch size"),
+    Kind("throughput.per_s", "1/s", "down", "items per second at the median, at the smallest batch"),
+    Kind("throughput.batch*.per_s", "1/s", "down", "the same at one batch size"),
+    Kind("memory.load_peak_bytes", "bytes", "up", "peak resident memory while the engine was loaded"),
+    Kind("memory.run_peak_bytes", "bytes", "up", "peak resident memory while the engine ran"),
+    Kind("artifact.bytes", "bytes", "up", "size of what would be deployed"),
+    Kind("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),
+    Kind("undelegated", "", "up", "operators that the backend did not take"),
+    Kind("warnings", "", "up", "native warnings while building and running"),
+    Kind("seconds", "s", "up", "wall time of the whole job"),
+)
+
+METRICS = (
+    Kind("budget_used", "", "up", "error as a share of what is allowed; 1 is the limit of the tolerance"),
+    Kind("max_abs", "", "up", "largest absolute error"),
+    Kind("max_rel", "", "up", "largest relative error"),
+    Kind("rel_l2", "", "up", "norm of the error over norm of the reference"),
+    Kind("rmse", "", "up", "root of the mean squared error"),
+    Kind("cosine", "", "down", "cosine of the angle to the reference"),
+    Kind("norm_ratio", "", "both", "norm of the output over norm of the reference; 1 is best"),
+    Kind("sqnr_db", "dB", "down", "signal to error ratio"),
+    Kind("psnr_db", "dB", "down", "peak of the reference to error ratio"),
+    Kind("share_out_of_tolerance", "", "up", "share of elements beyond their tolerance"),
+    Kind("abs_p*", "", "up", "quantile of the absolute error: abs_p50, abs_p99"),
+    Kind("ulp_*", "ulp", "up", "distance in units of the last place"),
+)
+
+TASK_METRICS = (
+    Kind("task.*_change", "", "up", "how far a score moved from the reference's"),
+    Kind("task.*divergence*", "", "up", "divergence between distributions"),
+    Kind("task.*differ*", "", "up", "a difference to the reference"),
+    Kind("task.*error*", "", "up", "an error"),
+    Kind("task.*loss*", "", "up", "a loss"),
+    Kind("task.*unmatched*", "", "up", "objects without a partner"),
+    Kind("task.*missed*", "", "up", "objects lost"),
+    Kind("task.*", "", "down", "every other task metric is a score: task.top1_accuracy, task.map_50, task.mean_iou"),
+)
+
+_CLOSED = frozenset(kind.pattern.split(".")[0] for kind in RECORDED if "." in kind.pattern)
+
+
+def kind(figure: str) -> Kind | None:
+    """The row of a figure of the job or of one output (`logits.max_abs`); None for a metric nobody has listed."""
+    for row in RECORDED:
+        if fnmatchcase(figure, row.pattern):
+            return row
+    last = figure.rpartition(".")[2]
+    for row in METRICS:
+        if fnmatchcase(last, row.pattern):
+            return row
+    return next((row for row in TASK_METRICS if fnmatchcase(figure, row.pattern)), None)
+
+
+def direction(figure: str) -> Direction:
+    """Which direction is bad: "up" (higher is worse, also for a figure that nobody has listed), "down", or "both"."""
+    row = kind(figure)
+    return "up" if row is None else row.bad
+
+
+def unit(figure: str) -> str:
+    """The unit, as written after a number; "" for a pure number."""
+    row = kind(figure)
+    return "" if row is None else row.unit
+
+
+def impossible(figure: str) -> bool:
+    """True where nothing can ever record that name: it starts like a listed family (`latency.`) and is not in it."""
+    return figure.split(".")[0] in _CLOSED and "." in figure and kind(figure) is None
+
+
+def home_task(figure: str) -> str:
+    """The task whose job records the figure: measure for time and memory of the engine, verify for the rest."""
+    return "measure" if figure.split(".")[0] in {"latency", "throughput", "memory"} and _measured(figure) else "verify"
+
+
+def _measured(figure: str) -> bool:
+    row = kind(figure)
+    return row is None or row in RECORDED

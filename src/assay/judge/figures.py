@@ -1,0 +1,124 @@
+"""A result flattened to named figures: what goals are about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from assay.core.result import Comparison, Measurement, Result
+from assay.judge.figure_table import direction
+from assay.stats import percentiles, summary
+
+PERCENTILES = (90, 95, 99)
+
+
+def figures(result: Result) -> dict[str, float]:
+    """Every figure the result supports, by name; units are in the names. A figure that was not recorded is absent.
+
+    Metrics of outputs appear per output (`logits.max_abs`) and as the worst over all outputs (`max_abs`); a NaN is the
+    worst of all. A listed name wins over that of an output which is called the same.
+    """
+    named: dict[str, float] = {}
+    named.update(_per_output(result.comparisons))
+    named.update(_worst(result.comparisons))
+    named.update({f"task.{name}": value for name, value in result.task_metrics.items()})
+    named.update(_timing(result.measurements))
+    named.update(_sizes(result))
+    named.update(_stages(result))
+    return named
+
+
+def samples_missing(result: Result, figure: str) -> tuple[int, int] | None:
+    """(samples needed, samples taken) where a latency was measured, but not often enough for this figure; else None."""
+    parts = figure.split(".")
+    if parts[0] not in {"latency", "throughput"} or not result.measurements:
+        return None
+    name = parts[-1].removeprefix("cpu_")
+    need = next((percentiles.needed(p) for p in PERCENTILES if name == f"p{p}_ms"), 0)
+    if name in {"median_ms", "per_s"}:
+        need = percentiles.needed(50)
+    pooled = _pooled(result.measurements)
+    batch = parts[1].removeprefix("batch") if len(parts) == 3 else str(min(pooled))
+    if not batch.isdecimal() or int(batch) not in pooled:
+        return None
+    taken = len(pooled[int(batch)][0])
+    return (need, taken) if taken < need else None
+
+
+def _per_output(comparisons: Iterable[Comparison]) -> dict[str, float]:
+    return {f"{one.output}.{name}": value for one in comparisons for name, value in one.metrics.items()}
+
+
+def _worst(comparisons: Iterable[Comparison]) -> dict[str, float]:
+    worst: dict[str, float] = {}
+    for one in comparisons:
+        for name, value in one.metrics.items():
+            worst[name] = _worse(name, worst[name], value) if name in worst else value
+    return worst
+
+
+def _worse(name: str, a: float, b: float) -> float:
+    if math.isnan(a) or math.isnan(b):
+        return math.nan
+    bad = direction(name)
+    if bad == "both":
+        return max(a, b, key=lambda ratio: abs(ratio - 1.0))
+    return max(a, b) if bad == "up" else min(a, b)
+
+
+def _timing(measurements: Sequence[Measurement]) -> dict[str, float]:
+    pooled = _pooled(measurements)
+    named: dict[str, float] = {}
+    for batch, (wall_s, cpu_s) in pooled.items():
+        of_batch = dict(_latencies(batch, wall_s, cpu_s))
+        for name, value in of_batch.items():
+            family, _, rest = name.partition(".")
+            named[f"{family}.batch{batch}.{rest}"] = value
+            if batch == min(pooled):
+                named[name] = value
+    return named
+
+
+def _pooled(measurements: Sequence[Measurement]) -> dict[int, tuple[list[float], list[float]]]:
+    """Wall and CPU seconds by batch size; several measurements of one size count together."""
+    pooled: dict[int, tuple[list[float], list[float]]] = {}
+    for one in measurements:
+        wall_s, cpu_s = pooled.setdefault(one.batch, ([], []))
+        wall_s.extend(one.wall_s)
+        cpu_s.extend(one.cpu_s)
+    return pooled
+
+
+def _latencies(batch: int, wall_s: Sequence[float], cpu_s: Sequence[float]) -> Iterable[tuple[str, float]]:
+    median_s = percentiles.percentile(wall_s, 50)
+    if median_s is not None:
+        yield "latency.median_ms", 1e3 * median_s
+        yield "throughput.per_s", summary.throughput(batch, wall_s)
+    for p in PERCENTILES:
+        value_s = percentiles.percentile(wall_s, p)
+        if value_s is not None:
+            yield f"latency.p{p}_ms", 1e3 * value_s
+    cpu_median_s = percentiles.percentile(cpu_s, 50)
+    if cpu_median_s is not None:
+        yield "latency.cpu_median_ms", 1e3 * cpu_median_s
+
+
+def _sizes(result: Result) -> Iterable[tuple[str, float]]:
+    sizes = (
+        ("memory.load_peak_bytes", result.memory.load_peak_bytes),
+        ("memory.run_peak_bytes", result.memory.run_peak_bytes),
+        ("artifact.bytes", result.facts.artifact_bytes),
+    )
+    # Zero bytes is how a record says "not measured": a figure of 0 would pass every limit.
+    return [(name, float(value)) for name, value in sizes if value > 0]
+
+
+def _stages(result: Result) -> dict[str, float]:
+    named: dict[str, float] = {}
+    for one in result.stage_times:
+        name = f"stage.{one.stage.value}_s"
+        named[name] = named.get(name, 0.0) + one.seconds
+    named["undelegated"] = float(len(result.facts.undelegated))
+    named["warnings"] = float(len(result.warnings))
+    named["seconds"] = result.seconds
+    return named

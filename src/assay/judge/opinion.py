@@ -1,0 +1,70 @@
+"""What the judge thinks of one job while it goes through the rules; becomes a verdict at the end."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from assay.core.result import Outcome, Result
+from assay.core.verdict import Verdict, Word
+from assay.judge.figure_table import unit
+
+ENDED = frozenset({Outcome.OK, Outcome.MISMATCH, Outcome.NONDETERMINISTIC, Outcome.MISTRUSTED})
+"""Outcomes of jobs that reached their end: whatever they were asked to record, they recorded."""
+
+
+class Opinion(msgspec.Struct, frozen=True):
+    """One job, judged so far. `outcome` is as recorded, or what the policy's budget makes of it; None: no result."""
+
+    job_key: str
+    word: Word
+    reason: str
+    outcome: Outcome | None = None
+    result: Result | None = None
+    figure: str = ""
+    observed: float | None = None
+    allowed: float | None = None
+
+    @property
+    def cell(self) -> tuple[str, str]:
+        """Case and flow."""
+        case, flow, _ = split_key(self.job_key)
+        return case, flow
+
+    @property
+    def task(self) -> str:
+        return split_key(self.job_key)[2]
+
+    @property
+    def ended(self) -> bool:
+        """Whether the job reached its end, so that a figure it has not recorded is one that it will never record."""
+        result = self.result
+        return result is not None and (result.outcome in ENDED or bool(result.comparisons or result.measurements))
+
+    def verdict(self) -> Verdict:
+        return Verdict(self.word, self.reason, self.job_key, self.figure, self.observed, self.allowed)
+
+
+class Complaint(msgspec.Struct, frozen=True):
+    """Why something is not as the policy wants it: the word it earns, one sentence, and the figures if any."""
+
+    word: Word
+    text: str
+    figure: str = ""
+    observed: float | None = None
+    allowed: float | None = None
+
+
+def split_key(job_key: str) -> tuple[str, str, str]:
+    """Case, flow and task of a job key. Raises ValueError for a text that is no job key."""
+    parts = job_key.rsplit("|", 2)
+    if len(parts) != 3:
+        raise ValueError(f"'{job_key}' is not a job key of the form case|flow|task")
+    return parts[0], parts[1], parts[2]
+
+
+def quantity(figure: str, value: float) -> str:
+    """A value for people's eyes: four digits and the unit."""
+    text = "not a number" if math.isnan(value) else f"{value:.4g}"
+    return f"{text} {unit(figure)}".rstrip()

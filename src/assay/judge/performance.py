@@ -1,0 +1,136 @@
+"""Which job each goal is asked of, and what to say where there is nothing to ask."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from assay.core.policy import Goal, Policy
+from assay.core.result import Result
+from assay.core.verdict import Verdict, Word
+from assay.judge import goals
+from assay.judge.expectations import matches
+from assay.judge.figure_table import home_task
+from assay.judge.figures import figures, samples_missing
+from assay.judge.opinion import Complaint, Opinion
+
+Figures = Mapping[str, float]
+Numbered = Mapping[str, Figures]
+"""Job key to figures."""
+
+EXEMPT = frozenset({Word.SKIP, Word.ERROR, Word.XFAIL})
+"""Jobs with these words owe no figures."""
+
+
+def with_goals(
+    opinions: Sequence[Opinion], policy: Policy, baseline: Sequence[Result]
+) -> tuple[list[Opinion], list[Verdict]]:
+    """The opinions after every goal, and one failing verdict on the run for each goal that matches no job at all."""
+    now = {one.job_key: figures(one.result) for one in opinions if one.result is not None and one.ended}
+    then = {result.job_key: figures(result) for result in baseline}
+    complaints: dict[str, list[Complaint]] = {one.job_key: [] for one in opinions}
+    kept = dict.fromkeys(complaints, 0)
+    unused = []
+    for goal in policy.goals:
+        cells = _cells(goal, opinions)
+        if not cells:
+            unused.append(_unused(goal))
+        for cell in cells:
+            for one, complaint in _asked(goal, cell, now, then):
+                if complaint is None:
+                    kept[one.job_key] += 1
+                else:
+                    complaints[one.job_key].append(complaint)
+    return [_weighed(one, complaints[one.job_key], kept[one.job_key]) for one in opinions], unused
+
+
+def _cells(goal: Goal, opinions: Sequence[Opinion]) -> list[list[Opinion]]:
+    """The jobs that the goal's globs match, those of one case and flow together."""
+    cells: dict[tuple[str, str], list[Opinion]] = {}
+    for one in opinions:
+        case, flow = one.cell
+        if matches(case, goal.case) and matches(flow, goal.flow):
+            cells.setdefault(one.cell, []).append(one)
+    return list(cells.values())
+
+
+def _asked(
+    goal: Goal, cell: Sequence[Opinion], now: Numbered, then: Numbered
+) -> list[tuple[Opinion, Complaint | None]]:
+    """Every job of the cell that recorded the figure is judged; where none did, one job answers for that."""
+    owing = [one for one in cell if one.word not in EXEMPT and one.job_key in now]
+    recorded = [one for one in owing if goal.figure in now[one.job_key]]
+    if recorded:
+        return [(one, _kept(goal, one, now, then)) for one in recorded]
+    home = [one for one in cell if one.task == home_task(goal.figure)]
+    if not owing or (home and not any(one in owing for one in home)):
+        return []  # the job that should have recorded it did not get there, and says so itself
+    answering = next((one for one in home if one in owing), owing[0])
+    names = [name for one in owing for name in now[one.job_key]]
+    return [(answering, _missing(goal, answering, names, measured=bool(home)))]
+
+
+def _kept(goal: Goal, one: Opinion, now: Numbered, then: Numbered) -> Complaint | None:
+    observed = now[one.job_key][goal.figure]
+    if not goals.needs_baseline(goal):
+        complaint = goals.absolute(goal, observed)
+    else:
+        flow = goal.against.removeprefix("flow:")
+        same_run = flow != goal.against
+        key = f"{one.cell[0]}|{flow}|{one.task}" if same_run else one.job_key
+        whose = f"flow '{flow}'" if same_run else "the baseline run"
+        base = (now if same_run else then).get(key, {}).get(goal.figure)
+        if base is None:
+            return _no_baseline(goal, whose, observed, flow if same_run else "")
+        complaint = goals.relative(goal, observed, base, whose)
+    return _with_doubt(complaint, one)
+
+
+def _with_doubt(complaint: Complaint | None, one: Opinion) -> Complaint | None:
+    """A note on a latency whose warm-up never settled."""
+    unsettled = one.result is not None and any(not measured.stable for measured in one.result.measurements)
+    if complaint is None or not unsettled or not complaint.figure.startswith(("latency.", "throughput.")):
+        return complaint
+    return replace(complaint, text=f"{complaint.text} (the warm-up had not settled: raise warmup-s in [measure])")
+
+
+def _no_baseline(goal: Goal, whose: str, observed: float, flow: str) -> Complaint:
+    todo = f"add '{flow}' to the flows of this case" if flow else "name a run that has it as the baseline"
+    text = f"{goal.figure} cannot be compared, {whose} has no such figure for this job: {todo}, or judge by max or min"
+    return Complaint(Word.INCONCLUSIVE, text, goal.figure, observed)
+
+
+def _missing(goal: Goal, one: Opinion, names: Sequence[str], *, measured: bool) -> Complaint:
+    assert one.result is not None
+    short = samples_missing(one.result, goal.figure)
+    if short is not None:
+        text = f"{goal.figure} needs {short[0]} samples and {short[1]} were taken: raise seconds in [measure]"
+        return Complaint(Word.INCONCLUSIVE, text, goal.figure)
+    near = difflib.get_close_matches(goal.figure, dict.fromkeys(names), n=3, cutoff=0.5)
+    hint = f"the nearest are {', '.join(near)}" if near else "no recorded figure has a name like it"
+    if home_task(goal.figure) == "measure" and not measured:
+        hint = "nothing was measured: set enabled = true in [measure]"
+    return Complaint(Word.FAIL, f"figure not recorded: {goal.figure}; {hint}", goal.figure)
+
+
+def _weighed(one: Opinion, complaints: Sequence[Complaint], kept: int) -> Opinion:
+    if not complaints:
+        met = f"; {kept} goal{'s' if kept > 1 else ''} met" if kept and one.word is Word.PASS else ""
+        return replace(one, reason=one.reason + met)
+    told = sorted(complaints, key=lambda complaint: complaint.word is not Word.FAIL)
+    failed_before = one.word in (Word.FAIL, Word.XPASS, Word.INCONCLUSIVE)
+    reason = "; ".join([*([one.reason] if failed_before else []), *(complaint.text for complaint in told)])
+    first = told[0]
+    if one.word in (Word.FAIL, Word.XPASS) or (one.word is Word.INCONCLUSIVE and first.word is not Word.FAIL):
+        return replace(one, reason=reason)
+    return replace(
+        one, word=first.word, reason=reason, figure=first.figure, observed=first.observed, allowed=first.allowed
+    )
+
+
+def _unused(goal: Goal) -> Verdict:
+    where = f"case '{goal.case}' and flow '{goal.flow}'"
+    text = f"the goal over {goal.figure} for {where} matches no job: correct its globs or remove it"
+    return Verdict(Word.FAIL, text, figure=goal.figure)

@@ -1,0 +1,46 @@
+"""Results and a policy in, one verdict for each job and one for the run out."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+from assay.core.policy import Policy
+from assay.core.result import Result
+from assay.core.verdict import Judgement
+from assay.judge.build import first_opinion
+from assay.judge.coverage import too_few, total
+from assay.judge.expectations import with_expectations
+from assay.judge.goals import needs_baseline
+from assay.judge.performance import with_goals
+
+
+def judge(
+    results: Sequence[Result],
+    policy: Policy,
+    *,
+    planned: Sequence[str],
+    baseline: Sequence[Result] = (),
+    today: datetime.date,
+    narrowed: bool = False,
+) -> Judgement:
+    """The same results, policy and day always give the same judgement, in whatever order the results came.
+
+    `planned` are job keys (`case|flow|task`); one verdict for each in that order, then for results nobody planned, then
+    verdicts on the run as a whole (`job_key` empty). `baseline` are the results that goals against "run" compare with.
+    `narrowed` says that a person asked for a part of the run only: counts, and rules that match no job, are not held
+    against it. Raises BadPolicy for a goal without exactly one limit and an expiry that is no date.
+    """
+    for goal in policy.goals:
+        needs_baseline(goal)
+    recorded: dict[str, Result] = {}
+    for result in results:
+        recorded.setdefault(result.job_key, result)
+    keys = dict.fromkeys([*planned, *sorted(recorded.keys() - set(planned))])
+    opinions = [first_opinion(key, recorded.get(key), policy) for key in keys]
+    opinions, unmet = with_expectations(opinions, policy, today)
+    opinions, unasked = with_goals(opinions, policy, baseline)
+    rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]
+    jobs = [opinion.verdict() for opinion in opinions]
+    run, exit_code = total(jobs, rules)
+    return Judgement((*jobs, *rules), run, exit_code)
