@@ -39,7 +39,8 @@ class Measuring(msgspec.Struct, frozen=True):
 
 class Job(msgspec.Struct, frozen=True):
     """What crosses the wall on the way in. `scratch` is a folder the worker may write to; `blobs` the blob
-    store's folder; `reference` a golden folder recorded by the oracle for this run, where the case has no golden of its own."""
+    store's folder; `reference` a golden folder recorded by the oracle for this run, where the case has no
+    golden of its own; `why` the reason that a record job writes into it."""
 
     case: Case
     flow: Flow
@@ -49,6 +50,7 @@ class Job(msgspec.Struct, frozen=True):
     scratch: str = ""
     blobs: str = ""
     reference: str = ""
+    why: str = ""
 
     @property
     def key(self) -> str:

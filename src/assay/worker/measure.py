@@ -17,7 +17,7 @@ from assay.errors import UsageError
 from assay.ports import Engine, Tensor
 from assay.worker.lower import load, lower
 from assay.worker.memory import peak_bytes, reset_peak, resident_bytes
-from assay.worker.samples import inputs_of
+from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
 WINDOW = 5
@@ -29,7 +29,7 @@ MINIMUM_SAMPLES = 5
 
 def measure(job: Job, stages: Stages) -> Result:
     """One engine, loaded once, at every batch size asked for. Raises UsageError for a batch the model cannot take."""
-    inputs = inputs_of(job)
+    inputs = golden_of(job).inputs
     lowered = lower(job, stages)
     resettable = reset_peak()
     before = resident_bytes()

@@ -14,7 +14,7 @@ from assay.core.result import Result, Stage
 from assay.models.goldens import read_golden, write_golden
 from assay.models.onnx_file import open_model
 from assay.worker.lower import load, lower
-from assay.worker.samples import inputs_of
+from assay.worker.samples import source_of
 from assay.worker.stages import Stages
 
 
@@ -29,8 +29,7 @@ def inspect(job: Job, stages: Stages) -> Result:
 
 def record(job: Job, stages: Stages) -> Result:
     """Run the flow (the oracle, mostly) on the inputs and write a golden folder at `job.reference`."""
-    destination, job = Path(job.reference), msgspec.structs.replace(job, reference="")
-    inputs = inputs_of(job)
+    inputs, labels = source_of(job)
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     with stages.enter(Stage.RUN):
@@ -38,15 +37,17 @@ def record(job: Job, stages: Stages) -> Result:
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)
         write_golden(
-            destination,
+            Path(job.reference),
             model=job.case.model,
             inputs=inputs,
             outputs=outputs,
+            labels=labels,
             seed=job.case.inputs.seed,
             producer=job.flow.name,
             producer_version=facts.backend_version,
             who=getpass.getuser(),
-            why="reference of a check without goldens",
+            why=job.why or "reference of a check without goldens",
+            allow_nan=not job.why,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(blank_result(job), facts=facts)

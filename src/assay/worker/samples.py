@@ -5,19 +5,47 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.core.job import Job
+from assay.errors import BadGolden
+from assay.models.golden_samples import unpack
 from assay.models.goldens import Golden, read_golden
-from assay.ports import Tensor
 from assay.models.seeded import seeded_inputs
+from assay.models.tensors import TensorFile
+from assay.ports import Tensor
 
 
 def golden_of(job: Job) -> Golden:
-    """The golden of the case, or the one that the oracle recorded for this run. Raises BadGolden."""
-    return read_golden(Path(job.case.inputs.golden or job.reference), model_digest=job.case.model.digest)
+    """The golden of the case, or the one that the oracle recorded for this run. Raises BadGolden.
+
+    Only the oracle may answer NaN: it is the model's own arithmetic. In a golden that someone blessed it is a defect.
+    """
+    if job.case.inputs.golden:
+        return read_golden(Path(job.case.inputs.golden), model_digest=job.case.model.digest)
+    return read_golden(Path(job.reference), model_digest=job.case.model.digest, allow_nan=True)
 
 
-def inputs_of(job: Job) -> list[dict[str, Tensor]]:
-    """One dict per sample; seeded where the case has no golden."""
-    if job.case.inputs.golden or job.reference:
-        return golden_of(job).inputs
+def source_of(job: Job) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
+    """Inputs and labels to record from: a golden folder (of any model), one safetensors file with every input stacked
+    on axis 0, or the seed."""
     recipe = job.case.inputs
-    return seeded_inputs(job.case.model, seed=recipe.seed, samples=recipe.samples, batch=recipe.batch)
+    if not recipe.golden:
+        inputs = seeded_inputs(job.case.model, seed=recipe.seed, samples=recipe.samples, batch=recipe.batch)
+        return inputs, {}
+    path = Path(recipe.golden)
+    if path.is_dir():
+        golden = read_golden(path)
+        return golden.inputs, golden.labels
+    return _stacked(path, job), {}
+
+
+def _stacked(path: Path, job: Job) -> list[dict[str, Tensor]]:
+    if not path.is_file():
+        raise BadGolden(f"{path} is neither a golden folder nor a safetensors file; give one of them as inputs")
+    with TensorFile(path) as opened:
+        tensors = {name: opened.read(name) for name in opened.tensors}
+    wanted = {spec.name for spec in job.case.model.inputs}
+    if set(tensors) != wanted:
+        raise BadGolden(f"{path} holds {sorted(tensors)}, the model takes {sorted(wanted)}; store one tensor per input")
+    counts = {array.shape[0] if array.ndim else 0 for array in tensors.values()}
+    if len(counts) != 1 or 0 in counts:
+        raise BadGolden(f"{path}: the inputs hold different numbers of samples ({sorted(counts)}); stack them on axis 0")
+    return unpack(tensors, counts.pop(), "input")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 import traceback
 import warnings
@@ -31,7 +32,8 @@ def execute(job: Job, stages: Stages) -> Result:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            observed = _TASKS[job.task](job, stages)
+            with tempfile.TemporaryDirectory(prefix="job-", dir=job.scratch or None, ignore_cleanup_errors=True) as own:
+                observed = _TASKS[job.task](msgspec.structs.replace(job, scratch=own), stages)
         except Exception as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
     texts = tuple(dict.fromkeys(str(one.message).strip()[:500] for one in caught))

@@ -1,0 +1,116 @@
+"""One worker process, seen from the driver: its socket, its log, its memory, its death."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from assay.core.job import Job
+from assay.core.wire import Answer, decode_answer, frame, split_frames
+from assay.errors import WorkerFailed
+
+LOG_BYTES = 64 * 1024
+"""Kept of one job's native output: the first half and the last half."""
+LOG_LIMIT_BYTES = 8 * 1024 * 1024
+"""A worker's log file is cut when it grows past this, so that a flood cannot fill the disk."""
+
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+class WorkerProcess:
+    """`python -m assay.worker` in a process group of its own. Mutable on purpose: it is the supervisor's view of a process."""
+
+    def __init__(self, interpreter: str = sys.executable, environment: dict[str, str] | None = None) -> None:
+        self.jobs_done = 0
+        self._buffer = bytearray()
+        self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed in `end`
+        os.set_inheritable(self._log.fileno(), True)
+        # O_APPEND: after a cut the child's next write lands at the new end, not after a hole.
+        self._append = os.open(f"/proc/self/fd/{self._log.fileno()}", os.O_WRONLY | os.O_APPEND)
+        self._log_start = 0
+        ours, theirs = socket.socketpair()
+        try:
+            self._child = subprocess.Popen(
+                [interpreter, "-m", "assay.worker", str(theirs.fileno()), str(os.getpid())],
+                stdin=subprocess.DEVNULL,
+                stdout=self._append,
+                stderr=self._append,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})},
+            )
+        except OSError as error:
+            ours.close()
+            raise WorkerFailed(f"cannot start a worker with {interpreter}: {error}") from error
+        finally:
+            theirs.close()
+        self.socket = ours
+        self.pid = self._child.pid
+
+    def send(self, job: Job) -> None:
+        """Raises OSError where the process is gone already: its end of file is read next."""
+        self._log_start = os.fstat(self._append).st_size
+        self.socket.sendall(frame(job))
+
+    def receive(self) -> list[Answer] | None:
+        """The complete answers that have arrived; None at end of file (the process died or closed its socket)."""
+        try:
+            data = self.socket.recv(1 << 18)
+        except OSError:
+            return None
+        if not data:
+            return None
+        self._buffer += data
+        return [decode_answer(body) for body in split_frames(self._buffer)]
+
+    def resident_bytes(self) -> int:
+        """Of this process; 0 when it is gone."""
+        try:
+            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE_BYTES
+        except (OSError, IndexError, ValueError):
+            return 0
+
+    def cut_log(self) -> None:
+        """Empty a log that has grown past its limit; what is kept are its first bytes."""
+        if os.fstat(self._append).st_size > LOG_LIMIT_BYTES:
+            os.ftruncate(self._append, self._log_start + LOG_BYTES)
+
+    def log(self) -> str:
+        """Native stdout and stderr of the job in hand, bounded; the middle is left out."""
+        size = os.fstat(self._append).st_size - self._log_start
+        if size <= 0:
+            return ""
+        descriptor = self._log.fileno()
+        if size <= LOG_BYTES:
+            return os.pread(descriptor, size, self._log_start).decode(errors="replace")
+        half = LOG_BYTES // 2
+        head = os.pread(descriptor, half, self._log_start).decode(errors="replace")
+        tail = os.pread(descriptor, half, self._log_start + size - half).decode(errors="replace")
+        return f"{head}\n[... {size - LOG_BYTES} bytes left out ...]\n{tail}"
+
+    def end(self, grace_s: float = 0.0) -> int:
+        """Close, wait for at most `grace_s`, kill the whole group, reap. Returns the exit code (negative: the signal)."""
+        with contextlib.suppress(OSError):
+            self.socket.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.wait(grace_s)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+        code = self._child.wait()
+        self._log.close()
+        os.close(self._append)
+        return code
+
+    def exit_code(self, wait_s: float = 2.0) -> int | None:
+        """After end of file: how it ended; None if it closed its socket and lives on."""
+        deadline = time.monotonic() + wait_s
+        while (code := self._child.poll()) is None and time.monotonic() < deadline:
+            time.sleep(0.002)
+        return code

@@ -1,0 +1,210 @@
+"""The one loop that watches workers: timers, memory, crashes, repeats. One job in flight per worker."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from assay.core.job import Job
+from assay.core.result import Outcome, Result, Stage
+from assay.core.wire import Crumb, Done, Hello
+from assay.errors import WorkerFailed
+from assay.launch import blame
+from assay.launch.process import WorkerProcess
+
+START_LIMIT_S = 120.0
+"""For a worker to say hello; a busy machine imports slowly."""
+WATCH_S = 0.02
+"""Between two looks at resident memory."""
+SUSPECT = frozenset({Outcome.ERROR, Outcome.OUT_OF_MEMORY})
+"""After these the process is not used again."""
+
+_MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class _Pending:
+    job: Job
+    crashed: Result | None = None
+    sent_again: bool = False
+
+
+@dataclass
+class _Lane:
+    """One worker and what it is doing."""
+
+    process: WorkerProcess
+    ready: bool = False
+    fresh: bool = True
+    pending: _Pending | None = None
+    stage: Stage = Stage.START
+    deadline: float = 0.0
+    peak_bytes: int = 0
+
+
+class Supervisor:
+    """`workers` processes at most; each is replaced after `recycle` jobs and after any failure."""
+
+    def __init__(self, *, workers: int, recycle: int) -> None:
+        self._workers = workers
+        self._recycle = recycle
+        self._selector = selectors.DefaultSelector()
+        self._lanes: list[_Lane] = []
+        self._queue: deque[_Pending] = deque()
+        self._suspects: deque[_Pending] = deque()
+        self._finished: deque[Result] = deque()
+        self._failed_starts = 0
+        self._next_watch = 0.0
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """One result each, in the order they end. Closing the iterator leaves no process behind."""
+        self._queue.extend(_Pending(job) for job in jobs)
+        try:
+            while self._queue or self._suspects or any(lane.pending for lane in self._lanes):
+                self._staff()
+                self._wait()
+                while self._finished:
+                    yield self._finished.popleft()
+        finally:
+            for lane in list(self._lanes):
+                self._retire(lane, grace_s=0.0)
+
+    def _staff(self) -> None:
+        waiting = len(self._queue) + len(self._suspects)
+        free = sum(lane.pending is None for lane in self._lanes)
+        while len(self._lanes) < self._workers and free < waiting:
+            self._start()
+            free += 1
+        for lane in list(self._lanes):
+            if lane.ready and lane.pending is None:
+                self._assign(lane)
+
+    def _start(self) -> None:
+        lane = _Lane(WorkerProcess(), deadline=time.monotonic() + START_LIMIT_S)
+        self._lanes.append(lane)
+        self._selector.register(lane.process.socket, selectors.EVENT_READ, lane)
+
+    def _assign(self, lane: _Lane) -> None:
+        if self._suspects:
+            if not lane.fresh:
+                return self._retire(lane) if not self._queue else self._give(lane, self._queue.popleft())
+            return self._give(lane, self._suspects.popleft())
+        return self._give(lane, self._queue.popleft()) if self._queue else None
+
+    def _give(self, lane: _Lane, pending: _Pending) -> None:
+        lane.pending, lane.fresh = pending, False
+        lane.stage, lane.peak_bytes = Stage.START, 0
+        lane.deadline = time.monotonic() + pending.job.limits.timeout_s
+        try:
+            lane.process.send(pending.job)
+        except OSError:
+            self._lost(lane)
+
+    def _wait(self) -> None:
+        now = time.monotonic()
+        limited = any(lane.pending and lane.pending.job.limits.memory_bytes for lane in self._lanes)
+        nearest = min((lane.deadline for lane in self._lanes if lane.pending or not lane.ready), default=now + 1)
+        timeout = min(nearest - now, WATCH_S if limited else 0.5)
+        for key, _ in self._selector.select(max(timeout, 0)):
+            self._hear(key.data)
+        now = time.monotonic()
+        if now >= self._next_watch:
+            self._next_watch = now + WATCH_S
+            for lane in list(self._lanes):
+                self._watch(lane, now)
+
+    def _hear(self, lane: _Lane) -> None:
+        try:
+            answers = lane.process.receive()
+        except (ValueError, msgspec.MsgspecError) as error:
+            if lane.pending:
+                self._settle(lane, blame.nonsense(lane.pending.job, lane.stage, str(error)), keep=False)
+            else:
+                self._not_started(lane)
+            return
+        if answers is None:
+            self._lost(lane)
+            return
+        for answer in answers:
+            match answer:
+                case Hello():
+                    lane.ready = True
+                    self._failed_starts = 0
+                case Crumb(stage) if lane.pending:
+                    if lane.stage in (Stage.START, Stage.IMPORT):  # the time to import a library is not the job's
+                        lane.deadline = time.monotonic() + lane.pending.job.limits.timeout_s
+                    lane.stage = stage
+                case Done(result) if lane.pending:
+                    lane.process.jobs_done += 1
+                    keep = result.outcome not in SUSPECT and lane.process.jobs_done < self._recycle
+                    self._settle(lane, result, keep=keep)
+
+    def _watch(self, lane: _Lane, now: float) -> None:
+        lane.process.cut_log()
+        if lane.pending is None:
+            if not lane.ready and now >= lane.deadline:
+                self._lost(lane)
+            return
+        job = lane.pending.job
+        resident = lane.process.resident_bytes()
+        lane.peak_bytes = max(lane.peak_bytes, resident)
+        if job.limits.memory_bytes and resident > job.limits.memory_bytes:
+            self._settle(lane, blame.over_memory(job, lane.stage, resident), keep=False)
+        elif now >= lane.deadline:
+            self._settle(lane, blame.timed_out(job, lane.stage), keep=False)
+
+    def _lost(self, lane: _Lane) -> None:
+        """The process is gone, or has closed its socket."""
+        if lane.pending is None:
+            self._not_started(lane)
+            return
+        if lane.stage is Stage.START and lane.process.jobs_done and not lane.pending.sent_again:
+            # It died of an earlier job, before it began this one: this job is innocent.
+            self._queue.appendleft(_Pending(lane.pending.job, lane.pending.crashed, sent_again=True))
+            lane.pending = None
+            self._retire(lane)
+            return
+        job = lane.pending.job
+        full = lane.peak_bytes > _MEMORY_BYTES // 2
+        result = blame.died(job, lane.stage, lane.process.exit_code(), nearly_full=full)
+        if result.outcome is Outcome.CRASH and lane.pending.crashed is None:
+            log = lane.process.log()
+            self._suspects.append(_Pending(job, msgspec.structs.replace(result, log=log)))
+            lane.pending = None
+            self._retire(lane)
+            return
+        self._settle(lane, result, keep=False)
+
+    def _not_started(self, lane: _Lane) -> None:
+        log, was_ready = lane.process.log(), lane.ready
+        self._retire(lane)
+        if was_ready:
+            return
+        self._failed_starts += 1
+        if self._failed_starts >= 3:
+            last = " ".join(log.split()[-60:])
+            raise WorkerFailed(f"three workers in a row died before they could take a job; the last one said: {last}")
+
+    def _settle(self, lane: _Lane, result: Result, *, keep: bool) -> None:
+        assert lane.pending is not None
+        log = lane.process.log()
+        if log:
+            result = msgspec.structs.replace(result, log=log)
+        if lane.pending.crashed is not None:
+            result = blame.after_repeat(lane.pending.crashed, result)
+            keep = False
+        lane.pending = None
+        self._finished.append(result)
+        if not keep:
+            self._retire(lane)
+
+    def _retire(self, lane: _Lane, grace_s: float = 0.0) -> None:
+        self._lanes.remove(lane)
+        self._selector.unregister(lane.process.socket)
+        lane.process.end(grace_s)

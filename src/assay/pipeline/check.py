@@ -1,0 +1,135 @@
+"""The main job on one page: look -> plan -> reference -> verify -> measure -> record -> judge."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+
+from assay import plugins
+from assay.core.blank import blank_result
+from assay.core.job import Job, Task
+from assay.core.result import Cause, Outcome, Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.errors import HarnessError
+from assay.judge.verdicts import judge
+from assay.pipeline.house import House, RunJournal
+from assay.pipeline.plan import plan
+from assay.pipeline.reference import record_references
+from assay.pipeline.request import Request
+from assay.ports import Backend, Launcher
+
+BATCH_S = 0.5
+"""Between two transactions of the history; the journal has every result at once."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What `assay.check` returns."""
+
+    run: Run
+    results: tuple[Result, ...]
+    judgement: Judgement
+
+
+def check(request: Request, house: House) -> Checked:
+    """Everything the request asks for. Raises UsageError before anything ran, HarnessError when the machine fails."""
+    run = plan(request, house)
+    house.store.open_run(run)
+    return carry_out(run, [], house)
+
+
+def carry_out(run: Run, done: Sequence[Result], house: House) -> Checked:
+    """The jobs of `run` that are not in `done`, then the judgement. Also how an interrupted run goes on."""
+    house.scratch(run.id).mkdir(parents=True, exist_ok=True)
+    journal = house.open_journal(house.journal_path(run.id), run)
+    recorder = _Recorder(run, list(done), journal, house)
+    try:
+        todo = recorder.left(run.jobs)
+        todo = recorder.take(_unavailable(todo), todo)
+        todo = recorder.take(record_references(todo, house), todo)
+        for task, launcher in ((Task.VERIFY, house.pool), (Task.MEASURE, house.alone)):
+            recorder.run([job for job in todo if job.task is task], launcher)
+    except BaseException:
+        # Whatever the history could not take is in the journal: `assay resume` finds it there.
+        with contextlib.suppress(HarnessError):
+            recorder.flush()
+            house.store.close_run(run.id, "interrupted", judge_run(run, recorder.results, house))
+        raise
+    finally:
+        journal.close()
+        shutil.rmtree(house.scratch(run.id), ignore_errors=True)
+    recorder.flush()
+    judgement = judge_run(run, recorder.results, house)
+    house.store.close_run(run.id, "complete", judgement)
+    house.journal_path(run.id).unlink(missing_ok=True)
+    return Checked(msgspec.structs.replace(run, status="complete"), tuple(recorder.results), judgement)
+
+
+def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
+    """The run's own policy on these results, beside its baseline."""
+    baseline = house.store.results(run.baseline) if run.baseline else []
+    planned = [job.key for job in run.jobs]
+    return judge(results, run.policy, planned=planned, baseline=baseline, today=datetime.now(UTC).date())
+
+
+class _Recorder:
+    """Journal at once, history in batches, progress told."""
+
+    def __init__(self, run: Run, done: list[Result], journal: RunJournal, house: House) -> None:
+        self.results = done
+        self._run, self._journal, self._house = run, journal, house
+        self._batch: list[Result] = []
+        self._flushed = time.monotonic()
+
+    def left(self, jobs: Sequence[Job]) -> list[Job]:
+        keys = {result.job_key for result in self.results}
+        return [job for job in jobs if job.key not in keys]
+
+    def take(self, results: Sequence[Result], jobs: Sequence[Job]) -> list[Job]:
+        """Record what is known without running; return what is left."""
+        for result in results:
+            self._add(result)
+        return self.left(jobs) if results else list(jobs)
+
+    def run(self, jobs: Sequence[Job], launcher: Launcher) -> None:
+        if not jobs:
+            return
+        for result in launcher.launch(jobs):
+            self._add(result)
+
+    def _add(self, result: Result) -> None:
+        self._journal.append(result)
+        self.results.append(result)
+        self._batch.append(result)
+        if time.monotonic() - self._flushed > BATCH_S:
+            self.flush()
+        self._house.progress(len(self.results), len(self._run.jobs), result)
+
+    def flush(self) -> None:
+        if self._batch:
+            self._house.store.record(self._run.id, self._batch)
+        self._batch = []
+        self._flushed = time.monotonic()
+
+
+def _unavailable(jobs: Sequence[Job]) -> list[Result]:
+    """Flows whose backend is not installed here get their answer without a process."""
+    known: dict[str, str] = {}
+    for name in {job.flow.backend for job in jobs}:
+        backend: Backend = plugins.load("assay.backends", name)()
+        here = backend.availability()
+        known[name] = "" if here.available else f"{here.reason}; to install it: {here.install}"
+    return [
+        msgspec.structs.replace(
+            blank_result(job, Outcome.UNAVAILABLE), cause=Cause.MISSING_LIBRARY, detail=known[job.flow.backend]
+        )
+        for job in jobs
+        if known[job.flow.backend]
+    ]

@@ -1,0 +1,76 @@
+"""Goldens by command: record new ones, see what an update would change, update with a reason."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from assay.core.case import Case, Inputs
+from assay.core.flow import Flow
+from assay.core.golden import GoldenLock
+from assay.core.job import Job, Limits, Task
+from assay.core.result import Outcome
+from assay.errors import BadGolden, UsageError
+from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
+from assay.pipeline.house import House
+from assay.pipeline.plan import look
+from assay.pipeline.request import ModelRequest
+
+LOCK = "golden.lock"
+
+
+def record(model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, house: House, *, limits: Limits) -> GoldenLock:
+    """A new golden in `folder`. Raises UsageError where one lies there already, or the flow cannot produce it."""
+    if (folder / LOCK).exists():
+        raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
+    case = _case(model, flow, limits, house)
+    return _produce(case, folder, inputs, flow, why, house, limits)
+
+
+def verify(model: Path | None, folder: Path, house: House, *, limits: Limits) -> list[str]:
+    """Everything that is wrong with a golden, and with it for this model; empty when nothing is."""
+    case = _case(model, Flow("inspect", ""), limits, house) if model is not None else None
+    return verify_golden(folder, case.model if case else None)
+
+
+def propose(
+    model: Path, folder: Path, flow: Flow, why: str, house: House, *, limits: Limits, staging: Path
+) -> list[str]:
+    """Record the same inputs anew into `staging`, and say line by line what differs from `folder`."""
+    old = read_golden(folder, allow_nan=True)
+    case = _case(model, flow, limits, house)
+    _produce(case, staging, Inputs(golden=str(folder.absolute()), seed=old.lock.seed), flow, why, house, limits)
+    lines = diff_goldens(old, read_golden(staging))
+    if old.lock.model_digest != case.model.digest:
+        lines.insert(0, f"model: {old.lock.model_digest[:12]} -> {case.model.digest[:12]}")
+    return lines
+
+
+def publish(staging: Path, folder: Path) -> GoldenLock:
+    """Put a proposed golden in place: files first, the lock last."""
+    for source in sorted(staging.iterdir(), key=lambda path: path.name == LOCK):
+        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
+            shutil.copyfileobj(source.open("rb"), copy)
+        Path(copy.name).chmod(0o644)
+        Path(copy.name).replace(folder / source.name)
+    return read_lock(folder)
+
+
+def _case(model: Path, flow: Flow, limits: Limits, house: House) -> Case:
+    return look([ModelRequest(path=model, flows=(flow,))], limits, house)[0]
+
+
+def _produce(
+    case: Case, folder: Path, inputs: Inputs, flow: Flow, why: str, house: House, limits: Limits
+) -> GoldenLock:
+    if not why.strip():
+        raise UsageError("a golden needs a reason: give --why")
+    case = msgspec.structs.replace(case, inputs=inputs)
+    job = Job(case, flow, Task.RECORD, limits, reference=str(folder.absolute()), why=why)
+    (result,) = house.pool.launch([job])
+    if result.outcome is not Outcome.OK:
+        raise UsageError(f"flow '{flow.name}' did not produce a golden: {result.outcome.value}, {result.detail}")
+    return read_lock(folder)

@@ -1,0 +1,41 @@
+"""The adapters of one invocation, chosen by a face and handed to the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.ports import Launcher, Progress, Store
+
+
+class RunJournal(Protocol):
+    """Results of one run as they happen, safe against the death of the driver."""
+
+    def append(self, result: Result) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class House:
+    """`folder` is the history's: oracle/, scratch/, journal/ lie below it. `pool` verifies, `alone` measures."""
+
+    folder: Path
+    store: Store
+    pool: Launcher
+    alone: Launcher
+    open_journal: Callable[[Path, Run], RunJournal]
+    read_journal: Callable[[Path], tuple[Run | None, list[Result]]]
+    progress: Progress = lambda done, planned, result: None
+
+    def journal_path(self, run_id: str) -> Path:
+        """Where the journal of a run lies until the run is closed."""
+        return self.folder / "journal" / f"{run_id}.journal"
+
+    def scratch(self, run_id: str) -> Path:
+        """Where the workers of a run may write; gone when the run ends."""
+        return (self.folder / "scratch" / run_id).absolute()

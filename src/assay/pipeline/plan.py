@@ -1,0 +1,106 @@
+"""From a request to the jobs of a run: every model looked at once, every cell named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.core.case import Case, Inputs
+from assay.core.digest import value_digest
+from assay.core.flow import Flow
+from assay.core.job import Job, Limits, Measuring, Task
+from assay.core.model import Model
+from assay.core.result import Outcome, Result
+from assay.core.run import Run
+from assay.errors import BadModel, UsageError
+from assay.models.files import check_model_file
+from assay.pipeline.house import House
+from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.request import ModelRequest, Request
+
+_PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
+
+
+def plan(request: Request, house: House) -> Run:
+    """Look at every model in a worker, then name the jobs. Raises UsageError for whatever cannot be used."""
+    if not request.models:
+        raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
+    for wanted in request.models:
+        check_model_file(wanted.path)
+    cases = look(request.models, request.limits, house)
+    now = datetime.now(UTC)
+    run_id = new_run_id(now)
+    jobs = tuple(
+        job for wanted, case in zip(request.models, cases, strict=True) for job in _jobs(request, wanted, case, house, run_id)
+    )
+    twice = [key for key, count in Counter(job.key for job in jobs).items() if count > 1]
+    if twice:
+        raise UsageError(f"'{twice[0]}' is asked for twice: name each flow once for a model")
+    return Run(
+        id=run_id,
+        started_at=now.isoformat(timespec="seconds"),
+        command=request.command,
+        jobs=jobs,
+        policy=request.policy,
+        machine=this_machine(),
+        versions=versions(_PACKAGES),
+        commit=git_commit(Path.cwd()),
+        baseline=request.baseline,
+    )
+
+
+def look(wanted: Sequence[ModelRequest], limits: Limits, house: House) -> list[Case]:
+    """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
+    names = _names(wanted)
+    jobs = [
+        Job(
+            Case(name, Model(name, str(one.path), ""), one.inputs, one.contract), Flow("inspect", ""), Task.INSPECT, limits
+        )
+        for name, one in zip(names, wanted, strict=True)
+    ]
+    seen = {result.case: result for result in house.pool.launch(jobs)}
+    return [
+        Case(name, _model(seen[name], one.path), one.inputs, one.contract) for name, one in zip(names, wanted, strict=True)
+    ]
+
+
+def _model(result: Result, path: Path) -> Model:
+    if result.model is not None:
+        return result.model
+    if result.outcome is Outcome.ERROR:
+        raise UsageError(result.detail)
+    raise BadModel(f"{path}: looking at the model ended in {result.outcome.value} ({result.detail}); is the file sound?")
+
+
+def _names(wanted: Sequence[ModelRequest]) -> list[str]:
+    names = [one.name or one.path.stem for one in wanted]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise UsageError(f"two models are called '{twice[0]}': give one of them another name (name = ... in assay.toml)")
+    return names
+
+
+def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_id: str) -> list[Job]:
+    reference = "" if case.inputs.golden else str(oracle_folder(case, house.folder))
+    tasks = [Task.VERIFY] * request.verify + [Task.MEASURE] * (request.measuring is not None)
+    return [
+        Job(
+            case,
+            flow,
+            task,
+            request.limits,
+            request.measuring if request.measuring and task is Task.MEASURE else Measuring(),
+            scratch=str(house.scratch(run_id)),
+            reference=reference,
+        )
+        for task in tasks
+        for flow in wanted.flows
+    ]
+
+
+def oracle_folder(case: Case, history: Path) -> Path:
+    """Where the reference outputs of this model on these inputs are kept: once for all flows and runs."""
+    inputs = Inputs(seed=case.inputs.seed, samples=case.inputs.samples, batch=case.inputs.batch)
+    return (history / "oracle" / value_digest((case.model.digest, inputs, "1"))[:32]).absolute()

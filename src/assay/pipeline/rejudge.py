@@ -1,0 +1,18 @@
+"""Judge recorded results again, under another policy: nothing runs."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.core.policy import Policy
+from assay.pipeline.check import Checked, judge_run
+from assay.pipeline.house import House
+
+
+def rejudge(run_id: str, policy: Policy | None, house: House) -> Checked:
+    """`policy` None: the one the run was made with. The history keeps the original words."""
+    run = house.store.run(run_id)
+    if policy is not None:
+        run = msgspec.structs.replace(run, policy=policy)
+    results = house.store.results(run.id)
+    return Checked(run, tuple(results), judge_run(run, results, house))

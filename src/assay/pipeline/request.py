@@ -1,0 +1,36 @@
+"""What a user asks of one run, after names were resolved and before any file was opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.core.case import Contract, Inputs
+from assay.core.flow import Flow
+from assay.core.job import Limits, Measuring
+from assay.core.policy import Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    """One model and the flows it is to go through. `name` empty: the file's own name."""
+
+    path: Path
+    flows: tuple[Flow, ...]
+    name: str = ""
+    inputs: Inputs = field(default_factory=Inputs)
+    contract: Contract = field(default_factory=Contract)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Everything that decides what a run does. `baseline` is the id of a run to compare figures with ("" for none);
+    `measuring` None leaves measuring out."""
+
+    models: tuple[ModelRequest, ...]
+    policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
+    measuring: Measuring | None = field(default_factory=Measuring)
+    verify: bool = True
+    command: str = "assay check"
+    baseline: str = ""

@@ -1,0 +1,17 @@
+"""Go on with a run that was killed, interrupted or lost its history: nothing is run twice, nothing is lost."""
+
+from __future__ import annotations
+
+from assay.errors import UsageError
+from assay.pipeline.check import Checked, carry_out
+from assay.pipeline.house import House
+
+
+def resume(run_id: str, house: House) -> Checked:
+    """The rest of the run's jobs, and the same judgement as if nothing had happened. Raises UsageError when complete."""
+    run = house.store.run(run_id)
+    if run.status == "complete":
+        raise UsageError(f"run {run.id} is complete: `assay report {run.id}` shows it, `assay check` makes a new one")
+    _, journalled = house.read_journal(house.journal_path(run.id))
+    house.store.record(run.id, journalled)
+    return carry_out(run, house.store.results(run.id), house)
