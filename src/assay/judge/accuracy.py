@@ -15,7 +15,7 @@ POOR = frozenset({"degenerate", "empty"})
 
 
 def complaints(result: Result, policy: Policy) -> list[Complaint]:
-    """FAIL for each defect of the outputs, INCONCLUSIVE for each output that proves nothing; none: all is within policy.
+    """FAIL for each defect of the outputs, INCONCLUSIVE for each that proves nothing; none: all is within policy.
 
     Findings of kinds other than `values` fail whatever the limits. `values` is judged by `budget_used` of that output
     against `policy.budget_max`; a NaN is never within it. A recorded mismatch that the budget does not explain stands.

@@ -15,7 +15,7 @@ EXIT_PASS, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_NOTHING = 0, 1, 3, 4, 
 
 
 def too_few(opinions: Sequence[Opinion], policy: Policy) -> list[Verdict]:
-    """A failing verdict on the run for each flow with fewer executed cases than its glob demands, or glob without flow."""
+    """A failing verdict on the run for each flow with fewer executed cases than its glob asks, or glob without flow."""
     executed: dict[str, set[str]] = {}
     for one in opinions:
         case, flow = one.cell

@@ -1,0 +1,184 @@
+"""The shape of assay.toml as a user writes it: keys in kebab-case, nothing unknown, nothing out of range."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from assay.core.policy import Policy
+from assay.core.result import Outcome
+from assay.judge.figure_table import RECORDED, impossible
+from assay.pipeline.config_text import nearest
+
+JUDGED = tuple(one.value for one in Outcome if one not in (Outcome.OK, Outcome.INFRASTRUCTURE))
+"""Outcomes a policy may speak of: what is fine needs no rule, and what the harness broke is no outcome of a model."""
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+def _kebab(name: str) -> str:
+    return name.replace("_", "-")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, alias_generator=_kebab)
+
+
+def _outcome(value: object) -> str:
+    if not isinstance(value, str) or value not in JUDGED:
+        raise ValueError(f"must be one of {', '.join(JUDGED)}, not {value!r}{nearest(str(value), JUDGED)}")
+    return value
+
+
+def _cell_name(value: str) -> str:
+    if not value or "|" in value:
+        raise ValueError("must not be empty, and must not hold '|', which separates case, flow and task")
+    return value
+
+
+def _told(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty: whoever reads it next year needs to know why")
+    return value
+
+
+def _bytes(value: object) -> int:
+    """Bytes from a number or from a text with a unit: 4GB, 512MiB."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
+    if found is None or found[2].upper() not in _UNITS:
+        raise ValueError(f'must be a number of bytes or a text like "4GB" or "512MiB", not {value!r}')
+    return math.floor(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def _date(value: object) -> datetime.date:
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value
+    try:
+        return datetime.date.fromisoformat(value if isinstance(value, str) else "")
+    except ValueError:
+        raise ValueError(f"must be a date like 2027-01-31, not {value!r}") from None
+
+
+def _option(value: object) -> object:
+    if not isinstance(value, str | int | float | bool) or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"must be a text, a finite number or true/false, not {value!r}")
+    return value
+
+
+def _figure(value: str) -> str:
+    if not value:
+        raise ValueError("must name a figure such as latency.median_ms")
+    if impossible(value):
+        raise ValueError(f"'{value}' is no figure that is ever recorded{nearest(value, [k.pattern for k in RECORDED])}")
+    return value
+
+
+OutcomeName = Annotated[str, BeforeValidator(_outcome)]
+CellName = Annotated[str, AfterValidator(_cell_name)]
+Options = dict[str, Annotated[Any, BeforeValidator(_option)]]
+NonNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class ToleranceFile(_Table):
+    rtol: NonNegative | None = None
+    atol: NonNegative | None = None
+
+
+class ModelFile(_Table):
+    path: Annotated[str, Field(min_length=1)]
+    name: CellName | None = None
+    golden: str = ""
+    task: str | None = None
+    task_options: Options = {}
+    flows: list[CellName] = []
+    seed: Annotated[int, Field(ge=0)] = 0
+    samples: Count = 4
+    batch: Count = 1
+    tolerance: dict[str, ToleranceFile] = {}
+
+
+class FlowsFile(_Table):
+    use: list[CellName] = []
+
+
+class FlowFile(_Table):
+    backend: Annotated[str, Field(min_length=1)]
+    options: Options = {}
+    transforms: list[str] = []
+    device: str = "cpu"
+    environment: str = ""
+    precision: str = "float32"
+
+
+class LimitsFile(_Table):
+    timeout_s: Positive = 300.0
+    memory: Annotated[int, BeforeValidator(_bytes)] = 0
+
+
+class MeasureFile(_Table):
+    enabled: bool = True
+    seconds: Positive = 0.5
+    batches: list[Count] = []
+    threads: Count = 1
+    warmup_s: NonNegative = 2.0
+
+
+class GoalFile(_Table):
+    figure: Annotated[str, AfterValidator(_figure)]
+    max: float | None = None
+    min: float | None = None
+    max_degradation: NonNegative | None = None
+    percent_max_degradation: NonNegative | None = None
+    flow: str = "*"
+    case: str = "*"
+    against: Annotated[str, Field(pattern=r"^(run|flow:.+)$")] | None = None
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> GoalFile:
+        names = ("max", "min", "max_degradation", "percent_max_degradation")
+        given = [_kebab(name) for name in names if getattr(self, name) is not None]
+        if len(given) != 1:
+            what = f"has both {' and '.join(given)}" if given else "has no limit"
+            raise ValueError(f"{what}: give exactly one of {', '.join(map(_kebab, names))}")
+        if self.against and given[0] in ("max", "min"):
+            raise ValueError(
+                f"{given[0]} is absolute, against has no effect on it: remove against, or limit a degradation"
+            )
+        return self
+
+
+class ExpectFile(_Table):
+    case: Annotated[str, Field(min_length=1)]
+    flow: Annotated[str, Field(min_length=1)]
+    outcome: OutcomeName
+    reason: Annotated[str, AfterValidator(_told)]
+    issue: str = ""
+    expires: Annotated[datetime.date, BeforeValidator(_date)] | None = None
+    task: Literal["*", "verify", "measure"] = "*"
+
+
+class PolicyFile(_Table):
+    budget_max: NonNegative = Policy().budget_max
+    fail_on: list[OutcomeName] = list(Policy().fail_on)
+    minimum_cases: dict[str, Count] = {}
+    goal: list[GoalFile] = []
+    expect: list[ExpectFile] = []
+
+
+class ConfigFile(_Table):
+    history: Annotated[str, Field(min_length=1)] = ".assay"
+    model: list[ModelFile] = []
+    flows: FlowsFile = FlowsFile()
+    flow: dict[CellName, FlowFile] = {}
+    limits: LimitsFile = LimitsFile()
+    measure: MeasureFile = MeasureFile()
+    policy: PolicyFile = PolicyFile()
