@@ -40,7 +40,7 @@ def numpy_dtype(name: str) -> np.dtype:  # type: ignore[type-arg]
 
 def dtype_name(dtype: np.dtype) -> str:  # type: ignore[type-arg]
     """The name used in records: numpy's, with every text type called `string`."""
-    return "string" if dtype.kind in "UST" or dtype == object else dtype.name
+    return "string" if dtype.kind in "UST" or dtype.kind == "O" else dtype.name
 
 
 def is_floating(name: str) -> bool:

@@ -10,7 +10,8 @@ from assay.core.policy import Policy
 
 
 class Run(msgspec.Struct, frozen=True):
-    """`id` sorts by time (20261121T141905-3fa2b1); `status` is running, complete or interrupted; `jobs` all that was planned."""
+    """`id` sorts by time (20261121T141905-3fa2b1); `status` is running, complete or interrupted; `jobs` all that was planned;
+    `narrowed` says that a person asked for a part of a run only: counts are not held against it."""
 
     id: str
     started_at: str
@@ -22,3 +23,4 @@ class Run(msgspec.Struct, frozen=True):
     commit: str = ""
     status: str = "running"
     baseline: str = ""
+    narrowed: bool = False

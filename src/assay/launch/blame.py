@@ -58,7 +58,9 @@ def after_repeat(first: Result, second: Result) -> Result:
     """What a crash and its one repeat in a fresh process say together: a crash stays a crash."""
     if second.outcome is Outcome.CRASH:
         return msgspec.structs.replace(second, attempts=2)
-    detail = f"{first.detail}; alone in a fresh process it gave {second.outcome.value}: it crashes only after other jobs"
+    detail = (
+        f"{first.detail}; alone in a fresh process it gave {second.outcome.value}: it crashes only after other jobs"
+    )
     return msgspec.structs.replace(first, attempts=2, only_after_other_jobs=True, detail=detail)
 
 

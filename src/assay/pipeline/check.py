@@ -76,7 +76,9 @@ def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
     """The run's own policy on these results, beside its baseline."""
     baseline = house.store.results(run.baseline) if run.baseline else []
     planned = [job.key for job in run.jobs]
-    return judge(results, run.policy, planned=planned, baseline=baseline, today=datetime.now(UTC).date())
+    return judge(
+        results, run.policy, planned=planned, baseline=baseline, today=datetime.now(UTC).date(), narrowed=run.narrowed
+    )
 
 
 class _Recorder:

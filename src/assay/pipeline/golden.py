@@ -22,7 +22,9 @@ from assay.pipeline.request import ModelRequest
 LOCK = "golden.lock"
 
 
-def record(model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, house: House, *, limits: Limits) -> GoldenLock:
+def record(
+    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, house: House, *, limits: Limits
+) -> GoldenLock:
     """A new golden in `folder`. Raises UsageError where one lies there already, or the flow cannot produce it."""
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
@@ -74,3 +76,10 @@ def _produce(
     if result.outcome is not Outcome.OK:
         raise UsageError(f"flow '{flow.name}' did not produce a golden: {result.outcome.value}, {result.detail}")
     return read_lock(folder)
+
+
+def give_reason(folder: Path, why: str) -> None:
+    """Replace the reason in the lock of a proposed golden."""
+    lock = msgspec.structs.replace(read_lock(folder), why=why)
+    text = msgspec.json.format(msgspec.json.encode(lock, order="sorted"), indent=2) + b"\n"
+    (folder / LOCK).write_bytes(text)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 from assay.core.case import Case, Inputs
 from assay.core.digest import value_digest
@@ -33,11 +35,15 @@ def plan(request: Request, house: House) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     jobs = tuple(
-        job for wanted, case in zip(request.models, cases, strict=True) for job in _jobs(request, wanted, case, house, run_id)
+        job
+        for wanted, case in zip(request.models, cases, strict=True)
+        for job in _jobs(request, wanted, case, house, run_id)
     )
     twice = [key for key, count in Counter(job.key for job in jobs).items() if count > 1]
     if twice:
         raise UsageError(f"'{twice[0]}' is asked for twice: name each flow once for a model")
+    if request.only:
+        jobs = tuple(job for job in jobs if job.key == request.only) or _no_such_job(request.only, jobs)
     return Run(
         id=run_id,
         started_at=now.isoformat(timespec="seconds"),
@@ -48,7 +54,13 @@ def plan(request: Request, house: House) -> Run:
         versions=versions(_PACKAGES),
         commit=git_commit(Path.cwd()),
         baseline=request.baseline,
+        narrowed=bool(request.only),
     )
+
+
+def _no_such_job(only: str, jobs: Sequence[Job]) -> NoReturn:
+    near = difflib.get_close_matches(only, [job.key for job in jobs], n=1, cutoff=0.0)
+    raise UsageError(f"no job is called {only!r}; the nearest is {near[0]!r}" if near else "nothing is left to run")
 
 
 def look(wanted: Sequence[ModelRequest], limits: Limits, house: House) -> list[Case]:
@@ -56,13 +68,17 @@ def look(wanted: Sequence[ModelRequest], limits: Limits, house: House) -> list[C
     names = _names(wanted)
     jobs = [
         Job(
-            Case(name, Model(name, str(one.path), ""), one.inputs, one.contract), Flow("inspect", ""), Task.INSPECT, limits
+            Case(name, Model(name, str(one.path), ""), one.inputs, one.contract),
+            Flow("inspect", ""),
+            Task.INSPECT,
+            limits,
         )
         for name, one in zip(names, wanted, strict=True)
     ]
     seen = {result.case: result for result in house.pool.launch(jobs)}
     return [
-        Case(name, _model(seen[name], one.path), one.inputs, one.contract) for name, one in zip(names, wanted, strict=True)
+        Case(name, _model(seen[name], one.path), one.inputs, one.contract)
+        for name, one in zip(names, wanted, strict=True)
     ]
 
 
@@ -71,14 +87,18 @@ def _model(result: Result, path: Path) -> Model:
         return result.model
     if result.outcome is Outcome.ERROR:
         raise UsageError(result.detail)
-    raise BadModel(f"{path}: looking at the model ended in {result.outcome.value} ({result.detail}); is the file sound?")
+    raise BadModel(
+        f"{path}: looking at the model ended in {result.outcome.value} ({result.detail}); is the file sound?"
+    )
 
 
 def _names(wanted: Sequence[ModelRequest]) -> list[str]:
     names = [one.name or one.path.stem for one in wanted]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise UsageError(f"two models are called '{twice[0]}': give one of them another name (name = ... in assay.toml)")
+        raise UsageError(
+            f"two models are called '{twice[0]}': give one of them another name (name = ... in assay.toml)"
+        )
     return names
 
 

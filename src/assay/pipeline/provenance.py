@@ -47,7 +47,11 @@ def git_commit(folder: Path) -> str:
     try:
         answer = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            cwd=folder, capture_output=True, text=True, timeout=5, check=False,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

@@ -25,7 +25,7 @@ class ModelRequest:
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """Everything that decides what a run does. `baseline` is the id of a run to compare figures with ("" for none);
-    `measuring` None leaves measuring out."""
+    `measuring` None leaves measuring out; `only` keeps one job (`case|flow|task`) of those."""
 
     models: tuple[ModelRequest, ...]
     policy: Policy = field(default_factory=Policy)
@@ -34,3 +34,4 @@ class Request:
     verify: bool = True
     command: str = "assay check"
     baseline: str = ""
+    only: str = ""

@@ -47,5 +47,7 @@ def _stacked(path: Path, job: Job) -> list[dict[str, Tensor]]:
         raise BadGolden(f"{path} holds {sorted(tensors)}, the model takes {sorted(wanted)}; store one tensor per input")
     counts = {array.shape[0] if array.ndim else 0 for array in tensors.values()}
     if len(counts) != 1 or 0 in counts:
-        raise BadGolden(f"{path}: the inputs hold different numbers of samples ({sorted(counts)}); stack them on axis 0")
+        raise BadGolden(
+            f"{path}: the inputs hold different numbers of samples ({sorted(counts)}); stack them on axis 0"
+        )
     return unpack(tensors, counts.pop(), "input")

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from assay.core.job import Job, Task
 from assay.core.blank import blank_result
+from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported, UsageError
 from assay.worker import measure, record, verify

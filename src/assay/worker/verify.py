@@ -74,9 +74,7 @@ def _first_difference(once: Mapping[str, Tensor], again: Mapping[str, Tensor]) -
     return ""
 
 
-def _outcome(
-    comparisons: Sequence[Comparison], findings: Sequence[Finding], unrepeated: str
-) -> tuple[Outcome, str]:
+def _outcome(comparisons: Sequence[Comparison], findings: Sequence[Finding], unrepeated: str) -> tuple[Outcome, str]:
     everything = [*findings, *(finding for one in comparisons for finding in one.findings)]
     if everything:
         more = f" (and {len(everything) - 1} more)" if len(everything) > 1 else ""

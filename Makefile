@@ -1,0 +1,52 @@
+# make demo: the main job on the shipped example. make test: the whole suite. make check: all that CI asks.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check format lock system clean
+
+demo: $(VENV)/.demo
+	$(BIN)/assay demo
+
+test: $(VENV)/.test
+	$(BIN)/pytest
+
+check: $(VENV)/.test
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.test
+	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix src tests benchmarks examples
+
+# A real browser and a real PostgreSQL for the tests that want them (Debian, Ubuntu; as root).
+system:
+	apt-get update
+	apt-get install --yes --no-install-recommends chromium postgresql
+
+$(VENV)/.made:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or newer; give one with make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.made requirements/demo.txt pyproject.toml
+	$(BIN)/pip install --quiet --require-hashes -r requirements/demo.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.made requirements/test.txt pyproject.toml
+	$(BIN)/pip install --quiet --require-hashes -r requirements/test.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	touch $@ $(VENV)/.demo
+
+# Needs uv. Pinned with hashes, for every platform and Python from 3.11 on.
+lock:
+	for name in demo test; do \
+	  uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
+	    requirements/$$name.in --no-emit-package assay -o requirements/$$name.txt || exit 1; \
+	done
+
+clean:
+	rm -rf $(VENV) build .assay .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,200 @@
+"""`assay.check(...)`: the command line's words as a function; the command itself goes through here too."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from assay import plugins
+from assay.core.case import Contract, Inputs, Tolerance
+from assay.core.flow import Flow
+from assay.core.job import Limits, Measuring
+from assay.core.policy import Policy
+from assay.errors import UsageError
+from assay.faces.composition import DEFAULT_HISTORY, open_house
+from assay.faces.reporting import destinations
+from assay.faces.requests import parse_bytes, parse_options, with_options
+from assay.pipeline.check import Checked
+from assay.pipeline.check import check as run_pipeline
+from assay.pipeline.config import Config, load_config, load_policy
+from assay.pipeline.request import ModelRequest, Request
+from assay.ports import Progress
+
+CONFIG = Path("assay.toml")
+TASKS = ("verify", "measure", "all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """What a user may say. `models` empty: everything that `config` (or ./assay.toml) lists. `only` narrows a run to
+    one job, `case|flow|task`; `history` empty: the config's, or `.assay`."""
+
+    models: tuple[Path, ...] = ()
+    flows: tuple[str, ...] = ()
+    golden: Path | None = None
+    config: Path | None = None
+    policy: Path | None = None
+    reports: tuple[str, ...] = ()
+    task: str = "all"
+    options: tuple[str, ...] = ()
+    answers: str = ""
+    rtol: float | None = None
+    atol: float | None = None
+    seed: int = 0
+    samples: int = 4
+    batch: int = 1
+    measure_seconds: float | None = None
+    measure_batches: tuple[int, ...] = ()
+    threads: int | None = None
+    timeout_s: float | None = None
+    memory: str = ""
+    jobs: int = 0
+    baseline: str = ""
+    history: str = ""
+    only: str = ""
+    command: str = "assay check"
+
+
+def check(
+    *models: str | Path,
+    flows: Sequence[str] = (),
+    golden: str | Path | None = None,
+    config: str | Path | None = None,
+    policy: str | Path | None = None,
+    reports: Mapping[str, str | Path] | None = None,
+    measure: bool = True,
+    seed: int = 0,
+    samples: int = 4,
+    history: str | Path = "",
+) -> Checked:
+    """Build, verify and measure models on flows, record and judge: the run, its results and the judgement.
+
+    Without `models`, all that `config` (default: ./assay.toml) lists. Raises UsageError for bad input before anything ran,
+    HarnessError when the machine fails. A failing model raises nothing: look at `judgement.exit_code`.
+    """
+    options = CheckOptions(
+        models=tuple(Path(model) for model in models),
+        flows=tuple(flows),
+        golden=Path(golden) if golden else None,
+        config=Path(config) if config else None,
+        policy=Path(policy) if policy else None,
+        reports=tuple(f"{name}={path}" for name, path in (reports or {}).items()),
+        task="all" if measure else "verify",
+        seed=seed,
+        samples=samples,
+        history=str(history),
+    )
+    return run_check(options)
+
+
+def run_check(options: CheckOptions, progress: Progress = lambda done, planned, result: None) -> Checked:
+    """The whole of `assay check`, its printing apart."""
+    reports = destinations(options.reports)
+    config = _config(options)
+    request = _request(options, config)
+    history = options.history or (_near(config.history) if config else DEFAULT_HISTORY)
+    with open_house(history, workers=options.jobs, progress=progress) as house:
+        if options.baseline:
+            request = replace(request, baseline=house.store.run(options.baseline).id)
+        checked = run_pipeline(request, house)
+    for destination in reports:
+        destination.write(checked)
+    return checked
+
+
+def _config(options: CheckOptions) -> Config | None:
+    path = options.config or (CONFIG if not options.models else None)
+    if path is None:
+        return None
+    if options.config is None and not path.exists():
+        raise UsageError(
+            "no model given and no assay.toml here: name an ONNX file, or write assay.toml with `assay init`"
+        )
+    return load_config(path)
+
+
+def _request(options: CheckOptions, config: Config | None) -> Request:
+    if options.task not in TASKS:
+        raise UsageError(f"--task {options.task!r} is not one of {', '.join(TASKS)}")
+    measuring = _measuring(options, config)
+    policy = load_policy(options.policy) if options.policy else config.policy if config else Policy()
+    wanted_measuring = options.task == "measure" or (options.task == "all" and (config is None or config.measure))
+    return Request(
+        models=_from_arguments(options, config) if options.models else _from_config(options, config),
+        policy=policy,
+        limits=_limits(options, config),
+        measuring=measuring if wanted_measuring else None,
+        verify=options.task != "measure",
+        command=options.command,
+        only=options.only,
+    )
+
+
+def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[ModelRequest, ...]:
+    if options.golden and len(options.models) > 1:
+        raise UsageError(f"--golden belongs to one model and {len(options.models)} are given; list them in assay.toml")
+    names = options.flows or (config.use if config else ()) or ("onnxruntime",)
+    inputs = Inputs(_near(options.golden) if options.golden else "", options.seed, options.samples, options.batch)
+    tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
+    contract = Contract(tolerances=tolerances, task=options.answers or None)
+    flows = _flows(names, options, config)
+    return tuple(ModelRequest(path=path, flows=flows, inputs=inputs, contract=contract) for path in options.models)
+
+
+def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelRequest, ...]:
+    assert config is not None
+    if not config.models:
+        raise UsageError(f"{config.path.name} lists no [[model]]: add one, or name an ONNX file on the command line")
+    return tuple(
+        ModelRequest(
+            path=Path(_near(one.path)),
+            flows=_flows(options.flows or one.flows or config.use, options, config),
+            name=one.name,
+            inputs=msgspec.structs.replace(
+                one.inputs, golden=_near(Path(one.inputs.golden)) if one.inputs.golden else ""
+            ),
+            contract=one.contract,
+        )
+        for one in config.models
+    )
+
+
+def _flows(names: Sequence[str], options: CheckOptions, config: Config | None) -> tuple[Flow, ...]:
+    own = {flow.name: flow for flow in config.flows} if config else {}
+    if not names:
+        raise UsageError("no flow to check on: give --flow, or list some in [flows] use")
+    extra = parse_options(options.options)
+    return tuple(with_options(own[name] if name in own else plugins.find_flow(name), extra) for name in names)
+
+
+def _limits(options: CheckOptions, config: Config | None) -> Limits:
+    limits = config.limits if config else Limits()
+    if options.timeout_s is not None:
+        limits = msgspec.structs.replace(limits, timeout_s=options.timeout_s)
+    if options.memory:
+        limits = msgspec.structs.replace(limits, memory_bytes=parse_bytes(options.memory))
+    return limits
+
+
+def _measuring(options: CheckOptions, config: Config | None) -> Measuring:
+    measuring = config.measuring if config else Measuring()
+    changes = {
+        name: value
+        for name, value in (
+            ("seconds", options.measure_seconds),
+            ("batches", options.measure_batches or None),
+            ("threads", options.threads),
+        )
+        if value is not None
+    }
+    return msgspec.structs.replace(measuring, **changes)
+
+
+def _near(path: Path) -> str:
+    """Relative to the working folder where it lies below it: what people read, and what a repro line repeats."""
+    absolute = Path(os.path.abspath(path))
+    return os.path.relpath(absolute) if absolute.is_relative_to(Path.cwd()) else str(absolute)

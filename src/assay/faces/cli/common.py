@@ -1,0 +1,59 @@
+"""What the commands share: options, the progress bar, the ending."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from assay.core.result import Result
+from assay.pipeline.check import Checked
+from assay.ports import Progress
+
+History = Annotated[
+    str,
+    typer.Option(
+        "--history", metavar="FOLDER", help="Where runs are recorded: a folder, or a postgresql+psycopg:// URL."
+    ),
+]
+Reports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--report",
+        metavar="NAME=FILE",
+        help="Write a report: html, json, junit, markdown, csv or terminal. Repeatable.",
+    ),
+]
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A bar with the time left on a terminal that people look at; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda done, planned, result: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description:<40.40}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("looking at the models", total=None)
+
+        def tell(done: int, planned: int, result: Result) -> None:
+            bar.update(task, completed=done, total=planned, description=f"{result.case} on {result.flow}")
+
+        yield tell
+
+
+def finish(checked: Checked, reports: Sequence[str] = ()) -> None:
+    """The table and the verdict on standard output; then leaves with the judgement's exit code."""
+    from assay.reports.terminal import Terminal
+
+    print(Terminal(colour=sys.stdout.isatty()).render(checked.run, checked.results, checked.judgement), end="")
+    for line in reports:
+        print(line)
+    raise typer.Exit(checked.judgement.exit_code)

@@ -1,0 +1,121 @@
+"""`assay golden`: record, verify, diff, update."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.faces.cli.common import History
+from assay.faces.composition import DEFAULT_HISTORY
+
+app = typer.Typer(
+    help="Stored reference outputs: record, verify, diff, update.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The ONNX file.")]
+Folder = Annotated[Path, typer.Argument(metavar="GOLDEN", help="The golden folder.")]
+FlowName = Annotated[str, typer.Option("--flow", help="Who computes the outputs.")]
+Why = Annotated[str, typer.Option(help="The reason, kept in golden.lock.")]
+REFERENCE = "reference"
+
+
+@app.command("record")
+def record(
+    model: Model,
+    folder: Folder,
+    why: Why,
+    flow: FlowName = REFERENCE,
+    inputs: Annotated[
+        Path | None, typer.Option(help="Safetensors file, samples stacked on axis 0; or another golden.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the inputs, without --inputs.")] = 0,
+    samples: Annotated[int, typer.Option(min=1)] = 16,
+    batch: Annotated[int, typer.Option(min=1)] = 1,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Record reference outputs for a model into a new golden folder."""
+    from assay import plugins
+    from assay.core.case import Inputs
+    from assay.core.job import Limits
+    from assay.faces.composition import open_house
+    from assay.pipeline import golden
+
+    recipe = Inputs(golden=str(inputs.absolute()) if inputs else "", seed=seed, samples=samples, batch=batch)
+    with open_house(history) as house:
+        lock = golden.record(model, folder, recipe, plugins.find_flow(flow), why, house, limits=Limits())
+    print(f"recorded {lock.samples} samples by {lock.producer} {lock.producer_version} in {folder}")
+
+
+@app.command("verify")
+def verify(
+    folder: Folder,
+    model: Annotated[Path | None, typer.Option(help="The model it should fit.")] = None,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Say everything that is wrong with a golden; exit 1 if anything is."""
+    from assay.core.job import Limits
+    from assay.faces.composition import open_house
+    from assay.pipeline import golden
+
+    with open_house(history) as house:
+        problems = golden.verify(model, folder, house, limits=Limits())
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise typer.Exit(1)
+    print(f"{folder} is whole" + (f" and fits {model}" if model else ""))
+
+
+@app.command("diff")
+def diff(folder: Folder, model: Model, flow: FlowName = REFERENCE, history: History = DEFAULT_HISTORY) -> None:
+    """What an update would change; exit 1 if anything."""
+    if _propose(folder, model, flow, "diff", history, write=False):
+        raise typer.Exit(1)
+
+
+@app.command("update")
+def update(
+    folder: Folder,
+    model: Model,
+    why: Annotated[str, typer.Option(help="The reason, kept in golden.lock; asked for on a terminal.")] = "",
+    flow: FlowName = REFERENCE,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Show what would change, ask for a reason, then record the outputs anew on the same inputs."""
+    from assay.errors import UsageError
+
+    asking = sys.stdin.isatty()
+    if not why and not asking:
+        raise UsageError("an update needs a reason: give --why")
+    if not yes and not asking:
+        raise UsageError("an update without a terminal needs --yes; look at `assay golden diff` first")
+    _propose(folder, model, flow, why, history, write=True, yes=yes)
+
+
+def _propose(folder: Path, model: Path, flow: str, why: str, history: str, *, write: bool, yes: bool = True) -> bool:
+    from assay import plugins
+    from assay.core.job import Limits
+    from assay.faces.composition import open_house
+    from assay.pipeline import golden
+
+    with open_house(history) as house, tempfile.TemporaryDirectory(dir=house.folder) as staging:
+        found = plugins.find_flow(flow)
+        reason = why or "to be given"
+        lines = golden.propose(model, folder, found, reason, house, limits=Limits(), staging=Path(staging) / "golden")
+        for line in lines or ["nothing would change"]:
+            print(line)
+        if not write or not lines:
+            return bool(lines)
+        reason = why or typer.prompt("why is this right")
+        if not yes and not typer.confirm(f"write {folder}"):
+            raise typer.Exit(1)
+        if reason != why:
+            golden.give_reason(Path(staging) / "golden", reason)
+        lock = golden.publish(Path(staging) / "golden", folder)
+        print(f"updated {folder}: {lock.samples} samples by {lock.producer} {lock.producer_version}")
+    return True

@@ -1,0 +1,113 @@
+"""Commands over what is recorded: runs, report, rejudge, diff, resume."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.faces.cli.common import History, Reports, finish, progress_bar
+from assay.faces.composition import DEFAULT_HISTORY
+
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
+
+
+def runs(limit: Annotated[int, typer.Option(min=1)] = 20, history: History = DEFAULT_HISTORY) -> None:
+    """The runs in the history, newest first."""
+    from assay.faces.composition import open_house
+
+    with open_house(history) as house:
+        found = house.store.runs(limit)
+    if not found:
+        print(f"no runs in {history}; `assay check` makes one")
+    for one in found:
+        counts = f"{one.passed} passed, {one.failed} failed, {one.other} other" if one.word else ""
+        state = one.word or f"{one.status} ({one.recorded} of {one.jobs} jobs)"
+        print(f"{one.id}  {state:<14} {counts}  {one.command}")
+
+
+def report(
+    run: RunId = "last",
+    format: Annotated[str, typer.Option("--format", help="html, json, junit, markdown, csv or terminal.")] = "terminal",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file; standard output without it.")] = None,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Render a recorded run again, in any format."""
+    from assay import plugins
+    from assay.faces.composition import open_house
+    from assay.faces.reporting import GROUP, destinations
+    from assay.pipeline.rejudge import rejudge
+
+    where = destinations([f"{format}={output}"]) if output else []
+    renderer = plugins.load(GROUP, format)()
+    with open_house(history) as house:
+        checked = rejudge(run, None, house)
+    for destination in where:
+        destination.write(checked)
+        print(f"report: {destination.path}")
+    if not where:
+        print(renderer.render(checked.run, checked.results, checked.judgement), end="")
+
+
+def rejudge(
+    run: RunId = "last",
+    policy: Annotated[Path | None, typer.Option(help="The policy to judge by; without it, the run's own.")] = None,
+    report: Reports = None,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Judge recorded results again: nothing runs, the exit code is the new verdict."""
+    from assay.faces.composition import open_house
+    from assay.faces.reporting import destinations
+    from assay.pipeline.config import load_policy
+    from assay.pipeline.rejudge import rejudge as again
+
+    where = destinations(report or [])
+    demanded = load_policy(policy) if policy else None
+    with open_house(history) as house:
+        checked = again(run, demanded, house)
+    for destination in where:
+        destination.write(checked)
+    finish(checked, [f"report: {destination.path}" for destination in where])
+
+
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD")],
+    new: Annotated[str, typer.Argument(metavar="NEW")] = "last",
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """What changed from one run to another."""
+    from assay.faces.composition import open_house
+    from assay.pipeline.diff import diff as compare
+
+    with open_house(history) as house:
+        found = compare(old, new, house)
+    print(f"{found.old} -> {found.new}")
+    for key, before, after in found.outcomes:
+        print(f"  {key}: {before or 'absent'} -> {after or 'absent'}")
+    for change in found.figures:
+        before = "absent" if change.old is None else f"{change.old:.6g}"
+        after = "absent" if change.new is None else f"{change.new:.6g}"
+        relative = f" ({change.new / change.old - 1:+.1%})" if change.old and change.new is not None else ""
+        print(f"  {change.job_key} {change.figure}: {before} -> {after}{relative}")
+    if not found.outcomes and not found.figures:
+        print("  no outcome changed, and no figure by more than 1 %")
+
+
+def resume(
+    run: RunId = "last",
+    report: Reports = None,
+    jobs: Annotated[int, typer.Option(min=0)] = 0,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Go on with a run that was killed or interrupted: nothing runs twice."""
+    from assay.faces.composition import open_house
+    from assay.faces.reporting import destinations
+    from assay.pipeline.resume import resume as go_on
+
+    where = destinations(report or [])
+    with progress_bar() as progress, open_house(history, workers=jobs, progress=progress) as house:
+        checked = go_on(run, house)
+    for destination in where:
+        destination.write(checked)
+    finish(checked, [f"report: {destination.path}" for destination in where])

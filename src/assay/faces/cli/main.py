@@ -1,0 +1,61 @@
+"""`assay`: the commands, and what each ending of one means to the shell."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from assay.errors import HarnessError, UsageError
+from assay.faces.cli import check, golden, history, setup
+
+USAGE = 2
+HARNESS = 4
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="assay",
+    help="Is the engine you just built still your model, and is it still as fast?",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog="Exit codes: 0 pass, 1 fail, 2 wrong usage or bad input, 3 inconclusive, 4 the harness or the machine failed, "
+    "5 nothing was executed.",
+)
+app.command("check")(check.check)
+app.command("demo")(setup.demo)
+app.command("init")(setup.init)
+app.command("flows")(setup.flows)
+app.add_typer(golden.app, name="golden")
+app.command("runs")(history.runs)
+app.command("report")(history.report)
+app.command("rejudge")(history.rejudge)
+app.command("diff")(history.diff)
+app.command("resume")(history.resume)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Exits; a user's mistake is one sentence on standard error, never a traceback."""
+    try:
+        app(args=list(arguments) if arguments is not None else None, prog_name="assay")
+    except UsageError as error:
+        _say(error)
+        sys.exit(USAGE)
+    except HarnessError as error:
+        _say(error)
+        sys.exit(HARNESS)
+    except MemoryError:
+        _say("the driver itself ran out of memory; run fewer jobs at once (--jobs)")
+        sys.exit(HARNESS)
+    except KeyboardInterrupt:
+        _say("interrupted; `assay runs` shows the run, `assay resume RUN` goes on with it")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(HARNESS)
+
+
+def _say(text: object) -> None:
+    print(f"assay: {text}", file=sys.stderr)

@@ -1,0 +1,65 @@
+"""Commands for the first five minutes: demo, init, flows."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.faces.cli.common import finish, progress_bar
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="The example: a folder with an assay.toml.")] = Path("examples/digits"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML report.")] = Path("build/demo.html"),
+) -> None:
+    """Check the three digit models of the repository on two flows, with measuring, and write the HTML report."""
+    from assay.errors import UsageError
+    from assay.faces.api import CheckOptions, run_check
+
+    config = folder / "assay.toml"
+    if not config.is_file():
+        raise UsageError(
+            f"{config} is not there: run `assay demo` in a checkout of assay, or give the example's folder"
+        )
+    output.parent.mkdir(parents=True, exist_ok=True)
+    begin = time.perf_counter()
+    command = f"assay check --config {config}"
+    with progress_bar() as progress:
+        options = CheckOptions(config=config, reports=(f"html={output}",), command=command)
+        checked = run_check(options, progress)
+    finish(checked, [f"took {time.perf_counter() - begin:.1f} s", f"report: {output.absolute()}"])
+
+
+def init(path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("assay.toml")) -> None:
+    """Write a commented assay.toml: models, flows, goldens, limits."""
+    from assay.errors import NotWritable
+    from assay.pipeline.config import TEMPLATE
+
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(TEMPLATE)
+    except FileExistsError:
+        raise NotWritable(f"{path} exists already; change it by hand, or give another name") from None
+    except OSError as error:
+        raise NotWritable(f"{path} cannot be written ({error.strerror}); give another name") from None
+    print(f"wrote {path}: list your models in it, then run `assay check`")
+
+
+def flows() -> None:
+    """The flows of this machine: version where one can run, reason and install command where not."""
+    from assay import plugins
+
+    catalogue = plugins.catalogue()
+    here = {name: backend.availability() for name, backend in catalogue.backends.items()}
+    width = max((len(name) for name in catalogue.flows), default=0)
+    for name, flow in sorted(catalogue.flows.items(), key=lambda item: (item[1].backend, item[0])):
+        if flow.backend == "faulty":
+            continue
+        state = here[flow.backend]
+        told = f"{flow.backend} {state.version}" if state.available else f"not here: {state.reason}; {state.install}"
+        print(f"{name:<{width}}  {told}")
+    for name, reason in catalogue.broken.items():
+        print(f"{name:<{width}}  broken: {reason}")

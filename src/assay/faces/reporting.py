@@ -1,0 +1,68 @@
+"""Reports asked for on a command line: resolved and tried before the run, written after it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay import plugins
+from assay.errors import NotWritable, UsageError
+from assay.pipeline.check import Checked
+from assay.ports import Report
+
+GROUP = "assay.reports"
+
+
+@dataclass(frozen=True)
+class Destination:
+    """One report and the file it goes to."""
+
+    report: Report
+    path: Path
+
+    def write(self, checked: Checked) -> None:
+        """Whole or not at all. Raises NotWritable."""
+        text = self.report.render(checked.run, checked.results, checked.judgement)
+        try:
+            with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False, encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(file.name, 0o666 & ~_umask())
+            Path(file.name).replace(self.path)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+
+
+def destinations(wanted: Sequence[str]) -> list[Destination]:
+    """`html=out.html`, or a path whose suffix names the report. Raises UsageError now, not after an hour's run."""
+    return [_destination(text) for text in wanted]
+
+
+def _destination(text: str) -> Destination:
+    name, separator, target = text.partition("=")
+    if not separator:
+        raise UsageError(f"--report {text!r} is not NAME=FILE; write for example --report html=out.html")
+    report: Report = plugins.load(GROUP, name)()
+    path = Path(target)
+    if path.is_dir():
+        raise NotWritable(f"{path} is a folder; give the report {name!r} a file name")
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    if path.exists() and not os.access(path, os.W_OK):
+        raise NotWritable(f"{path} exists and cannot be written; give another file")
+    return Destination(report, path)
+
+
+def _unwritable(path: Path, error: OSError) -> NotWritable:
+    return NotWritable(f"{path} cannot be written ({error.strerror}); give another file")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
