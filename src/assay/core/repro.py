@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import PurePath
 
-from assay.core.case import Inputs
+from assay.core.case import Case, Contract
 from assay.core.flow import Option
 from assay.core.job import Job, Limits, Measuring, Task
 from assay.core.result import Result
@@ -14,22 +15,44 @@ from assay.core.run import Run
 def repro_line(run: Run, asked: Result | Job) -> str:
     """A line for a POSIX shell that repeats one job of `run`, given as the job or as its result.
 
-    Inputs are a golden folder, or a seed with the number of samples and the batch; options of the flow and limits
-    that differ from the defaults are spelled out. Where the run does not list the job of a result, the line repeats
-    the whole run.
+    Everything that differs from a default is spelled out: golden folder or seed, samples and batch, options of the flow,
+    limits, the policy file. What only a configuration file can say is repeated by the run's own command, narrowed to
+    the job. Where the run does not list the job of a result, the line repeats the whole run.
     """
     job = asked if isinstance(asked, Job) else next((job for job in run.jobs if job.key == asked.job_key), None)
     if job is None:
         return run.command
+    command = _words(run.command)
+    if command and (_from_config(command, job.case) or not _speakable(job.case)):
+        return f"{run.command} --only {shlex.quote(job.key)}"
     words = ["assay", "check", _operand(job.case.model.source), "--flow", job.flow.name]
     for name, value in sorted(job.flow.options.items()):
         words += ["--option", f"{name}={_option_text(value)}"]
-    words += _inputs(job.case.inputs)
-    words += ["--task", job.task.value]
+    words += [*_inputs(job.case), *_contract(job.case.contract), "--task", job.task.value]
     if job.task is Task.MEASURE:
         words += _measuring(job.measuring)
-    words += _limits(job.limits)
-    return shlex.join(words)
+    return shlex.join([*words, *_limits(job.limits), *_policy(command)])
+
+
+def _words(command: str) -> list[str]:
+    """The words after `assay check`; none where the run was started otherwise (from Python, say)."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    return words[2:] if words[:2] == ["assay", "check"] else []
+
+
+def _from_config(command: list[str], case: Case) -> bool:
+    """Models and flows may then have names that only the file explains."""
+    suffix = PurePath(case.model.source).suffix
+    return any(word.split("=")[0] == "--config" for word in command) or not any(
+        word.endswith(suffix) for word in command
+    )
+
+
+def _speakable(case: Case) -> bool:
+    return not case.contract.task_options and set(case.contract.tolerances) <= {"*"}
 
 
 def _operand(source: str) -> str:
@@ -41,17 +64,28 @@ def _option_text(value: Option) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _inputs(inputs: Inputs) -> list[str]:
+def _inputs(case: Case) -> list[str]:
+    inputs = case.inputs
     if inputs.golden:
         return ["--golden", inputs.golden, "--seed", str(inputs.seed)]
     return ["--seed", str(inputs.seed), "--samples", str(inputs.samples), "--batch", str(inputs.batch)]
+
+
+def _contract(contract: Contract) -> list[str]:
+    words = ["--answers", contract.task] if contract.task else []
+    allowed = contract.tolerances.get("*")
+    if allowed is not None and allowed.rtol is not None:
+        words += ["--rtol", repr(allowed.rtol)]
+    if allowed is not None and allowed.atol is not None:
+        words += ["--atol", repr(allowed.atol)]
+    return words
 
 
 def _measuring(measuring: Measuring) -> list[str]:
     default = Measuring()
     words = []
     if measuring.seconds != default.seconds:
-        words += ["--measure-seconds", f"{measuring.seconds:g}"]
+        words += ["--measure-seconds", repr(measuring.seconds)]
     for batch in measuring.batches:
         words += ["--measure-batch", str(batch)]
     if measuring.threads != default.threads:
@@ -63,7 +97,16 @@ def _limits(limits: Limits) -> list[str]:
     default = Limits()
     words = []
     if limits.timeout_s != default.timeout_s:
-        words += ["--timeout", f"{limits.timeout_s:g}"]
+        words += ["--timeout", repr(limits.timeout_s)]
     if limits.memory_bytes != default.memory_bytes:
         words += ["--memory", str(limits.memory_bytes)]
     return words
+
+
+def _policy(command: list[str]) -> list[str]:
+    for word, following in zip(command, [*command[1:], ""], strict=True):
+        if word == "--policy" and following:
+            return ["--policy", following]
+        if word.startswith("--policy="):
+            return ["--policy", word.removeprefix("--policy=")]
+    return []

@@ -1,0 +1,77 @@
+"""One line per job for a spreadsheet, at full precision."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.reports.plain import one_line
+from assay.reports.rows import Entry, entries, figures
+
+COLUMNS = (
+    "run",
+    "case",
+    "flow",
+    "task",
+    "verdict",
+    "reason",
+    "outcome",
+    "stage",
+    "budget_used",
+    "max_abs",
+    "batch",
+    "latency_median_s",
+    "latency_p90_s",
+    "peak_memory_bytes",
+    "artifact_bytes",
+    "seconds",
+)
+
+
+class Csv:
+    """Columns as in `COLUMNS`, always the same; a cell is empty where nothing was observed."""
+
+    name = "csv"
+    suffix = ".csv"
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+        """Lines end in a bare newline; text that a spreadsheet would take for a formula starts with an apostrophe."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for entry in entries(run, results, judgement):
+            writer.writerow(_cells(run, entry))
+        return out.getvalue()
+
+
+def _cells(run: Run, entry: Entry) -> list[str]:
+    case, flow = entry.names
+    seen = figures([entry])
+    result = entry.result
+    return [
+        *(guarded(text) for text in (run.id, case, flow, entry.task, entry.word, entry.reason)),
+        result.outcome.value if result else "",
+        result.stage.value if result else "",
+        _figure(seen.budget_used),
+        _figure(seen.max_abs),
+        _figure(seen.batch or None),
+        _figure(seen.median_s),
+        _figure(seen.p90_s),
+        _figure(seen.memory_bytes or None),
+        _figure(seen.artifact_bytes or None),
+        _figure(result.seconds if result else None),
+    ]
+
+
+def guarded(text: str) -> str:
+    """One line that no spreadsheet evaluates (OWASP, CSV injection: = + - @, also in their full-width forms)."""
+    clean = one_line(text)
+    return f"'{clean}" if clean.startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠")) else clean
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else repr(value)

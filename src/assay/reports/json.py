@@ -1,0 +1,66 @@
+"""The whole judged run as one JSON document, at full precision, for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.repro import repro_line
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.reports.rows import entries
+
+SCHEMA = "assay-report/1"
+
+
+class Json:
+    """Keys: `schema`, `verdict` (word, reason, exit_code), `run`, `jobs` (key, word, reason, repro, verdicts, result).
+
+    JSON has no word for what is not finite: those figures are the strings "NaN", "Infinity" and "-Infinity".
+    """
+
+    name = "json"
+    suffix = ".json"
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+        """ASCII only, so that no encoding on the way can hurt it."""
+        known = entries(run, results, judgement)
+        keys = {entry.key for entry in known}
+        document = {
+            "schema": SCHEMA,
+            "verdict": {
+                "word": judgement.run.word,
+                "reason": judgement.run.reason,
+                "exit_code": judgement.exit_code,
+                "other": [verdict for verdict in judgement.verdicts if verdict.job_key not in keys],
+            },
+            # The jobs stand below, each with its result.
+            "run": {name: getattr(run, name) for name in run.__struct_fields__ if name != "jobs"},
+            "jobs": [
+                {
+                    "key": entry.key,
+                    "word": entry.word,
+                    "reason": entry.reason,
+                    "repro": repro_line(run, entry.asked),
+                    "verdicts": entry.verdicts,
+                    "job": entry.job,
+                    "result": entry.result,
+                }
+                for entry in known
+            ],
+        }
+        return json.dumps(_finite(msgspec.to_builtins(document)), indent=1, allow_nan=False) + "\n"
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

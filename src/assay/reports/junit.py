@@ -1,0 +1,100 @@
+"""JUnit XML, as CI systems read it: a suite per flow, a test case per job."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+
+from assay.core.repro import repro_line
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement, Word
+from assay.reports.plain import one_line, plain, shortened
+from assay.reports.rows import Entry, entries, run_verdicts
+
+ELEMENT = {
+    Word.FAIL.value: "failure",
+    Word.XPASS.value: "failure",
+    Word.ERROR.value: "error",
+    Word.INCONCLUSIVE.value: "error",
+    "": "error",
+    Word.SKIP.value: "skipped",
+    Word.XFAIL.value: "skipped",
+}
+"""JUnit knows no more: what is not proven must not be green, so inconclusive and never executed are errors."""
+
+LOG_LIMIT = 20_000
+
+
+class JUnit:
+    """`classname` the flow, `name` `case [task]`, `message` the reason; a failure's text ends in its repro line."""
+
+    name = "junit"
+    suffix = ".xml"
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+        """Well-formed XML 1.0 whatever the names and logs contain: control characters appear as `\\x07`."""
+        root = ET.Element("testsuites", name="assay")
+        suites: dict[str, list[Entry]] = {}
+        for entry in entries(run, results, judgement):
+            suites.setdefault(entry.names[1], []).append(entry)
+        for flow, found in suites.items():
+            suite = ET.SubElement(root, "testsuite", name=one_line(flow), timestamp=run.started_at)
+            for entry in found:
+                _case(suite, run, entry)
+            _sums(suite)
+        _run_suite(root, run, results, judgement, executed=bool(suites))
+        _sums(root)
+        ET.indent(root)
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _case(suite: ET.Element, run: Run, entry: Entry) -> None:
+    case, flow = entry.names
+    seconds = entry.result.seconds if entry.result else 0.0
+    node = ET.SubElement(
+        suite, "testcase", classname=one_line(flow), name=f"{one_line(case)} [{entry.task}]", time=f"{seconds:.3f}"
+    )
+    kind = ELEMENT.get(entry.word)
+    if kind is not None:
+        said = ET.SubElement(node, kind, message=one_line(entry.reason))
+        if kind != "skipped":
+            said.set("type", entry.word or "not run")
+            said.text = _story(run, entry)
+    if entry.result is not None and entry.result.log:
+        ET.SubElement(node, "system-out").text = plain(shortened(plain(entry.result.log), LOG_LIMIT))
+
+
+def _story(run: Run, entry: Entry) -> str:
+    lines = [entry.reason]
+    result = entry.result
+    if result is not None:
+        lines += [f"outcome: {result.outcome.value} in {result.stage.value}"]
+        lines += [result.detail] if result.detail else []
+        lines += [f"node: {result.node}"] if result.node else []
+        lines += [f"{finding.output}: {finding.kind}: {finding.text}" for finding in result.findings]
+    lines += [f"repeat: {repro_line(run, entry.asked)}"]
+    return "\n".join(one_line(line) for line in lines)
+
+
+def _run_suite(root: ET.Element, run: Run, results: Sequence[Result], judgement: Judgement, *, executed: bool) -> None:
+    """What belongs to no job (too few cases, nothing executed) is red in a suite of its own."""
+    found = [(verdict.word.value, verdict.reason) for verdict in run_verdicts(run, results, judgement)]
+    if not executed:
+        found.append((judgement.run.word.value, judgement.run.reason))
+    red = [(word, reason) for word, reason in found if word in ELEMENT]
+    if not red:
+        return
+    suite = ET.SubElement(root, "testsuite", name="run", timestamp=run.started_at)
+    for number, (word, reason) in enumerate(red, start=1):
+        node = ET.SubElement(suite, "testcase", classname="run", name=f"demand {number}", time="0.000")
+        ET.SubElement(node, ELEMENT[word], message=one_line(reason))
+    _sums(suite)
+
+
+def _sums(element: ET.Element) -> None:
+    cases = list(element.iter("testcase"))
+    element.set("tests", str(len(cases)))
+    for kind, name in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        element.set(name, str(sum(case.find(kind) is not None for case in cases)))
+    element.set("time", f"{sum(float(case.get('time', '0')) for case in cases):.3f}")

@@ -1,0 +1,116 @@
+"""Markdown for a CI job summary or a comment: the verdict, the table, what failed and how to repeat it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from assay.core.repro import repro_line
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement, Word
+from assay.reports import figures_text as text
+from assay.reports.plain import one_line
+from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, counts, headline, rows, run_verdicts
+
+ROWS_SHOWN = 200
+FAILURES_SHOWN = 50
+TEXT_LIMIT = 600
+"""Together well under the 1 MiB that GitHub allows for a job summary."""
+
+QUIET = (Word.PASS.value, Word.XFAIL.value)
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
+_BLOCK = re.compile(r"^(\d*)([-#+=.):])")
+
+
+class Markdown:
+    """GitHub's dialect; every name and message is escaped, so that none can end a table, a link or a code block."""
+
+    name = "markdown"
+    suffix = ".md"
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+        """At most `ROWS_SHOWN` rows and `FAILURES_SHOWN` failures, the gravest; what is left out is counted."""
+        found = rows(run, results, judgement)
+        meaning = EXIT_MEANING.get(judgement.exit_code, "unknown")
+        word, reason = headline(judgement)
+        lines = [f"## Assay: {word}", "", escaped(reason), ""]
+        lines += [f"Exit {judgement.exit_code} = {meaning}."]
+        lines += [f"- **{v.word.value}**: {escaped(v.reason)}" for v in run_verdicts(run, results, judgement)]
+        lines += ["", *_table(found), *_failures(run, found), *_about(run, len(results))]
+        return "\n".join(lines) + "\n"
+
+
+def escaped(value: str, limit: int = TEXT_LIMIT) -> str:
+    """One line of literal text: Markdown, HTML and mentions are inert in it."""
+    line = one_line(value)
+    line = line if len(line) <= limit else f"{line[: limit - 3]}..."
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    return _BLOCK.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
+
+
+def _table(found: Sequence[Row]) -> list[str]:
+    if not found:
+        return ["No job was planned and no result was recorded.", ""]
+    shown = found
+    if len(found) > ROWS_SHOWN:
+        shown = sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
+    lines = [
+        ", ".join(f"{count} {word or 'not run'}" for word, count in counts(found).items()),
+        "",
+        "| verdict | case | flow | budget used | max abs | median | p90 | peak memory | artifact |",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    lines += [f"| {' | '.join(_cells(row))} |" for row in shown]
+    if len(shown) < len(found):
+        lines += ["", f"{len(found) - len(shown)} more rows are not shown; none is graver than these."]
+    return [*lines, ""]
+
+
+def _cells(row: Row) -> list[str]:
+    figures = row.figures
+    word = row.word or "not run"
+    return [
+        word if row.word in QUIET else f"**{word}**",
+        escaped(row.case, 120),
+        escaped(row.flow, 120),
+        text.number(figures.budget_used),
+        text.number(figures.max_abs),
+        text.milliseconds(figures.median_s),
+        text.milliseconds(figures.p90_s),
+        text.size(figures.memory_bytes),
+        text.size(figures.artifact_bytes),
+    ]
+
+
+def _failures(run: Run, found: Sequence[Row]) -> list[str]:
+    bad = [entry for row in found for entry in row.entries if entry.word not in QUIET]
+    bad.sort(key=lambda entry: SEVERITY.index(entry.word))
+    lines = ["### What needs a look", ""] if bad else []
+    for entry in bad[:FAILURES_SHOWN]:
+        case, flow = entry.names
+        names = f"{escaped(case, 120)} · {escaped(flow, 120)} · {entry.task}"
+        lines += [f"**{entry.word or 'not run'}** {names}  ", escaped(entry.reason), ""]
+        if entry.result is not None and entry.result.outcome.value == "unavailable":
+            lines += [escaped(entry.result.detail), ""]
+        lines += [*_code(repro_line(run, entry.asked)), ""]
+    if len(bad) > FAILURES_SHOWN:
+        lines += [f"{len(bad) - FAILURES_SHOWN} more are in the other reports.", ""]
+    return lines
+
+
+def _code(line: str) -> list[str]:
+    """A fence longer than any run of back-ticks inside."""
+    line = one_line(line)
+    longest = max((len(run) for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}sh", line, fence]
+
+
+def _about(run: Run, recorded: int) -> list[str]:
+    machine = run.machine
+    parts = [f"run {run.id}", f"{recorded} of {len(run.jobs)} jobs recorded"]
+    parts += [f"commit {run.commit}"] if run.commit else []
+    parts += [f"{machine.cpu}, {machine.cores} cores, {text.size(machine.memory_bytes)}"] if machine.cpu else []
+    parts += [f"{name} {version}" for name, version in sorted(run.versions.items())]
+    return ["<sub>" + escaped("; ".join(parts), 2000) + "</sub>"]

@@ -1,0 +1,169 @@
+"""What every report shows: a row per case and flow, with the worst verdict and the figures people look at first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.job import Job
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement, Verdict, Word
+from assay.stats.percentiles import percentile
+
+SEVERITY = (
+    Word.ERROR.value,
+    Word.FAIL.value,
+    Word.XPASS.value,
+    Word.INCONCLUSIVE.value,
+    "",
+    Word.SKIP.value,
+    Word.XFAIL.value,
+    Word.PASS.value,
+)
+"""Gravest first; "" is a planned job that nothing was said about."""
+
+EXIT_MEANING = {
+    0: "pass: everything asked for holds",
+    1: "fail: at least one demand of the policy is not met",
+    2: "wrong usage or bad input",
+    3: "inconclusive: the evidence is not enough for an answer",
+    4: "error: the harness or the machine failed, not the model",
+    5: "nothing was executed",
+}
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """None (0 for bytes) where nothing was observed. Latency is that of the first batch size, in seconds."""
+
+    budget_used: float | None = None
+    max_abs: float | None = None
+    median_s: float | None = None
+    p90_s: float | None = None
+    batch: int = 0
+    memory_bytes: int = 0
+    artifact_bytes: int = 0
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One job: what was asked, what was observed, what the judge said. A job or a result is always there."""
+
+    key: str
+    task: str
+    job: Job | None
+    result: Result | None
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def asked(self) -> Job | Result:
+        """What names this entry: the job, or the result where no job was planned for it."""
+        if self.job is not None:
+            return self.job
+        assert self.result is not None
+        return self.result
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """(case, flow)."""
+        asked = self.asked
+        return (asked.case.name, asked.flow.name) if isinstance(asked, Job) else (asked.case, asked.flow)
+
+    @property
+    def word(self) -> str:
+        """The gravest verdict, "" without any."""
+        return gravest([verdict.word.value for verdict in self.verdicts])
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence: the reasons of the gravest verdicts, or what the job itself said."""
+        reasons = [verdict.reason for verdict in self.verdicts if verdict.word.value == self.word]
+        if reasons:
+            return "; ".join(reasons)
+        if self.result is None:
+            return "planned, but no result was recorded"
+        return self.result.detail or "no verdict was given"
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One cell of the matrix case × flow, its tasks together."""
+
+    case: str
+    flow: str
+    entries: tuple[Entry, ...]
+    figures: Figures
+
+    @property
+    def word(self) -> str:
+        """The gravest of its entries."""
+        return gravest([entry.word for entry in self.entries])
+
+
+def gravest(words: Sequence[str]) -> str:
+    """The first of `SEVERITY` that occurs; "" for none at all."""
+    return min(words, key=SEVERITY.index, default="")
+
+
+def entries(run: Run, results: Sequence[Result], judgement: Judgement) -> list[Entry]:
+    """One for each job planned, in order, then one for each result that no job asked for."""
+    observed = {result.job_key: result for result in results}
+    said: dict[str, list[Verdict]] = {}
+    for verdict in judgement.verdicts:
+        said.setdefault(verdict.job_key, []).append(verdict)
+    jobs = {job.key: job for job in run.jobs}
+    found = []
+    for key in [*jobs, *(key for key in observed if key not in jobs)]:
+        job, result = jobs.get(key), observed.get(key)
+        task = job.task.value if job else result.task if result else ""
+        found.append(Entry(key, task, job, result, tuple(said.get(key, ()))))
+    return found
+
+
+def rows(run: Run, results: Sequence[Result], judgement: Judgement) -> list[Row]:
+    """One row per case and flow, in the order planned."""
+    grouped: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries(run, results, judgement):
+        grouped.setdefault(entry.names, []).append(entry)
+    return [Row(case, flow, tuple(found), figures(found)) for (case, flow), found in grouped.items()]
+
+
+def run_verdicts(run: Run, results: Sequence[Result], judgement: Judgement) -> list[Verdict]:
+    """Verdicts that belong to no job (a missing flow, too few cases), those that pass left out."""
+    known = {job.key for job in run.jobs} | {result.job_key for result in results}
+    return [found for found in judgement.verdicts if found.job_key not in known and found.word is not Word.PASS]
+
+
+def headline(judgement: Judgement) -> tuple[str, str]:
+    """(FAIL, the reason): a reason that opens with the word itself is not told twice."""
+    word = judgement.run.word.value.upper()
+    return word, judgement.run.reason.removeprefix(f"{word}: ")
+
+
+def counts(found: Sequence[Row] | Sequence[Entry]) -> dict[str, int]:
+    """How many rows (or jobs) of each word, gravest first, words that do not occur left out."""
+    total = dict.fromkeys(SEVERITY, 0)
+    for item in found:
+        total[item.word] += 1
+    return {word: count for word, count in total.items() if count}
+
+
+def figures(found: Sequence[Entry]) -> Figures:
+    """The worst error, the first batch size's latency, the highest peak and the artifact of these jobs."""
+    results = [entry.result for entry in found if entry.result is not None]
+    metrics = [comparison.metrics for result in results for comparison in result.comparisons]
+    measured = next((taken for result in results for taken in result.measurements if taken.wall_s), None)
+    return Figures(
+        budget_used=_worst([each["budget_used"] for each in metrics if "budget_used" in each]),
+        max_abs=_worst([each["max_abs"] for each in metrics if "max_abs" in each]),
+        median_s=percentile(measured.wall_s, 50.0) if measured else None,
+        p90_s=percentile(measured.wall_s, 90.0) if measured else None,
+        batch=measured.batch if measured else 0,
+        memory_bytes=max((max(r.memory.load_peak_bytes, r.memory.run_peak_bytes) for r in results), default=0),
+        artifact_bytes=max((result.facts.artifact_bytes for result in results), default=0),
+    )
+
+
+def _worst(values: Sequence[float]) -> float | None:
+    """NaN is worse than anything: a maximum must not hide it."""
+    return max(values, key=lambda value: (math.isnan(value), value), default=None)

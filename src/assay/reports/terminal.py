@@ -1,0 +1,197 @@
+"""The report for the screen: a table of case × flow, and below it what went wrong and how to repeat it."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assay.core.repro import repro_line
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement, Word
+from assay.reports import figures_text as text
+from assay.reports.plain import one_line
+from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, headline, rows, run_verdicts
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+STYLES = {
+    "pass": "green",
+    "fail": "bold red",
+    "error": "bold red",
+    "xpass": "bold magenta",
+    "inconclusive": "yellow",
+    "skip": "dim",
+    "xfail": "cyan",
+    "": "yellow",
+}
+QUIET = (Word.PASS.value, Word.XFAIL.value)
+ROWS_SHOWN = 60
+FAILURES_SHOWN = 40
+NARROWEST_CASE = 18
+# Left out in this order where the screen is too narrow for all.
+OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs")
+
+
+class Terminal:
+    """Plain text without any escape code unless `colour`; `width` None is the width of the terminal."""
+
+    name = "terminal"
+    suffix = ".txt"
+
+    def __init__(self, width: int | None = None, colour: bool = False) -> None:
+        self._width = width
+        self._colour = colour
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+        """Table, failures, and the verdict last, where a person who waited is looking."""
+        console = self._console()
+        found = rows(run, results, judgement)
+        _table(console, found)
+        bad = sorted((row for row in found if row.word not in QUIET), key=lambda row: SEVERITY.index(row.word))
+        for row in bad[:FAILURES_SHOWN]:
+            for entry in row.entries:
+                if entry.word not in QUIET:
+                    _failure(console, run, entry)
+        _end(console, run, found, judgement, len(results))
+        written = console.file
+        assert isinstance(written, io.StringIO)
+        return "\n".join(line.rstrip() for line in written.getvalue().splitlines()).strip("\n") + "\n"
+
+    def _console(self) -> Console:
+        from rich.console import Console
+
+        return Console(
+            file=io.StringIO(),
+            width=self._width or shutil.get_terminal_size((100, 24)).columns,
+            force_terminal=self._colour,
+            color_system="standard" if self._colour else None,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+
+
+def _table(console: Console, found: Sequence[Row]) -> None:
+    if not found:
+        console.print("No job was planned and no result was recorded: nothing was executed.")
+        return
+    shown = _shown(found)
+    lines = [_cells(row) for row in shown]
+    hidden = _hidden(lines, console.width)
+    _print_columns(console, [name for name in lines[0] if name not in hidden], lines)
+    if len(shown) < len(found):
+        console.print(
+            f"{len(found) - len(shown)} more rows, none graver than these, are in the other reports.", style="dim"
+        )
+    if hidden:
+        console.print(
+            f"Not shown at this width: {', '.join(name for name in lines[0] if name in hidden)}.", style="dim"
+        )
+    batches = sorted({row.figures.batch for row in shown if row.figures.batch})
+    if batches:
+        console.print(f"Latency at batch {', '.join(map(str, batches))}.", style="dim")
+
+
+def _shown(found: Sequence[Row]) -> Sequence[Row]:
+    """All rows in their order, or the gravest where there are too many."""
+    if len(found) <= ROWS_SHOWN:
+        return found
+    return sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
+
+
+def _cells(row: Row) -> dict[str, str]:
+    figures = row.figures
+    return {
+        "Verdict": row.word or "not run",
+        "Case": one_line(row.case),
+        "Flow": one_line(row.flow),
+        "Budget": text.number(figures.budget_used),
+        "Max abs": text.number(figures.max_abs),
+        "Median": text.milliseconds(figures.median_s),
+        "p90": text.milliseconds(figures.p90_s),
+        "Peak mem": text.size(figures.memory_bytes),
+        "Artifact": text.size(figures.artifact_bytes),
+    }
+
+
+def _hidden(lines: Sequence[dict[str, str]], width: int) -> set[str]:
+    """The columns to leave out: those with no figure at all, then optional ones until names have room."""
+    wide = {name: max(len(name), *(len(line[name]) for line in lines)) for name in lines[0]}
+    hidden: set[str] = set()
+    for name in OPTIONAL:
+        names = min(wide["Case"], NARROWEST_CASE) + min(wide["Flow"], NARROWEST_CASE)
+        figures = sum(
+            space for column, space in wide.items() if column not in hidden and column not in ("Case", "Flow")
+        )
+        if names + figures + 3 * (len(wide) - len(hidden)) <= width:
+            break
+        hidden.add(name)
+    return hidden
+
+
+def _print_columns(console: Console, names: Sequence[str], lines: Sequence[dict[str, str]]) -> None:
+    from rich.box import Box
+    from rich.table import Table
+    from rich.text import Text
+
+    # ASCII: a pipe may lead to a console that cannot show line-drawing characters.
+    rule = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+    table = Table(box=rule, padding=(0, 1), pad_edge=False, show_edge=False, header_style="bold")
+    for name in names:
+        figures = name not in ("Verdict", "Case", "Flow")
+        table.add_column(
+            name, justify="right" if figures else "left", no_wrap=figures or name == "Verdict", overflow="fold"
+        )
+    for line in lines:
+        word = "" if line["Verdict"] == "not run" else line["Verdict"]
+        table.add_row(*(Text(line[name], style=STYLES[word] if name == "Verdict" else "") for name in names))
+    console.print(table)
+
+
+def _failure(console: Console, run: Run, entry: Entry) -> None:
+    from rich.text import Text
+
+    names = " | ".join(one_line(part) for part in (*entry.names, entry.task))
+    console.print()
+    console.print(Text.assemble((entry.word or "not run", STYLES[entry.word]), "  ", (names, "bold")))
+    console.print(f"  {one_line(entry.reason)}", soft_wrap=True)
+    result = entry.result
+    if result is not None:
+        detail = one_line(result.detail)
+        if detail and detail not in one_line(entry.reason):
+            console.print(f"  {detail}", soft_wrap=True)
+        if result.node:
+            console.print(f"  node: {one_line(result.node)}", soft_wrap=True)
+        for warning in result.warnings[:3]:
+            console.print(f"  warning: {one_line(warning)}", soft_wrap=True)
+    # One line whatever the width: it is there to be copied.
+    console.print(f"  {one_line(repro_line(run, entry.asked))}", style="dim", soft_wrap=True)
+
+
+def _end(console: Console, run: Run, found: Sequence[Row], judgement: Judgement, recorded: int) -> None:
+    from rich.text import Text
+
+    bad = sum(1 for row in found if row.word not in QUIET)
+    if bad > FAILURES_SHOWN:
+        console.print(f"\n{bad - FAILURES_SHOWN} more are in the other reports.", style="dim")
+    console.print()
+    for verdict in run_verdicts(run, results_of(found), judgement):
+        console.print(f"{verdict.word.value}: {one_line(verdict.reason)}", soft_wrap=True)
+    parts = [f"{count} {word or 'not run'}" for word, count in counts(found).items()]
+    if parts:
+        console.print(
+            f"{', '.join(parts)}; {recorded} of {len(run.jobs)} jobs recorded; run {one_line(run.id)}", soft_wrap=True
+        )
+    word, reason = headline(judgement)
+    console.print(Text.assemble((word, STYLES[judgement.run.word.value]), f"  {one_line(reason)}"), soft_wrap=True)
+    console.print(f"exit {judgement.exit_code} = {EXIT_MEANING.get(judgement.exit_code, 'unknown')}", style="dim")
+
+
+def results_of(found: Sequence[Row]) -> list[Result]:
+    """The results that these rows were made of."""
+    return [entry.result for row in found for entry in row.entries if entry.result is not None]
