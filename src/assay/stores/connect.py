@@ -1,0 +1,76 @@
+"""From a path or an address to an engine in which one writer waits for another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError
+
+from assay.errors import StoreError
+
+READ = {"assay_read": True}
+"""Execution options of a connection that will not write: it waits for nobody."""
+
+_ONE_WRITER = 0x617373_6179
+"""The advisory lock of PostgreSQL that a writer holds until its transaction ends ("assay")."""
+
+
+def connect(location: str, *, busy_s: float) -> tuple[Engine, str]:
+    """The engine, and the name under which a user knows it (no password in it).
+
+    `location` is a path (the parent folder is made) or a `postgresql+psycopg://` address. Raises StoreError.
+    """
+    if location.startswith(("postgresql:", "postgresql+", "postgres:")):
+        return _postgresql(location, busy_s)
+    if "://" in location:
+        raise StoreError(f'"{location}" is no history: give a path, or an address postgresql+psycopg://host/database')
+    return _sqlite(Path(location), busy_s), location
+
+
+def _sqlite(path: Path, busy_s: float) -> Engine:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the folder of {path} cannot be made ({error.strerror}): name another --history, in a "
+            "folder you may write to"
+        ) from error
+    engine = create_engine(URL.create("sqlite", database=str(path.absolute())), connect_args={"timeout": busy_s})
+
+    # A transaction that reads first and then writes fails at once when another has written between: no timeout helps.
+    # So the driver begins none by itself, and a writer takes the lock at its beginning, where waiting works.
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: object) -> None:
+        connection.isolation_level = None
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        reads = connection.get_execution_options().get("assay_read", False)
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _postgresql(location: str, busy_s: float) -> tuple[Engine, str]:
+    try:
+        url = make_url(location).set(drivername="postgresql+psycopg")
+        engine = create_engine(url, pool_pre_ping=True)
+    except ArgumentError:
+        raise StoreError(
+            f'"{location}" is no address of a database: write postgresql+psycopg://user@host:5432/database'
+        ) from None
+    except ModuleNotFoundError:
+        raise StoreError("a history on PostgreSQL needs its driver: pip install 'assay[postgresql]'") from None
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if not connection.get_execution_options().get("assay_read", False):
+            connection.execute(text(f"SET LOCAL lock_timeout = {int(busy_s * 1000)}"))
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_ONE_WRITER})"))
+
+    return engine, url.render_as_string(hide_password=True)

@@ -1,0 +1,134 @@
+"""What is written with the results of a run, in one transaction: its summary and the present state of each job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy.engine import Row, RowMapping
+
+from assay.core.result import Outcome, Result
+from assay.core.verdict import Judgement, Word
+from assay.stores.payload import pack
+from assay.stores.tables import case_state, results, run_summary
+
+_MOST_PARAMETERS = 500
+"""Names in one IN (...): SQLite's older limit is 999 for the whole statement."""
+
+_WORST_FIRST = (Word.FAIL, Word.XPASS, Word.ERROR, Word.INCONCLUSIVE, Word.SKIP, Word.XFAIL, Word.PASS)
+_PASSED = (Word.PASS, Word.XFAIL)
+_FAILED = (Word.FAIL, Word.XPASS)
+
+
+def add_results(connection: Connection, run: int, arrived: Sequence[Result]) -> None:
+    """Record those results that run number `run` has not yet; the caller holds the lock of the one writer."""
+    first: dict[str, Result] = {}
+    for result in arrived:
+        first.setdefault(result.job_key, result)
+    there = {
+        key
+        for keys in _chunks(list(first))
+        for key in connection.scalars(
+            select(results.c.job_key).where(results.c.run == run, results.c.job_key.in_(keys))
+        )
+    }
+    new = [result for result in first.values() if result.job_key not in there]
+    if not new:
+        return
+    connection.execute(insert(results), [_row(run, result) for result in new])
+    summary = run_summary.c
+    connection.execute(update(run_summary).where(summary.run == run).values(recorded=summary.recorded + len(new)))
+    _advance(connection, run, new)
+
+
+def judge_run(connection: Connection, run: int, judgement: Judgement) -> None:
+    """Put the words of the judgement into the summary, and into the state of those jobs that no later run has done."""
+    words = words_by_job(judgement)
+    passed = sum(word in _PASSED for word in words.values())
+    failed = sum(word in _FAILED for word in words.values())
+    connection.execute(
+        update(run_summary)
+        .where(run_summary.c.run == run)
+        .values(word=judgement.run.word.value, passed=passed, failed=failed, other=len(words) - passed - failed)
+    )
+    if words:
+        connection.execute(
+            update(case_state)
+            .where(case_state.c.job_key == bindparam("key"), case_state.c.run == run)
+            .values(word=bindparam("said")),
+            [{"key": key, "said": word.value} for key, word in words.items()],
+        )
+
+
+def words_by_job(judgement: Judgement) -> dict[str, Word]:
+    """The worst word of each job: a job with five goals counts once."""
+    words: dict[str, Word] = {}
+    for verdict in judgement.verdicts:
+        if verdict.job_key:
+            known = words.get(verdict.job_key, verdict.word)
+            words[verdict.job_key] = min(known, verdict.word, key=_WORST_FIRST.index)
+    return words
+
+
+def next_state(before: RowMapping | Mapping[str, Any] | None, run: int, result: Result) -> dict[str, Any] | None:
+    """The state of a job after `result` of run number `run`; None where a later run has been recorded already."""
+    if before is not None and before["run"] > run:
+        return None
+    same = before is not None and before["outcome"] == result.outcome.value
+    last_ok = before["last_ok"] if before is not None else None
+    return {
+        "job_key": result.job_key,
+        "case": result.case,
+        "flow": result.flow,
+        "task": result.task,
+        "outcome": result.outcome.value,
+        "word": "",
+        "run": run,
+        "since": before["since"] if before is not None and same else run,
+        "streak": before["streak"] + 1 if before is not None and same else 1,
+        "last_ok": run if result.outcome is Outcome.OK else last_ok,
+    }
+
+
+def _advance(connection: Connection, run: int, new: Sequence[Result]) -> None:
+    keys = [result.job_key for result in new]
+    before: dict[str, Row[Any]] = {
+        row.job_key: row
+        for some in _chunks(keys)
+        for row in connection.execute(select(case_state).where(case_state.c.job_key.in_(some)))
+    }
+    first: list[dict[str, Any]] = []
+    later: list[dict[str, Any]] = []
+    for result in new:
+        known = before.get(result.job_key)
+        state = next_state(None if known is None else known._mapping, run, result)
+        if state is not None:
+            (first if known is None else later).append(state)
+    if first:
+        connection.execute(insert(case_state), first)
+    if later:
+        columns: dict[str, Any] = {name: bindparam(f"new_{name}") for name in later[0]}
+        connection.execute(
+            update(case_state).where(case_state.c.job_key == bindparam("new_job_key")).values(columns),
+            [{f"new_{name}": value for name, value in state.items()} for state in later],
+        )
+
+
+def _row(run: int, result: Result) -> dict[str, Any]:
+    return {
+        "run": run,
+        "job_key": result.job_key,
+        "case": result.case,
+        "flow": result.flow,
+        "task": result.task,
+        "outcome": result.outcome.value,
+        "stage": result.stage.value,
+        "seconds": result.seconds,
+        "payload": pack(result),
+    }
+
+
+def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(keys), _MOST_PARAMETERS):
+        yield keys[start : start + _MOST_PARAMETERS]

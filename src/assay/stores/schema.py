@@ -1,0 +1,59 @@
+"""Bring a database to the schema that this code knows, or refuse it before anything is touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from assay.errors import NewerHistory, StoreError
+from assay.stores.connect import READ
+from assay.stores.tables import SCHEMA, VERSION_TABLE
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def bring_up_to_date(engine: Engine, name: str) -> None:
+    """Make the tables of a new history, migrate those of an old one; a current one is only read.
+
+    Raises NewerHistory where a newer assay wrote it, StoreError where the tables in it are those of another program.
+    """
+    with engine.connect().execution_options(**READ) as connection:
+        if _version(connection, name) == SCHEMA:
+            return
+    with engine.begin() as connection:
+        # Another process may have done it while this one waited for the lock.
+        if _version(connection, name) != SCHEMA:
+            _migrate(connection)
+
+
+def _version(connection: Connection, name: str) -> int:
+    """0 for an empty database."""
+    tables = inspect(connection).get_table_names()
+    if VERSION_TABLE not in tables:
+        if tables and connection.dialect.name == "sqlite":
+            raise StoreError(f"{name} is a database of another program: move it away, or name another --history")
+        return 0
+    said = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    if said is None:
+        return 0
+    if not str(said).isdigit():
+        raise StoreError(f'{name} has the unknown schema "{said}": move it away, or name another --history')
+    if int(said) > SCHEMA:
+        raise NewerHistory(
+            f"{name} was written by a newer version of assay (schema {int(said)}, this one knows {SCHEMA}): "
+            "upgrade assay or use another --history"
+        )
+    return int(said)
+
+
+def _migrate(connection: Connection) -> None:
+    # Alembic takes a third of a second to import: only a history that needs it pays.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

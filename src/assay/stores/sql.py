@@ -1,0 +1,158 @@
+"""The history in a database: SQLite in a file by default, PostgreSQL where it is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+from msgspec.structs import replace
+from sqlalchemy import Connection, insert, select, update
+
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.ports import RunSummary
+from assay.stores.connect import READ, connect
+from assay.stores.ingest import add_results, judge_run
+from assay.stores.lookup import exact_run, find_run
+from assay.stores.payload import pack, unpack
+from assay.stores.schema import bring_up_to_date
+from assay.stores.tables import case_state, results, run_summary, runs
+from assay.stores.trouble import told
+
+
+class JobState(msgspec.Struct, frozen=True):
+    """How one job stands now: the outcome in its newest run, since which run and for how many runs in a row.
+
+    `word` is the verdict on it in that run, empty while the run is not judged; `last_ok` a run, empty if there is none.
+    """
+
+    job_key: str
+    case: str
+    flow: str
+    task: str
+    outcome: str
+    word: str
+    run: str
+    since: str
+    streak: int
+    last_ok: str
+
+
+class SqlStore:
+    """Implements `assay.ports.Store`. Every call is one transaction; a writer waits up to `busy_s` for another.
+
+    `location` is a path or an address `postgresql+psycopg://user@host/database`. All methods raise StoreError where the
+    database cannot be used, in one sentence; NewerHistory comes at construction. Threads may share a store; a process
+    that is forked makes its own.
+    """
+
+    def __init__(self, location: str, *, busy_s: float = 30.0) -> None:
+        self._busy_s = busy_s
+        self.engine, self.name = connect(str(location), busy_s=busy_s)
+        try:
+            with told(self.name, busy_s=busy_s):
+                bring_up_to_date(self.engine, self.name)
+        except BaseException:
+            self.close()
+            raise
+
+    def open_run(self, run: Run) -> None:
+        """Record a run before its first job; a run with that id that is there already stays as it is."""
+        with self._writing() as connection:
+            if connection.scalar(select(runs.c.number).where(runs.c.id == run.id)) is not None:
+                return
+            row = {"id": run.id, "started_at": run.started_at, "status": run.status, "command": run.command}
+            number = connection.scalar(insert(runs).returning(runs.c.number), {**row, "payload": pack(run)})
+            empty = {"recorded": 0, "word": "", "passed": 0, "failed": 0, "other": 0}
+            connection.execute(insert(run_summary), {"run": number, "jobs": len(run.jobs), **empty})
+
+    def record(self, run_id: str, results: Sequence[Result]) -> None:
+        """Append results; those whose job key the run has already are left out. `run_id` is a whole id."""
+        with self._writing() as connection:
+            add_results(connection, exact_run(connection, run_id, self.name), results)
+
+    def close_run(self, run_id: str, status: str, judgement: Judgement) -> None:
+        """Set the status and the words; a run may be closed again with another judgement. `run_id` is a whole id."""
+        with self._writing() as connection:
+            number = exact_run(connection, run_id, self.name)
+            connection.execute(update(runs).where(runs.c.number == number).values(status=status))
+            judge_run(connection, number, judgement)
+
+    def run(self, run_id: str) -> Run:
+        """The run with that id, or a unique beginning of it, or "last", with its present status."""
+        with self._reading() as connection:
+            number = find_run(connection, run_id, self.name)
+            row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
+        return replace(unpack(row.payload, Run), status=row.status)
+
+    def runs(self, limit: int = 50) -> list[RunSummary]:
+        """Newest first."""
+        columns = (runs.c.id, runs.c.started_at, runs.c.status, runs.c.command)
+        query = select(*columns, run_summary).join(run_summary, run_summary.c.run == runs.c.number)
+        with self._reading() as connection:
+            rows = connection.execute(query.order_by(runs.c.id.desc()).limit(limit)).mappings().all()
+        return [RunSummary(**{name: value for name, value in row.items() if name != "run"}) for row in rows]
+
+    def results(self, run_id: str) -> list[Result]:
+        """In the order recorded. `run_id` as in `run`."""
+        with self._reading() as connection:
+            number = find_run(connection, run_id, self.name)
+            query = select(results.c.payload).where(results.c.run == number).order_by(results.c.number)
+            return [unpack(payload, Result) for payload in connection.scalars(query)]
+
+    def history(self, job_key: str, limit: int = 180) -> list[tuple[str, Result]]:
+        """The results of one job with the ids of their runs, newest first: what a trend is drawn from."""
+        query = (
+            select(runs.c.id, results.c.payload)
+            .join(runs, runs.c.number == results.c.run)
+            .where(results.c.job_key == job_key)
+            .order_by(results.c.run.desc())
+            .limit(limit)
+        )
+        with self._reading() as connection:
+            return [(row.id, unpack(row.payload, Result)) for row in connection.execute(query)]
+
+    def states(self, outcome: str = "") -> list[JobState]:
+        """How every job stands now, or those with that outcome, sorted by job key."""
+        run, since, last_ok = runs.alias("run"), runs.alias("since"), runs.alias("last_ok_run")
+        state = case_state.c
+        query = (
+            select(case_state, run.c.id.label("run_id"), since.c.id.label("since_id"), last_ok.c.id.label("last_ok_id"))
+            .join(run, run.c.number == state.run)
+            .join(since, since.c.number == state.since)
+            .outerjoin(last_ok, last_ok.c.number == state.last_ok)
+            .order_by(state.job_key)
+        )
+        if outcome:
+            query = query.where(state.outcome == outcome)
+        with self._reading() as connection:
+            return [
+                JobState(
+                    *(row.job_key, row.case, row.flow, row.task, row.outcome, row.word),
+                    run=row.run_id,
+                    since=row.since_id,
+                    streak=row.streak,
+                    last_ok=row.last_ok_id or "",
+                )
+                for row in connection.execute(query)
+            ]
+
+    def close(self) -> None:
+        """Give the connections back. Closing twice is harmless."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with told(self.name, busy_s=self._busy_s), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with (
+            told(self.name, busy_s=self._busy_s),
+            self.engine.connect().execution_options(**READ) as connection,
+            connection.begin(),
+        ):
+            yield connection
