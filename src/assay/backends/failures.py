@@ -1,0 +1,108 @@
+"""What a backend's error text says: from words to Unsupported, InvalidModel, MemoryError or plain Lowering."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from assay.core.result import Cause
+from assay.errors import InvalidModel, Lowering, Unsupported
+
+Failure = Lowering | MemoryError
+
+_MEMORY = re.compile(
+    r"bad_alloc|Failed to allocate memory|not enough memory|Unable to allocate|std::length_error", re.IGNORECASE
+)
+
+_ORT_OPSET = re.compile(r"Unsupported model IR version|till opset|is under development and support for this is limited")
+_ORT_OPERATOR = re.compile(
+    r"No Op registered for|is not a registered function/op|Could not find an implementation for"
+    r"|NOT_IMPLEMENTED|NotImplemented|of operator \(\w+\) in node \(.*\) is invalid"
+)
+_ORT_INVALID = re.compile(
+    r"INVALID_GRAPH|INVALID_PROTOBUF|No graph was found|Invalid model|invalid model|not acyclic"
+    r"|ShapeInferenceError|TypeInferenceError|Type Error|External data path|GetExtDataFromTensorProto"
+    r"|external data|External initializer|Missing Input|Protobuf parsing failed"
+)
+_ORT_NODES = (
+    r'In Node, \("([^"]*)"',
+    r"in node \(([^)]*)\)",
+    r"node with name '([^']*)'",
+    r"Name:'([^']*)'",
+    r"Node ?\(([^)]+)\) Op",
+    r"Fatal error: (\S+)\(-?\d+\) is not a registered",
+)
+
+# The error code, the path (which the result knows), and the C++ function that raised.
+_ORT_NOISE = re.compile(
+    r"^\[ONNXRuntimeError\] : \d+ : \w+ : |Load model from .*? failed: ?|/\S+\.(?:cc|h):\d+ .*?\) (?=[A-Z])"
+)
+
+_OV_OPERATOR = re.compile(r"No conversion rule found|[Nn]ot supported|[Uu]nsupported|not implemented", re.IGNORECASE)
+_OV_OPSET = re.compile(r"[Uu]nsupported (model )?(IR|opset) version|opset version .* (is )?not supported")
+_OV_INVALID = re.compile(
+    r"isn't found for node|Unable to read the model|Could not open the file|OpConversionFailure|OpValidationFailure"
+    r"|While validating|Invalid external data|InitializationFailure|Cyclic|external data"
+)
+_OV_NODES = (r"No conversion rule found for operations: ([^\n]+)", r"ONNX node '([^']*)'", r'for node "([^"]*)"')
+
+
+def onnxruntime_failure(text: str) -> Failure:
+    """Of the text of any exception of onnxruntime 1.31, from creating a session or from running it.
+
+    The order matters: a missing operator is also announced as an invalid graph, and a type that an operator does not
+    take (`Conv` on int32) is ONNX's rule as much as a missing kernel; it counts as unsupported.
+    """
+    node = first_match(_ORT_NODES, text)
+    short = _one_line(_ORT_NOISE.sub("", text))
+    if _MEMORY.search(text):
+        return MemoryError(short)
+    if _ORT_OPSET.search(text):
+        return Unsupported(short, node=node, cause=Cause.OPSET_TOO_NEW.value)
+    if _ORT_OPERATOR.search(text):
+        return Unsupported(short, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
+    if _ORT_INVALID.search(text):
+        return InvalidModel(short, node=node)
+    return Lowering(short, node=node)
+
+
+def openvino_failure(text: str) -> Failure:
+    """Of the text of a RuntimeError of openvino 2026.4, from reading, compiling or running a model."""
+    node = first_match(_OV_NODES, text)
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("Exception from", "Check '"))]
+    short = _one_line(" ".join(lines) or text)
+    if _MEMORY.search(text):
+        return MemoryError(short)
+    if _OV_OPSET.search(text):
+        return Unsupported(short, node=node, cause=Cause.OPSET_TOO_NEW.value)
+    if "No conversion rule found" in text:
+        return Unsupported(short, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
+    if _OV_INVALID.search(text):
+        return InvalidModel(short, node=node)
+    if _OV_OPERATOR.search(text):
+        return Unsupported(short, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
+    return Lowering(short, node=node)
+
+
+def checker_failure(text: str) -> Failure:
+    """Of the text of onnx.checker.ValidationError (onnx 1.23)."""
+    short = _one_line(text.partition("\n\n")[0])
+    node = first_match(
+        (r"OpType: (\S+), Name: [^ ]+", r"name: (\S+) OpType", r"Bad node spec for node. Name: (\S*)"), text
+    )
+    if re.search(r"No Op registered for", text):
+        return Unsupported(short, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
+    if re.search(r"ir_version \d+ is higher|IR version", text):
+        return Unsupported(short, node=node, cause=Cause.OPSET_TOO_NEW.value)
+    return InvalidModel(short, node=node)
+
+
+def first_match(patterns: Iterable[str], text: str) -> str:
+    """The first group of the first pattern that occurs; "" where none does."""
+    found = (re.search(pattern, text) for pattern in patterns)
+    return next((match.group(1).strip() for match in found if match), "")
+
+
+def _one_line(text: str, limit: int = 600) -> str:
+    joined = " ".join(text.split())
+    return joined if len(joined) <= limit else joined[: limit - 1] + "…"

@@ -1,0 +1,173 @@
+"""ONNX Runtime on the CPU, at any of its optimization levels."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from assay.backends.availability import installed
+from assay.backends.failures import onnxruntime_failure
+from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, to_ort_value
+from assay.backends.options import positive, resolve_options
+from assay.backends.placements import coarsest, count
+from assay.core.flow import Flow, Option
+from assay.core.result import BuildFacts, Placement
+from assay.errors import Unsupported
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
+
+_PROVIDER = "CPUExecutionProvider"
+_ARTIFACT = "model.onnx"
+_WEIGHTS = "model.onnx.data"
+_LEVELS = {
+    "disable": "ORT_DISABLE_ALL",
+    "basic": "ORT_ENABLE_BASIC",
+    "extended": "ORT_ENABLE_EXTENDED",
+    "all": "ORT_ENABLE_ALL",
+}
+# Profiles name element types as protobuf does, without "tensor()".
+_NAMES = {key.removeprefix("tensor(").rstrip(")"): name for key, name in {**PLAIN, **EXTENSION}.items()}
+
+
+class OnnxRuntime:
+    """Conformance: `assay.testing.check_backend`."""
+
+    name = "onnxruntime"
+    options = (
+        OptionSpec("optimization", "all", tuple(_LEVELS), "graph optimization level"),
+        OptionSpec("threads", 1, help="threads inside one operator"),
+    )
+    flows = (
+        Flow(name="onnxruntime", backend="onnxruntime"),
+        *(
+            Flow(name=f"onnxruntime-{level}", backend="onnxruntime", options={"optimization": level})
+            for level in ("disable", "basic", "extended")
+        ),
+    )
+
+    def availability(self) -> Availability:
+        """From the package metadata. The builds of ONNX Runtime for other devices carry other distribution names."""
+        return installed("onnxruntime", "onnxruntime", "onnxruntime")
+
+    def prepare(self) -> None:
+        """Import onnxruntime."""
+        import onnxruntime  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> OnnxRuntimeEngine:
+        """A session on the file itself, so that external data is found beside it."""
+        options = resolve_options(self.options, flow)
+        return OnnxRuntimeEngine(model, options, positive(options, "threads", flow), str(options["optimization"]))
+
+    def load(self, folder: Path, flow: Flow) -> OnnxRuntimeEngine:
+        """The optimized graph is run as saved: optimizing it again would make another engine."""
+        options = resolve_options(self.options, flow)
+        return OnnxRuntimeEngine(folder / _ARTIFACT, options, positive(options, "threads", flow), "disable")
+
+
+class OnnxRuntimeEngine:
+    """One session. `run` raises what `onnxruntime_failure` makes of the library's words."""
+
+    def __init__(self, path: Path, options: dict[str, Option], threads: int, level: str) -> None:
+        self._path, self._options, self._threads, self._level = path, options, threads, level
+        self._session = _session(path, _session_options(level, threads))
+        self._types = {one.name: one.type for one in self._session.get_inputs()}
+        self._outputs = [one.name for one in self._session.get_outputs()]
+        types = [*self._types.values(), *(one.type for one in self._session.get_outputs())]
+        unknown = [kind for kind in types if kind not in PLAIN and kind not in EXTENSION]
+        if unknown:
+            raise Unsupported(
+                f"{path.name} has an input or output of type {unknown[0]}, which cannot be fed or compared."
+            )
+        self._plain = all(kind in PLAIN for kind in types)
+        self._last: Tensors = {}
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Text comes back as object arrays, as ONNX Runtime gives it."""
+        self._last = tensors
+        values = _run(self._session, tensors, plain=self._plain)
+        return dict(zip(self._outputs, values, strict=True))
+
+    def save(self, folder: Path) -> None:
+        """The optimized graph as ONNX, its weights beside it: a single file ends at protobuf's 2 GiB."""
+        options = _session_options(self._level, self._threads)
+        options.optimized_model_filepath = str(folder / _ARTIFACT)
+        options.add_session_config_entry("session.optimized_model_external_initializers_file_name", _WEIGHTS)
+        options.add_session_config_entry("session.optimized_model_external_initializers_min_size_in_bytes", "1024")
+        # Above "extended" it warns that the file is for this kind of processor: facts() says so instead.
+        options.log_severity_level = 3
+        _session(self._path, options)
+
+    def facts(self) -> BuildFacts:
+        """Placements come from the profile of one run in a session of its own: the list of providers proves nothing."""
+        import onnxruntime
+
+        placements = self._profile() if self._last else ()
+        options = {name: str(value) for name, value in self._options.items()}
+        if self._options["optimization"] == "all":
+            options["artifact"] = "optimized for this kind of processor"
+        return BuildFacts(
+            backend_version=onnxruntime.__version__,
+            precision=coarsest(placements),
+            placements=placements,
+            undelegated=tuple(sorted({one.operator for one in placements if one.device != _PROVIDER})),
+            options=options,
+        )
+
+    def _profile(self) -> tuple[Placement, ...]:
+        with tempfile.TemporaryDirectory(prefix="assay-profile-") as folder:
+            options = _session_options(self._level, self._threads)
+            options.enable_profiling = True
+            options.profile_file_prefix = str(Path(folder) / "profile")
+            session = _session(self._path, options)
+            _run(session, self._last, plain=self._plain)
+            events = json.loads(Path(session.end_profiling()).read_bytes())
+        return count(_row(event["args"]) for event in events if _is_kernel(event))
+
+
+def _is_kernel(event: dict[str, Any]) -> bool:
+    return event.get("cat") == "Node" and str(event.get("name", "")).endswith("_kernel_time")
+
+
+def _row(args: dict[str, Any]) -> tuple[str, str, str]:
+    kinds = [kind for output in args.get("output_type_shape", []) for kind in output]
+    precision = _NAMES.get(kinds[0], kinds[0]) if kinds else ""
+    return str(args["op_name"]), str(args["provider"]), precision
+
+
+def _session_options(level: str, threads: int) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, _LEVELS[level])
+    return options
+
+
+def _session(path: Path, options: Any) -> Any:
+    import onnxruntime
+
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=[_PROVIDER])
+    except _errors() as error:
+        raise onnxruntime_failure(str(error)) from error
+
+
+def _run(session: Any, tensors: Tensors, *, plain: bool) -> list[Tensor]:
+    try:
+        if plain:
+            values: list[Tensor] = session.run(None, dict(tensors))
+            return values
+        feeds = {name: to_ort_value(array) for name, array in tensors.items()}
+        return [from_ort_value(value) for value in session.run_with_ort_values(None, feeds)]
+    except _errors() as error:
+        raise onnxruntime_failure(str(error)) from error
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """The library's exceptions share no ancestor but Exception (1.31.1)."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    found = (getattr(state, name) for name in dir(state))
+    return tuple(one for one in found if isinstance(one, type) and issubclass(one, Exception))

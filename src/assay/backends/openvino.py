@@ -1,0 +1,186 @@
+"""OpenVINO on the CPU, its precision pinned and read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.backends.availability import installed
+from assay.backends.failures import openvino_failure
+from assay.backends.feeds import check_feeds
+from assay.backends.options import positive, resolve_options
+from assay.backends.packing import FOUR_BIT, pack, unpack
+from assay.backends.placements import count
+from assay.core.dtype import numpy_dtype
+from assay.core.flow import Flow, Option
+from assay.core.model import TensorSpec
+from assay.core.result import BuildFacts, Placement
+from assay.errors import Unsupported
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
+
+_DEVICE = "CPU"
+_ARTIFACT = "model.blob"
+_NAMES = {
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "bf16": "bfloat16",
+    "f8e4m3": "float8_e4m3fn",
+    "f8e5m2": "float8_e5m2",
+    "boolean": "bool",
+    **{
+        f"{short}{bits}": f"{long}{bits}"
+        for short, long in (("i", "int"), ("u", "uint"))
+        for bits in (4, 8, 16, 32, 64)
+    },
+}
+_EXTENSION = {
+    "bfloat16": "bf16",
+    "float8_e4m3fn": "f8e4m3",
+    "float8_e5m2": "f8e5m2",
+    "int4": "i4",
+    "uint4": "u4",
+}
+_HINTS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
+
+
+class OpenVINO:
+    """Conformance: `assay.testing.check_backend`.
+
+    Left alone, the CPU plug-in computes in bfloat16 where the processor can; asked for float16 it gives bfloat16
+    (2026.4). So the precision is always asked for, and what was obtained is in the facts.
+    """
+
+    name = "openvino"
+    options = (
+        OptionSpec("precision", "float32", tuple(_HINTS), "the type in which it may multiply"),
+        OptionSpec("threads", 1, help="threads of one inference"),
+    )
+    flows = (
+        Flow(name="openvino-f32", backend="openvino"),
+        Flow(name="openvino-bf16", backend="openvino", options={"precision": "bfloat16"}, precision="bfloat16"),
+    )
+
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return installed("openvino", "openvino", "openvino")
+
+    def prepare(self) -> None:
+        """Import openvino."""
+        import openvino  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> OpenVINOEngine:
+        """Read and compile the file in place, so that external data is found beside it."""
+        import openvino
+
+        options = resolve_options(self.options, flow)
+        config = _config(options, flow)
+        core = openvino.Core()
+        try:
+            return OpenVINOEngine(core.compile_model(core.read_model(str(model)), _DEVICE, config), options)
+        except RuntimeError as error:
+            raise openvino_failure(str(error)) from error
+
+    def load(self, folder: Path, flow: Flow) -> OpenVINOEngine:
+        """The compiled model, imported with the flow's precision and threads."""
+        import openvino
+
+        options = resolve_options(self.options, flow)
+        config = _config(options, flow)
+        blob = (folder / _ARTIFACT).read_bytes()
+        try:
+            return OpenVINOEngine(openvino.Core().import_model(blob, _DEVICE, config), options)
+        except RuntimeError as error:
+            raise openvino_failure(str(error)) from error
+
+
+class OpenVINOEngine:
+    """One compiled model and one request. Outputs carry the ONNX names, in the model's order."""
+
+    def __init__(self, compiled: Any, options: dict[str, Option]) -> None:
+        self._compiled, self._options = compiled, options
+        self._inputs = [_spec(port) for port in compiled.inputs]
+        self._outputs = [_spec(port).name for port in compiled.outputs]
+        self._request = compiled.create_infer_request()
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Raises ValueError for an input of another dtype or shape: openvino 2026.4 converts the one silently and
+        reads past the end of the other."""
+        check_feeds(tensors, self._inputs)
+        try:
+            self._request.infer({name: _tensor(array) for name, array in tensors.items()})
+        except RuntimeError as error:
+            raise openvino_failure(str(error)) from error
+        return {name: _array(self._request.get_output_tensor(i)) for i, name in enumerate(self._outputs)}
+
+    def save(self, folder: Path) -> None:
+        """The compiled model as one file; it belongs to this version of openvino and this kind of processor."""
+        (folder / _ARTIFACT).write_bytes(self._compiled.export_model().getvalue())
+
+    def facts(self) -> BuildFacts:
+        """`precision` is what the property says after compiling; placements are the nodes of the executed graph."""
+        import openvino
+
+        hint = self._compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
+        threads = self._compiled.get_property("INFERENCE_NUM_THREADS")
+        return BuildFacts(
+            backend_version=openvino.__version__.partition("-")[0],
+            precision=_NAMES.get(hint, hint),
+            placements=_placements(self._compiled.get_runtime_model()),
+            options={**{name: str(value) for name, value in self._options.items()}, "threads": str(threads)},
+        )
+
+
+def _config(options: dict[str, Option], flow: Flow) -> dict[str, str | int]:
+    hint = _HINTS[str(options["precision"])]
+    return {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": positive(options, "threads", flow)}
+
+
+def _spec(port: Any) -> TensorSpec:
+    kind = port.get_element_type().get_type_name()
+    name = port.get_any_name()
+    if kind not in _NAMES:
+        # Text is refused too: a graph that passes it through corrupts the heap (openvino 2026.4.1).
+        raise Unsupported(f'"{name}" is of type {kind}, which does not pass safely through openvino.')
+    shape = port.get_partial_shape()
+    return TensorSpec(name, _NAMES[kind], tuple(one.get_length() if one.is_static else "?" for one in shape))
+
+
+def _tensor(array: Tensor) -> Any:
+    """openvino 2026.4 reads an ml_dtypes array as if it were float16: such arrays go in with their type said."""
+    import openvino
+
+    if array.dtype.name not in _EXTENSION:
+        return array
+    raw = pack(array) if array.dtype.name in FOUR_BIT else np.ascontiguousarray(array).view(np.uint8)
+    return openvino.Tensor(raw, openvino.Shape(array.shape), getattr(openvino.Type, _EXTENSION[array.dtype.name]))
+
+
+def _array(tensor: Any) -> Tensor:
+    """A copy. `Tensor.data` calls bfloat16 float16 and float8 uint8, and leaves int4 packed two a byte (2026.4)."""
+    name = _NAMES[tensor.element_type.get_type_name()]
+    data: Tensor = tensor.data
+    if name in FOUR_BIT:
+        return unpack(data.view(np.uint8).reshape(-1), name, tuple(tensor.shape))
+    dtype = numpy_dtype(name)
+    return data.copy() if data.dtype == dtype else data.view(dtype).copy()
+
+
+def _placements(executed: Any) -> tuple[Placement, ...]:
+    rows = []
+    for node in executed.get_ops():
+        info = node.get_rt_info()
+        kind = _text(info, "layerType")
+        if kind not in ("Input", "Output", "Const"):
+            precision = _text(info, "runtimePrecision")
+            rows.append((kind, _DEVICE, _NAMES.get(precision, precision)))
+    return count(rows)
+
+
+def _text(info: Any, key: str) -> str:
+    if key not in info:
+        return ""
+    value = info[key]
+    return str(value.astype(str)) if hasattr(value, "astype") else str(value)

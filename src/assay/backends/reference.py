@@ -1,0 +1,161 @@
+"""onnx.reference: the standard's own definition, in the model's types or, as the oracle, in float64."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.backends.availability import installed
+from assay.backends.failures import checker_failure
+from assay.backends.feeds import check_feeds
+from assay.backends.options import resolve_options
+from assay.backends.placements import coarsest, count
+from assay.core.dtype import dtype_name
+from assay.core.flow import Flow
+from assay.core.model import TensorSpec
+from assay.core.result import BuildFacts
+from assay.errors import InvalidModel, Unsupported
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+_ARTIFACT = "model.onnx"
+_NARROW = ("float32", "float16", "bfloat16")
+
+
+class Reference:
+    """Conformance: `assay.testing.check_backend`."""
+
+    name = "reference"
+    options = (OptionSpec("precision", "model", ("model", "float64"), "the model's own types, or float64 throughout"),)
+    flows = (
+        Flow(name="reference", backend="reference"),
+        Flow(name="reference-f64", backend="reference", options={"precision": "float64"}, precision="float64"),
+    )
+
+    def availability(self) -> Availability:
+        """onnx comes with Assay itself."""
+        return installed("onnx", "onnx", "onnx")
+
+    def prepare(self) -> None:
+        """Import onnx and its evaluator."""
+        import onnx.reference  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> ReferenceEngine:
+        """The file checked by onnx.checker, then an implementation found for every node."""
+        wide = resolve_options(self.options, flow)["precision"] == "float64"
+        return ReferenceEngine(model, _load(model), wide=wide)
+
+    def load(self, folder: Path, flow: Flow) -> ReferenceEngine:
+        """The model file copied by `save`."""
+        return self.lower(folder / _ARTIFACT, flow)
+
+
+class ReferenceEngine:
+    """A model with an implementation for each of its nodes."""
+
+    def __init__(self, path: Path, proto: ModelProto, *, wide: bool) -> None:
+        from assay.backends.evaluator import Evaluator, WideEvaluator
+
+        self._path, self._wide = path, wide
+        given = {tensor.name for tensor in proto.graph.initializer}
+        self._inputs = [_spec(info) for info in proto.graph.input if info.name not in given]
+        self._operators = [node.op_type for node in proto.graph.node]
+        self._precisions: dict[str, str] = {}
+        try:
+            self._evaluator = (WideEvaluator if wide else Evaluator)(proto)
+        except NotImplementedError as error:
+            raise Unsupported(f"onnx.reference has no implementation: {str(error)[:300]}") from error
+        except (AttributeError, RuntimeError, TypeError, ValueError) as error:
+            raise InvalidModel(f"onnx.reference cannot set up the model: {str(error)[:300]}") from error
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """In the oracle every floating output is float64, whatever the model declares; inputs are widened after the
+        backend's own rounding of them. Raises ValueError for inputs that are not what the model declares."""
+        check_feeds(tensors, self._inputs)
+        feeds = {name: _widened(array) for name, array in tensors.items()} if self._wide else dict(tensors)
+        results = self._evaluator.evaluate(feeds)
+        outputs = dict(zip(self._evaluator.output_names, map(np.asarray, results), strict=True))
+        self._precisions = {name: dtype_name(array.dtype) for name, array in outputs.items()}
+        return outputs
+
+    def save(self, folder: Path) -> None:
+        """The model file and its external data, copied: there is nothing compiled."""
+        import onnx
+        from onnx.external_data_helper import ExternalDataInfo, _get_all_tensors, uses_external_data
+
+        proto = onnx.load(self._path, load_external_data=False)
+        shutil.copyfile(self._path, folder / _ARTIFACT)
+        external = filter(uses_external_data, _get_all_tensors(proto))
+        for location in sorted({ExternalDataInfo(tensor).location for tensor in external}):
+            (folder / location).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self._path.parent / location, folder / location)
+
+    def facts(self) -> BuildFacts:
+        """Every operator runs in Python on the CPU; float64 in the oracle, else in the model's own types."""
+        import onnx
+
+        precision = "float64" if self._wide else ""
+        placements = count((operator, "python", precision) for operator in self._operators)
+        outputs = count(("", "", one) for one in self._precisions.values())
+        return BuildFacts(
+            backend_version=onnx.__version__,
+            precision=precision or coarsest(outputs),
+            placements=placements,
+            options={"precision": "float64" if self._wide else "model"},
+        )
+
+
+def _load(path: Path) -> ModelProto:
+    """Raises InvalidModel or Unsupported, in the checker's words."""
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        proto = onnx.load(path)
+        _check(path, proto)
+    except onnx.checker.ValidationError as error:
+        raise checker_failure(str(error)) from error
+    except DecodeError as error:
+        raise InvalidModel(f"{path.name} is not an ONNX file: {error}") from error
+    newest = onnx.defs.onnx_opset_version()
+    for entry in proto.opset_import:
+        if entry.domain in ("", "ai.onnx") and entry.version > newest:
+            text = f"{path.name} is written for opset {entry.version}; onnx {onnx.__version__} ends at {newest}."
+            raise Unsupported(text, cause="opset_too_new")
+    return proto
+
+
+def _check(path: Path, proto: ModelProto) -> None:
+    """By onnx.checker, but for an output without a shape: that breaks the letter of the standard, and every backend
+    takes it."""
+    import onnx
+
+    shapeless = [one.type.tensor_type for one in proto.graph.output if not one.type.tensor_type.HasField("shape")]
+    if not shapeless:
+        onnx.checker.check_model(str(path))
+        return
+    for one in shapeless:
+        one.shape.SetInParent()
+    onnx.checker.check_model(proto)
+    for one in shapeless:
+        one.ClearField("shape")
+
+
+def _spec(info: Any) -> TensorSpec:
+    import onnx
+
+    kind = info.type.tensor_type.elem_type
+    if kind == onnx.TensorProto.UNDEFINED:
+        raise Unsupported(f'Input "{info.name}" is not a tensor, and only tensors can be fed.')
+    dtype = "string" if kind == onnx.TensorProto.STRING else dtype_name(onnx.helper.tensor_dtype_to_np_dtype(kind))
+    dims = info.type.tensor_type.shape.dim
+    return TensorSpec(info.name, dtype, tuple(d.dim_value if d.HasField("dim_value") else "?" for d in dims))
+
+
+def _widened(array: Tensor) -> Tensor:
+    return array.astype(np.float64) if dtype_name(array.dtype) in _NARROW else array

@@ -1,0 +1,151 @@
+"""Convolution and pooling for onnx.reference, as sums over kernel offsets: whole images at a time, not pixel by pixel.
+
+A window operator is a loop over the few positions of its kernel; at each, one strided slice of the padded input meets
+one slice of the weights. Other element types than float32 and float64 go to onnx.reference's own code, whose rounding
+they are there to show. Definitions: the ONNX operator specification, Conv-22, ConvTranspose-22, MaxPool-22,
+AveragePool-22.
+"""
+
+# onnx.reference is untyped, and its operators take their attributes as they like.
+# mypy: disable-error-code="override,no-untyped-call"
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from onnx.reference.ops.op_average_pool import AveragePool_19
+from onnx.reference.ops.op_conv import Conv as _Conv
+from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
+from onnx.reference.ops.op_max_pool import MaxPool as _MaxPool
+
+from assay.backends.windows import window_of
+from assay.ports import Tensor
+
+_FAST = ("float32", "float64")
+
+
+class Conv(_Conv):
+    """Y[n, m, i] = B[m] + sum over channels c of the group and offsets k: W[m, c, k] X[n, c, stride i + dilation k]."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor, w: Tensor, b: Tensor | None = None, **attributes: Any) -> tuple[Tensor, ...]:
+        groups = attributes.get("group") or 1
+        fits = x.ndim > 2 and x.shape[1] == w.shape[1] * groups and w.shape[0] % groups == 0
+        if x.dtype.name not in _FAST or not fits:
+            return _own(super()._run(x, w, b, **attributes))
+        window = window_of(x.shape[2:], w.shape[2:], attributes)
+        padded = window.pad(x, 0)
+        weights = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])
+        places = math.prod(window.out)
+        y = np.zeros((x.shape[0], groups, weights.shape[1], places), x.dtype)
+        for offset, where in window.positions():
+            part = padded[where].reshape(x.shape[0], groups, w.shape[1], places)
+            y += _product(weights[offset], part)
+        return (_biased(y.reshape(x.shape[0], w.shape[0], *window.out), b),)
+
+
+class ConvTranspose(_ConvTranspose):
+    """The transpose of Conv as a linear map: each input element adds W[c, m, k] X[n, c, i] at stride i + dilation k."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor, w: Tensor, b: Tensor | None = None, **attributes: Any) -> tuple[Tensor, ...]:
+        groups = attributes.get("group") or 1
+        if x.dtype.name not in _FAST or x.ndim < 3 or x.shape[1] != w.shape[0] or w.shape[0] % groups:
+            return _own(super()._run(x, w, b, **attributes))
+        size, kernel = x.shape[2:], w.shape[2:]
+        strides = tuple(attributes.get("strides") or [1] * len(size))
+        dilations = tuple(attributes.get("dilations") or [1] * len(size))
+        whole = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in zip(size, strides, kernel, dilations, strict=True)]
+        begin, out = _crop(whole, size, strides, attributes)
+        canvas_size = [max(n, first + count) for n, first, count in zip(whole, begin, out, strict=True)]
+        canvas = np.zeros((x.shape[0], w.shape[1] * groups, *canvas_size), x.dtype)
+        weights = w.reshape(groups, w.shape[0] // groups, *w.shape[1:]).swapaxes(1, 2)
+        flat = x.reshape(x.shape[0], groups, w.shape[0] // groups, math.prod(size))
+        for offset in np.ndindex(*kernel):
+            rows = zip(offset, dilations, strides, size, strict=True)
+            where: Any = (..., *(slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, s, n in rows))
+            at: Any = (..., *offset)
+            canvas[where] += _product(weights[at], flat).reshape(x.shape[0], -1, *size)
+        kept: Any = (..., *(slice(first, first + count) for first, count in zip(begin, out, strict=True)))
+        return (_biased(canvas[kept], b),)
+
+
+class MaxPool(_MaxPool):
+    """The largest element under the window; padding never wins. A second output (Indices) is onnx.reference's own."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
+        if x.dtype.name not in (*_FAST, "int8", "uint8") or len(self.output) > 1 or x.ndim < 3:
+            return _own(super()._run(x, **attributes))
+        window = window_of(x.shape[2:], attributes["kernel_shape"], attributes)
+        lowest = -math.inf if x.dtype.kind == "f" else int(np.iinfo(x.dtype).min)
+        padded = window.pad(x, lowest)
+        y = np.full((*x.shape[:2], *window.out), lowest, x.dtype)
+        for _, where in window.positions():
+            np.maximum(y, padded[where], out=y)
+        return (y,)
+
+
+class AveragePool(AveragePool_19):
+    """The mean under the window, of the elements inside the input, or inside the padding with count_include_pad."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
+        if x.dtype.name not in _FAST or x.ndim < 3:
+            return _own(super()._run(x, **attributes))
+        window = window_of(x.shape[2:], attributes["kernel_shape"], attributes)
+        inside = np.ones((1, 1, *x.shape[2:]), x.dtype)
+        if attributes.get("count_include_pad"):
+            padded_size = (n + b + e for n, b, e in zip(x.shape[2:], window.begin, window.end, strict=True))
+            inside = np.pad(np.ones((1, 1, *padded_size), x.dtype), [(0, 0), (0, 0), *((0, s) for s in window.slack)])
+        else:
+            inside = window.pad(inside, 0)
+        padded = window.pad(x, 0)
+        total, count = np.zeros((*x.shape[:2], *window.out), x.dtype), np.zeros((1, 1, *window.out), x.dtype)
+        for _, where in window.positions():
+            total += padded[where]
+            count += inside[where]
+        return (total / count,)
+
+
+FAST_OPERATORS = [Conv, ConvTranspose, MaxPool, AveragePool]
+
+
+def _own(result: Any) -> tuple[Tensor, ...]:
+    arrays: tuple[Tensor, ...] = result
+    return arrays
+
+
+def _product(weights: Tensor, part: Tensor) -> Tensor:
+    """(groups, out, in) times (batch, groups, in, places). Where `in` is 1, multiplying is faster than matmul."""
+    product: Tensor = weights * part if weights.shape[-1] == 1 else weights @ part
+    return product
+
+
+def _biased(y: Tensor, b: Tensor | None) -> Tensor:
+    return y if b is None else y + b.reshape(-1, *[1] * (y.ndim - 2))
+
+
+def _crop(
+    whole: Sequence[int], size: Sequence[int], strides: Sequence[int], attributes: Mapping[str, Any]
+) -> tuple[list[int], list[int]]:
+    """What of the whole transposed convolution is kept: first element and count, per axis."""
+    axes = len(size)
+    extra = attributes.get("output_padding") or [0] * axes
+    auto_pad = attributes.get("auto_pad") or "NOTSET"
+    wanted = attributes.get("output_shape")
+    if wanted is None and auto_pad.startswith("SAME"):
+        wanted = [n * s for n, s in zip(size, strides, strict=True)]
+    if wanted is None:
+        pads = attributes.get("pads") or [0] * (2 * axes)
+        out = [n + more - pads[i] - pads[i + axes] for i, (n, more) in enumerate(zip(whole, extra, strict=True))]
+        return list(pads[:axes]), out
+    totals = [max(0, n + more - count) for n, more, count in zip(whole, extra, wanted[-axes:], strict=True)]
+    return [t // 2 if auto_pad == "SAME_UPPER" else t - t // 2 for t in totals], list(wanted[-axes:])

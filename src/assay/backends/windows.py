@@ -1,0 +1,80 @@
+"""Where a sliding window stands: kernel, strides, dilations, padding and output size of convolution and pooling."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.ports import Tensor
+
+
+@dataclass(frozen=True)
+class Window:
+    """All tuples have one entry per spatial axis. `slack` is what rounding up adds behind the padding at the end."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    begin: tuple[int, ...]
+    end: tuple[int, ...]
+    slack: tuple[int, ...]
+    out: tuple[int, ...]
+
+    def positions(self) -> Iterator[tuple[Any, Any]]:
+        """Every offset in the kernel as an index of the weights, with the index of the padded input that meets it: one
+        element per output position. Both leave the axes before the spatial ones as they are."""
+        for offset in np.ndindex(*self.kernel):
+            rows = zip(offset, self.dilations, self.strides, self.out, strict=True)
+            yield (..., *offset), (..., *(slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, s, n in rows))
+
+    def pad(self, x: Tensor, value: float | int) -> Tensor:
+        """`x` (batch, channel, spatial ...) with `value` around it, the slack included."""
+        rows = zip(self.begin, self.end, self.slack, strict=True)
+        widths = [(0, 0), (0, 0), *((first, last + slack) for first, last, slack in rows)]
+        return np.pad(x, widths, constant_values=value)
+
+
+def window_of(size: Sequence[int], kernel: Sequence[int], attributes: Mapping[str, Any]) -> Window:
+    """From the ONNX attributes strides, dilations, pads, auto_pad and ceil_mode, absent ones at their defaults.
+
+    Raises ValueError where the window does not fit into the padded input.
+    """
+    axes = len(size)
+    strides = tuple(attributes.get("strides") or [1] * axes)
+    dilations = tuple(attributes.get("dilations") or [1] * axes)
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+    auto_pad = attributes.get("auto_pad") or "NOTSET"
+    begin, end = _padding(auto_pad, size, spans, strides, attributes.get("pads") or [0] * (2 * axes))
+    out, slack = [], []
+    for n, span, stride, first, last in zip(size, spans, strides, begin, end, strict=True):
+        count = _count(n + first + last - span, stride, n + first, bool(attributes.get("ceil_mode")))
+        if count < 1:
+            raise ValueError(f"A window of {span} does not fit into {n} elements padded by {first} and {last}.")
+        out.append(count)
+        slack.append(max(0, (count - 1) * stride + span - (n + first + last)))
+    return Window(tuple(kernel), strides, dilations, begin, end, tuple(slack), tuple(out))
+
+
+def _padding(
+    auto_pad: str, size: Sequence[int], spans: Sequence[int], strides: Sequence[int], pads: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    axes = len(size)
+    if auto_pad == "NOTSET":
+        return tuple(pads[:axes]), tuple(pads[axes:])
+    if auto_pad == "VALID":
+        return (0,) * axes, (0,) * axes
+    totals = [max(0, (math.ceil(n / s) - 1) * s + span - n) for n, s, span in zip(size, strides, spans, strict=True)]
+    small, large = tuple(t // 2 for t in totals), tuple(t - t // 2 for t in totals)
+    return (small, large) if auto_pad == "SAME_UPPER" else (large, small)
+
+
+def _count(room: int, stride: int, before_end_padding: int, ceil_mode: bool) -> int:
+    if not ceil_mode:
+        return room // stride + 1
+    count = math.ceil(room / stride) + 1
+    # The last window must start inside the input or the padding before it.
+    return count - 1 if (count - 1) * stride >= before_end_padding else count

@@ -1,0 +1,173 @@
+"""What every backend must do, run in this process on tiny models: call it in the tests of a plug-in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from assay.core.flow import Flow
+from assay.errors import InvalidModel, Lowering, Unsupported, UsageError
+from assay.ports import Backend, Tensor
+from assay.testing.tiny_models import INPUT, OUTPUTS, broken_model, tiny_expected, tiny_model, unknown_operator_model
+
+
+def check_backend(backend: Backend, *, model_path: Path | None = None, feeds: dict[str, Tensor] | None = None) -> None:
+    """Raises AssertionError with a sentence that says which promise of `assay.ports.Backend` was broken.
+
+    With `model_path` and `feeds` that model too is lowered, run, saved, loaded and run again. Native code that dies
+    takes this process with it: run the check under a test runner that you can afford to lose.
+    """
+    _check_names(backend)
+    _check_availability(backend)
+    backend.prepare()
+    with tempfile.TemporaryDirectory(prefix="assay-check-") as name:
+        folder = Path(name)
+        tiny = tiny_model(folder / "tiny.onnx")
+        for flow in backend.flows:
+            if flow.options.get("fault", "none") == "none":
+                _check_flow(backend, flow, tiny, folder)
+        if model_path is not None:
+            _check_round_trip(backend, backend.flows[0], model_path, feeds or {}, folder / "given")
+        _check_refusals(backend, folder, tiny)
+
+
+def _check_names(backend: Backend) -> None:
+    assert backend.name, "The backend has no name."
+    assert backend.flows, f"{backend.name} offers no flow."
+    names = [flow.name for flow in backend.flows]
+    assert len(set(names)) == len(names), f"{backend.name} offers a flow name twice: {names}."
+    known = {spec.name: spec for spec in backend.options}
+    assert len(known) == len(backend.options), f"{backend.name} has two options of one name."
+    for spec in backend.options:
+        fits = not spec.choices or spec.default in spec.choices
+        assert fits, f'The default of option "{spec.name}" is not among its choices.'
+    for flow in backend.flows:
+        assert flow.backend == backend.name, f'Flow "{flow.name}" names backend "{flow.backend}", not "{backend.name}".'
+        unknown = set(flow.options) - set(known)
+        assert not unknown, f'Flow "{flow.name}" sets options that {backend.name} does not have: {sorted(unknown)}.'
+        for option, value in flow.options.items():
+            allowed = known[option].choices
+            assert not allowed or value in allowed, f'Flow "{flow.name}" sets {option}={value!r}, which is no choice.'
+
+
+_PROBE = """
+import importlib, json, sys
+import assay.core.dtype, assay.errors, assay.ports
+usual = {name.partition(".")[0] for name in sys.modules}
+backend = getattr(importlib.import_module(sys.argv[1]), sys.argv[2])()
+found = backend.availability()
+packages = {name.partition(".")[0] for name in sys.modules} - usual - sys.stdlib_module_names
+print(json.dumps([found.available, found.reason, found.install, sorted(packages - {sys.argv[1].partition(".")[0]})]))
+"""
+
+
+def _check_availability(backend: Backend) -> None:
+    """In a fresh interpreter: in this one the library may have been imported long ago."""
+    kind = type(backend)
+    command = [sys.executable, "-c", _PROBE, kind.__module__, kind.__qualname__]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{backend.name} cannot be imported and asked whether it is available: {done.stderr}"
+    available, reason, install, packages = json.loads(done.stdout.splitlines()[-1])
+    assert available, f"{backend.name} is not available here: {reason} {install}"
+    names = ", ".join(packages)
+    assert not packages, f"{backend.name} imports {names} before prepare(); the driver must not carry it."
+
+
+def _check_flow(backend: Backend, flow: Flow, tiny: Path, folder: Path) -> None:
+    for batch in (1, 3):
+        image = np.random.default_rng(batch).normal(size=(batch, 3, 8, 8)).astype(np.float32)
+        outputs = _check_round_trip(backend, flow, tiny, {INPUT: image}, folder / f"{flow.name}-{batch}")
+        assert list(outputs) == list(OUTPUTS), f"{flow.name}: outputs are {list(outputs)}, the model's are {OUTPUTS}."
+        for name, wanted in tiny_expected(image).items():
+            _check_output(flow, name, outputs[name], wanted)
+    _check_empty_batch(backend, flow, tiny)
+
+
+def _check_output(flow: Flow, name: str, got: Tensor, wanted: Tensor) -> None:
+    assert got.shape == wanted.shape, f'{flow.name}: output "{name}" is {got.shape}, the model says {wanted.shape}.'
+    floating = wanted.dtype.kind == "f"
+    dtype = np.dtype(np.float64) if floating and flow.precision == "float64" else wanted.dtype
+    assert got.dtype == dtype, f'{flow.name}: output "{name}" is {got.dtype}, the model says {dtype}.'
+    if floating:
+        coarse = flow.precision in ("bfloat16", "float16")
+        far = np.abs(got.astype(np.float64) - wanted).max() / np.abs(wanted).max()
+        assert far < (3e-2 if coarse else 1e-5), (
+            f'{flow.name}: output "{name}" is off by {far:.1e} of its largest value.'
+        )
+
+
+def _check_round_trip(
+    backend: Backend, flow: Flow, model: Path, feeds: dict[str, Tensor], folder: Path
+) -> dict[str, Tensor]:
+    engine = backend.lower(model, flow)
+    before = engine.run(feeds)
+    again = engine.run(feeds)
+    folder.mkdir()
+    engine.save(folder)
+    assert any(folder.iterdir()), f"{flow.name}: save() left the folder empty."
+    loaded = backend.load(folder, flow)
+    after = loaded.run(feeds)
+    assert list(before) == list(after), f"{flow.name}: outputs are {list(before)}, after save and load {list(after)}."
+    for name, array in before.items():
+        assert _identical(array, again[name]), f'{flow.name}: output "{name}" differs between two runs.'
+        assert _identical(array, after[name]), (
+            f'{flow.name}: output "{name}" is not bit by bit the same after save and load.'
+        )
+    facts = loaded.facts()
+    assert facts.backend_version, f"{flow.name}: facts() do not tell the backend's version."
+    assert facts.precision, f"{flow.name}: facts() do not tell the precision obtained."
+    return before
+
+
+def _identical(one: Tensor, other: Tensor) -> bool:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return np.array_equal(one, other) if one.dtype == object else one.tobytes() == other.tobytes()
+
+
+def _check_empty_batch(backend: Backend, flow: Flow, tiny: Path) -> None:
+    """No images, no answers, or a refusal: what may not happen is that the process dies."""
+    engine = backend.lower(tiny, flow)
+    try:
+        outputs = engine.run({INPUT: np.zeros((0, 3, 8, 8), np.float32)})
+    except (Lowering, ValueError, RuntimeError):
+        return
+    for name in OUTPUTS:
+        assert outputs[name].shape[0] == 0, f'{flow.name}: output "{name}" has answers for a batch of none.'
+
+
+def _check_refusals(backend: Backend, folder: Path, tiny: Path) -> None:
+    flow = backend.flows[0]
+    unknown = unknown_operator_model(folder / "unknown.onnx")
+    error = _raised(Unsupported, "an operator that does not exist", lambda: backend.lower(unknown, flow))
+    assert isinstance(error, Unsupported)
+    assert error.cause == "operator_unsupported", f"{backend.name}: an unknown operator has the cause {error.cause}."
+    broken = broken_model(folder / "broken.onnx")
+    _raised(InvalidModel, "a graph that reads a tensor that nothing makes", lambda: backend.lower(broken, flow))
+    noise = folder / "noise.onnx"
+    noise.write_bytes(b"this is not a model" * 20)
+    _raised(InvalidModel, "a file that is no model", lambda: backend.lower(noise, flow))
+    odd = Flow(name="odd", backend=backend.name, options={"no-such-option": 1})
+    text = str(_raised(UsageError, "an option it does not have", lambda: backend.lower(tiny, odd)))
+    assert "no-such-option" in text, f"{backend.name}: the error does not name the unknown option: {text}"
+    for spec in backend.options:
+        bad = Flow(name="bad", backend=backend.name, options={spec.name: "no-such-value" if spec.choices else ["x"]})  # type: ignore[dict-item]
+        text = str(_raised(UsageError, f"a bad value of {spec.name}", lambda bad=bad: backend.lower(tiny, bad)))  # type: ignore[misc]
+        assert spec.name in text, f'{backend.name}: the error does not name the option "{spec.name}": {text}'
+
+
+def _raised(kind: type[Exception], what: str, action: Callable[[], object]) -> Exception:
+    try:
+        action()
+    except kind as error:
+        caught = error
+    else:
+        raise AssertionError(f"{what[0].upper()}{what[1:]} was accepted; {kind.__name__} was expected.")
+    assert str(caught).strip(), f"{kind.__name__} for {what} says nothing."
+    return caught

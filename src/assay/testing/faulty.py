@@ -1,0 +1,113 @@
+"""A backend that misbehaves as told: every way in which an engine can fail the gate, on demand.
+
+It runs the model by onnx.reference, or, with `model = "identity"`, returns its first input without opening the file:
+then it is cheap enough for hundreds of jobs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from assay.backends.options import resolve_options
+from assay.backends.reference import Reference
+from assay.core.flow import Flow, Option
+from assay.core.result import BuildFacts
+from assay.errors import UsageError
+from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
+from assay.testing.faults import LIES, PROCESS_FAULTS, Misbehaviour
+
+_FAULTS = ("none", *PROCESS_FAULTS, *LIES)
+_STAGES = ("lower", "save", "load", "run")
+_IMPORT_FAULT = "ASSAY_FAULTY_IMPORT"
+
+
+class Faulty:
+    """Conformance: `assay.testing.check_backend`, as long as it is not told to fail.
+
+    `prepare` sees no flow, so the `import` stage is told by the environment: ASSAY_FAULTY_IMPORT holds the fault.
+    """
+
+    name = "faulty"
+    options = (
+        OptionSpec("fault", "none", _FAULTS, "what goes wrong"),
+        OptionSpec("stage", "run", _STAGES, "where a fault of the process happens; false answers are always of run"),
+        OptionSpec("once_file", "", help="misbehave only while this file does not exist, and create it first"),
+        OptionSpec("model", "reference", ("reference", "identity"), "what it computes when it behaves"),
+        OptionSpec("output", "y", help="the name of the output of identity"),
+        OptionSpec("seconds", 0.2, help="how long slow sleeps"),
+        OptionSpec("leak_bytes", 4 * 2**30, help="where a leak that nobody stops stops growing"),
+        OptionSpec("chat_bytes", 4 * 2**20, help="how much chatty writes to stdout, and again to stderr"),
+    )
+    flows = (
+        Flow(name="faulty", backend="faulty"),
+        *(Flow(name=f"faulty-{fault}", backend="faulty", options={"fault": fault}) for fault in _FAULTS[1:]),
+    )
+
+    def availability(self) -> Availability:
+        """It comes with Assay."""
+        return Availability(available=True, version="0")
+
+    def prepare(self) -> None:
+        """The fault that the environment asks for, if any. onnx is imported when a model is opened."""
+        fault = os.environ.get(_IMPORT_FAULT, "none")
+        if fault not in ("none", *PROCESS_FAULTS):
+            raise UsageError(f"{_IMPORT_FAULT} cannot be {fault!r}; use one of: {', '.join(PROCESS_FAULTS)}.")
+        Misbehaviour({**{spec.name: spec.default for spec in self.options}, "fault": fault, "stage": "import"}).at(
+            "import"
+        )
+
+    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
+        """The model is not opened for `identity`."""
+        options = resolve_options(self.options, flow)
+        Misbehaviour(options).at("lower")
+        inner = None if options["model"] == "identity" else Reference().lower(model, _plain())
+        return FaultyEngine(inner, options)
+
+    def load(self, folder: Path, flow: Flow) -> FaultyEngine:
+        """What `save` left."""
+        options = resolve_options(self.options, flow)
+        Misbehaviour(options).at("load")
+        inner = None if options["model"] == "identity" else Reference().load(folder, _plain())
+        return FaultyEngine(inner, options)
+
+
+class FaultyEngine:
+    """The reference, or the identity, with a fault."""
+
+    def __init__(self, inner: Engine | None, options: dict[str, Option]) -> None:
+        self._inner, self._options = inner, options
+        self._misbehaviour = Misbehaviour(options)
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Right, or false in the way that was asked for."""
+        lying = self._misbehaviour.at("run")
+        outputs = self._inner.run(tensors) if self._inner else self._identity(tensors)
+        lie: Callable[[dict[str, Tensor]], dict[str, Tensor]] | None = LIES.get(str(self._options["fault"]))
+        return lie(outputs) if lie and lying else outputs
+
+    def _identity(self, tensors: Tensors) -> dict[str, Tensor]:
+        return {str(self._options["output"]): next(iter(tensors.values())).copy()}
+
+    def save(self, folder: Path) -> None:
+        """The model's copy; a few bytes for identity."""
+        self._misbehaviour.at("save")
+        if self._inner is None:
+            (folder / "identity").write_text("y = x\n")
+        else:
+            self._inner.save(folder)
+
+    def facts(self) -> BuildFacts:
+        """Plain: version, precision, options."""
+        import onnx
+
+        return BuildFacts(
+            backend_version=onnx.__version__,
+            precision="float32",
+            options={name: str(value) for name, value in self._options.items()},
+        )
+
+
+def _plain() -> Flow:
+    return Flow(name="reference", backend="reference")

@@ -1,0 +1,17 @@
+"""Every backend of ours under the conformance check of its port."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.backends.onnxruntime import OnnxRuntime
+from assay.backends.openvino import OpenVINO
+from assay.backends.reference import Reference
+from assay.ports import Backend
+from assay.testing.backend_checks import check_backend
+from assay.testing.faulty import Faulty
+
+
+@pytest.mark.parametrize("kind", [OnnxRuntime, OpenVINO, Reference, Faulty])
+def test_conforms(kind: type[Backend]) -> None:
+    check_backend(kind())
