@@ -1,4 +1,4 @@
-"""Plug-ins by entry point: what there is, what is broken, what to install. Nothing is imported before it is asked for."""
+"""Plug-ins by entry point: what there is, what is broken, what to install. Nothing is imported before it is needed."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def all_flows() -> dict[str, Flow]:
 
 
 def find_flow(name: str) -> Flow:
-    """The flow of that name. Raises `UnknownName` with the nearest, the install command, or why its backend is broken."""
+    """The flow of that name. Raises `UnknownName` with the nearest, the install command, or why a backend is broken."""
     found = catalogue()
     if name in found.flows:
         return found.flows[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -72,9 +73,7 @@ def read_golden(
     for problem in chain(file_problems(folder, lock), _model_problems(folder, lock, model, digest)):
         raise BadGolden(problem)
     golden = _load(folder, lock)
-    if not allow_nan:
-        for problem in nan_problems(folder, golden.outputs):
-            raise BadGolden(problem)
+    _refuse_nan(folder, golden.outputs, allow_nan)
     return golden
 
 
@@ -120,9 +119,7 @@ def write_golden(
     `BadGolden` for samples that make no golden, before anything changes, and `NotWritable`.
     """
     contents = _contents(inputs, outputs, labels or {})
-    if not allow_nan:
-        for problem in nan_problems(folder, outputs):
-            raise BadGolden(problem)
+    _refuse_nan(folder, outputs, allow_nan)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = tuple(_stage(folder, role, tensors) for role, tensors in contents.items())
@@ -138,17 +135,25 @@ def write_golden(
             created_at=created_at,
             files=files,
         )
-        text = msgspec.json.format(msgspec.json.encode(lock, order="sorted"), indent=2) + b"\n"
-        _staged(folder, LOCK).write_bytes(text)
+        _staged(folder, LOCK).write_bytes(_lock_text(lock))
         _publish(folder, [*(file.path for file in files), LOCK])
     except OSError as error:
         raise NotWritable(f"{folder} cannot be written ({error.strerror}); give a folder you may write to") from None
     except TypeError as error:
         raise BadGolden(f"{folder} was not written: {error}; give arrays of numbers or text") from None
     finally:
-        for name in (*FILES.values(), LOCK):
-            _staged(folder, name).unlink(missing_ok=True)
+        _clear(folder)
     return lock
+
+
+def _refuse_nan(folder: Path, outputs: Sequence[Sample], allow_nan: bool) -> None:
+    if not allow_nan:
+        for problem in nan_problems(folder, outputs):
+            raise BadGolden(problem)
+
+
+def _lock_text(lock: GoldenLock) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(lock, order="sorted"), indent=2) + b"\n"
 
 
 def _contents(
@@ -175,10 +180,17 @@ def _stage(folder: Path, role: str, tensors: Mapping[str, Array]) -> GoldenFile:
     write_tensors(path, tensors)
     with TensorFile(path) as file:
         stored = tuple(
-            GoldenTensor(name=tensor, role=role, dtype=what.dtype, shape=what.shape)
-            for tensor, what in file.tensors.items()
+            # In the order given, which is the model's: safetensors keeps none, the lock does.
+            GoldenTensor(name=name, role=role, dtype=file.tensors[name].dtype, shape=file.tensors[name].shape)
+            for name in tensors
         )
     return GoldenFile(path=FILES[role], sha256=file_digest(path), size_bytes=path.stat().st_size, tensors=stored)
+
+
+def _clear(folder: Path) -> None:
+    for name in (*FILES.values(), LOCK):
+        with suppress(OSError):  # nothing may hide why the golden was not written
+            _staged(folder, name).unlink()
 
 
 def _publish(folder: Path, names: Sequence[str]) -> None:
@@ -207,7 +219,7 @@ def _load(folder: Path, lock: GoldenLock) -> Golden:
         told = {tensor.name: (tensor.role, tensor.dtype, tensor.shape) for tensor in file.tensors}
         with TensorFile(folder / file.path) as opened:
             found = {name: (role, what.dtype, what.shape) for name, what in opened.tensors.items()}
-            tensors[role] = {name: opened.read(name) for name in found}
+            tensors[role] = {name: opened.read(name) for name in told if name in found}
         if told != found:
             raise BadGolden(f"{folder / file.path} holds other tensors than {LOCK} says; record the golden again")
     return Golden(

@@ -43,7 +43,7 @@ def open_model(path: Path) -> Model:
         outputs=tuple(_spec(value) for value in proto.graph.output),
         size_bytes=sum(file.stat().st_size for file in (path, *files.values())),
         ir_version=proto.ir_version,
-        opsets={entry.domain or "ai.onnx": entry.version for entry in proto.opset_import},
+        opsets={entry.domain: entry.version for entry in proto.opset_import},
         nodes=len(proto.graph.node),
     )
 

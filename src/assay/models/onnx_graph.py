@@ -63,7 +63,9 @@ def _cycle(graph: GraphProto, producers: dict[str, int]) -> list[int]:
                 on_path.discard(node)
                 done.add(node)
             elif node in on_path:
-                return path[path.index(node) :][::-1]
+                loop = path[path.index(node) :][::-1]
+                first = loop.index(min(loop))
+                return loop[first:] + loop[:first]
             elif node not in done:
                 path.append(node)
                 on_path.add(node)

@@ -6,6 +6,7 @@ several in random order and equal content must give equal bytes.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
@@ -116,7 +117,7 @@ def read_tensors(path: Path) -> dict[str, Array]:
 def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
     """Write named arrays; equal names and contents give equal bytes. Raises OSError, and TypeError for an array
     whose dtype is none of ours (structures, dates, objects that are no text)."""
-    from safetensors import TensorSpec, serialize_file
+    from safetensors import SafetensorError, TensorSpec, serialize_file
 
     note: dict[str, Stored] = {}
     keep: list[Array] = []  # the serializer takes addresses: the arrays must outlive it
@@ -135,7 +136,10 @@ def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
             dtype=plain.dtype.name, shape=plain.shape, data_ptr=plain.ctypes.data, data_len=plain.nbytes
         )
     metadata = {_NOTE: msgspec.json.encode(note, order="sorted").decode()} if note else None
-    serialize_file(specs, str(path), metadata=metadata)
+    try:
+        serialize_file(specs, str(path), metadata=metadata)
+    except SafetensorError as error:  # it wraps the system's error and drops its number
+        raise OSError(errno.EIO, str(error)) from error
     path.chmod(0o644)  # safetensors writes 0600; goldens are shared
 
 
