@@ -28,7 +28,7 @@ def main() -> None:
         begin = time.perf_counter()
         count = sum(1 for _ in results)
         seconds = time.perf_counter() - begin
-        assert count + 1 == len(jobs) and first.outcome == "ok"
+        assert (count + 1, first.outcome) == (len(jobs), "ok")
         print(f"{count / seconds:10,.0f} jobs/s")
 
 

@@ -22,10 +22,11 @@ class Task(enum.StrEnum):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What one job may use. `memory_bytes` 0 means no limit."""
+    """What one job may use. `memory_bytes` 0 means no limit; importing a backend has a clock of its own, `import_s`."""
 
     timeout_s: float = 300.0
     memory_bytes: int = 0
+    import_s: float = 120.0
 
 
 class Measuring(msgspec.Struct, frozen=True):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import PurePath
 
 from assay.core.case import Case, Contract
@@ -34,16 +36,18 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     return shlex.join([*words, *_limits(job.limits), *_policy(command)])
 
 
-def _words(command: str) -> list[str]:
+@lru_cache(maxsize=4)
+def _words(command: str) -> tuple[str, ...]:
     """The words after `assay check`; none where the run was started otherwise (from Python, say)."""
+    # Cached: a report asks once per job, and a command may name thousands of models.
     try:
         words = shlex.split(command)
     except ValueError:
-        return []
-    return words[2:] if words[:2] == ["assay", "check"] else []
+        return ()
+    return tuple(words[2:]) if words[:2] == ["assay", "check"] else ()
 
 
-def _from_config(command: list[str], case: Case) -> bool:
+def _from_config(command: Sequence[str], case: Case) -> bool:
     """Models and flows may then have names that only the file explains."""
     suffix = PurePath(case.model.source).suffix
     return any(word.split("=")[0] == "--config" for word in command) or not any(
@@ -103,7 +107,7 @@ def _limits(limits: Limits) -> list[str]:
     return words
 
 
-def _policy(command: list[str]) -> list[str]:
+def _policy(command: Sequence[str]) -> list[str]:
     for word, following in zip(command, [*command[1:], ""], strict=True):
         if word == "--policy" and following:
             return ["--policy", following]

@@ -36,7 +36,8 @@ def _killed_from_outside(job: Job, stage: Stage, nearly_full: bool) -> Result:
 
 def timed_out(job: Job, stage: Stage) -> Result:
     """The supervisor's timer killed it."""
-    text = f"no answer within {job.limits.timeout_s:g} s while in stage {stage.value}"
+    limit = job.limits.import_s if stage is Stage.IMPORT else job.limits.timeout_s
+    text = f"no answer within {limit:g} s while in stage {stage.value}"
     return _result(job, stage, Outcome.TIMEOUT, Cause.TIMEOUT, text)
 
 

@@ -34,7 +34,7 @@ class WorkerProcess:
         os.set_inheritable(self._log.fileno(), True)
         # O_APPEND: after a cut the child's next write lands at the new end, not after a hole.
         self._append = os.open(f"/proc/self/fd/{self._log.fileno()}", os.O_WRONLY | os.O_APPEND)
-        self._log_start = 0
+        self._cut_bytes = 0
         ours, theirs = socket.socketpair()
         try:
             self._child = subprocess.Popen(
@@ -56,7 +56,9 @@ class WorkerProcess:
 
     def send(self, job: Job) -> None:
         """Raises OSError where the process is gone already: its end of file is read next."""
-        self._log_start = os.fstat(self._append).st_size
+        # The job before is done and its log read: nothing is lost by starting anew, and the file stays small.
+        os.ftruncate(self._append, 0)
+        self._cut_bytes = 0
         self.socket.sendall(frame(job))
 
     def receive(self) -> list[Answer] | None:
@@ -79,21 +81,22 @@ class WorkerProcess:
 
     def cut_log(self) -> None:
         """Empty a log that has grown past its limit; what is kept are its first bytes."""
-        if os.fstat(self._append).st_size > LOG_LIMIT_BYTES:
-            os.ftruncate(self._append, self._log_start + LOG_BYTES)
+        size = os.fstat(self._append).st_size
+        if size > LOG_LIMIT_BYTES:
+            kept = LOG_BYTES // 2
+            os.ftruncate(self._append, kept)
+            self._cut_bytes += size - kept
 
     def log(self) -> str:
         """Native stdout and stderr of the job in hand, bounded; the middle is left out."""
-        size = os.fstat(self._append).st_size - self._log_start
-        if size <= 0:
-            return ""
+        size = os.fstat(self._append).st_size
         descriptor = self._log.fileno()
-        if size <= LOG_BYTES:
-            return os.pread(descriptor, size, self._log_start).decode(errors="replace")
+        if size + self._cut_bytes <= LOG_BYTES:
+            return os.pread(descriptor, size, 0).decode(errors="replace") if size else ""
         half = LOG_BYTES // 2
-        head = os.pread(descriptor, half, self._log_start).decode(errors="replace")
-        tail = os.pread(descriptor, half, self._log_start + size - half).decode(errors="replace")
-        return f"{head}\n[... {size - LOG_BYTES} bytes left out ...]\n{tail}"
+        head = os.pread(descriptor, half, 0).decode(errors="replace")
+        tail = os.pread(descriptor, half, max(size - half, half)).decode(errors="replace")
+        return f"{head}\n[... {max(size - LOG_BYTES, 0) + self._cut_bytes} bytes left out ...]\n{tail}"
 
     def end(self, grace_s: float = 0.0) -> int:
         """Close, wait for at most `grace_s`, kill the whole group, reap. Returns the exit code (negative: the signal)."""

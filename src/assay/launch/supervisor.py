@@ -137,13 +137,19 @@ class Supervisor:
                     lane.ready = True
                     self._failed_starts = 0
                 case Crumb(stage) if lane.pending:
-                    if lane.stage in (Stage.START, Stage.IMPORT):  # the time to import a library is not the job's
-                        lane.deadline = time.monotonic() + lane.pending.job.limits.timeout_s
-                    lane.stage = stage
+                    self._enter(lane, lane.pending.job, stage)
                 case Done(result) if lane.pending:
                     lane.process.jobs_done += 1
                     keep = result.outcome not in SUSPECT and lane.process.jobs_done < self._recycle
                     self._settle(lane, result, keep=keep)
+
+    def _enter(self, lane: _Lane, job: Job, stage: Stage) -> None:
+        """The time that a busy machine takes to import a library is not the job's."""
+        if stage is Stage.IMPORT:
+            lane.deadline = time.monotonic() + job.limits.import_s
+        elif lane.stage in (Stage.START, Stage.IMPORT):
+            lane.deadline = time.monotonic() + job.limits.timeout_s
+        lane.stage = stage
 
     def _watch(self, lane: _Lane, now: float) -> None:
         lane.process.cut_log()

@@ -1,0 +1,94 @@
+"""The supervisor under its conformance check, and the promises that the check does not cover."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+from assay.core.job import Limits
+from assay.core.result import Outcome, Stage
+from assay.errors import WorkerFailed
+from assay.launch import process
+from assay.launch.pool import Fresh, Pool
+from assay.launch.supervisor import Supervisor
+from assay.models.onnx_file import open_model
+from assay.testing.launcher_checks import check_blame, check_launcher, faulty_job
+
+
+@pytest.mark.parametrize("make", [lambda: Pool(2), lambda: Fresh(2)], ids=["pool", "fresh"])
+def test_every_death_is_blamed_on_its_job_and_stage(make, linear: Path, golden: Path) -> None:
+    check_launcher(make, model=open_model(linear), golden=golden)
+
+
+def test_the_check_itself_sees_wrong_blame(linear: Path, golden: Path) -> None:
+    model = open_model(linear)
+    jobs = [faulty_job("a", "none", model=model, golden=golden), faulty_job("b", "raise", model=model, golden=golden)]
+    results = list(Pool(1).launch(jobs))
+    check_blame(jobs, results)
+    with pytest.raises(AssertionError, match="lost"):
+        check_blame(jobs, results[:1])
+    with pytest.raises(AssertionError, match="doubled"):
+        check_blame(jobs, [*results, results[0]])
+
+
+def test_a_crash_that_a_fresh_process_does_not_repeat_is_told_apart(linear: Path, golden: Path, tmp_path: Path) -> None:
+    model = open_model(linear)
+    once = {"once_file": str(tmp_path / "seen")}
+    jobs = [
+        faulty_job("before", "none", model=model, golden=golden),
+        faulty_job("shaky", "segfault", model=model, golden=golden, options=once),
+    ]
+    results = {result.case: result for result in Pool(1).launch(jobs)}
+    assert results["before"].outcome is Outcome.OK
+    shaky = results["shaky"]
+    assert (shaky.outcome, shaky.stage, shaky.attempts, shaky.only_after_other_jobs) == (
+        Outcome.CRASH,
+        Stage.RUN,
+        2,
+        True,
+    )
+
+
+def test_native_output_is_kept_per_job_and_bounded(linear: Path, golden: Path) -> None:
+    model = open_model(linear)
+    jobs = [
+        faulty_job("loud", "chatty", model=model, golden=golden),
+        faulty_job("quiet", "none", model=model, golden=golden),
+    ]
+    results = {result.case: result for result in Pool(1).launch(jobs)}
+    assert 1000 < len(results["loud"].log) < process.LOG_BYTES * 2
+    assert "left out" in results["loud"].log
+    assert results["quiet"].log == ""
+
+
+def test_closing_early_leaves_no_process_behind(linear: Path, golden: Path) -> None:
+    model = open_model(linear)
+    jobs = [faulty_job(f"{n}", "none" if n == 0 else "hang", model=model, golden=golden) for n in range(4)]
+    results = Pool(2).launch(jobs)
+    next(results)
+    children = psutil.Process().children(recursive=True)
+    assert children
+    results.close()
+    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+
+
+def test_a_worker_that_cannot_start_ends_the_run(monkeypatch: pytest.MonkeyPatch, linear: Path, golden: Path) -> None:
+    monkeypatch.setenv("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONHOME", str(linear.parent))
+    job = faulty_job("a", "none", model=open_model(linear), golden=golden)
+    with pytest.raises(WorkerFailed, match="three workers in a row"):
+        list(Supervisor(workers=1, recycle=1).launch([job]))
+
+
+def test_importing_the_backend_has_a_clock_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, linear: Path, golden: Path
+) -> None:
+    monkeypatch.setenv("ASSAY_FAULTY_IMPORT", "hang")
+    job = faulty_job("slow import", "none", model=open_model(linear), golden=golden)
+    job = msgspec.structs.replace(job, limits=Limits(timeout_s=60, import_s=1))
+    (result,) = Pool(1).launch([job])
+    assert (result.outcome, result.stage) == (Outcome.TIMEOUT, Stage.IMPORT)
+    assert "within 1 s" in result.detail
