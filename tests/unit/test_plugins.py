@@ -77,7 +77,7 @@ def _stranger(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("stranger_backends")
     module.__dict__.update(Fast=Fast, Twin=Twin, Angry=Angry)
     monkeypatch.setitem(sys.modules, "stranger_backends", module)
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder(Stranger(ENTRY_POINTS))])
+    monkeypatch.setattr(sys, "meta_path", [Finder(Stranger(ENTRY_POINTS)), *sys.meta_path])
 
 
 def test_names_import_nothing() -> None:
