@@ -1,0 +1,60 @@
+"""The comparator: structure, then NaN and infinity as classes, then degenerate outputs, then metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from assay.core.case import Contract
+from assay.core.dtype import dtype_name
+from assay.core.result import Comparison, Finding
+from assay.numerics.output import compare_output
+from assay.numerics.structure import check_structure
+from assay.ports import Tensors
+
+
+def compare_outputs(
+    actual: Sequence[Tensors],
+    expected: Sequence[Tensors],
+    contract: Contract,
+    *,
+    expected_names: Sequence[str] | None = None,
+    expected_dtypes: Mapping[str, str] | None = None,
+    threads: int = 0,
+) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
+    """Compare the outputs of a flow with a reference; each item is one sample, name to array in the model's order.
+
+    `expected_names` are the model's outputs in order (default: those of the first reference sample), `expected_dtypes`
+    their declared types (default: that of the reference). The reference may be wider than that, a float64 oracle: the
+    type of `actual` is held against the declared one, and values are compared in double without rounding the reference.
+    `threads` 0: one per core, four at most; the figures do not depend on it.
+
+    Returns one Comparison for each output (without metrics where a shape is wrong), and every finding, those inside the
+    comparisons included: no finding means that the outputs agree. A comparison that is `degenerate` without a finding
+    agrees, but proves nothing. NaN equals NaN at the same place.
+    """
+    left = [{name: np.asarray(tensor) for name, tensor in sample.items()} for sample in actual]
+    right = [{name: np.asarray(tensor) for name, tensor in sample.items()} for sample in expected]
+    names = list(expected_names if expected_names is not None else right[0] if right else ())
+    declared = dict(expected_dtypes or {})
+    findings = list(check_structure(left, right, names, declared))
+    comparisons = []
+    for name in names:
+        pairs = [
+            (one[name], other[name]) for one, other in zip(left, right, strict=False) if name in one and name in other
+        ]
+        if not pairs:
+            continue
+        known = tuple(finding for finding in findings if finding.output == name)
+        dtype = declared.get(name, dtype_name(pairs[0][1].dtype))
+        if all(one.shape == other.shape for one, other in pairs):
+            ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
+            comparison = compare_output(name, ours, theirs, contract, dtype, threads)
+        else:
+            shape, size = pairs[0][0].shape, sum(one.size for one, _ in pairs)
+            comparison = Comparison(name, dtype, shape, len(pairs), size)
+        findings += comparison.findings
+        comparisons.append(msgspec.structs.replace(comparison, findings=known + comparison.findings))
+    return tuple(comparisons), tuple(findings)

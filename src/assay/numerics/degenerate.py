@@ -1,0 +1,67 @@
+"""Outputs too poor to prove anything: empty, constant, all zero, saturated, or smaller than what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.core.dtype import is_floating
+from assay.numerics.element import extremes
+from assay.numerics.partial import Partial
+from assay.numerics.reference import Reference
+from assay.ports import Tensor
+
+_FEWEST_NUMBERS = 2
+_FEWEST_WHOLE = 16
+"""Counts, shapes and flags are often constant and right: a few equal integers are no sign of a collapse."""
+
+
+def poor_reference(reference: Reference, expected: Sequence[Tensor], dtype: str) -> str:
+    """Why the reference proves nothing, or ""."""
+    if not reference.elements:
+        return "the reference is empty"
+    if not reference.finite:
+        return f"the reference has no finite element among {reference.elements}"
+    return _poor("the reference", expected, dtype, reference.lowest, reference.highest, reference.finite)
+
+
+def poor_actual(account: Partial, actual: Sequence[Tensor], dtype: str) -> str:
+    """Why the output is a collapsed one, or ""."""
+    if not account.pairs:
+        return ""
+    return _poor("the output", actual, dtype, account.lowest, account.highest, account.pairs)
+
+
+def tolerates_zeros(reference: Reference, rtol: float, atol: float) -> str:
+    """Why zeros would pass for this reference, or "": the allowed error swallows the signal."""
+    if reference.peak and reference.peak <= rtol * reference.peak + atol:
+        return (
+            f"the allowed error (rtol={rtol:.3g}, atol={atol:.3g}) is as large as the reference "
+            f"(at most {reference.peak:.3g}): zeros would pass"
+        )
+    return ""
+
+
+def _poor(who: str, tensors: Sequence[Tensor], dtype: str, lowest: float, highest: float, finite: int) -> str:
+    elements = sum(tensor.size for tensor in tensors)
+    fewest = _FEWEST_NUMBERS if is_floating(dtype) else _FEWEST_WHOLE
+    if lowest == highest and finite == elements and elements >= fewest:
+        what = "all zero" if lowest == 0.0 else f"constant ({lowest:.6g})"
+        return f"{who} is {what} in all {elements} elements"
+    if dtype == "bool":
+        return ""
+    bottom, top = extremes(dtype)
+    if elements < fewest or (lowest > bottom and highest < top and finite == elements):
+        return ""
+    at_bounds = sum(_at_bounds(tensor, bottom, top) for tensor in tensors)
+    if 2 * at_bounds >= elements:
+        return f"{who} is saturated: {at_bounds} of {elements} elements are at the bounds of {dtype}"
+    return ""
+
+
+def _at_bounds(tensor: Tensor, bottom: float, top: float) -> int:
+    values = tensor.astype(np.float64) if tensor.dtype != np.float64 else tensor
+    if bottom == 0.0:
+        return int(np.count_nonzero(values >= top))
+    return int(np.count_nonzero((values <= bottom) | (values >= top)))

@@ -1,0 +1,169 @@
+"""The one pass over both sides where every value is a float32: single precision finds, double precision decides.
+
+Differences and ratios are formed in float32, whose rounding is at most a few 2^-24. Whatever hangs on more than that
+(the largest ones, which side of its allowance an element is on) is formed again in float64, for those few elements.
+A chunk with a NaN, an infinity or an overflow goes to the float64 pass as a whole.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.numerics import histogram, joint
+from assay.numerics.kernel import Terms, add_wide, count_ulps, points, used
+from assay.numerics.partial import EXACT, WORST, Partial, keep_worst
+from assay.numerics.reference import single, squares_narrow, total
+from assay.numerics.stream import CHUNK, Piece
+
+_SLACK = 1e-6
+Narrow = np.ndarray[Any, np.dtype[np.float32]]
+
+
+class _Buffers(threading.local):
+    """One set for each thread: allocating them for each chunk would cost as much as the arithmetic."""
+
+    def __init__(self) -> None:
+        self.error = np.empty(CHUNK, np.float32)
+        self.size = np.empty(CHUNK, np.float32)
+        self.ratio = np.empty(CHUNK, np.float32)
+        self.whole = np.empty(CHUNK, np.int64)
+
+
+_BUFFERS = _Buffers()
+
+
+def suits(terms: Terms) -> bool:
+    """Whether allowances are normal numbers of float32, so that a ratio formed in it is nearly right."""
+    return 1e-30 <= terms.atol <= 1e30 and 0.0 <= terms.rtol <= 1.0
+
+
+@dataclass(slots=True)
+class Tally:
+    """The joint histogram of a block, kept apart until its end: half a megabyte, added to once a chunk."""
+
+    keys: histogram.Counts
+    equal: int = 0
+
+
+def add_block(account: Partial, block: Iterable[Piece], terms: Terms) -> None:
+    """Account for chunks of at most CHUNK elements each; the same figures as `add_wide` to 1e-6."""
+    tally = Tally(np.zeros(joint.KEYS, np.int64))
+    for piece in block:
+        _add(account, tally, piece, terms)
+    octaves, ulps = joint.split(tally.keys, tally.equal)
+    account.octaves += octaves
+    account.ulps += ulps
+
+
+def _add(account: Partial, tally: Tally, piece: Piece, terms: Terms) -> None:
+    actual, expected = single(piece.actual), single(piece.expected)
+    count = actual.size
+    error, size, ratio = _BUFFERS.error[:count], _BUFFERS.size[:count], _BUFFERS.ratio[:count]
+    np.subtract(actual, expected, out=error)
+    np.abs(error, out=error)
+    largest = float(error.max())
+    if not math.isfinite(largest):
+        add_wide(account, piece, terms)
+        return
+    account.pairs += count
+    if largest:
+        account.sum_error += total(error, largest)
+        account.squared_error += squares_narrow(error, largest)
+        np.abs(expected, out=size)
+        _largest(account, largest, error, size, ratio, actual, expected)
+        _allowance(account, error, size, ratio, actual, expected, piece.start, terms)
+    _count(account, tally, piece, actual, expected, error, largest, terms)
+    low, high = float(actual.min()), float(actual.max())
+    account.squared_actual += squares_narrow(actual, max(-low, high))
+    account.lowest, account.highest = min(account.lowest, low), max(account.highest, high)
+
+
+def _exact(actual: Narrow, expected: Narrow, chosen: Any) -> tuple[Any, Any, Any]:
+    left, right = actual[chosen].astype(np.float64), expected[chosen].astype(np.float64)
+    return left, right, np.abs(left - right)
+
+
+def _largest(
+    account: Partial, found: float, error: Narrow, size: Narrow, ratio: Narrow, actual: Narrow, expected: Narrow
+) -> None:
+    """The largest absolute error, and the largest relative one where the reference is not zero."""
+    if found > account.max_abs * (1.0 - _SLACK):
+        chosen = np.flatnonzero(error >= found * (1.0 - _SLACK))
+        account.max_abs = max(account.max_abs, float(_exact(actual, expected, chosen)[2].max()))
+    np.divide(error, size, out=ratio)
+    found = float(np.fmax.reduce(ratio))
+    if not found <= account.max_rel * (1.0 - _SLACK):
+        ratio[size == 0.0] = 0.0
+        found = float(ratio.max())
+        # A quotient that float32 cannot hold, or an error that it cannot normalise, decides nothing.
+        bar = min(found, 1e37) * (1.0 - _SLACK)
+        _, right, difference = _exact(actual, expected, np.flatnonzero((ratio >= bar) & (size != 0.0)))
+        if right.size:
+            account.max_rel = max(account.max_rel, float((difference / np.abs(right)).max()))
+
+
+def _allowance(
+    account: Partial,
+    error: Narrow,
+    size: Narrow,
+    ratio: Narrow,
+    actual: Narrow,
+    expected: Narrow,
+    start: int,
+    terms: Terms,
+) -> None:
+    """Elements out of tolerance, the largest share of an allowance, and the worst elements."""
+    size *= np.float32(terms.rtol)
+    size += np.float32(terms.atol)
+    np.divide(error, size, out=ratio)
+    found = float(ratio.max())
+    if found > 1.0 - _SLACK:
+        near = np.flatnonzero(np.abs(ratio - np.float32(1.0)) <= _SLACK)
+        account.outside += int(np.count_nonzero(ratio > 1.0 + _SLACK))
+        _, right, difference = _exact(actual, expected, near)
+        account.outside += int(np.count_nonzero(used(difference, right, terms) > 1.0))
+    bar = account.bar
+    if found <= bar * (1.0 - _SLACK):
+        return
+    if bar == 0.0 and ratio.size > 4 * WORST:
+        bar = float(np.partition(ratio, -4 * WORST)[-4 * WORST])
+    chosen = np.flatnonzero(ratio >= bar * (1.0 - _SLACK))
+    left, right, difference = _exact(actual, expected, chosen)
+    budget = used(difference, right, terms)
+    account.budget = max(account.budget, float(budget.max()))
+    keep_worst(account, points(budget, account.bar, left, right, start + chosen, terms.scale))
+
+
+def _count(
+    account: Partial,
+    tally: Tally,
+    piece: Piece,
+    actual: Narrow,
+    expected: Narrow,
+    error: Narrow,
+    largest: float,
+    terms: Terms,
+) -> None:
+    """The two histograms, of which the small types count their distances on their own grid. Overwrites the buffers."""
+    if terms.total <= EXACT:
+        account.errors.append(error.astype(np.float64))
+    if not largest:
+        tally.keys[0] += error.size
+        tally.equal += error.size
+        return
+    if not (piece.actual.dtype == piece.expected.dtype == np.float32):
+        account.octaves += histogram.count_wide(error.astype(np.float64))
+        count_ulps(account, piece.actual, piece.expected, terms.dtype)
+        return
+    apart, number = _BUFFERS.size[: error.size].view(np.int32), _BUFFERS.ratio[: error.size]
+    joint.distances(actual, expected, apart, number.view(np.int32))
+    keys = joint.count(error, apart, number, _BUFFERS.whole[: error.size])
+    tally.keys[: keys.size] += keys
+    # Only the cell of the smallest errors can hold both distances 0 and 1.
+    tally.equal += int(np.count_nonzero(actual == expected)) if keys[0] else 0

@@ -1,0 +1,1 @@
+"""How much an output may differ from its reference, from the precision that was promised."""
