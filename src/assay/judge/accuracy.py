@@ -10,9 +10,6 @@ from assay.core.result import Comparison, Finding, Outcome, Result
 from assay.core.verdict import Word
 from assay.judge.opinion import Complaint, quantity
 
-POOR = frozenset({"degenerate", "empty"})
-"""Kinds of findings that prove nothing, neither that the output is right nor that it is wrong."""
-
 
 def complaints(result: Result, policy: Policy) -> list[Complaint]:
     """FAIL for each defect of the outputs, INCONCLUSIVE for each that proves nothing; none: all is within policy.
@@ -51,12 +48,12 @@ def _structural(result: Result, policy: Policy) -> Iterator[Complaint]:
     over = {one.output for one, used in _budgets(result) if not used <= policy.budget_max}
     told_by_figure = over | _excused(result, policy)
     for finding in _findings(result):
-        if finding.kind in POOR or (finding.kind == "values" and finding.output in told_by_figure):
+        if finding.kind == "values" and finding.output in told_by_figure:
             continue
         where = "" if not finding.output or f"'{finding.output}'" in finding.text else f"output '{finding.output}': "
         yield Complaint(
             Word.FAIL,
-            f"{finding.kind.replace('_', ' ')}: {where}{finding.text}; no tolerance excuses this, mend the flow",
+            f"{finding.kind.replace('_', ' ')}: {where}{finding.text.rstrip('.')}; no tolerance excuses this, mend the flow",
         )
 
 
@@ -84,11 +81,10 @@ def _where(one: Comparison) -> str:
 
 
 def _poor(result: Result) -> Iterator[Complaint]:
-    texts = {one.output: one.degenerate for one in result.comparisons if one.degenerate}
-    for finding in _findings(result):
-        if finding.kind in POOR:
-            texts.setdefault(finding.output, finding.text)
-    for output, text in texts.items():
-        yield Complaint(
-            Word.INCONCLUSIVE, f"mistrusted: output '{output}': {text}; it proves nothing, give inputs that tell more"
-        )
+    for one in result.comparisons:
+        if one.degenerate:
+            text = f"mistrusted: output '{one.output}': {one.degenerate}; it proves nothing, give inputs that tell more"
+            yield Complaint(Word.INCONCLUSIVE, text)
+        elif "budget_used" not in one.metrics and not one.findings:
+            text = f"output '{one.output}' has no budget_used: nothing tells how far it is off; run the job again"
+            yield Complaint(Word.INCONCLUSIVE, text)

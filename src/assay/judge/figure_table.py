@@ -45,6 +45,7 @@ RECORDED = (
 METRICS = (
     Kind("budget_used", "", "up", "error as a share of what is allowed; 1 is the limit of the tolerance"),
     Kind("max_abs", "", "up", "largest absolute error"),
+    Kind("mean_abs", "", "up", "mean absolute error"),
     Kind("max_rel", "", "up", "largest relative error"),
     Kind("rel_l2", "", "up", "norm of the error over norm of the reference"),
     Kind("rmse", "", "up", "root of the mean squared error"),
@@ -53,7 +54,7 @@ METRICS = (
     Kind("sqnr_db", "dB", "down", "signal to error ratio"),
     Kind("psnr_db", "dB", "down", "peak of the reference to error ratio"),
     Kind("share_out_of_tolerance", "", "up", "share of elements beyond their tolerance"),
-    Kind("abs_p*", "", "up", "quantile of the absolute error: abs_p50, abs_p99"),
+    Kind("abs_p*", "", "up", "quantile of the absolute error: abs_p50, abs_p90, abs_p99"),
     Kind("ulp_*", "ulp", "up", "distance in units of the last place"),
 )
 

@@ -11,7 +11,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from assay.core.policy import Policy
 from assay.core.result import Outcome
+from assay.errors import UsageError
 from assay.judge.figure_table import RECORDED, impossible
+from assay.numerics.tolerance.default import default_tolerance
 from assay.pipeline.config_text import nearest
 
 JUDGED = tuple(one.value for one in Outcome if one not in (Outcome.OK, Outcome.INFRASTRUCTURE))
@@ -80,6 +82,14 @@ def _figure(value: str) -> str:
     return value
 
 
+def _precision(value: str) -> str:
+    try:
+        default_tolerance(value, "float32", 1.0)
+    except UsageError as error:
+        raise ValueError(f"is of no use: {error}") from None
+    return value
+
+
 OutcomeName = Annotated[str, BeforeValidator(_outcome)]
 CellName = Annotated[str, AfterValidator(_cell_name)]
 Options = dict[str, Annotated[Any, BeforeValidator(_option)]]
@@ -116,7 +126,7 @@ class FlowFile(_Table):
     transforms: list[str] = []
     device: str = "cpu"
     environment: str = ""
-    precision: str = "float32"
+    precision: Annotated[str, AfterValidator(_precision)] = "float32"
 
 
 class LimitsFile(_Table):

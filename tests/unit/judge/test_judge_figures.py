@@ -1,0 +1,126 @@
+"""A result as named figures."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from assay.core.result import BuildFacts, Memory, Stage, StageTime
+from assay.judge.figure_table import direction, home_task, impossible, unit
+from assay.judge.figures import figures, samples_missing
+from assay.testing.builders import make_comparison, make_measurement, make_result
+
+
+def test_the_worst_over_outputs_and_each_output() -> None:
+    good, bad = make_comparison("a", budget_used=0.2), make_comparison("b", budget_used=0.9)
+    named = figures(make_result(comparisons=(bad, good)))
+    assert named["budget_used"] == 0.9
+    assert named["a.budget_used"] == 0.2
+    assert named["sqnr_db"] == bad.metrics["sqnr_db"] < good.metrics["sqnr_db"]
+    assert named["cosine"] == bad.metrics["cosine"] < good.metrics["cosine"]
+
+
+def test_a_nan_is_the_worst_in_whatever_order() -> None:
+    good, broken = make_comparison("a"), make_comparison("b", metrics={"cosine": math.nan})
+    for pair in ((good, broken), (broken, good)):
+        assert math.isnan(figures(make_result(comparisons=pair))["cosine"])
+
+
+def test_the_worst_norm_ratio_is_the_one_farthest_from_one() -> None:
+    pair = (make_comparison("a", metrics={"norm_ratio": 0.5}), make_comparison("b", metrics={"norm_ratio": 1.2}))
+    assert figures(make_result(comparisons=pair))["norm_ratio"] == 0.5
+
+
+def test_latencies_are_told_where_the_samples_support_them() -> None:
+    named = figures(make_result(task="measure"))
+    assert named["latency.median_ms"] == pytest.approx(0.5, rel=0.05)
+    assert named["latency.batch1.median_ms"] == named["latency.median_ms"]
+    assert named["latency.batch8.median_ms"] == pytest.approx(2.6, rel=0.05)
+    assert named["throughput.batch8.per_s"] == pytest.approx(8e3 / named["latency.batch8.median_ms"])
+    assert named["latency.cpu_median_ms"] == pytest.approx(0.97 * named["latency.median_ms"])
+    assert {"latency.p90_ms", "latency.p95_ms"} <= named.keys()
+    assert "latency.p99_ms" not in named
+
+
+def test_the_plain_latency_is_of_the_smallest_batch_however_recorded() -> None:
+    both = (make_measurement(8, median_s=0.0026), make_measurement(1))
+    assert figures(make_result(task="measure", measurements=both))["latency.median_ms"] == pytest.approx(0.5, rel=0.05)
+
+
+def test_samples_of_one_batch_size_count_together() -> None:
+    launches = tuple(make_measurement(1, calls=230) for _ in range(2))
+    assert "latency.p99_ms" in figures(make_result(task="measure", measurements=launches))
+
+
+def test_too_few_samples_are_told_from_a_figure_that_does_not_exist() -> None:
+    result = make_result(task="measure", measurements=(make_measurement(1, calls=3),))
+    assert "latency.median_ms" not in figures(result)
+    assert samples_missing(result, "latency.median_ms") == (5, 3)
+    assert samples_missing(result, "latency.batch1.p99_ms") == (459, 3)
+    assert samples_missing(result, "latency.batch2.p99_ms") is None
+    assert samples_missing(result, "latency.p98_ms") is None
+    assert samples_missing(make_result(), "latency.p99_ms") is None
+
+
+def test_zero_bytes_are_no_figure() -> None:
+    bare = make_result(memory=Memory(), facts=BuildFacts())
+    assert not {"memory.load_peak_bytes", "memory.run_peak_bytes", "artifact.bytes"} & figures(bare).keys()
+    assert figures(make_result())["artifact.bytes"] == 51_200.0
+
+
+def test_stages_counts_and_task_metrics() -> None:
+    result = make_result(
+        stage_times=(StageTime(Stage.LOWER, 1.0), StageTime(Stage.LOWER, 0.5)),
+        facts=BuildFacts(undelegated=("Conv", "Relu")),
+        warnings=("slow",),
+        task_metrics={"top1_accuracy": 0.97},
+        seconds=3.0,
+    )
+    named = figures(result)
+    assert named["stage.lower_s"] == 1.5
+    assert (named["undelegated"], named["warnings"], named["seconds"]) == (2.0, 1.0, 3.0)
+    assert named["task.top1_accuracy"] == 0.97
+
+
+def test_an_output_cannot_hide_a_listed_figure() -> None:
+    fake = make_comparison("latency", metrics={"median_ms": 0.0})
+    named = figures(make_result(task="measure", comparisons=(fake,)))
+    assert named["latency.median_ms"] > 0.1
+
+
+@pytest.mark.parametrize(
+    ("figure", "bad", "of"),
+    [
+        ("latency.median_ms", "up", "ms"),
+        ("latency.batch8.p99_ms", "up", "ms"),
+        ("throughput.per_s", "down", "1/s"),
+        ("logits.sqnr_db", "down", "dB"),
+        ("a.b.cosine", "down", ""),
+        ("norm_ratio", "both", ""),
+        ("abs_p99", "up", ""),
+        ("task.top1_accuracy", "down", ""),
+        ("task.kl_divergence", "up", ""),
+        ("task.map_50_change", "up", ""),
+        ("memory.run_peak_bytes", "up", "bytes"),
+        ("stage.lower_s", "up", "s"),
+        ("a_strangers_metric", "up", ""),
+    ],
+)
+def test_every_figure_has_a_bad_direction(figure: str, bad: str, of: str) -> None:
+    assert direction(figure) == bad
+    assert unit(figure) == of
+
+
+def test_names_that_can_never_be_recorded() -> None:
+    assert impossible("latency.medain_ms")
+    assert impossible("stage.lower")
+    assert not impossible("latency.batch16.p90_ms")
+    assert not impossible("memory.max_abs"), "an output may be called memory"
+    assert not impossible("a_strangers_metric")
+
+
+def test_the_task_that_answers_for_a_missing_figure() -> None:
+    assert home_task("latency.p99_ms") == "measure"
+    assert home_task("memory.max_abs") == "verify"
+    assert home_task("artifact.bytes") == "verify"

@@ -1,0 +1,202 @@
+"""Expectations, counts and what a run adds up to."""
+
+from __future__ import annotations
+
+import datetime
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.core.policy import Expectation, Goal, Policy
+from assay.core.result import Outcome, Result
+from assay.core.verdict import Judgement, Word
+from assay.errors import BadPolicy
+from assay.judge import judge
+from assay.testing.builders import make_comparison, make_result
+
+TODAY = datetime.date(2026, 11, 21)
+KEY = "digits-classifier|onnxruntime|verify"
+
+
+def judged(*results: Result, policy: Policy = Policy(), planned: list[str] | None = None, **more: bool) -> Judgement:
+    keys = [result.job_key for result in results] if planned is None else planned
+    return judge(results, policy, planned=keys, today=TODAY, **more)
+
+
+def expecting(outcome: str = "mismatch", **changes: str) -> Policy:
+    known = {"case": "digits-*", "flow": "*", "outcome": outcome, "reason": "known", **changes}
+    return Policy(expectations=(Expectation(**known),))
+
+
+def words(judgement: Judgement) -> list[Word]:
+    return [one.word for one in judgement.verdicts]
+
+
+def over() -> Result:
+    return make_result(outcome=Outcome.MISMATCH, comparisons=(make_comparison(budget_used=5.0),))
+
+
+def test_an_expected_outcome_is_xfail_and_passes() -> None:
+    judgement = judged(over(), policy=expecting(issue="https://example.org/41", expires="2027-01-31"))
+    assert words(judgement) == [Word.XFAIL]
+    assert judgement.exit_code == 0
+    for part in ("known; https://example.org/41", "until 2027-01-31", "budget used 5"):
+        assert part in judgement.verdicts[0].reason
+
+
+def test_an_unexpected_pass_fails_the_run() -> None:
+    judgement = judged(make_result(), policy=expecting())
+    assert words(judgement) == [Word.XPASS]
+    assert judgement.exit_code == 1
+    assert judgement.run.reason.startswith("FAIL: 1 job passed unexpectedly; the first: ")
+
+
+def test_another_outcome_than_the_expected_fails() -> None:
+    judgement = judged(make_result(outcome=Outcome.CRASH, comparisons=()), policy=expecting())
+    assert words(judgement) == [Word.FAIL]
+    assert "expected was another outcome: mismatch (known)" in judgement.verdicts[0].reason
+
+
+@pytest.mark.parametrize(("expires", "word"), [("2026-11-20", Word.FAIL), ("2026-11-21", Word.XFAIL)])
+def test_the_day_of_expiry_still_counts(expires: str, word: Word) -> None:
+    assert words(judged(over(), policy=expecting(expires=expires))) == [word]
+
+
+def test_an_expired_expectation_fails_even_what_the_policy_would_tolerate() -> None:
+    gone = make_result(outcome=Outcome.UNAVAILABLE, comparisons=())
+    assert words(judged(gone)) == [Word.SKIP]
+    assert words(judged(gone, policy=expecting("unavailable", expires="2020-01-01"))) == [Word.FAIL]
+
+
+def test_an_expectation_that_matches_no_job_fails_the_run() -> None:
+    judgement = judged(make_result(), policy=expecting(case="nothing"))
+    assert words(judgement) == [Word.PASS, Word.FAIL]
+    assert judgement.exit_code == 1
+    assert "case 'nothing' and flow '*' matches no job" in judgement.run.reason
+
+
+def test_an_expiry_that_is_no_date_is_refused() -> None:
+    with pytest.raises(BadPolicy, match="which is no date"):
+        judged(over(), policy=expecting(expires="soon"))
+
+
+def test_a_measure_job_says_nothing_against_an_expected_mismatch() -> None:
+    assert words(judged(over(), make_result(task="measure"), policy=expecting())) == [Word.XFAIL, Word.PASS]
+    assert words(judged(make_result(task="measure"), policy=expecting())) == [Word.PASS]
+
+
+def test_a_crash_expected_of_a_cell_is_met_by_either_job() -> None:
+    crashed = make_result(task="measure", outcome=Outcome.CRASH, measurements=())
+    assert words(judged(make_result(), crashed, policy=expecting("crash"))) == [Word.PASS, Word.XFAIL]
+    assert words(judged(make_result(), make_result(task="measure"), policy=expecting("crash"))) == [Word.XPASS] * 2
+
+
+def test_expectations_speak_of_the_outcome_under_this_policy() -> None:
+    expectations = expecting().expectations
+    assert words(judged(over(), policy=Policy(expectations=expectations, budget_max=9.0))) == [Word.XPASS]
+    assert words(judged(make_result(), policy=Policy(expectations=expectations, budget_max=0.1))) == [Word.XFAIL]
+
+
+def test_an_expectation_does_not_excuse_the_harness_or_a_missing_backend() -> None:
+    broken = make_result(outcome=Outcome.INFRASTRUCTURE)
+    assert words(judged(broken, policy=expecting("infrastructure"))) == [Word.ERROR]
+    gone = make_result(outcome=Outcome.UNAVAILABLE, comparisons=())
+    assert words(judged(gone, policy=expecting())) == [Word.SKIP]
+
+
+def test_an_xfail_owes_no_goal() -> None:
+    policy = Policy(expectations=expecting().expectations, goals=(Goal("budget_used", max=1.0),))
+    assert words(judged(over(), policy=policy)) == [Word.XFAIL]
+
+
+def test_an_unexpected_pass_that_misses_a_goal_says_both() -> None:
+    policy = Policy(expectations=expecting().expectations, goals=(Goal("seconds", max=0.1),))
+    verdict = judged(make_result(), policy=policy).verdicts[0]
+    assert verdict.word is Word.XPASS
+    assert "seconds is 0.436 s" in verdict.reason
+
+
+def test_minimum_cases_are_of_each_flow_and_of_what_was_executed() -> None:
+    results = (make_result("a"), make_result("b"), make_result("a", "openvino-f32"))
+    judgement = judged(*results, policy=Policy(minimum_cases={"*": 2}))
+    assert words(judgement) == [Word.PASS] * 3 + [Word.FAIL]
+    assert "flow 'openvino-f32' executed 1 of at least 2 cases" in judgement.run.reason
+    skipped = make_result("c", outcome=Outcome.UNAVAILABLE, comparisons=())
+    assert judged(*results[:2], skipped, policy=Policy(minimum_cases={"*": 3})).exit_code == 1
+    assert judged(*results[:2], policy=Policy(minimum_cases={"*": 2})).exit_code == 0
+
+
+def test_verify_and_measure_are_one_case() -> None:
+    both = (make_result("a"), make_result("a", task="measure"))
+    assert judged(*both, policy=Policy(minimum_cases={"*": 2})).exit_code == 1
+
+
+def test_a_flow_that_vanished_fails() -> None:
+    judgement = judged(make_result(), policy=Policy(minimum_cases={"openvino-*": 1}))
+    assert judgement.exit_code == 1
+    assert "no flow matches 'openvino-*'" in judgement.run.reason
+
+
+def test_a_narrowed_run_is_not_held_to_counts_and_unused_rules() -> None:
+    policy = Policy((Goal("seconds", max=9.0, case="x"),), expecting(case="x").expectations, {"*": 7})
+    assert judged(make_result(), policy=policy, narrowed=True).exit_code == 0
+    assert judged(make_result(), policy=policy).exit_code == 1
+    assert judged(over(), policy=policy, narrowed=True).exit_code == 1
+
+
+def test_a_planned_job_without_a_result_is_an_error() -> None:
+    judgement = judged(make_result(), planned=[KEY, "lost|onnxruntime|verify"])
+    assert words(judgement) == [Word.PASS, Word.ERROR]
+    assert judgement.exit_code == 4
+    assert "lost|onnxruntime|verify: lost: no result was recorded" in judgement.run.reason
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "code", "start"),
+    [
+        ([], 5, "NOTHING EXECUTED: no job was planned"),
+        (["unavailable", "unavailable"], 5, "NOTHING EXECUTED: all 2 jobs were skipped"),
+        (["ok", "unavailable"], 0, "PASS: 1 of 2 jobs passed, 1 skipped"),
+        (["ok", "mistrusted"], 3, "INCONCLUSIVE: 1 of 2 jobs prove nothing"),
+        (["ok", "infrastructure", "mistrusted"], 4, "ERROR: 1 of 3 jobs could not be judged"),
+        (["infrastructure"], 4, "ERROR: 1 of 1 job could not be judged"),
+        (
+            ["ok", "crash", "infrastructure", "mistrusted"],
+            1,
+            "FAIL: 1 of 4 jobs failed; the first: c1|onnxruntime|verify",
+        ),
+    ],
+)
+def test_what_a_run_adds_up_to(outcomes: list[str], code: int, start: str) -> None:
+    results = [make_result(f"c{index}", outcome=Outcome(outcome)) for index, outcome in enumerate(outcomes)]
+    judgement = judged(*results)
+    assert judgement.exit_code == code
+    assert judgement.run.reason.startswith(start)
+    assert (judgement.run.word is Word.PASS) == (code == 0)
+
+
+def test_nothing_executed_comes_before_a_broken_rule() -> None:
+    assert judged(policy=Policy(minimum_cases={"*": 1})).exit_code == 5
+
+
+def test_a_result_that_nobody_planned_is_judged_too() -> None:
+    assert words(judged(make_result(outcome=Outcome.CRASH), planned=[])) == [Word.FAIL]
+
+
+@given(st.lists(st.sampled_from(list(Outcome)), max_size=6), st.randoms())
+def test_the_order_of_the_results_changes_nothing(outcomes: list[Outcome], dice: random.Random) -> None:
+    results = [make_result(f"c{index}", outcome=outcome) for index, outcome in enumerate(outcomes)]
+    keys = [result.job_key for result in results]
+    shuffled = dice.sample(results, len(results))
+    policy = expecting("crash")
+    assert judged(*results, policy=policy, planned=keys) == judged(*shuffled, policy=policy, planned=keys)
+
+
+@given(st.lists(st.sampled_from(list(Outcome)), min_size=1, max_size=6))
+def test_one_bad_job_is_never_a_pass(outcomes: list[Outcome]) -> None:
+    judgement = judged(*(make_result(f"c{index}", outcome=outcome) for index, outcome in enumerate(outcomes)))
+    assert len(judgement.verdicts) == len(outcomes)
+    harmless = {Outcome.OK, Outcome.UNAVAILABLE}
+    assert (judgement.exit_code == 0) == (set(outcomes) <= harmless and Outcome.OK in outcomes)
