@@ -85,7 +85,7 @@ class SqlStore:
         with self._reading() as connection:
             number = find_run(connection, run_id, self.name)
             row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
-        return replace(unpack(row.payload, Run), status=row.status)
+            return replace(unpack(row.payload, Run), status=row.status)
 
     def runs(self, limit: int = 50) -> list[RunSummary]:
         """Newest first."""

@@ -11,17 +11,17 @@ from sqlalchemy.exc import DBAPIError
 
 from assay.errors import StoreError
 
-_SQLITE = (
+_BUSY = "has been held by another process for {busy_s:g} s: wait for that run to end, or name another --history"
+
+_KNOWN = (
     ("not a database", "is no history of assay (not an SQLite database): move it away, or name another --history"),
     ("malformed", "is damaged: restore a copy of it, or name another --history"),
     (
         "disk is full",
         "cannot grow, the disk is full: free some space and resume the run; what was recorded before is kept",
     ),
-    (
-        "is locked",
-        "has been held by another process for {busy_s:.0f} s: wait for that run to end, or name another --history",
-    ),
+    ("is locked", _BUSY),
+    ("lock timeout", _BUSY),
     ("readonly", "is read-only: make the file and its folder writable, or name another --history"),
     ("unable to open", "cannot be opened: make its folder readable and writable, or name another --history"),
 )
@@ -29,7 +29,10 @@ _SQLITE = (
 
 @contextmanager
 def told(name: str, *, busy_s: float = 0.0) -> Iterator[None]:
-    """Turn the driver's errors, and payloads that cannot be read, into StoreError; `name` is how the user knows the history, without its password."""
+    """Turn the driver's errors, and payloads that cannot be read, into StoreError.
+
+    `name` is how the user knows the history, without its password.
+    """
     try:
         yield
     except DBAPIError as error:
@@ -43,7 +46,7 @@ def told(name: str, *, busy_s: float = 0.0) -> Iterator[None]:
 
 def sentence(name: str, words: str, *, busy_s: float = 0.0) -> str:
     """One line, whatever the driver said."""
-    for part, text in _SQLITE:
+    for part, text in _KNOWN:
         if part in words:
             return f"{name} {text.format(busy_s=busy_s)}"
     said = " ".join(words.split())

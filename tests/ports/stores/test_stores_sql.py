@@ -1,0 +1,141 @@
+"""The SQL history against the conformance check of its port, and what only it promises."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from pathlib import Path
+
+from sqlalchemy import text
+
+from assay.core.result import Outcome
+from assay.core.verdict import Judgement, Verdict, Word
+from assay.stores.schema import MIGRATIONS
+from assay.stores.sql import SqlStore
+from assay.stores.tables import SCHEMA, metadata
+from assay.testing.builders import make_result, make_run
+from assay.testing.store_checks import check_store
+
+
+def test_conforms(location: str) -> None:
+    check_store(partial(SqlStore, location))
+
+
+def test_states_tell_since_when_and_how_often(location: str) -> None:
+    store = SqlStore(location)
+    outcomes = [Outcome.OK, Outcome.CRASH, Outcome.CRASH, Outcome.CRASH]
+    for number, outcome in enumerate(outcomes):
+        run = make_run(f"2026010{number}")
+        store.open_run(run)
+        store.record(run.id, [make_result("a", outcome=outcome), make_result("b")])
+    key = make_result("a").job_key
+    fail = Verdict(Word.FAIL, "crash", key)
+    store.close_run("20260102", "complete", Judgement((Verdict(Word.SKIP, "old", key),), fail, 1))
+    store.close_run("20260103", "complete", Judgement((fail,), fail, 1))
+    a, b = store.states()
+    assert (a.outcome, a.run, a.since, a.streak, a.last_ok) == ("crash", "20260103", "20260101", 3, "20260100")
+    assert a.word == "fail"
+    assert (b.outcome, b.since, b.streak, b.last_ok, b.word) == ("ok", "20260100", 4, "20260103", "")
+    assert [state.case for state in store.states("crash")] == ["a"]
+    store.close()
+
+
+def test_a_resumed_older_run_does_not_rewrite_the_present(location: str) -> None:
+    store = SqlStore(location)
+    for run_id in ("20260101", "20260102"):
+        store.open_run(make_run(run_id))
+    store.record("20260102", [make_result("a")])
+    store.record("20260101", [make_result("a", outcome=Outcome.CRASH), make_result("b", outcome=Outcome.CRASH)])
+    a, b = store.states()
+    assert (a.outcome, a.run) == ("ok", "20260102")
+    assert (b.outcome, b.run) == ("crash", "20260101")
+    store.close()
+
+
+def test_the_history_of_a_job_comes_newest_first(location: str) -> None:
+    store = SqlStore(location)
+    for number in range(4):
+        store.open_run(make_run(f"2026010{number}"))
+        store.record(f"2026010{number}", [make_result("a", seconds=float(number)), make_result("b")])
+    history = store.history(make_result("a").job_key, limit=3)
+    assert [(run, result.seconds) for run, result in history] == [
+        ("20260103", 3.0),
+        ("20260102", 2.0),
+        ("20260101", 1.0),
+    ]
+    assert store.history("nothing|like|this") == []
+    store.close()
+
+
+def test_thousands_of_results_in_one_transaction(location: str) -> None:
+    store = SqlStore(location)
+    store.open_run(make_run())
+    many = [make_result(f"case-{number}") for number in range(3000)]
+    store.record(make_run().id, many)
+    store.record(make_run().id, many)
+    assert store.results("last") == many
+    assert store.runs()[0].recorded == 3000
+    store.close()
+
+
+def test_many_open_a_new_history_at_once(location: str) -> None:
+    start = threading.Barrier(6)
+    opened: list[str] = []
+
+    def open_one(number: int) -> None:
+        start.wait()
+        store = SqlStore(location)
+        store.open_run(make_run(f"2026-{number}"))
+        opened.append(store.run(f"2026-{number}").id)
+        store.close()
+
+    threads = [threading.Thread(target=open_one, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(opened) == [f"2026-{number}" for number in range(6)]
+
+
+def test_the_migrations_make_exactly_the_tables_that_the_code_knows(location: str) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.config import Config
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_current_head() == f"{SCHEMA:04}"
+    store = SqlStore(location)
+    with store.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": "assay_schema"})
+        assert compare_metadata(context, metadata) == []
+    store.close()
+
+
+def test_a_history_that_is_up_to_date_is_opened_without_writing(tmp_path: Path) -> None:
+    location = str(tmp_path / "history.db")
+    first = SqlStore(location)
+    with first.engine.begin() as connection:
+        connection.execute(text("SELECT 1"))
+        second = SqlStore(location, busy_s=0.1)
+        assert second.runs() == []
+        second.close()
+    first.close()
+
+
+def test_sqlite_is_set_up_for_one_writer_and_many_readers(tmp_path: Path) -> None:
+    store = SqlStore(str(tmp_path / "history.db"))
+    with store.engine.connect() as connection:
+        pragmas = {
+            name: connection.execute(text(f"PRAGMA {name}")).scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    assert pragmas == {"journal_mode": "wal", "synchronous": 1, "foreign_keys": 1, "busy_timeout": 30_000}
+    store.close()
+
+
+def test_names_with_signs_of_addresses_are_files(tmp_path: Path) -> None:
+    path = tmp_path / "100 %? #1" / "history?x=1.db"
+    SqlStore(str(path)).close()
+    assert path.is_file()

@@ -1,0 +1,72 @@
+"""The state of a job over time, and the words of a judgement by job."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.core.result import Outcome
+from assay.core.verdict import Judgement, Verdict, Word
+from assay.stores.ingest import next_state, words_by_job
+from assay.stores.payload import pack, unpack
+from assay.stores.trouble import sentence
+from assay.testing.builders import make_result, standard_run
+
+OUTCOMES = st.lists(st.sampled_from([Outcome.OK, Outcome.MISMATCH, Outcome.CRASH]), min_size=1)
+
+
+@given(OUTCOMES)
+def test_the_state_is_what_the_whole_past_says(outcomes: list[Outcome]) -> None:
+    state = None
+    for run, outcome in enumerate(outcomes):
+        state = next_state(state, run, make_result(outcome=outcome))
+    assert state is not None
+    last = len(outcomes) - 1
+    changes = [run for run in range(1, len(outcomes)) if outcomes[run] != outcomes[run - 1]]
+    assert state["since"] == (changes[-1] if changes else 0)
+    assert state["streak"] == last - state["since"] + 1
+    assert (state["run"], state["outcome"]) == (last, outcomes[-1].value)
+    good = [run for run, outcome in enumerate(outcomes) if outcome is Outcome.OK]
+    assert state["last_ok"] == (good[-1] if good else None)
+
+
+def test_an_older_run_changes_no_state() -> None:
+    state = next_state(None, 5, make_result())
+    assert next_state(state, 4, make_result(outcome=Outcome.CRASH)) is None
+
+
+def test_the_worst_word_of_a_job_counts() -> None:
+    words = [Word.PASS, Word.INCONCLUSIVE, Word.FAIL, Word.SKIP]
+    verdicts = (
+        *(Verdict(word, "", "a") for word in words),
+        Verdict(Word.XFAIL, "", "b"),
+        Verdict(Word.ERROR, "the run"),
+    )
+    judgement = Judgement(verdicts, Verdict(Word.FAIL, ""), 1)
+    assert words_by_job(judgement) == {"a": Word.FAIL, "b": Word.XFAIL}
+
+
+def test_every_word_has_a_rank() -> None:
+    for word in Word:
+        both = Judgement((Verdict(word, "", "a"), Verdict(Word.PASS, "", "a")), Verdict(word, ""), 0)
+        assert words_by_job(both) == {"a": word}
+
+
+def test_values_survive_packing() -> None:
+    run, results, _ = standard_run()
+    assert unpack(pack(run), type(run)) == run
+    for result in results:
+        assert unpack(pack(result), type(result)) == result
+    odd = make_result(task_metrics={"nan": math.nan, "low": -math.inf, "small": 5e-324})
+    back = unpack(pack(odd), type(odd)).task_metrics
+    assert math.isnan(back["nan"])
+    assert (back["low"], back["small"]) == (-math.inf, 5e-324)
+
+
+def test_words_nobody_expected_stay_one_line() -> None:
+    said = sentence("h.db", "first line\n  second line\n")
+    assert said == (
+        "h.db cannot be read or written (first line second line): check that the database is there and that you may use it"
+    )
