@@ -36,7 +36,7 @@ EXIT_MEANING = {
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """None (0 for bytes) where nothing was observed. Latency is that of the first batch size, in seconds."""
+    """None (0 for bytes) where nothing was observed. Latency is that of the smallest batch size, in seconds."""
 
     budget_used: float | None = None
     max_abs: float | None = None
@@ -149,10 +149,11 @@ def counts(found: Sequence[Row] | Sequence[Entry]) -> dict[str, int]:
 
 
 def figures(found: Sequence[Entry]) -> Figures:
-    """The worst error, the first batch size's latency, the highest peak and the artifact of these jobs."""
+    """The worst error, the smallest batch size's latency, the highest peak and the artifact of these jobs."""
     results = [entry.result for entry in found if entry.result is not None]
     metrics = [comparison.metrics for result in results for comparison in result.comparisons]
-    measured = next((taken for result in results for taken in result.measurements if taken.wall_s), None)
+    taken = [measurement for result in results for measurement in result.measurements if measurement.wall_s]
+    measured = min(taken, key=lambda measurement: measurement.batch, default=None)
     return Figures(
         budget_used=_worst([each["budget_used"] for each in metrics if "budget_used" in each]),
         max_abs=_worst([each["max_abs"] for each in metrics if "max_abs" in each]),

@@ -1,0 +1,72 @@
+"""One self-contained HTML file: no network, a content security policy by hash, names of strangers only ever as text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.reports.html_detail import detail
+from assay.reports.html_head import head
+from assay.reports.html_index import index
+from assay.reports.rows import rows
+
+TEMPLATES = Path(__file__).parent / "templates"
+SCRIPTS = ("elements.js", "plots.js", "detail.js", "table.js", "page.js")
+ROWS_PER_BLOCK = 50
+"""Details are compressed in blocks of that many rows; the page inflates one block when one of its rows is opened."""
+
+
+class Html:
+    """The head is plain HTML and readable without a script; table and details are drawn from embedded JSON."""
+
+    name = "html"
+    suffix = ".html"
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+        """The whole page. What is embedded is inert: `<` never appears inside the data."""
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+        found = rows(run, results, judgement)
+        script = "".join((TEMPLATES / name).read_text("utf-8") for name in SCRIPTS)
+        script = f'(() => {{\n"use strict";\n{script}}})();\n'
+        style = (TEMPLATES / "report.css").read_text("utf-8")
+        page = Environment(
+            loader=FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        ).get_template("report.html.j2")
+        return page.render(
+            **head(run, results, judgement, found),
+            script=script,
+            style=style,
+            script_hash=_hash(script),
+            style_hash=_hash(style),
+            index=embedded(index(found, ROWS_PER_BLOCK)),
+            details="\n".join(blocks([detail(run, row) for row in found])),
+        )
+
+
+def embedded(value: object) -> str:
+    """JSON that cannot end the element it stands in."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def blocks(details: Sequence[object]) -> Iterable[str]:
+    """A line of base64 for each block: zlib over a JSON array."""
+    for start in range(0, len(details), ROWS_PER_BLOCK):
+        block = json.dumps(details[start : start + ROWS_PER_BLOCK], separators=(",", ":"), allow_nan=False)
+        yield base64.b64encode(zlib.compress(block.encode("utf-8"), 6)).decode("ascii")
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

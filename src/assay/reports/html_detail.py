@@ -1,0 +1,167 @@
+"""What the page shows when a row is opened: everything that its jobs observed, as text and as numbers to plot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from assay.core.model import Model, TensorSpec
+from assay.core.repro import repro_line
+from assay.core.result import Comparison, Histogram, Result
+from assay.core.run import Run
+from assay.core.verdict import Verdict
+from assay.reports import figures_text as text
+from assay.reports.html_latency import latency
+from assay.reports.plain import one_line, plain, shortened
+from assay.reports.rows import Entry, Row
+
+Pairs = list[list[str]]
+LOG_LIMIT = 20_000
+
+
+def detail(run: Run, row: Row) -> dict[str, object]:
+    """Plain values for JSON; every text is free of control characters."""
+    model = next((model for entry in row.entries if (model := _model_of(entry))), None)
+    return {
+        "case": one_line(row.case),
+        "flow": one_line(row.flow),
+        "word": row.word or "not run",
+        "model": _model(model) if model else [],
+        "entries": [_entry(run, entry) for entry in row.entries],
+    }
+
+
+def _entry(run: Run, entry: Entry) -> dict[str, object]:
+    shown: dict[str, object] = {
+        "task": entry.task,
+        "word": entry.word or "not run",
+        "reasons": [_verdict(verdict) for verdict in entry.verdicts] or [["not run", one_line(entry.reason), ""]],
+        "repro": one_line(repro_line(run, entry.asked)),
+    }
+    if entry.result is not None:
+        shown |= _result(entry.result)
+    return shown
+
+
+def _verdict(verdict: Verdict) -> list[str]:
+    """[word, reason, the figure it rests on]."""
+    if not verdict.figure or verdict.observed is None:
+        return [verdict.word.value, one_line(verdict.reason), ""]
+    told = f"{verdict.figure}: observed {text.figure(verdict.figure, verdict.observed)}"
+    if verdict.allowed is not None:
+        told += f", allowed {text.figure(verdict.figure, verdict.allowed)}"
+    return [verdict.word.value, one_line(verdict.reason), one_line(told)]
+
+
+def _result(result: Result) -> dict[str, object]:
+    compared = {finding for comparison in result.comparisons for finding in comparison.findings}
+    return {
+        "outcome": result.outcome.value,
+        "detail": one_line(result.detail),
+        "ended": _ended(result),
+        "stages": [[time.stage.value, time.seconds, text.duration(time.seconds)] for time in result.stage_times],
+        "findings": [[f.output, f.kind, f.text] for f in result.findings if f not in compared],
+        "comparisons": [_comparison(comparison) for comparison in result.comparisons],
+        "taskMetrics": _metrics(result.task_metrics),
+        "measurements": [latency(measurement) for measurement in result.measurements],
+        "build": _build(result),
+        "placements": [
+            [one_line(p.operator), one_line(p.device), one_line(p.precision), str(p.count)]
+            for p in result.facts.placements
+        ],
+        "undelegated": [one_line(name) for name in result.facts.undelegated],
+        "warnings": [plain(warning) for warning in result.warnings],
+        "log": plain(shortened(plain(result.log), LOG_LIMIT)),
+        "versions": _pairs(sorted(result.versions.items())),
+        "blobs": _pairs(sorted(result.blobs.items())),
+    }
+
+
+def _ended(result: Result) -> Pairs:
+    repeated = "a fresh process did not repeat the crash: it needs the jobs before it"
+    return _pairs(
+        (
+            ("Outcome", result.outcome.value),
+            ("Reached", result.stage.value),
+            ("Cause", "" if result.cause.value == "none" else result.cause.value),
+            ("Node", result.node),
+            ("Signal", result.signal),
+            ("Attempts", str(result.attempts) if result.attempts > 1 else ""),
+            ("Repeated", repeated if result.only_after_other_jobs else ""),
+            ("Took", text.duration(result.seconds)),
+            ("Started", result.started_at),
+        )
+    )
+
+
+def _comparison(compared: Comparison) -> dict[str, object]:
+    return {
+        "output": one_line(compared.output),
+        "about": f"{compared.dtype} {_shape(compared.shape)}, {compared.samples} samples, {compared.elements} elements",
+        "allowed": f"|error| ≤ {text.number(compared.atol)} + {text.number(compared.rtol)} × |expected|",
+        "findings": [[finding.kind, one_line(finding.text)] for finding in compared.findings],
+        "degenerate": one_line(compared.degenerate),
+        "metrics": dict(_metrics(compared.metrics)),
+        "worst": [
+            [_shape(w.index), f"{w.expected:.9g}", f"{w.actual:.9g}", text.number(w.actual - w.expected)]
+            for w in compared.worst
+        ],
+        "errors": _histogram(compared.error_histogram),
+        "ulps": _histogram(compared.ulp_histogram),
+    }
+
+
+def _histogram(found: Histogram | None) -> dict[str, object] | None:
+    if found is None or not found.counts:
+        return None
+    return {"edges": [text.number(edge) for edge in found.edges], "counts": list(found.counts)}
+
+
+def _metrics(metrics: Mapping[str, float]) -> Pairs:
+    return [[one_line(name), text.figure(name, value)] for name, value in metrics.items()]
+
+
+def _build(result: Result) -> Pairs:
+    facts, memory = result.facts, result.memory
+    known = (
+        ("Backend version", facts.backend_version),
+        ("Precision obtained", facts.precision),
+        ("Artifact", text.size(facts.artifact_bytes)),
+        ("Artifact digest", facts.artifact_digest),
+        ("Memory before", text.size(memory.before_bytes)),
+        ("Peak of load", text.size(memory.load_peak_bytes)),
+        ("Peak of run", text.size(memory.run_peak_bytes)),
+        *((f"Option {name}", value) for name, value in sorted(facts.options.items())),
+    )
+    return _pairs(known)
+
+
+def _model_of(entry: Entry) -> Model | None:
+    return entry.job.case.model if entry.job else entry.result.model if entry.result else None
+
+
+def _model(model: Model) -> Pairs:
+    opsets = ", ".join(f"{domain or 'ai.onnx'} {version}" for domain, version in sorted(model.opsets.items()))
+    return _pairs(
+        (
+            ("Source", model.source),
+            ("Digest", model.digest),
+            ("Size", text.size(model.size_bytes)),
+            ("Nodes", str(model.nodes) if model.nodes else ""),
+            ("Opsets", opsets),
+            ("Inputs", "; ".join(_spec(spec) for spec in model.inputs)),
+            ("Outputs", "; ".join(_spec(spec) for spec in model.outputs)),
+        )
+    )
+
+
+def _spec(spec: TensorSpec) -> str:
+    return f"{spec.name} {spec.dtype} {_shape(spec.shape)}"
+
+
+def _shape(shape: Iterable[int | str]) -> str:
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> Pairs:
+    """Names with their values, empty values left out."""
+    return [[one_line(name), one_line(value)] for name, value in pairs if value]

@@ -1,0 +1,106 @@
+"""What the top of the page says: the verdict, the counts, and where all this comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.core.policy import Goal, Policy
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.reports import figures_text as text
+from assay.reports.plain import one_line
+from assay.reports.rows import EXIT_MEANING, Row, counts, headline, run_verdicts
+
+Pairs = list[tuple[str, str]]
+
+
+def head(run: Run, results: Sequence[Result], judgement: Judgement, found: Sequence[Row]) -> dict[str, object]:
+    """The template's variables, all of them plain text."""
+    word, reason = headline(judgement)
+    cells = len(found)
+    return {
+        "word": word,
+        "kind": judgement.run.word.value,
+        "reason": one_line(reason),
+        "exit_code": judgement.exit_code,
+        "exit_meaning": EXIT_MEANING.get(judgement.exit_code, "unknown"),
+        "problems": [
+            (verdict.word.value, one_line(verdict.reason)) for verdict in run_verdicts(run, results, judgement)
+        ],
+        "counts": [(name or "not run", f"{count:,}") for name, count in counts(found).items()],
+        "cells": cells,
+        "summary": f"{cells:,} {'row' if cells == 1 else 'rows'}; {len(results):,} of {len(run.jobs):,} jobs recorded",
+        "run_id": one_line(run.id),
+        "status": run.status,
+        "provenance": _provenance(run),
+        "versions": ", ".join(
+            f"{one_line(name)} {one_line(version)}" for name, version in sorted(run.versions.items())
+        ),
+        "command": one_line(run.command),
+        "policy_line": _policy_line(run.policy),
+        "goals": [_goal(goal) for goal in run.policy.goals],
+        "expectations": _expectations(run.policy),
+        "demands": _demands(run.policy),
+    }
+
+
+def _provenance(run: Run) -> Pairs:
+    machine = run.machine
+    parts = [one_line(machine.cpu)] if machine.cpu else []
+    parts += [f"{machine.cores} cores"] if machine.cores else []
+    parts += [text.size(machine.memory_bytes)] if machine.memory_bytes else []
+    parts += [one_line(gpu) for gpu in machine.gpus]
+    pairs = [
+        ("Run", one_line(run.id) if run.status == "complete" else f"{one_line(run.id)} ({one_line(run.status)})"),
+        ("Started", one_line(run.started_at)),
+        ("Commit", one_line(run.commit)),
+        ("Baseline", one_line(run.baseline)),
+        ("Machine", ", ".join(parts)),
+        ("System", one_line(", ".join(filter(None, (machine.system, machine.python and f"Python {machine.python}"))))),
+        ("Load", f"{machine.load_average:.2f} at the start" if machine.load_average else ""),
+    ]
+    return [(name, value) for name, value in pairs if value]
+
+
+def _policy_line(policy: Policy) -> str:
+    def plural(count: int, noun: str) -> str:
+        return f"{count} {noun}{'' if count == 1 else 's'}"
+
+    return ", ".join(
+        (
+            f"budget used at most {text.number(policy.budget_max)}",
+            plural(len(policy.goals), "goal"),
+            plural(len(policy.expectations), "expectation"),
+            plural(len(policy.minimum_cases), "count guard"),
+        )
+    )
+
+
+def _goal(goal: Goal) -> str:
+    limits = {
+        "at most": goal.max,
+        "at least": goal.min,
+        "worse by at most": goal.max_degradation,
+        "worse in percent by at most": goal.percent_max_degradation,
+    }
+    told = " and ".join(f"{words} {value:g}" for words, value in limits.items() if value is not None)
+    against = f", against {goal.against}" if goal.max_degradation or goal.percent_max_degradation else ""
+    where = f" for case {goal.case}, flow {goal.flow}" if (goal.case, goal.flow) != ("*", "*") else ""
+    return one_line(f"{goal.figure} {told}{against}{where}")
+
+
+def _expectations(policy: Policy) -> list[str]:
+    return [
+        one_line(
+            f"{known.case} on {known.flow}: {known.outcome}, because {known.reason}"
+            + (f" ({known.issue})" if known.issue else "")
+            + (f", until {known.expires}" if known.expires else "")
+        )
+        for known in policy.expectations
+    ]
+
+
+def _demands(policy: Policy) -> list[str]:
+    told = [f"failing outcomes: {', '.join(policy.fail_on)}"]
+    return told + [one_line(f"at least {count} cases on {glob}") for glob, count in policy.minimum_cases.items()]

@@ -1,0 +1,64 @@
+"""One measurement as the page plots it: raw samples, or the extremes of short stretches where there are very many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from assay.core.result import Measurement
+from assay.reports import figures_text as text
+from assay.stats.percentiles import needed, percentile
+
+POINTS = 1500
+PERCENTILES = (50.0, 90.0, 95.0, 99.0)
+
+
+def latency(taken: Measurement) -> dict[str, object]:
+    """`points` are [sample number, milliseconds]; `lines` are [name, milliseconds, text]."""
+    wall_s = [seconds for seconds in taken.wall_s if math.isfinite(seconds)]
+    told = {p: percentile(wall_s, p) for p in PERCENTILES}
+    figures = [["Samples", str(len(wall_s))]]
+    for p, value in told.items():
+        name = "Median" if p == 50.0 else f"p{p:g}"
+        figures.append([name, text.milliseconds(value) if value is not None else f"needs {needed(p)} samples"])
+    cpu = percentile(taken.cpu_s, 50.0)
+    figures += [["CPU median", text.milliseconds(cpu)]] if cpu is not None else []
+    if told[50.0]:
+        figures.append(["Throughput", f"{text.number(taken.batch / told[50.0])} samples/s"])
+    if wall_s:
+        figures.append(
+            ["Fastest, slowest", f"{text.milliseconds(min(wall_s))}, {text.milliseconds(max(wall_s))}"]
+        )
+    if taken.warmup_s:
+        figures.append(["Warm-up", f"{len(taken.warmup_s)} calls, the first {text.milliseconds(taken.warmup_s[0])}"])
+    figures.append(["Stable", "yes" if taken.stable else "no: the time for warming up ended first"])
+    points, stretch = extremes(wall_s)
+    return {
+        "batch": taken.batch,
+        "figures": figures,
+        "count": len(wall_s),
+        "stretch": stretch,
+        "points": [[number, float(f"{seconds * 1e3:.5g}")] for number, seconds in points],
+        "lines": [
+            [name, value * 1e3, text.milliseconds(value)]
+            for name, value in (("median", told[50.0]), ("p90", told[90.0]))
+            if value is not None
+        ],
+    }
+
+
+def extremes(samples: Sequence[float], limit: int = POINTS) -> tuple[list[tuple[int, float]], int]:
+    """(number, sample) of all samples, or of the least and the greatest of every stretch; and how long a stretch is.
+
+    At most `limit` points; no spike is lost, which picking every nth sample would do.
+    """
+    if len(samples) <= limit:
+        return list(enumerate(samples)), 1
+    stretch = -(-len(samples) // (limit // 2))
+    points = []
+    for start in range(0, len(samples), stretch):
+        stop = min(start + stretch, len(samples))
+        least = min(range(start, stop), key=samples.__getitem__)
+        greatest = max(range(start, stop), key=samples.__getitem__)
+        points += [(number, samples[number]) for number in sorted({least, greatest})]
+    return points, stretch
