@@ -55,7 +55,6 @@ METRICS = (
     Kind("psnr_db", "dB", "down", "peak of the reference to error ratio"),
     Kind("share_out_of_tolerance", "", "up", "share of elements beyond their tolerance"),
     Kind("abs_p*", "", "up", "quantile of the absolute error: abs_p50, abs_p90, abs_p99"),
-    Kind("ulp_*", "ulp", "up", "distance in units of the last place"),
 )
 
 TASK_METRICS = (

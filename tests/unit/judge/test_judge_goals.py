@@ -6,7 +6,7 @@ import datetime
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -97,6 +97,7 @@ def test_a_zero_baseline_says_which_goal_would_work() -> None:
     assert "only max-degradation can allow anything" in complaint.text
 
 
+@settings(deadline=None)
 @given(observed=FLOATS, limits=st.tuples(FLOATS, FLOATS))
 def test_a_tighter_limit_never_turns_fail_into_pass(observed: float, limits: tuple[float, float]) -> None:
     low, high = sorted(limits)
@@ -106,6 +107,7 @@ def test_a_tighter_limit_never_turns_fail_into_pass(observed: float, limits: tup
         assert absolute(Goal("seconds", min=high), observed)
 
 
+@settings(deadline=None)
 @given(
     observed=FLOATS, base=FLOATS, limits=st.tuples(st.floats(0, 1e9), st.floats(0, 1e9)),
     figure=st.sampled_from(["seconds", "throughput.per_s", "norm_ratio"]),
@@ -119,6 +121,7 @@ def test_a_tighter_degradation_never_turns_fail_into_pass(
         assert relative(Goal(figure, **{name: tight}), observed, base, "it")
 
 
+@settings(deadline=None)
 @given(base=FLOATS, observed=FLOATS)
 def test_a_figure_is_worse_in_one_direction_only(base: float, observed: float) -> None:
     goal = Goal("seconds", max_degradation=0.0)

@@ -6,7 +6,7 @@ import datetime
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.policy import Policy
@@ -157,6 +157,7 @@ def test_a_measurement_passes_with_its_median() -> None:
     assert verdict.reason == "median 2 ms at batch 4"
 
 
+@settings(deadline=None)
 @given(
     used=st.floats(0, 1e6) | st.just(math.nan) | st.just(math.inf),
     limits=st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)),
@@ -174,6 +175,7 @@ def test_a_tighter_budget_never_turns_fail_into_pass(
         assert used <= max(tight, 0.0)
 
 
+@settings(deadline=None)
 @given(outcome=st.sampled_from(list(Outcome)), more=st.sampled_from(list(Outcome)), used=st.floats(0, 5))
 def test_failing_on_more_never_turns_fail_into_pass(outcome: Outcome, more: Outcome, used: float) -> None:
     result = mismatch(used, outcome=outcome)

@@ -6,7 +6,7 @@ import datetime
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.policy import Expectation, Goal, Policy
@@ -185,6 +185,7 @@ def test_a_result_that_nobody_planned_is_judged_too() -> None:
     assert words(judged(make_result(outcome=Outcome.CRASH), planned=[])) == [Word.FAIL]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(list(Outcome)), max_size=6), st.randoms())
 def test_the_order_of_the_results_changes_nothing(outcomes: list[Outcome], dice: random.Random) -> None:
     results = [make_result(f"c{index}", outcome=outcome) for index, outcome in enumerate(outcomes)]
@@ -194,6 +195,7 @@ def test_the_order_of_the_results_changes_nothing(outcomes: list[Outcome], dice:
     assert judged(*results, policy=policy, planned=keys) == judged(*shuffled, policy=policy, planned=keys)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(list(Outcome)), min_size=1, max_size=6))
 def test_one_bad_job_is_never_a_pass(outcomes: list[Outcome]) -> None:
     judgement = judged(*(make_result(f"c{index}", outcome=outcome) for index, outcome in enumerate(outcomes)))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -22,6 +22,7 @@ def test_the_published_sample_counts(p: float, samples: int) -> None:
     assert not supported(p, samples - 1)
 
 
+@settings(deadline=None)
 @given(st.floats(51.0, 99.95))
 def test_needed_is_the_smallest_count_by_the_binomial(p: float) -> None:
     n = needed(p)
@@ -49,6 +50,7 @@ def test_a_nan_among_the_samples_is_not_sorted_away() -> None:
     assert math.isnan(percentile([1.0, 2.0, math.nan, 4.0, 5.0], 50) or 0.0)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=90, max_size=120), st.sampled_from([50.0, 90.0, 95.0, 10.0]))
 def test_the_value_is_that_of_numpy(samples: list[float], p: float) -> None:
     value = percentile(samples, p)

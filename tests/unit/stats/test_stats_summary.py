@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.stats.summary import mad, mean, median, sd, throughput
@@ -14,6 +14,7 @@ from assay.stats.summary import mad, mean, median, sd, throughput
 SAMPLES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=50)
 
 
+@settings(deadline=None)
 @given(SAMPLES)
 def test_middle_and_spread_are_those_of_numpy(samples: list[float]) -> None:
     assert median(samples) == pytest.approx(float(np.median(samples)))
