@@ -1,4 +1,5 @@
-# make demo: the main job on the shipped example. make test: the whole suite. make check: all that CI asks.
+# make demo: the main job on the shipped example. make test: the whole suite.
+# make check: format, lint, types, import contracts and the suite: all that CI asks.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +12,7 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/pytest
 
-check: $(VENV)/.test
+check: test
 	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/ruff check src tests benchmarks examples
 	$(BIN)/mypy

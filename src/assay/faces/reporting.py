@@ -27,6 +27,9 @@ class Destination:
         """Whole or not at all. Raises NotWritable."""
         text = self.report.render(checked.run, checked.results, checked.judgement)
         try:
+            if self.path.exists() and not self.path.is_file():  # a pipe or a device is written, never replaced
+                self.path.write_text(text, encoding="utf-8")
+                return
             with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False, encoding="utf-8") as file:
                 file.write(text)
             os.chmod(file.name, 0o666 & ~_umask())

@@ -29,9 +29,23 @@ Reports = Annotated[
 ]
 
 
+INTERRUPTED = 130
+"""What a shell expects of a program that Ctrl-C ended."""
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A bar with the time left on a terminal that people look at; nothing elsewhere."""
+    """A bar with the time left on a terminal that people look at, nothing elsewhere; Ctrl-C ends the command with a hint."""
+    try:
+        with _bar() as progress:
+            yield progress
+    except KeyboardInterrupt:
+        print("assay: interrupted; `assay runs` shows the run, `assay resume RUN` goes on with it", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda done, planned, result: None
         return

@@ -23,7 +23,7 @@ def runs(limit: Annotated[int, typer.Option(min=1)] = 20, history: History = DEF
         print(f"no runs in {history}; `assay check` makes one")
     for one in found:
         counts = f"{one.passed} passed, {one.failed} failed, {one.other} other" if one.word else ""
-        state = one.word or f"{one.status} ({one.recorded} of {one.jobs} jobs)"
+        state = one.word if one.status == "complete" else f"{one.status} ({one.recorded} of {one.jobs} jobs)"
         print(f"{one.id}  {state:<14} {counts}  {one.command}")
 
 

@@ -12,7 +12,6 @@ from assay.faces.cli import check, golden, history, setup
 
 USAGE = 2
 HARNESS = 4
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="assay",
@@ -49,9 +48,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except MemoryError:
         _say("the driver itself ran out of memory; run fewer jobs at once (--jobs)")
         sys.exit(HARNESS)
-    except KeyboardInterrupt:
-        _say("interrupted; `assay runs` shows the run, `assay resume RUN` goes on with it")
-        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(HARNESS)
