@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 
@@ -33,12 +35,13 @@ UNIT_ROUNDOFF = {
 """Half a unit in the last place at 1.0, round to nearest (Higham, Accuracy and Stability, 2.1)."""
 
 
-def numpy_dtype(name: str) -> np.dtype:  # type: ignore[type-arg]
+def numpy_dtype(name: str) -> np.dtype[Any]:
     """The numpy dtype of that name. Raises TypeError where there is none."""
-    return np.dtype(_EXTENSION.get(name, name))
+    known: np.dtype[Any] = np.dtype(_EXTENSION.get(name, name))  # type: ignore[call-overload]
+    return known
 
 
-def dtype_name(dtype: np.dtype) -> str:  # type: ignore[type-arg]
+def dtype_name(dtype: np.dtype[Any]) -> str:
     """The name used in records: numpy's, with every text type called `string`."""
     return "string" if dtype.kind in "UST" or dtype.kind == "O" else dtype.name
 

@@ -12,7 +12,7 @@ import msgspec
 
 from assay.core.blank import blank_result
 from assay.core.job import Job, Task
-from assay.core.result import Cause, Outcome, Result
+from assay.core.result import Cause, Outcome, Result, Stage
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported, UsageError
 from assay.worker import measure, record, verify
 from assay.worker.stages import Stages
@@ -48,7 +48,7 @@ def execute(job: Job, stages: Stages) -> Result:
 
 
 def _failure(job: Job, error: Exception, stages: Stages) -> Result:
-    outcome, cause = _classify(error)
+    outcome, cause = _classify(error, stages.reached)
     text = " ".join(str(error).split()) or type(error).__name__
     if not isinstance(error, Lowering | UsageError):
         text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
@@ -58,13 +58,15 @@ def _failure(job: Job, error: Exception, stages: Stages) -> Result:
     )
 
 
-def _classify(error: Exception) -> tuple[Outcome, Cause]:
+def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
     match error:
         case Unsupported():
             return Outcome.UNSUPPORTED, Cause(error.cause)
         case InvalidModel() | UsageError():
             return Outcome.ERROR, Cause.INVALID_MODEL
-        case Unavailable() | ImportError():
+        case Unavailable():
+            return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
+        case ImportError() if stage is Stage.IMPORT:
             return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
         case MemoryError():
             return Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY

@@ -1,0 +1,38 @@
+"""Frames survive any cut, and nonsense is refused."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.core.result import Stage
+from assay.core.wire import Crumb, Done, Hello, decode_answer, decode_job, frame, split_frames
+from assay.testing.builders import make_job, make_result
+
+MESSAGES = [Hello("1"), Crumb(Stage.RUN), Done(make_result()), Crumb(Stage.COMPARE)]
+
+
+@given(st.lists(st.integers(1, 400), min_size=1))
+def test_messages_arrive_whole_however_the_stream_is_cut(steps: list[int]) -> None:
+    stream = b"".join(frame(message) for message in MESSAGES)
+    buffer, seen, at = bytearray(), [], 0
+    for step in [*steps, len(stream)]:
+        buffer += stream[at : at + step]
+        at += step
+        seen += [decode_answer(body) for body in split_frames(buffer)]
+    assert seen == MESSAGES
+    assert not buffer
+
+
+def test_a_job_comes_back_equal() -> None:
+    (body,) = split_frames(bytearray(frame(make_job())))
+    assert decode_job(body) == make_job()
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(ValueError, match="limit"):
+        split_frames(bytearray(b"\xff\xff\xff\xff rest"))
+    with pytest.raises(msgspec.DecodeError):
+        decode_answer(b"\xc1")
