@@ -25,7 +25,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     if job is None:
         return run.command
     command = _words(run.command)
-    if command and (_from_config(command, job.case) or not _speakable(job.case)):
+    if command is not None and (_from_config(command, job.case) or not _speakable(job.case)):
         return f"{run.command} --only {shlex.quote(job.key)}"
     words = ["assay", "check", _operand(job.case.model.source), "--flow", job.flow.name]
     for name, value in sorted(job.flow.options.items()):
@@ -33,18 +33,18 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     words += [*_inputs(job.case), *_contract(job.case.contract), "--task", job.task.value]
     if job.task is Task.MEASURE:
         words += _measuring(job.measuring)
-    return shlex.join([*words, *_limits(job.limits), *_policy(command)])
+    return shlex.join([*words, *_limits(job.limits), *_policy(command or ())])
 
 
 @lru_cache(maxsize=4)
-def _words(command: str) -> tuple[str, ...]:
-    """The words after `assay check`; none where the run was started otherwise (from Python, say)."""
+def _words(command: str) -> tuple[str, ...] | None:
+    """The words after `assay check`; None where the run was started otherwise (from Python, say)."""
     # Cached: a report asks once per job, and a command may name thousands of models.
     try:
         words = shlex.split(command)
     except ValueError:
-        return ()
-    return tuple(words[2:]) if words[:2] == ["assay", "check"] else ()
+        return None
+    return tuple(words[2:]) if words[:2] == ["assay", "check"] else None
 
 
 def _from_config(command: Sequence[str], case: Case) -> bool:
@@ -108,9 +108,9 @@ def _limits(limits: Limits) -> list[str]:
 
 
 def _policy(command: Sequence[str]) -> list[str]:
-    for word, following in zip(command, [*command[1:], ""], strict=True):
-        if word == "--policy" and following:
-            return ["--policy", following]
+    for place, word in enumerate(command):
+        if word == "--policy":
+            return list(command[place : place + 2])
         if word.startswith("--policy="):
             return ["--policy", word.removeprefix("--policy=")]
     return []

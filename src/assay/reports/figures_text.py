@@ -71,5 +71,7 @@ def _three(value: float) -> str:
     """Three significant digits, trailing zeros kept, so that a column of times does not jitter."""
     if value == 0 or not math.isfinite(value):
         return number(value)
+    # Rounded first: 0.9996 has its digits where 1.00 has them.
+    value = float(f"{value:.3g}")
     digits = max(0, 2 - math.floor(math.log10(abs(value)))) if abs(value) >= 1e-3 else 6
     return f"{value:.{digits}f}"

@@ -26,9 +26,7 @@ def latency(taken: Measurement) -> dict[str, object]:
     if told[50.0]:
         figures.append(["Throughput", f"{text.number(taken.batch / told[50.0])} samples/s"])
     if wall_s:
-        figures.append(
-            ["Fastest, slowest", f"{text.milliseconds(min(wall_s))}, {text.milliseconds(max(wall_s))}"]
-        )
+        figures.append(["Fastest, slowest", f"{text.milliseconds(min(wall_s))}, {text.milliseconds(max(wall_s))}"])
     if taken.warmup_s:
         figures.append(["Warm-up", f"{len(taken.warmup_s)} calls, the first {text.milliseconds(taken.warmup_s[0])}"])
     figures.append(["Stable", "yes" if taken.stable else "no: the time for warming up ended first"])

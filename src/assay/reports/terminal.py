@@ -32,6 +32,7 @@ QUIET = (Word.PASS.value, Word.XFAIL.value)
 ROWS_SHOWN = 60
 FAILURES_SHOWN = 40
 NARROWEST_CASE = 18
+GAP = 3
 # Left out in this order where the screen is too narrow for all.
 OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs")
 
@@ -128,7 +129,7 @@ def _hidden(lines: Sequence[dict[str, str]], width: int) -> set[str]:
         figures = sum(
             space for column, space in wide.items() if column not in hidden and column not in ("Case", "Flow")
         )
-        if names + figures + 3 * (len(wide) - len(hidden)) <= width:
+        if names + figures + GAP * (len(wide) - len(hidden) - 1) <= width:
             break
         hidden.add(name)
     return hidden

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import shlex
+
+from msgspec.structs import replace
+
+from assay.core.case import Case, Contract, Inputs, Tolerance
+from assay.core.job import Limits, Measuring
+from assay.core.repro import repro_line
+from assay.testing.builders import make_flow, make_job, make_model, make_result, make_run
+
+START = "assay check models/digits-classifier.onnx --flow onnxruntime"
+
+
+def test_a_golden_job() -> None:
+    assert repro_line(make_run(), make_job()) == f"{START} --golden golden/digits-classifier --seed 0 --task verify"
+
+
+def test_a_result_is_looked_up_by_its_key() -> None:
+    assert repro_line(make_run(), make_result()) == repro_line(make_run(), make_job())
+
+
+def test_a_result_of_no_planned_job_repeats_the_run() -> None:
+    run = make_run(jobs=())
+    assert repro_line(run, make_result()) == run.command
+
+
+def test_seed_samples_batch_options_limits_and_measuring_are_spelled_out() -> None:
+    job = replace(
+        make_job(task="measure"),
+        case=Case(name="digits-classifier", model=make_model(), inputs=Inputs(seed=7, samples=2, batch=3)),
+        flow=make_flow(options={"optimization": "all", "fused": True}),
+        limits=Limits(timeout_s=12.5, memory_bytes=4000),
+        measuring=Measuring(seconds=2.0, batches=(1, 8), threads=2),
+    )
+    assert repro_line(make_run(), job) == (
+        f"{START} --option fused=true --option optimization=all --seed 7 --samples 2 --batch 3 --task measure "
+        "--measure-seconds 2.0 --measure-batch 1 --measure-batch 8 --threads 2 --timeout 12.5 --memory 4000"
+    )
+
+
+def test_tolerance_answers_and_policy() -> None:
+    job = make_job()
+    contract = Contract(tolerances={"*": Tolerance(rtol=1e-3)}, task="classification")
+    job = replace(job, case=replace(job.case, contract=contract))
+    run = make_run(command="assay check m.onnx --policy=limits.toml")
+    assert repro_line(run, job).endswith("--answers classification --rtol 0.001 --task verify --policy limits.toml")
+
+
+def test_hostile_names_stay_one_word() -> None:
+    source = "models/a b'; rm -rf $HOME #.onnx"
+    job = replace(make_job(), case=replace(make_job().case, model=make_model(source=source)))
+    assert shlex.split(repro_line(make_run(), job))[2] == source
+
+
+def test_a_file_that_looks_like_an_option() -> None:
+    job = replace(make_job(), case=replace(make_job().case, model=make_model(source="-x.onnx")))
+    assert shlex.split(repro_line(make_run(), job))[2] == "./-x.onnx"
+
+
+def test_what_only_a_configuration_says_is_repeated_by_narrowing_the_run() -> None:
+    narrowed = "--only 'digits-classifier|onnxruntime|verify'"
+    for command in ("assay check", "assay check --config other.toml models/digits-classifier.onnx"):
+        assert repro_line(make_run(command=command), make_job()) == f"{command} {narrowed}"
+    per_output = replace(make_job().case, contract=Contract(tolerances={"scores": Tolerance(atol=1.0)}))
+    run = make_run()
+    assert repro_line(run, replace(make_job(), case=per_output)) == f"{run.command} {narrowed}"
+
+
+def test_a_run_started_from_python_is_spelled_out() -> None:
+    assert repro_line(make_run(command="python nightly.py"), make_job()).startswith(START)

@@ -1,0 +1,68 @@
+"""Every report's text on the standard run, and that each is found by its entry point."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from assay.ports import Report
+from assay.reports.csv import Csv
+from assay.reports.html import Html
+from assay.reports.json import Json
+from assay.reports.junit import JUnit
+from assay.reports.markdown import Markdown
+from assay.reports.terminal import Terminal
+from assay.testing.builders import standard_run
+
+SameText = Callable[[str, str], None]
+TEXTS: dict[str, Report] = {
+    "terminal-80.txt": Terminal(width=80),
+    "terminal-200.txt": Terminal(width=200),
+    "junit.xml": JUnit(),
+    "markdown.md": Markdown(),
+    "csv.csv": Csv(),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_text_on_the_standard_run(name: str, same_text: SameText) -> None:
+    same_text(name, TEXTS[name].render(*standard_run()))
+
+
+def test_the_json_on_the_standard_run_with_three_samples_each(same_text: SameText) -> None:
+    run, results, judgement = standard_run()
+    few = [
+        replace(
+            result,
+            measurements=tuple(
+                replace(taken, wall_s=taken.wall_s[:3], cpu_s=taken.cpu_s[:3]) for taken in result.measurements
+            ),
+        )
+        for result in results
+    ]
+    same_text("json.json", Json().render(run, few, judgement))
+
+
+def test_the_html_a_reader_without_scripts_gets(same_text: SameText) -> None:
+    page = Html().render(*standard_run())
+    page = re.sub(r"(?s)(<(style|script)[^>]*>).*?(</\2>)", r"\1...\3", page)
+    same_text("html.html", re.sub(r"sha256-[^']+", "sha256-...", page))
+
+
+def test_no_kept_text_is_unused() -> None:
+    kept = Path(__file__).parents[2] / "messages" / "reports"
+    assert {path.name for path in kept.iterdir()} == {*TEXTS, "json.json", "html.html"}
+
+
+@pytest.mark.parametrize("name", ["terminal", "json", "junit", "markdown", "csv", "html"])
+def test_found_by_entry_point_made_without_arguments_and_repeatable(name: str) -> None:
+    (point,) = importlib.metadata.entry_points(group="assay.reports", name=name)
+    report: Report = point.load()()
+    assert report.name == name
+    assert report.suffix.startswith(".")
+    assert report.render(*standard_run()) == report.render(*standard_run())

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import re
+import zlib
+from typing import Any
+
+import pytest
+
+from assay.core.verdict import Word
+from assay.reports.html import ROWS_PER_BLOCK, TEMPLATES, Html, blocks
+from assay.reports.html_latency import POINTS, extremes, latency
+from assay.testing.builders import make_measurement, standard_run
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return Html().render(*standard_run())
+
+
+def details_of(page: str) -> list[dict[str, Any]]:
+    match = re.search(r'(?s)id="details">(.*?)</script>', page)
+    assert match is not None
+    lines = match[1].split("\n")
+    return list(itertools.chain.from_iterable(json.loads(zlib.decompress(base64.b64decode(line))) for line in lines))
+
+
+def test_the_policy_allows_exactly_this_style_and_this_script(page: str) -> None:
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', page)
+    assert policy.startswith("default-src 'none'")
+    for kind in ("style", "script"):
+        (inside,) = re.findall(rf"(?s)<{kind}>(.*?)</{kind}>", page)
+        digest = base64.b64encode(hashlib.sha256(inside.encode("utf-8")).digest()).decode("ascii")
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+
+
+def test_nothing_is_fetched_and_no_markup_is_made_from_text(page: str) -> None:
+    assert not re.search(r"(?:src|href)=\"(?!#|data:,)", page)
+    for script in TEMPLATES.glob("*.js"):
+        text = script.read_text("utf-8")
+        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "fetch(", "XMLHttp"):
+            assert way not in text
+
+
+def test_the_details_hold_every_row_in_order(page: str) -> None:
+    found = details_of(page)
+    assert len(found) == 9
+    first = found[0]
+    assert (first["case"], first["flow"]) == ("digits-classifier", "onnxruntime")
+    assert [entry["task"] for entry in first["entries"]] == ["verify", "measure"]
+    assert first["entries"][0]["comparisons"][0]["errors"]["counts"] == [310, 200, 100, 29, 1]
+    assert first["entries"][1]["measurements"][0]["count"] == 200
+    assert "[ WARN ] <Conv_3> & others" in found[3]["entries"][0]["log"]
+
+
+def test_the_log_has_lost_its_colours(page: str) -> None:
+    assert not any("\x1b" in entry.get("log", "") for row in details_of(page) for entry in row["entries"])
+
+
+def test_blocks_are_of_equal_length() -> None:
+    numbers = list(range(2 * ROWS_PER_BLOCK + 1))
+    read = [json.loads(zlib.decompress(base64.b64decode(line))) for line in blocks(numbers)]
+    assert [len(block) for block in read] == [ROWS_PER_BLOCK, ROWS_PER_BLOCK, 1]
+    assert list(itertools.chain.from_iterable(read)) == numbers
+
+
+def test_very_many_samples_keep_their_spikes() -> None:
+    samples = [1.0] * 100_000
+    samples[77_777] = 9.0
+    points, stretch = extremes(samples)
+    assert len(points) <= POINTS + 2
+    assert stretch > 1
+    assert (77_777, 9.0) in points
+    assert points == sorted(points)
+    assert extremes([3.0, 1.0, 2.0]) == ([(0, 3.0), (1, 1.0), (2, 2.0)], 1)
+
+
+def test_a_percentile_without_support_says_what_it_needs() -> None:
+    figures = dict(map(tuple, latency(make_measurement(calls=100))["figures"]))  # type: ignore[call-overload]
+    assert figures["p90"].endswith(" ms")
+    assert figures["p99"] == "needs 459 samples"
+
+
+def luminance(colour: tuple[float, ...]) -> float:
+    """WCAG 2.2, relative luminance."""
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("name", [*(word.value for word in Word), "not-run", "text", "muted", "accent"])
+def test_every_colour_of_text_passes_contrast(name: str, theme: int) -> None:
+    css = (TEMPLATES / "report.css").read_text("utf-8")
+    themed = re.finditer(r"--([\w-]+): light-dark\(#(\w{6}), #(\w{6})\)", css)
+    found = {match[1]: (match[2], match[3]) for match in themed}
+
+    def colour(key: str) -> tuple[float, ...]:
+        return tuple(value / 255 for value in bytes.fromhex(found[key][theme]))
+
+    tinted = tuple(0.1 * ink + 0.9 * ground for ink, ground in zip(colour(name), colour("ground"), strict=True))
+    assert "--tint: 10%" in css
+    for ground in (colour("ground"), colour("raised"), tinted):
+        assert contrast(colour(name), ground) >= 4.5

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import math
+
+from assay.core.verdict import Judgement, Verdict, Word
+from assay.reports.rows import SEVERITY, counts, headline, rows, run_verdicts
+from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run, standard_run
+
+
+def judged(*verdicts: Verdict) -> Judgement:
+    return Judgement(verdicts, Verdict(Word.FAIL, "FAIL: something"), 1)
+
+
+def test_every_word_has_a_severity() -> None:
+    assert set(SEVERITY) == {word.value for word in Word} | {""}
+
+
+def test_verify_and_measure_of_a_cell_are_one_row() -> None:
+    found = rows(*standard_run())
+    assert len(found) == 9
+    first = found[0]
+    assert [entry.task for entry in first.entries] == ["verify", "measure"]
+    assert first.figures.budget_used == 0.21
+    assert first.figures.batch == 1
+    assert first.figures.median_s is not None
+
+
+def test_the_gravest_verdict_of_its_tasks_is_that_of_the_row() -> None:
+    run = make_run(jobs=(make_job(), make_job(task="measure")))
+    slow = Verdict(Word.FAIL, "too slow", run.jobs[1].key)
+    (row,) = rows(
+        run, [make_result(), make_result(task="measure")], judged(Verdict(Word.PASS, "", run.jobs[0].key), slow)
+    )
+    assert row.word == "fail"
+
+
+def test_a_planned_job_without_a_result_is_no_pass() -> None:
+    run = make_run()
+    (row,) = rows(run, [], judged())
+    assert row.word == ""
+    assert row.entries[0].reason == "planned, but no result was recorded"
+    assert counts([row]) == {"": 1}
+
+
+def test_a_result_that_no_job_asked_for_is_shown() -> None:
+    found = rows(make_run(jobs=()), [make_result("stranger")], judged())
+    assert [row.case for row in found] == ["stranger"]
+
+
+def test_nan_is_the_worst_figure_of_all() -> None:
+    result = make_result(
+        comparisons=(make_comparison("a"), make_comparison("b", budget_used=math.nan), make_comparison("c"))
+    )
+    (row,) = rows(make_run(), [result], judged())
+    assert row.figures.budget_used is not None
+    assert math.isnan(row.figures.budget_used)
+
+
+def test_p90_only_from_44_samples_on() -> None:
+    def p90(calls: int) -> float | None:
+        result = make_result(task="measure", measurements=(make_measurement(calls=calls),))
+        return rows(make_run(jobs=()), [result], judged())[0].figures.p90_s
+
+    assert p90(43) is None
+    assert p90(44) is not None
+
+
+def test_verdicts_on_the_run_are_those_of_no_job_and_not_passed() -> None:
+    run = make_run()
+    few = Verdict(Word.FAIL, "too few cases")
+    judgement = judged(Verdict(Word.PASS, "", run.jobs[0].key), few, Verdict(Word.PASS, "enough flows"))
+    assert run_verdicts(run, [], judgement) == [few]
+
+
+def test_the_headline_does_not_say_the_word_twice() -> None:
+    assert headline(judged()) == ("FAIL", "something")
