@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ def _sqlite(path: Path, busy_s: float) -> Engine:
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
         connection.isolation_level = None
-        connection.execute("PRAGMA journal_mode=WAL")
+        _use_wal(connection, busy_s)
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
 
@@ -54,6 +56,20 @@ def _sqlite(path: Path, busy_s: float) -> Engine:
         connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _use_wal(connection: sqlite3.Connection, busy_s: float) -> None:
+    # The timeout does not cover the change to WAL: SQLite says "locked" at once to the second of two that make a history
+    # together (seen with 3.40, six threads). The change is made once in the life of a file, so that trying again is rare.
+    until = time.monotonic() + busy_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+        time.sleep(0.01)
 
 
 def _postgresql(location: str, busy_s: float) -> tuple[Engine, str]:
