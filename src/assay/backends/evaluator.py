@@ -54,7 +54,10 @@ class Evaluator(ReferenceEvaluator):
         except NotImplementedError as error:
             raise Unsupported(f"onnx.reference cannot do {node.op_type}: {error}", node=label) from error
         except (*_PYTHON, TypeError, ValueError) as error:
-            raise Lowering(f"onnx.reference failed in {node.op_type}: {error}", node=label) from error
+            # onnx.reference wraps a TypeError in a list of attributes; the cause says what happened.
+            raise Lowering(
+                f"onnx.reference failed in {node.op_type}: {error.__cause__ or error}", node=label
+            ) from error
         if self.wide and any(isinstance(one, np.ndarray) and dtype_name(one.dtype) in _NARROW for one in results):
             raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=label)
         return results

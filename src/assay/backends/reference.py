@@ -79,6 +79,9 @@ class ReferenceEngine:
         check_feeds(tensors, self._inputs)
         feeds = {name: _widened(array) for name, array in tensors.items()} if self._wide else dict(tensors)
         results = self._evaluator.evaluate(feeds)
+        for name, value in zip(self._evaluator.output_names, results, strict=True):
+            if not isinstance(value, np.ndarray | np.generic):
+                raise Unsupported(f'Output "{name}" is a {type(value).__name__}, and only tensors can be compared.')
         outputs = dict(zip(self._evaluator.output_names, map(np.asarray, results), strict=True))
         self._precisions = {name: dtype_name(array.dtype) for name, array in outputs.items()}
         return outputs
@@ -135,7 +138,8 @@ def _check(path: Path, proto: ModelProto) -> None:
     takes it."""
     import onnx
 
-    shapeless = [one.type.tensor_type for one in proto.graph.output if not one.type.tensor_type.HasField("shape")]
+    tensors = [one.type.tensor_type for one in proto.graph.output if one.type.HasField("tensor_type")]
+    shapeless = [one for one in tensors if not one.HasField("shape")]
     if not shapeless:
         onnx.checker.check_model(str(path))
         return

@@ -55,7 +55,13 @@ class ConvTranspose(_ConvTranspose):
 
     def _run(self, x: Tensor, w: Tensor, b: Tensor | None = None, **attributes: Any) -> tuple[Tensor, ...]:
         groups = attributes.get("group") or 1
-        if x.dtype.name not in _FAST or x.ndim < 3 or x.shape[1] != w.shape[0] or w.shape[0] % groups:
+        if (
+            x.dtype.name not in _FAST
+            or x.ndim < 3
+            or x.shape[1] != w.shape[0]
+            or w.shape[0] % groups
+            or _disputed(w.shape[2:], attributes)
+        ):
             return _own(super()._run(x, w, b, **attributes))
         size, kernel = x.shape[2:], w.shape[2:]
         strides = tuple(attributes.get("strides") or [1] * len(size))
@@ -81,9 +87,10 @@ class MaxPool(_MaxPool):
     op_domain = ""
 
     def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
-        if x.dtype.name not in (*_FAST, "int8", "uint8") or len(self.output) > 1 or x.ndim < 3:
+        kernel = attributes["kernel_shape"]
+        if x.dtype.name not in (*_FAST, "int8", "uint8") or len(self.output) > 1 or _disputed(kernel, attributes):
             return _own(super()._run(x, **attributes))
-        window = window_of(x.shape[2:], attributes["kernel_shape"], attributes)
+        window = window_of(x.shape[2:], kernel, attributes)
         lowest = -math.inf if x.dtype.kind == "f" else int(np.iinfo(x.dtype).min)
         padded = window.pad(x, lowest)
         y = np.full((*x.shape[:2], *window.out), lowest, x.dtype)
@@ -98,9 +105,10 @@ class AveragePool(AveragePool_19):
     op_domain = ""
 
     def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
-        if x.dtype.name not in _FAST or x.ndim < 3:
+        kernel = attributes["kernel_shape"]
+        if x.dtype.name not in _FAST or _disputed(kernel, attributes):
             return _own(super()._run(x, **attributes))
-        window = window_of(x.shape[2:], attributes["kernel_shape"], attributes)
+        window = window_of(x.shape[2:], kernel, attributes)
         inside = np.ones((1, 1, *x.shape[2:]), x.dtype)
         if attributes.get("count_include_pad"):
             padded_size = (n + b + e for n, b, e in zip(x.shape[2:], window.begin, window.end, strict=True))
@@ -116,6 +124,15 @@ class AveragePool(AveragePool_19):
 
 
 FAST_OPERATORS = [Conv, ConvTranspose, MaxPool, AveragePool]
+
+
+def _disputed(kernel: Sequence[int], attributes: Mapping[str, Any]) -> bool:
+    """SAME padding of a dilated or overstepping window: the standard's text and its implementations disagree, so
+    onnx.reference has the word."""
+    same = (attributes.get("auto_pad") or "").startswith("SAME")
+    strides = attributes.get("strides") or [1] * len(kernel)
+    dilated = any(one != 1 for one in attributes.get("dilations") or ())
+    return same and (dilated or any(stride > size for stride, size in zip(strides, kernel, strict=True)))
 
 
 def _own(result: Any) -> tuple[Tensor, ...]:

@@ -1,0 +1,132 @@
+"""ONNX Runtime itself: levels, types that numpy lacks, external data, and its real refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from assay.backends.onnxruntime import OnnxRuntime
+from assay.core.flow import Flow
+from assay.core.result import Placement
+from assay.errors import InvalidModel, Lowering, Unsupported
+from assay.testing.tiny_models import INPUT, tiny_model
+
+_FLOWS = {flow.name: flow for flow in OnnxRuntime.flows}
+_FLOW = OnnxRuntime.flows[0]
+_IMAGE = np.random.default_rng(0).normal(size=(2, 3, 8, 8)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("flow", "operator", "device"),
+    [
+        ("onnxruntime-disable", "Relu", "CPUExecutionProvider"),
+        ("onnxruntime-extended", "FusedConv", "CPUExecutionProvider"),
+    ],
+)
+def test_the_level_decides_what_runs(tmp_path: Path, flow: str, operator: str, device: str) -> None:
+    engine = OnnxRuntime().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS[flow])
+    assert engine.facts().placements == ()
+    engine.run({INPUT: _IMAGE})
+    facts = engine.facts()
+    assert Placement(operator, device, "float32", 1) in facts.placements
+    assert facts.precision == "float32"
+    assert facts.undelegated == ()
+    assert facts.options["optimization"] == flow.removeprefix("onnxruntime-")
+
+
+def test_the_loaded_engine_is_the_optimized_one(tmp_path: Path) -> None:
+    backend = OnnxRuntime()
+    engine = backend.lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS["onnxruntime-extended"])
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    engine.save(folder)
+    loaded = backend.load(folder, _FLOWS["onnxruntime-extended"])
+    loaded.run({INPUT: _IMAGE})
+    assert "FusedConv" in {one.operator for one in loaded.facts().placements}
+
+
+def test_types_that_numpy_lacks(write: Any) -> None:
+    names = ["bfloat16", "float8_e4m3fn", "float8_e5m2", "int4", "uint4", "float16"]
+    kinds = ["bfloat16", "float8e4m3fn", "float8e5m2", "int4", "uint4", "float16"]
+    values = np.array([1.0, 2.0, 3.0], np.float32)
+    for name, kind in zip(names, kinds, strict=True):
+        dtype = np.dtype(getattr(ml_dtypes, name, name))
+        code = helper.np_dtype_to_tensor_dtype(dtype)
+        out = OnnxRuntime().lower(write(f"g (float[n] x) => ({kind}[n] y) {{ y = Cast<to={code}>(x) }}"), _FLOW)
+        y = out.run({"x": values})["y"]
+        assert y.dtype == dtype, name
+        assert y.astype(np.float32).tolist() == [1.0, 2.0, 3.0], name
+        into = OnnxRuntime().lower(write(f"g ({kind}[n] x) => (float[n] y) {{ y = Cast<to=1>(x) }}"), _FLOW)
+        assert into.run({"x": y})["y"].tolist() == [1.0, 2.0, 3.0], name
+        assert out.run({"x": values[:0]})["y"].shape == (0,), name
+
+
+def test_text(write: Any) -> None:
+    engine = OnnxRuntime().lower(write("g (string[n] x) => (string[n] y) { y = Identity(x) }"), _FLOW)
+    assert engine.run({"x": np.array(["a", "bé"])})["y"].tolist() == ["a", "bé"]
+
+
+def test_external_data(tmp_path: Path) -> None:
+    weights = numpy_helper.from_array(np.arange(4096, dtype=np.float32), "w")
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4096]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", [x], [y], [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    path = tmp_path / "model.onnx"
+    onnx.save(model, path, save_as_external_data=True, location="weights.bin", size_threshold=0)
+    engine = OnnxRuntime().lower(path, _FLOW)
+    assert engine.run({"x": np.ones(4096, np.float32)})["y"][-1] == 4096
+    (tmp_path / "weights.bin").unlink()
+    with pytest.raises(Lowering, match=r"weights\.bin"):
+        OnnxRuntime().lower(path, _FLOW)
+
+
+def test_opset_too_new(write: Any) -> None:
+    path = write("g (float[1] x) => (float[1] y) { y = Relu(x) }", opset=28, ir=10)
+    with pytest.raises(Unsupported, match="till opset 26") as caught:
+        OnnxRuntime().lower(path, _FLOW)
+    assert caught.value.cause == "opset_too_new"
+
+
+def test_ir_too_new(write: Any) -> None:
+    with pytest.raises(Unsupported, match="Unsupported model IR version: 14") as caught:
+        OnnxRuntime().lower(write("g (float[1] x) => (float[1] y) { y = Relu(x) }", ir=14), _FLOW)
+    assert caught.value.cause == "opset_too_new"
+
+
+def test_custom_domain(write: Any) -> None:
+    text = "g (float[1] x) => (float[1] y) { y = my.domain.Fancy(x) }"
+    with pytest.raises(Unsupported, match="Fancy") as caught:
+        OnnxRuntime().lower(write(text, more=', "my.domain" : 1'), _FLOW)
+    assert "Fancy" in caught.value.node
+
+
+def test_no_kernel(write: Any) -> None:
+    path = write("g (bfloat16[1] x) => (bfloat16[1] y) { [sine] y = Sin(x) }", opset=22)
+    with pytest.raises(Unsupported, match="Could not find an implementation for Sin") as caught:
+        OnnxRuntime().lower(path, _FLOW)
+    assert caught.value.node == "sine"
+
+
+def test_shapes_that_do_not_fit(write: Any) -> None:
+    path = write("g (float[2, 4] x, float[5, 2] w) => (float[2, 2] y) { [product] y = MatMul(x, w) }")
+    with pytest.raises(InvalidModel, match="Incompatible dimensions") as caught:
+        OnnxRuntime().lower(path, _FLOW)
+    assert caught.value.node == "product"
+
+
+def test_too_large_for_memory(write: Any) -> None:
+    engine = OnnxRuntime().lower(write("g (int64[2] s) => (float[a, b] y) { y = ConstantOfShape(s) }"), _FLOW)
+    with pytest.raises(MemoryError, match="Failed to allocate memory"):
+        engine.run({"s": np.array([1 << 22, 1 << 22], np.int64)})
+
+
+def test_a_wrong_input_is_an_error_of_the_run(tmp_path: Path) -> None:
+    engine = OnnxRuntime().lower(tiny_model(tmp_path / "tiny.onnx"), Flow(name="x", backend="onnxruntime"))
+    with pytest.raises(Lowering, match="Got invalid dimensions"):
+        engine.run({INPUT: _IMAGE[:, :2]})

@@ -1,0 +1,102 @@
+"""OpenVINO itself: the precision obtained, names, and inputs it would not survive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from assay.backends.openvino import OpenVINO
+from assay.core.flow import Flow
+from assay.errors import InvalidModel, Unsupported
+from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
+
+_FLOWS = {flow.name: flow for flow in OpenVINO.flows}
+_FLOW = OpenVINO.flows[0]
+_IMAGE = np.random.default_rng(0).normal(size=(2, 3, 8, 8)).astype(np.float32)
+
+
+def test_float32_is_float32(tmp_path: Path) -> None:
+    engine = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    scores = engine.run({INPUT: _IMAGE})["scores"]
+    np.testing.assert_allclose(scores, tiny_expected(_IMAGE)["scores"], rtol=1e-5, atol=1e-6)
+    facts = engine.facts()
+    assert facts.precision == "float32"
+    assert {one.precision for one in facts.placements if one.operator == "Convolution"} == {"float32"}
+    assert facts.options["threads"] == "1"
+
+
+@pytest.mark.parametrize("asked", ["bfloat16", "float16"])
+def test_what_was_obtained_is_told(tmp_path: Path, asked: str) -> None:
+    """A processor without bfloat16 gives float32, one without float16 arithmetic gives bfloat16: the facts agree with
+    what the convolution really did."""
+    flow = Flow(name="low", backend="openvino", options={"precision": asked}, precision=asked)
+    engine = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), flow)
+    scores = engine.run({INPUT: _IMAGE})["scores"]
+    facts = engine.facts()
+    ran_in = {one.precision for one in facts.placements if one.operator == "Convolution"}
+    assert ran_in == {facts.precision}
+    far = float(np.abs(scores - tiny_expected(_IMAGE)["scores"]).max())
+    assert (far < 1e-5) == (facts.precision == "float32")
+
+
+def test_several_names_of_one_tensor(write: Any) -> None:
+    text = "g (float[n] x) => (float[n] d, float[n] a, float[n] c) { a = Relu(x)\n d = Identity(a)\n c = Identity(x) }"
+    outputs = OpenVINO().lower(write(text), _FLOW).run({"x": np.array([-1.0, 2.0], np.float32)})
+    assert {name: array.tolist() for name, array in outputs.items()} == {"d": [0, 2], "a": [0, 2], "c": [-1, 2]}
+    assert list(outputs) == ["d", "a", "c"]
+
+
+def test_types_that_numpy_lacks(write: Any) -> None:
+    values = np.array([1.0, -2.0, 3.0], np.float32)
+    for name, kind, code in [("bfloat16", "bfloat16", 16), ("float8_e4m3fn", "float8e4m3fn", 17), ("int4", "int4", 22)]:
+        engine = OpenVINO().lower(write(f"g (float[n] x) => ({kind}[n] y) {{ y = Cast<to={code}>(x) }}"), _FLOW)
+        y = engine.run({"x": values})["y"]
+        assert y.dtype == np.dtype(getattr(ml_dtypes, name))
+        assert y.astype(np.float32).tolist() == [1.0, -2.0, 3.0]
+    engine = OpenVINO().lower(write("g (bfloat16[n] x) => (float[n] y) { y = Cast<to=1>(x) }"), _FLOW)
+    assert engine.run({"x": values.astype(ml_dtypes.bfloat16)})["y"].tolist() == [1.0, -2.0, 3.0]
+
+
+def test_results_are_copies(tmp_path: Path) -> None:
+    engine = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    first = engine.run({INPUT: _IMAGE})["scores"]
+    kept = first.copy()
+    engine.run({INPUT: _IMAGE * 2})
+    assert np.array_equal(first, kept)
+
+
+@pytest.mark.parametrize("wrong", [_IMAGE[:, :2], _IMAGE.astype(np.float64), _IMAGE[0]])
+def test_inputs_it_would_misread_are_refused(tmp_path: Path, wrong: np.ndarray[Any, Any]) -> None:
+    engine = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    with pytest.raises(ValueError, match='Input "image"'):
+        engine.run({INPUT: wrong})
+
+
+def test_text_is_refused(write: Any) -> None:
+    with pytest.raises(Unsupported, match="does not pass safely"):
+        OpenVINO().lower(write("g (string[n] x) => (string[n] y) { y = Identity(x) }"), _FLOW)
+
+
+def test_custom_domain(write: Any) -> None:
+    text = "g (float[1] x) => (float[1] y) { y = my.domain.Fancy(x) }"
+    with pytest.raises(Unsupported, match=r"my\.domain\.Fancy") as caught:
+        OpenVINO().lower(write(text, more=', "my.domain" : 1'), _FLOW)
+    assert caught.value.node == "my.domain.Fancy"
+
+
+def test_shapes_that_do_not_fit(write: Any) -> None:
+    with pytest.raises(InvalidModel, match="MatMul"):
+        OpenVINO().lower(write("g (float[2, 4] x, float[5, 2] w) => (float[2, 2] y) { y = MatMul(x, w) }"), _FLOW)
+
+
+def test_too_large_for_memory(write: Any) -> None:
+    text = """g (float[1] x) => (float[a, b, c] y) {
+        s = Constant<value_ints=[1048576, 1048576, 4]>()
+        y = ConstantOfShape(s)
+    }"""
+    with pytest.raises(MemoryError, match="bad_alloc"):
+        OpenVINO().lower(write(text), _FLOW)

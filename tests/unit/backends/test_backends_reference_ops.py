@@ -1,0 +1,118 @@
+"""Our convolution and pooling against onnx.reference's own, on random attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+from assay.backends.evaluator import Evaluator
+from assay.backends.windows import window_of
+from assay.ports import Tensor
+
+_small = st.integers(1, 3)
+
+
+def _model(operator: str, feeds: dict[str, Tensor], attributes: dict[str, Any]) -> onnx.ModelProto:
+    node = helper.make_node(operator, list(feeds), ["y"], **attributes)
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, array.shape) for name, array in feeds.items()]
+    graph = helper.make_graph([node], "one", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+
+
+def _agree(operator: str, feeds: dict[str, Tensor], attributes: dict[str, Any]) -> None:
+    model = _model(operator, feeds, attributes)
+    expected = ReferenceEvaluator(model).run(None, feeds)
+    assert isinstance(expected, list)
+    actual = Evaluator(model).evaluate(feeds)[0]
+    assert actual.dtype == expected[0].dtype
+    assert actual.shape == expected[0].shape
+    np.testing.assert_allclose(actual, expected[0], rtol=1e-4, atol=1e-5)
+
+
+def _noise(*shape: int) -> Tensor:
+    return np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32)
+
+
+@st.composite
+def _window(draw: st.DrawFn) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]:
+    axes = draw(st.integers(1, 2))
+    kernel = tuple(draw(_small) for _ in range(axes))
+    dilations = [draw(_small) for _ in range(axes)]
+    size = tuple((k - 1) * d + draw(st.integers(1, 5)) for k, d in zip(kernel, dilations, strict=True))
+    attributes: dict[str, Any] = {"strides": [draw(_small) for _ in range(axes)], "dilations": dilations}
+    if draw(st.booleans()):
+        attributes["pads"] = [draw(st.integers(0, k - 1)) for k in kernel * 2]
+    return size, kernel, attributes
+
+
+@settings(max_examples=60, deadline=None)
+@given(_window(), st.integers(1, 2), st.integers(1, 2), st.integers(1, 2), st.booleans())
+def test_conv(window: Any, batch: int, groups: int, channels: int, biased: bool) -> None:
+    size, kernel, attributes = window
+    feeds = {"x": _noise(batch, groups * channels, *size), "w": _noise(groups * 2, channels, *kernel)}
+    if biased:
+        feeds["b"] = _noise(groups * 2)
+    _agree("Conv", feeds, {**attributes, "group": groups})
+
+
+@settings(max_examples=40, deadline=None)
+@given(_window(), st.integers(1, 2), st.booleans())
+def test_conv_transpose(window: Any, batch: int, biased: bool) -> None:
+    size, kernel, attributes = window
+    pads = attributes.get("pads", [0] * (2 * len(size)))
+    rows = zip(size, attributes["strides"], kernel, attributes["dilations"], strict=True)
+    whole = [(n - 1) * s + (k - 1) * d + 1 for n, s, k, d in rows]
+    assume(all(n > pads[i] + pads[i + len(size)] for i, n in enumerate(whole)))
+    feeds = {"x": _noise(batch, 2, *size), "w": _noise(2, 3, *kernel)}
+    if biased:
+        feeds["b"] = _noise(3)
+    _agree("ConvTranspose", feeds, attributes)
+
+
+def test_pooling_by_hand() -> None:
+    x = np.array([[[1.0, -2.0, 3.0, -4.0, 5.0]]], np.float32)
+    shared = {"kernel_shape": [2], "strides": [2], "pads": [1, 0], "ceil_mode": 1}
+    answers = {
+        ("MaxPool", None): [1.0, 3.0, 5.0],
+        ("AveragePool", 0): [1.0, 0.5, 0.5],
+        ("AveragePool", 1): [0.5, 0.5, 0.5],
+    }
+    for (operator, include), expected in answers.items():
+        attributes = shared if include is None else {**shared, "count_include_pad": include}
+        (y,) = Evaluator(_model(operator, {"x": x}, attributes)).evaluate({"x": x})
+        assert y.tolist() == [[expected]]
+
+
+def test_transposed_groups_are_two_convolutions() -> None:
+    # onnx.reference 1.23.2 fails where a group makes more than one channel, so it cannot be the judge here.
+    x, w = _noise(1, 4, 3, 3), _noise(4, 2, 2, 2)
+    both = Evaluator(_model("ConvTranspose", {"x": x, "w": w}, {"group": 2})).evaluate({"x": x, "w": w})[0]
+    halves = [
+        Evaluator(_model("ConvTranspose", feeds, {})).evaluate(feeds)[0]
+        for feeds in ({"x": x[:, :2], "w": w[:2]}, {"x": x[:, 2:], "w": w[2:]})
+    ]
+    np.testing.assert_allclose(both, np.concatenate(halves, axis=1), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("auto_pad", "begin", "end"), [("SAME_UPPER", 0, 1), ("SAME_LOWER", 1, 0), ("VALID", 0, 0)])
+def test_auto_pad(auto_pad: str, begin: int, end: int) -> None:
+    window = window_of([4], [2], {"auto_pad": auto_pad})
+    assert (window.begin, window.end) == ((begin,), (end,))
+
+
+def test_ceil_mode_reaches_behind_the_end() -> None:
+    window = window_of([5], [2], {"strides": [2], "ceil_mode": 1})
+    assert window.out == (3,)
+    assert window.slack == (1,)
+
+
+def test_a_window_too_large() -> None:
+    with pytest.raises(ValueError, match="A window of 5 does not fit into 3 elements padded by 0 and 1"):
+        window_of([3], [5], {"pads": [0, 1]})
