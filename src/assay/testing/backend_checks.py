@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.core.flow import Flow
-from assay.errors import InvalidModel, Lowering, Unsupported, UsageError
+from assay.errors import AssayError, InvalidModel, Lowering, Unsupported, UsageError
 from assay.ports import Backend, Tensor
 from assay.testing.tiny_models import INPUT, OUTPUTS, broken_model, tiny_expected, tiny_model, unknown_operator_model
 
@@ -167,6 +167,8 @@ def _raised(kind: type[Exception], what: str, action: Callable[[], object]) -> E
         action()
     except kind as error:
         caught = error
+    except (AssayError, ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise AssertionError(f"For {what} {kind.__name__} was expected, not {type(error).__name__}: {error}") from error
     else:
         raise AssertionError(f"{what[0].upper()}{what[1:]} was accepted; {kind.__name__} was expected.")
     assert str(caught).strip(), f"{kind.__name__} for {what} says nothing."
