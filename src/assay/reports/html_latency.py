@@ -10,11 +10,13 @@ from assay.reports import figures_text as text
 from assay.stats.percentiles import needed, percentile
 
 POINTS = 1500
+BINS = 36
+LOGARITHMIC_FROM = 8.0
 PERCENTILES = (50.0, 90.0, 95.0, 99.0)
 
 
 def latency(taken: Measurement) -> dict[str, object]:
-    """`points` are [sample number, milliseconds]; `lines` are [name, milliseconds, text]."""
+    """`points` are [sample number, milliseconds]; `lines` are [name, milliseconds, text]; `scale` as in `side_view`."""
     wall_s = [seconds for seconds in taken.wall_s if math.isfinite(seconds)]
     told = {p: percentile(wall_s, p) for p in PERCENTILES}
     figures = [["Samples", str(len(wall_s))]]
@@ -35,6 +37,7 @@ def latency(taken: Measurement) -> dict[str, object]:
         "batch": taken.batch,
         "figures": figures,
         "count": len(wall_s),
+        "scale": side_view([seconds * 1e3 for seconds in wall_s]),
         "stretch": stretch,
         "points": [[number, float(f"{seconds * 1e3:.5g}")] for number, seconds in points],
         "lines": [
@@ -43,6 +46,27 @@ def latency(taken: Measurement) -> dict[str, object]:
             if value is not None
         ],
     }
+
+
+def side_view(values: Sequence[float]) -> dict[str, object]:
+    """The span of the plot, whether it is logarithmic (a spike would flatten the rest), and counts of all values in it.
+
+    `low` and `high` leave room around the values; `bins` go from low to high, equal on that scale.
+    """
+    least, greatest = min(values, default=0.0), max(values, default=0.0)
+    logarithmic = least > 0 and greatest > LOGARITHMIC_FROM * least
+    if logarithmic:
+        room = (greatest / least) ** 0.05
+        low, high = math.log10(least / room), math.log10(greatest * room)
+    else:
+        span = 0.06 * (greatest - least) or 0.05 * greatest or 1.0
+        low, high = max(0.0, least - span), greatest + span
+    bins = [0] * BINS
+    for value in values:
+        place = math.log10(value) if logarithmic else value
+        bins[min(BINS - 1, int((place - low) / (high - low) * BINS))] += 1
+    edges = (10**low, 10**high) if logarithmic else (low, high)
+    return {"low": edges[0], "high": edges[1], "log": logarithmic, "bins": bins}
 
 
 def extremes(samples: Sequence[float], limit: int = POINTS) -> tuple[list[tuple[int, float]], int]:

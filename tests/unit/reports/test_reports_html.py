@@ -12,7 +12,7 @@ import pytest
 
 from assay.core.verdict import Word
 from assay.reports.html import ROWS_PER_BLOCK, TEMPLATES, Html, blocks
-from assay.reports.html_latency import POINTS, extremes, latency
+from assay.reports.html_latency import POINTS, extremes, latency, side_view
 from assay.testing.builders import make_measurement, standard_run
 
 
@@ -76,6 +76,16 @@ def test_very_many_samples_keep_their_spikes() -> None:
     assert (77_777, 9.0) in points
     assert points == sorted(points)
     assert extremes([3.0, 1.0, 2.0]) == ([(0, 3.0), (1, 1.0), (2, 2.0)], 1)
+
+
+def test_the_view_from_the_side_counts_all_and_bears_a_spike() -> None:
+    calm = side_view([1.0, 1.1, 1.2])
+    spiky = side_view([1.0] * 99 + [400.0])
+    assert (calm["log"], spiky["log"]) == (False, True)
+    assert spiky["bins"] == [0, 99, *[0] * 32, 1, 0]
+    for view in (calm, spiky, side_view([2.0]), side_view([0.0, 9.0]), side_view([])):
+        assert view["low"] < view["high"]  # type: ignore[operator]
+    assert sum(side_view([2.0, 2.0])["bins"]) == 2  # type: ignore[call-overload]
 
 
 def test_a_percentile_without_support_says_what_it_needs() -> None:

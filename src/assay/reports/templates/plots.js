@@ -22,7 +22,8 @@ function histogram(caption, { edges, counts }) {
   const floor = height - bottom;
   // A logarithm, so that one bad element among millions is seen.
   const tall = Math.log1p(Math.max(...counts, 1));
-  const every = Math.ceil(edges.length / 8);
+  // As many edges are named as there is room for, at 6.7 units a character.
+  const every = Math.ceil((Math.max(...edges.map((edge) => edge.length)) * 6.7 + 10) / step);
   counts.forEach((count, i) => {
     const high = count ? Math.max(2, (Math.log1p(count) / tall) * (floor - top)) : 0;
     const x = left + i * step;
@@ -35,38 +36,43 @@ function histogram(caption, { edges, counts }) {
   });
   image.append(draw("path", { class: "axis", d: `M${left} ${floor}H${width - left}` }));
   edges.forEach((edge, i) => {
-    if (i % every) return;
-    const anchor = i === 0 ? "start" : i === edges.length - 1 ? "end" : "middle";
-    const x = left + i * step + (i === 0 ? -left + 2 : i === edges.length - 1 ? left - 2 : 0);
+    if (i % every && i !== edges.length - 1) return;
+    if (i !== edges.length - 1 && edges.length - 1 - i < every) return;
+    const anchor = i === edges.length - 1 ? "end" : i === 0 ? "start" : "middle";
+    const x = left + i * step + (i === edges.length - 1 ? left - 2 : i === 0 ? 2 - left : 0);
     image.append(draw("text", { x, y: height - 8, "text-anchor": anchor }, edge));
   });
   return figure(`${caption}, counts on a log scale`, image);
 }
 
-function ticks(low, high, wanted) {
-  const rough = (high - low) / wanted || 1;
+function ticks({ low, high, log }) {
+  const found = [];
+  if (log) {
+    const factors = high / low > 1000 ? [1] : [1, 2, 5];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+      for (const factor of factors) found.push([factor * 10 ** power, String(Number((factor * 10 ** power).toPrecision(1)))]);
+    }
+    return found.filter(([value]) => value >= low && value <= high);
+  }
+  const rough = (high - low) / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
-  const found = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + step / 1e6; value += step) found.push(value);
   const digits = Math.max(0, -Math.floor(Math.log10(step)));
-  return found.map((value) => [value, value.toFixed(digits)]);
+  for (let value = Math.ceil(low / step) * step; value <= high; value += step) found.push([value, value.toFixed(digits)]);
+  return found;
 }
 
-function latencyPlot({ points, lines, count, stretch, batch }) {
+function latencyPlot({ points, lines, count, stretch, batch, scale }) {
   // Narrow screens get a narrow picture: scaled down, its text would be too small to read.
   const [width, right, side] = innerWidth < 640 ? [400, 84, 44] : [840, 96, 84];
   const [height, left, top, bottom] = [260, 58, 12, 34];
-  const values = points.map(([, ms]) => ms);
-  const [least, greatest] = [Math.min(...values), Math.max(...values)];
-  const room = (greatest - least) * 0.06 || greatest * 0.05 || 1;
-  const [low, high] = [Math.max(0, least - room), greatest + room];
-  const image = picture(width, height, `Latency of ${count} calls at batch ${batch}, ${least} to ${greatest} ms. `
+  const image = picture(width, height, `Latency of ${count} calls at batch ${batch}. `
     + lines.map(([name, , text]) => `${name} ${text}`).join(", "));
   const edge = width - right - side;
+  const on = scale.log ? Math.log10 : (value) => value;
   const x = (number) => left + 6 + (number / Math.max(1, count - 1)) * (edge - left - 12);
-  const y = (ms) => top + ((high - ms) / (high - low)) * (height - top - bottom);
-  for (const [value, text] of ticks(low, high, 5)) {
+  const y = (ms) => top + ((on(scale.high) - on(ms)) / (on(scale.high) - on(scale.low))) * (height - top - bottom);
+  for (const [value, text] of ticks(scale)) {
     image.append(draw("path", { class: "axis", d: `M${left} ${y(value)}H${edge}` }));
     image.append(draw("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, text));
   }
@@ -75,12 +81,12 @@ function latencyPlot({ points, lines, count, stretch, batch }) {
   image.append(draw("text", { x: 2, y: height - 8 }, "ms"));
   image.append(draw("path", { class: "dots", d: points.map(([n, ms]) => `M${x(n).toFixed(1)} ${y(ms).toFixed(1)}h0`).join("") }));
   // The same samples seen from the side.
-  const bins = new Array(36).fill(0);
-  for (const ms of values) bins[Math.min(35, Math.floor(((ms - low) / (high - low)) * 36))] += 1;
-  const slot = (height - top - bottom) / 36;
-  bins.forEach((found, i) => {
-    const long = (found / Math.max(...bins)) * (side - 12);
-    if (found) image.append(draw("rect", { class: "bar-mark", x: edge + 8, y: height - bottom - (i + 1) * slot + .5, width: Math.max(1, long), height: slot - 1 }));
+  const slot = (height - top - bottom) / scale.bins.length;
+  const most = Math.max(...scale.bins);
+  scale.bins.forEach((found, i) => {
+    const long = Math.max(1, (found / most) * (side - 12));
+    const at = height - bottom - (i + 1) * slot + 0.5;
+    if (found) image.append(draw("rect", { class: "bar-mark", x: edge + 8, y: at, width: long, height: slot - 1 }));
   });
   let above = Infinity;
   for (const [name, ms, text] of [...lines].reverse()) {
@@ -91,5 +97,6 @@ function latencyPlot({ points, lines, count, stretch, batch }) {
     image.append(draw("text", { class: "line-name", x: edge + side + 5, y: place }, `${name} ${text.replace(" ms", "")}`));
   }
   const note = stretch > 1 ? `, least and greatest of every ${stretch} calls` : "";
-  return figure(`Latency of each call in ms, batch ${batch}, ${count} calls in the order taken${note}`, image);
+  const kind = scale.log ? ", log scale" : "";
+  return figure(`Latency of each call in ms${kind}, batch ${batch}, ${count} calls in the order taken${note}`, image);
 }
