@@ -37,7 +37,7 @@ UNIT_ROUNDOFF = {
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """The numpy dtype of that name. Raises TypeError where there is none."""
-    known: np.dtype[Any] = np.dtype(_EXTENSION.get(name, name))  # type: ignore[call-overload]
+    known: np.dtype[Any] = np.dtype(_EXTENSION.get(name, name))
     return known
 
 

@@ -15,7 +15,8 @@ from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import UsageError
-from assay.faces.composition import DEFAULT_HISTORY, open_house
+from assay.faces.cli.common import DEFAULT_HISTORY
+from assay.faces.composition import open_house
 from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_options, with_options
 from assay.pipeline.check import Checked

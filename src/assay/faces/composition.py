@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from assay.errors import NotWritable
+from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.pipeline.house import House
 from assay.ports import Progress
-
-DEFAULT_HISTORY = ".assay"
 
 
 @contextmanager

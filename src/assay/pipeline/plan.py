@@ -21,6 +21,7 @@ from assay.models.files import check_model_file
 from assay.pipeline.house import House
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
+from assay.tasks.registry import check_task
 
 _PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
 
@@ -31,6 +32,8 @@ def plan(request: Request, house: House) -> Run:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
     for wanted in request.models:
         check_model_file(wanted.path)
+        if wanted.contract.task is not None:
+            check_task(wanted.contract.task, wanted.contract.task_options)
     cases = look(request.models, request.limits, house)
     now = datetime.now(UTC)
     run_id = new_run_id(now)

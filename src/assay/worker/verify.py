@@ -14,6 +14,7 @@ from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.models.goldens import Golden
 from assay.numerics.compare import compare_outputs
 from assay.ports import Tensor
+from assay.tasks.registry import score
 from assay.worker.lower import load, lower
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
@@ -58,8 +59,6 @@ def _score(job: Job, actual: Samples, golden: Golden) -> dict[str, float]:
     contract = job.case.contract
     if contract.task is None:
         return {}
-    from assay.tasks.registry import score
-
     return score(contract.task, actual, golden.outputs, golden.labels, contract.task_options)
 
 

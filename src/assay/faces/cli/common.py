@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.core.result import Result
-from assay.pipeline.check import Checked
-from assay.ports import Progress
+if TYPE_CHECKING:  # `assay --help` must not wait for numpy
+    from assay.core.result import Result
+    from assay.pipeline.check import Checked
+    from assay.ports import Progress
+
+DEFAULT_HISTORY = ".assay"
 
 History = Annotated[
     str,

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from assay.faces.cli.common import History
-from assay.faces.composition import DEFAULT_HISTORY
+from assay.faces.cli.common import DEFAULT_HISTORY, History
 
 app = typer.Typer(
     help="Stored reference outputs: record, verify, diff, update.", no_args_is_help=True, rich_markup_mode=None

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.faces.cli.common import History, Reports, finish, progress_bar
-from assay.faces.composition import DEFAULT_HISTORY
+from assay.faces.cli.common import DEFAULT_HISTORY, History, Reports, finish, progress_bar
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
 

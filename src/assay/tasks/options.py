@@ -1,0 +1,34 @@
+"""What the task metrics have in common: samples of one output joined, options read, labels found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from assay.core.flow import Option
+from assay.errors import UsageError
+from assay.ports import Tensor, Tensors
+
+
+def option(options: Mapping[str, Option], name: str, default: str) -> str:
+    """An option that names something."""
+    return str(options.get(name, default))
+
+
+def joined(samples: Sequence[Tensors], name: str) -> Tensor:
+    """One output of all samples, joined on its batch axis. Raises UsageError where the model has no such output."""
+    if not samples or name not in samples[0]:
+        known = ", ".join(samples[0]) if samples else "none"
+        raise UsageError(
+            f"the task metrics need output '{name}', the model has {known}; name it in [model.task-options]"
+        )
+    return np.concatenate([np.asarray(sample[name]) for sample in samples])
+
+
+def label(labels: Mapping[str, Tensor], name: str, count: int) -> Tensor | None:
+    """The labels of that name, or None. Raises UsageError where there are not as many as samples."""
+    found = labels.get(name)
+    if found is not None and len(found) != count:
+        raise UsageError(f"label '{name}' has {len(found)} entries for {count} samples; record the golden again")
+    return found
