@@ -183,6 +183,19 @@ Progress = Callable[[int, int, Result], None]
 """(done, planned, newest result): called by the pipeline after each recorded result."""
 
 __all__ = [
-    "Availability", "Backend", "Blobs", "Engine", "Iterable", "Launcher", "Metric", "OptionSpec", "Progress", "Report",
-    "RunSummary", "Store", "Suite", "Tensor", "Tensors",
+    "Availability",
+    "Backend",
+    "Blobs",
+    "Engine",
+    "Iterable",
+    "Launcher",
+    "Metric",
+    "OptionSpec",
+    "Progress",
+    "Report",
+    "RunSummary",
+    "Store",
+    "Suite",
+    "Tensor",
+    "Tensors",
 ]

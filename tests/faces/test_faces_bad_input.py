@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from conftest import golden_for, linear_model
 from onnx import TensorProto, helper, numpy_helper
+
+from conftest import golden_for, linear_model
 
 
 def run_assay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,6 @@ from assay.core.result import Outcome
 from assay.core.verdict import Word
 from assay.testing.faults import LIES
 
-
 ONE_OUTPUT = ("swap_outputs", "reorder_outputs", "extra_output", "nondeterministic")
 """Lies that need two outputs, or that another test tells."""
 
