@@ -17,7 +17,7 @@ _LOWEST = sorted(extremes(name)[1] for name in UNIT_ROUNDOFF if name in ("float6
 """Largest finite values: what a kernel writes instead of an infinity, in its own type or in the one it computed in."""
 
 
-def separate(account: Partial, actual: Wide, expected: Wide, start: int, dtype: str, scale: float) -> Flags | None:
+def separate(account: Partial, actual: Wide, expected: Wide, start: int, dtype: str) -> Flags | None:
     """Record the clashes of one chunk; return which pairs are finite on both sides, None if all are.
 
     A finite reference that `dtype` cannot hold agrees with the infinity of its sign. Kinds are those of `Finding`:
@@ -38,8 +38,6 @@ def separate(account: Partial, actual: Wide, expected: Wide, start: int, dtype: 
     lowest = other & bounds & (np.signbit(left) == np.signbit(right))
     for kind, flags in (("nan", nan), ("infinity", other & ~lowest), ("lowest_for_infinity", lowest)):
         _note(account, kind, np.flatnonzero(flags), odd, left, right, start)
-    kept = right[np.isfinite(right)] * scale
-    account.skipped_squares += float(np.vecdot(kept, kept)) if kept.size else 0.0
     return finite
 
 

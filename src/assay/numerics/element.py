@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from assay.core.dtype import dtype_name, is_floating
+from assay.core.dtype import dtype_name, is_floating, numpy_dtype
 from assay.ports import Tensor
 
 _SMALL_INTEGERS = ("int4", "uint4", "int2", "uint2")
@@ -65,9 +65,9 @@ def real_name(dtype: str) -> str:
 def extremes(dtype: str) -> tuple[float, float]:
     """The lowest and the highest finite value of a numeric type, as float64."""
     if is_floating(dtype):
-        info = ml_dtypes.finfo(dtype if dtype in ("float16", "float32", "float64") else getattr(ml_dtypes, dtype))
+        info: Any = ml_dtypes.finfo(numpy_dtype(dtype))  # type: ignore[no-untyped-call]
         return float(info.min), float(info.max)
     if dtype == "bool":
         return 0.0, 1.0
-    whole = ml_dtypes.iinfo(getattr(ml_dtypes, dtype, dtype))
+    whole: Any = ml_dtypes.iinfo(numpy_dtype(dtype))  # type: ignore[no-untyped-call]
     return float(whole.min), float(whole.max)

@@ -45,7 +45,7 @@ def figures(account: Partial, reference: Reference, total: int) -> dict[str, flo
     if not account.pairs:
         return found
     scale = reference.scale
-    energy = max(0.0, reference.squares - account.skipped_squares)
+    energy = reference.squares if account.squared_expected is None else account.squared_expected
     rmse = math.sqrt(account.squared_error / account.pairs)
     found |= {
         "max_abs": account.max_abs / scale,
@@ -76,11 +76,24 @@ def _decibel(signal: float, noise: float) -> float:
     return 10.0 * (math.log10(signal) - math.log10(noise))
 
 
+def needs_products(account: Partial, reference: Reference) -> bool:
+    """Whether the sums so far do not tell everything.
+
+    The energy of the reference is not that of the pairs where a partner was not finite. The error does not tell the
+    angle where one norm is more than twice the other: too many digits cancel.
+    """
+    if account.pairs < reference.finite:
+        return True
+    return not 0.25 <= _ratio(account.squared_actual, reference.squares) <= 4.0
+
+
 def _cosine(account: Partial, energy: float) -> float:
-    """From the error rather than the product: 1 - cosine keeps its digits where the two sides are close."""
+    """From the error rather than the product where the sides are close: 1 - cosine keeps its digits."""
     left, right = math.sqrt(account.squared_actual), math.sqrt(energy)
     if not left or not right or not math.isfinite(left * right):
         return math.nan
+    if account.product is not None:
+        return max(-1.0, min(1.0, account.product / left / right))
     # |a - e|^2 = (|a| - |e|)^2 + 2 |a| |e| (1 - cosine)
     apart = (account.squared_error - (left - right) ** 2) / left / right / 2.0
     return max(-1.0, min(1.0, 1.0 - apart))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.dtype import numpy_dtype
+from assay.core.dtype import is_floating
 from assay.numerics import histogram, ulp
 from assay.numerics.classes import Wide, separate
 from assay.numerics.element import Lane
@@ -39,13 +39,13 @@ def add_wide(account: Partial, piece: Piece, terms: Terms) -> None:
     left, right = piece.actual, piece.expected
     actual, expected = left.astype(np.float64), right.astype(np.float64)
     positions = np.arange(piece.start, piece.start + actual.size)
-    finite = separate(account, actual, expected, piece.start, terms.dtype, terms.scale)
+    finite = separate(account, actual, expected, piece.start, terms.dtype)
     if finite is not None:
         actual, expected, positions = actual[finite], expected[finite], positions[finite]
         left, right = left[finite], right[finite]
     if not actual.size:
         return
-    count_ulps(account, left, right, terms.dtype)
+    count_ulps(account, left, right)
     if terms.scale != 1.0:
         actual, expected = actual * terms.scale, expected * terms.scale
     _figures(account, np.abs(actual - expected), actual, expected, positions, terms)
@@ -59,10 +59,10 @@ def _whole_difference(actual: Tensor, expected: Tensor) -> Wide:
     return (high.view(np.uint64) - low.view(np.uint64)).astype(np.float64)
 
 
-def count_ulps(account: Partial, actual: Tensor, expected: Tensor, dtype: str) -> None:
+def count_ulps(account: Partial, actual: Tensor, expected: Tensor) -> None:
     """Distances on the grid of the output's type, onto which the reference (and only here) is rounded."""
-    grid = numpy_dtype(dtype)
-    if grid.kind in "biu" or actual.dtype != grid:
+    grid = actual.dtype
+    if not is_floating(grid.name):
         return
     rounded = expected.astype(grid)
     kept = np.isfinite(rounded.astype(np.float64))
@@ -111,3 +111,11 @@ def points(budget: Wide, bar: float, actual: Wide, expected: Wide, positions: An
         Point(float(budget[at]), int(positions[at]), float(expected[at]) / scale, float(actual[at]) / scale)
         for at in found
     ]
+
+
+def products(piece: Piece, scale: float) -> tuple[float, float]:
+    """Sums of actual * expected and of expected^2 of one chunk, over the pairs that are finite on both sides, scaled."""
+    actual, expected = piece.actual.astype(np.float64) * scale, piece.expected.astype(np.float64) * scale
+    finite = np.isfinite(actual) & np.isfinite(expected)
+    actual, expected = actual[finite], expected[finite]
+    return float(np.sum(actual * expected)), squares(expected)

@@ -20,6 +20,7 @@ from assay.numerics.kernel import Terms, add_wide, count_ulps, points, used
 from assay.numerics.partial import EXACT, WORST, Partial, keep_worst
 from assay.numerics.reference import single, squares_narrow, total
 from assay.numerics.stream import CHUNK, Piece
+from assay.ports import Tensor
 
 _SLACK = 1e-6
 Narrow = np.ndarray[Any, np.dtype[np.float32]]
@@ -72,16 +73,30 @@ def _add(account: Partial, tally: Tally, piece: Piece, terms: Terms) -> None:
         add_wide(account, piece, terms)
         return
     account.pairs += count
+    smallest = 0.0
     if largest:
-        account.sum_error += total(error, largest)
-        account.squared_error += squares_narrow(error, largest)
+        account.sum_error += total(error)
+        account.squared_error += squares_narrow(error)
         np.abs(expected, out=size)
+        smallest = float(size.min())
         _largest(account, largest, error, size, ratio, actual, expected)
         _allowance(account, error, size, ratio, actual, expected, piece.start, terms)
-    _count(account, tally, piece, actual, expected, error, largest, terms)
-    low, high = float(actual.min()), float(actual.max())
-    account.squared_actual += squares_narrow(actual, max(-low, high))
+    _count(account, tally, piece, actual, expected, error, largest, smallest)
+    if terms.total <= EXACT:
+        account.errors.append(error.astype(np.float64))
+    energy = squares_narrow(actual)
+    account.squared_actual += energy
+    low, high = _extremes(piece.actual, actual, energy)
     account.lowest, account.highest = min(account.lowest, low), max(account.highest, high)
+
+
+def _extremes(raw: Tensor, values: Narrow, energy: float) -> tuple[float, float]:
+    """The lowest and the highest value; of a few, where these and the sum of squares show that it is alive."""
+    few = values[:: values.size // 8 + 1]
+    low, high = float(few.min()), float(few.max())
+    if low != high and energy < 1e32 and raw.dtype == np.float32:
+        return low, high
+    return float(values.min()), float(values.max())
 
 
 def _exact(actual: Narrow, expected: Narrow, chosen: Any) -> tuple[Any, Any, Any]:
@@ -148,22 +163,22 @@ def _count(
     expected: Narrow,
     error: Narrow,
     largest: float,
-    terms: Terms,
+    smallest: float,
 ) -> None:
-    """The two histograms, of which the small types count their distances on their own grid. Overwrites the buffers."""
-    if terms.total <= EXACT:
-        account.errors.append(error.astype(np.float64))
+    """The two histograms, of which the small types count their distances on their own grid. Overwrites the other
+    buffers; `smallest` is the smallest magnitude of the reference."""
     if not largest:
         tally.keys[0] += error.size
         tally.equal += error.size
         return
     if not (piece.actual.dtype == piece.expected.dtype == np.float32):
         account.octaves += histogram.count_wide(error.astype(np.float64))
-        count_ulps(account, piece.actual, piece.expected, terms.dtype)
+        count_ulps(account, piece.actual, piece.expected)
         return
     apart, number = _BUFFERS.size[: error.size].view(np.int32), _BUFFERS.ratio[: error.size]
     joint.distances(actual, expected, apart, number.view(np.int32))
     keys = joint.count(error, apart, number, _BUFFERS.whole[: error.size])
     tally.keys[: keys.size] += keys
-    # Only the cell of the smallest errors can hold both distances 0 and 1.
-    tally.equal += int(np.count_nonzero(actual == expected)) if keys[0] else 0
+    # The cell of the smallest errors holds distance 0; distance 1 only between numbers below 2^-105.
+    rare = keys[0] and smallest < 2.0**-104
+    tally.equal += int(np.count_nonzero(actual == expected)) if rare else int(keys[0])

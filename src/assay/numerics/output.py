@@ -11,8 +11,8 @@ from assay.core.case import Contract
 from assay.core.result import Comparison, Finding, Histogram, Worst
 from assay.numerics import degenerate, histogram, text, ulp
 from assay.numerics.element import Lane, as_real, is_integer, lane_of, real_name
-from assay.numerics.figures import figures
-from assay.numerics.kernel import Terms, add_wide
+from assay.numerics.figures import figures, needs_products
+from assay.numerics.kernel import Terms, add_wide, products
 from assay.numerics.kernel_float32 import add_block, suits
 from assay.numerics.partial import Partial, Point, merge
 from assay.numerics.reference import Reference, survey
@@ -79,6 +79,8 @@ def _compare_numbers(
     total = sum(tensor.size for tensor in left)
     terms = Terms(lane, dtype, rtol, atol, reference.scale, total)
     account = _account(left, right, terms, threads)
+    if needs_products(account, reference):
+        account.product, account.squared_expected = _products(left, right, terms.scale, threads)
     poor = degenerate.poor_reference(reference, right, dtype)
     collapsed = degenerate.poor_actual(account, left, dtype)
     findings = _clashes(blank.output, account, left)
@@ -114,6 +116,15 @@ def _account(left: Sequence[Tensor], right: Sequence[Tensor], terms: Terms, thre
         return account
 
     return merge(over_blocks(one, left, right, threads))
+
+
+def _products(left: Sequence[Tensor], right: Sequence[Tensor], scale: float, threads: int) -> tuple[float, float]:
+    def one(block: list[Piece]) -> list[tuple[float, float]]:
+        with np.errstate(all="ignore"):
+            return [products(piece, scale) for piece in chunks(block)]
+
+    found = [pair for pairs in over_blocks(one, left, right, threads) for pair in pairs]
+    return sum(product for product, _ in found), sum(energy for _, energy in found)
 
 
 def _sentence(words: str) -> str:

@@ -39,15 +39,18 @@ class Clash:
 class Partial:
     """Sums and extremes over pairs of finite numbers, and the clashes among the others.
 
-    Values are multiplied by the scale of the reference. `skipped_squares` are those of finite references whose partner
-    was not finite. `octaves` and `ulps` are the histograms; `errors` every absolute error of a small output.
+    Values are multiplied by the scale of the reference. `lowest` and `highest` are extremes of the output in its own unit,
+    or, where that is enough to show that it is neither constant nor saturated, of a few of its values. `octaves` and
+    `ulps` are the histograms; `errors` every absolute error of a small output. `squared_expected` and `product` (the inner
+    product) are None where the energy of the whole reference, and the error, tell the same.
     """
 
     pairs: int = 0
     sum_error: float = 0.0
     squared_error: float = 0.0
     squared_actual: float = 0.0
-    skipped_squares: float = 0.0
+    squared_expected: float | None = None
+    product: float | None = None
     max_abs: float = 0.0
     max_rel: float = 0.0
     budget: float = 0.0
@@ -81,7 +84,7 @@ def merge(parts: Iterable[Partial]) -> Partial:
     """One account of all parts, added in the given order."""
     total = Partial()
     for part in parts:
-        for name in ("pairs", "sum_error", "squared_error", "squared_actual", "skipped_squares", "outside"):
+        for name in ("pairs", "sum_error", "squared_error", "squared_actual", "outside"):
             setattr(total, name, getattr(total, name) + getattr(part, name))
         for name in ("max_abs", "max_rel", "budget", "highest"):
             setattr(total, name, max(getattr(total, name), getattr(part, name)))

@@ -17,7 +17,7 @@ from assay.ports import Tensor
 _ROW = 1 << 13
 _SHORT_ROW = 1 << 9
 _ONES = np.ones(_SHORT_ROW, np.float32)
-_MODEST = (1e-12, 1e15)
+_MODEST = (1e-20, 1e32)
 
 Narrow = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -59,25 +59,28 @@ def squares(values: np.ndarray[Any, np.dtype[np.float64]]) -> float:
     return total
 
 
-def squares_narrow(values: Narrow, peak: float) -> float:
-    """Sum of squares of float32 of magnitude at most `peak`: single precision inside rows, double across them.
+def squares_narrow(values: Narrow) -> float:
+    """Sum of squares of float32: single precision inside rows, double across them.
 
     A row is short enough to stay within 1e-6, by far in practice. Squares that float32 cannot hold are summed in double.
     """
     whole = values.size - values.size % _SHORT_ROW
-    if not whole or not _MODEST[0] < peak < _MODEST[1]:
-        return squares(values.astype(np.float64))
-    rows = values[:whole].reshape(-1, _SHORT_ROW)
-    return float(np.vecdot(rows, rows).sum(dtype=np.float64)) + squares(values[whole:].astype(np.float64))
+    if whole:
+        rows = values[:whole].reshape(-1, _SHORT_ROW)
+        result = float(np.vecdot(rows, rows).sum(dtype=np.float64))
+        if _MODEST[0] < result < _MODEST[1]:
+            return result + squares(values[whole:].astype(np.float64))
+    return squares(values.astype(np.float64))
 
 
-def total(values: Narrow, peak: float) -> float:
+def total(values: Narrow) -> float:
     """Sum of non-negative float32, in the same way."""
     whole = values.size - values.size % _SHORT_ROW
-    if not whole or not _MODEST[0] < peak < _MODEST[1]:
-        return float(values.sum(dtype=np.float64))
-    sums = np.vecdot(values[:whole].reshape(-1, _SHORT_ROW), _ONES)
-    return float(sums.sum(dtype=np.float64)) + float(values[whole:].sum(dtype=np.float64))
+    if whole:
+        result = float(np.vecdot(values[:whole].reshape(-1, _SHORT_ROW), _ONES).sum(dtype=np.float64))
+        if _MODEST[0] < result < _MODEST[1]:
+            return result + float(values[whole:].sum(dtype=np.float64))
+    return float(values.sum(dtype=np.float64))
 
 
 def single(values: Tensor) -> Narrow:
@@ -115,7 +118,7 @@ def _look(values: Tensor, scale: float) -> Reference:
         narrow = single(values)
         low, high = float(narrow.min()), float(narrow.max())
         if math.isfinite(low) and math.isfinite(high):
-            return Reference(narrow.size, narrow.size, low, high, squares_narrow(narrow, max(-low, high)), scale)
+            return Reference(narrow.size, narrow.size, low, high, squares_narrow(narrow), scale)
     wide = values.astype(np.float64)
     finite = wide[np.isfinite(wide)]
     if not finite.size:
