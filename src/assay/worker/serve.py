@@ -9,6 +9,8 @@ import sys
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
 from assay.core.wire import Crumb, Done, Hello, decode_job, frame, split_frames
+from assay.worker.stages import Stages
+from assay.worker.tasks import execute
 
 VERSION = "1"
 """Of the protocol: a worker of another environment must speak the same."""
@@ -30,9 +32,6 @@ def serve(connection: socket.socket) -> None:
 def _execute(job: Job, connection: socket.socket) -> Result:
     if job.task == "noop":
         return Result(job.key, job.case.name, job.flow.name, job.task.value, "", Outcome.OK, Stage.START)
-    from assay.worker.stages import Stages
-    from assay.worker.tasks import execute
-
     result = execute(job, Stages(lambda stage: connection.sendall(frame(Crumb(stage)))))
     gc.collect()
     return result
