@@ -14,6 +14,8 @@ import pytest
 from assay.models.golden_samples import Array, Golden
 from assay.models.goldens import read_golden, verify_golden
 from assay.models.onnx_file import open_model
+from assay.pipeline.config import load_config
+from assay.tasks.registry import score
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODELS = ("classifier", "detector", "segmenter")
@@ -125,3 +127,22 @@ def test_detector_and_segmenter_are_judged_by_one_truth() -> None:
         assert set(np.unique(cells)) - {0} == set(kinds[kinds >= 0] + 1)
     for one, other in zip(golden("detector").inputs, golden("segmenter").inputs, strict=True):
         np.testing.assert_array_equal(one["image"], other["image"])
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "figure"),
+    [
+        ("classifier", "classification", "top1_accuracy"),
+        ("detector", "detection", "map50"),
+        ("segmenter", "segmentation", "mean_iou"),
+    ],
+)
+def test_policy_demands_the_floors_of_figures_that_are_recorded(name: str, task: str, figure: str) -> None:
+    """Two implementations, the example's and Assay's, agree on the figure; 0.01 is for COCO's 101 recall points."""
+    config = load_config(DIGITS / "assay.toml")
+    (goal,) = [goal for goal in config.policy.goals if goal.figure == f"task.{figure}"]
+    assert (goal.case, goal.min, goal.flow) == (name, accuracy.FLOORS[name], "*")
+    assert {entry.name: entry.contract.task for entry in config.models}[name] == task
+    samples = golden(name)
+    figures = score(task, samples.outputs, samples.outputs, samples.labels, {})
+    assert figures[figure] == pytest.approx(reached(name, stacked(samples.outputs), samples.labels), abs=0.01)
