@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from conftest import golden_for, linear_model
+from small_models import golden_for, linear_model
 
 
 def run_assay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

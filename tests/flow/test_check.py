@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import assay
 from assay.core.result import Outcome
 from assay.core.verdict import Word
 from assay.testing.faults import LIES
+from small_models import linear_model
 
 ONE_OUTPUT = ("swap_outputs", "reorder_outputs", "extra_output", "nondeterministic")
 """Lies that need two outputs, or that another test tells."""
@@ -49,9 +51,7 @@ def test_two_real_backends_pass_against_goldens_and_against_the_oracle(here: Pat
         assert all(result.facts.artifact_bytes > 0 for result in checked.results)
 
 
-@pytest.mark.parametrize(
-    "lie", [lie for lie in LIES if lie not in ONE_OUTPUT]
-)
+@pytest.mark.parametrize("lie", [lie for lie in LIES if lie not in ONE_OUTPUT])
 def test_no_lie_passes(lie: str, here: Path, golden: Path) -> None:
     checked = assay.check("linear.onnx", flows=[f"faulty-{lie}"], golden=golden, measure=False)
     (result,) = checked.results
@@ -99,9 +99,7 @@ def test_the_repro_line_of_a_failure_repeats_exactly_that_job(here: Path, golden
         cwd=here,
     )
     assert first.returncode == 1, first.stderr
-    (line,) = [text.strip() for text in first.stdout.splitlines() if "--only" in text]
-    import shlex
-
+    (line,) = [text.strip() for text in first.stdout.splitlines() if text.strip().startswith("assay check")]
     second = run_assay(*shlex.split(line)[1:], cwd=here)
     assert second.returncode == 1, second.stderr
     assert "1 of 1 jobs" in second.stdout
@@ -109,7 +107,8 @@ def test_the_repro_line_of_a_failure_repeats_exactly_that_job(here: Path, golden
 
 def test_exit_codes_of_nothing_and_of_unavailable(here: Path) -> None:
     assert run_assay("check", "linear.onnx", "--only", "no|such|job", cwd=here).returncode == 2
-    config = '[[model]]\npath = "linear.onnx"\n[flows]\nuse = ["onnxruntime"]\n[policy]\nminimum-cases = { "*" = 5 }\n[measure]\nenabled = false\n'
+    models = '[[model]]\npath = "linear.onnx"\n[flows]\nuse = ["onnxruntime"]\n'
+    config = models + '[policy]\nminimum-cases = { "*" = 5 }\n[measure]\nenabled = false\n'
     (here / "assay.toml").write_text(config)
     few = run_assay("check", cwd=here)
     assert few.returncode == 1
@@ -138,8 +137,6 @@ def test_golden_life_cycle(here: Path) -> None:
     assert recorded.returncode == 0, recorded.stderr
     assert run_assay("golden", "verify", "g", "--model", "linear.onnx", cwd=here).returncode == 0
     assert run_assay("golden", "diff", "g", "linear.onnx", cwd=here).returncode == 0
-    from conftest import linear_model
-
     linear_model(here / "linear.onnx", scale=1.5)
     refused = run_assay("check", "linear.onnx", "--golden", "g", cwd=here)
     assert refused.returncode == 2

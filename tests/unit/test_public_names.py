@@ -17,7 +17,9 @@ def test_every_public_name_is_there() -> None:
         _ = assay.nothing_of_that_kind
 
 
-@pytest.mark.parametrize("module", ["assay.faces.api", "assay.faces.cli.main", "assay.pipeline.check", "assay.launch.pool"])
+@pytest.mark.parametrize(
+    "module", ["assay.faces.api", "assay.faces.cli.main", "assay.pipeline.check", "assay.launch.pool"]
+)
 def test_the_driver_imports_no_backend(module: str) -> None:
     heavy = ("onnxruntime", "openvino", "torch", "assay.worker")
     line = f"import {module}, sys; print([name for name in {heavy} if name in sys.modules])"
