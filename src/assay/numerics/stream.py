@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.ports import Tensor
 
-CHUNK = 1 << 16
+CHUNK = 1 << 17
 """Elements worked on at once: with its buffers it stays in the second-level cache."""
 
 BLOCK = 1 << 22

@@ -1,0 +1,95 @@
+"""Where the fast pass could go wrong: on the edge of an allowance, at ties, at values whose squares float32 cannot hold."""
+
+import numpy as np
+import pytest
+
+from assay.core.case import Contract, Tolerance
+from assay.numerics import stream
+from assay.numerics.compare import compare_outputs
+
+
+def compared(actual, expected, rtol=0.0, atol=0.5):
+    contract = Contract(tolerances={"*": Tolerance(rtol=rtol, atol=atol)})
+    (comparison,), findings = compare_outputs([{"o": actual}], [{"o": expected}], contract)
+    return comparison, [finding.kind for finding in findings]
+
+
+@pytest.mark.parametrize(("atol", "share"), [(2.0**-10 * (1 + 1e-9), 0.0), (2.0**-10 * (1 - 1e-9), 0.5)])
+def test_double_precision_decides_on_which_side_of_its_allowance_an_element_is(atol, share):
+    expected = np.linspace(1.0, 1.5, 1000, dtype=np.float16).astype(np.float32)
+    actual = expected.copy()
+    actual[::2] += np.float32(2.0**-10)
+    assert compared(actual, expected, atol=atol)[0].metrics["share_out_of_tolerance"] == share
+
+
+@pytest.mark.parametrize("n", [40, stream.CHUNK + 40, stream.BLOCK + 40])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_of_equally_wrong_elements_the_first_are_told(n, dtype):
+    expected = (np.arange(n) % 7).astype(dtype)
+    found, _ = compared(expected + dtype(1.0), expected)
+    assert [worst.index for worst in found.worst] == [(0, position) for position in range(10)]
+
+
+@pytest.mark.parametrize("scale", [1e-37, 1e-30, 1e-22, 1e-15, 1e15, 1e22, 1e30, 1e37])
+def test_squares_beyond_float32_are_summed_all_the_same(scale):
+    rng = np.random.default_rng(0)
+    expected = (rng.uniform(0.5, 1.5, 5000) * scale).astype(np.float32)
+    actual = (expected * np.float32(1.01)).astype(np.float32)
+    a, e = actual.astype(np.float64), expected.astype(np.float64)
+    found = compared(actual, expected, atol=max(1e-29, scale))[0].metrics
+    assert found["rmse"] == pytest.approx(np.sqrt(np.mean((a - e) ** 2)), rel=1e-6)
+    assert found["mean_abs"] == pytest.approx(np.mean(np.abs(a - e)), rel=1e-6)
+    assert found["norm_ratio"] == pytest.approx(np.linalg.norm(a) / np.linalg.norm(e), rel=1e-6)
+    assert found["rel_l2"] == pytest.approx(np.linalg.norm(a - e) / np.linalg.norm(e), rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_a_saturated_output_is_seen_though_a_few_of_its_values_are_alive(dtype):
+    expected = np.random.default_rng(0).standard_normal(1000).astype(dtype)
+    actual = np.full(1000, np.finfo(dtype).max, dtype)
+    actual[::126] = np.arange(8)
+    found, kinds = compared(actual, expected)
+    assert kinds == ["degenerate", "values"]
+    assert "saturated" in found.degenerate
+
+
+def test_an_output_constant_but_for_one_element_is_no_collapse():
+    expected = np.random.default_rng(0).standard_normal(1000, dtype=np.float32)
+    actual = np.zeros(1000, np.float32)
+    actual[77] = 1.0
+    assert compared(actual, expected)[1] == ["values"]
+
+
+def test_quantiles_of_a_large_output_are_interpolated():
+    rng = np.random.default_rng(0)
+    expected = rng.standard_normal(500_000, dtype=np.float32)
+    actual = expected + rng.standard_normal(500_000, dtype=np.float32)
+    error = np.abs(actual.astype(np.float64) - expected)
+    found = compared(actual, expected)[0].metrics
+    for name, share in (("abs_p50", 0.5), ("abs_p90", 0.9), ("abs_p99", 0.99)):
+        assert found[name] == pytest.approx(np.quantile(error, share), rel=0.01)
+
+
+def test_signed_and_unsigned_64_bits_do_not_meet_modulo():
+    found, kinds = compared(np.array([-1, 5]), np.array([2**64 - 1, 5], np.uint64))
+    assert kinds == ["dtype", "values"]
+    assert found.metrics["max_abs"] == 2.0**64
+
+
+def test_identical_bits_cost_no_figure():
+    values = np.random.default_rng(0).standard_normal(3 * stream.CHUNK, dtype=np.float32)
+    found, kinds = compared(values, values.copy(), rtol=1e-5, atol=1e-5)
+    assert kinds == []
+    assert found.metrics["max_abs"] == found.metrics["abs_p99"] == found.metrics["budget_used"] == 0.0
+    assert found.metrics["cosine"] == found.metrics["norm_ratio"] == 1.0
+    assert found.ulp_histogram.counts[0] == sum(found.error_histogram.counts) == values.size
+
+
+def test_arrays_are_left_as_they_were():
+    expected = np.random.default_rng(0).standard_normal(3 * stream.CHUNK, dtype=np.float32)
+    actual = expected + np.float32(0.25)
+    before = actual.copy(), expected.copy()
+    actual.flags.writeable = expected.flags.writeable = False
+    compared(actual, expected)
+    assert np.array_equal(actual, before[0])
+    assert np.array_equal(expected, before[1])
