@@ -38,7 +38,9 @@ _ORT_NOISE = re.compile(
     r"^\[ONNXRuntimeError\] : \d+ : \w+ : |Load model from .*? failed: ?|/\S+\.(?:cc|h):\d+ .*?\) (?=[A-Z])"
 )
 
-_OV_OPERATOR = re.compile(r"No conversion rule found|[Nn]ot supported|[Uu]nsupported|not implemented", re.IGNORECASE)
+_OV_OPERATOR = re.compile(
+    r"No conversion rule found|[Nn]ot supported|[Uu]nsupported|not implemented|only supported", re.IGNORECASE
+)
 _OV_OPSET = re.compile(r"[Uu]nsupported (model )?(IR|opset) version|opset version .* (is )?not supported")
 _OV_INVALID = re.compile(
     r"isn't found for node|Unable to read the model|Could not open the file|OpConversionFailure|OpValidationFailure"
@@ -77,10 +79,11 @@ def openvino_failure(text: str) -> Failure:
         return Unsupported(short, node=node, cause=Cause.OPSET_TOO_NEW.value)
     if "No conversion rule found" in text:
         return Unsupported(short, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
-    if _OV_INVALID.search(text):
-        return InvalidModel(short, node=node)
+    # A conversion that fails may say of a valid model that this form of an operator "is only supported for 4D".
     if _OV_OPERATOR.search(text):
         return Unsupported(short, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
+    if _OV_INVALID.search(text):
+        return InvalidModel(short, node=node)
     return Lowering(short, node=node)
 
 

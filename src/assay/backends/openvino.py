@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from assay.backends.availability import installed
@@ -22,6 +24,7 @@ from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _DEVICE = "CPU"
 _ARTIFACT = "model.blob"
+_DECLARED = "declared.json"
 _NAMES = {
     "f16": "float16",
     "f32": "float32",
@@ -44,6 +47,13 @@ _EXTENSION = {
     "uint4": "u4",
 }
 _HINTS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """What the ONNX file calls its inputs and outputs; openvino renames and drops some."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
 
 
 class OpenVINO:
@@ -79,7 +89,9 @@ class OpenVINO:
         config = _config(options, flow)
         core = openvino.Core()
         try:
-            return OpenVINOEngine(core.compile_model(core.read_model(str(model)), _DEVICE, config), options)
+            return OpenVINOEngine(
+                core.compile_model(core.read_model(str(model)), _DEVICE, config), options, declared_names(model)
+            )
         except RuntimeError as error:
             raise openvino_failure(str(error)) from error
 
@@ -90,8 +102,9 @@ class OpenVINO:
         options = resolve_options(self.options, flow)
         config = _config(options, flow)
         blob = (folder / _ARTIFACT).read_bytes()
+        declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
         try:
-            return OpenVINOEngine(openvino.Core().import_model(blob, _DEVICE, config), options)
+            return OpenVINOEngine(openvino.Core().import_model(blob, _DEVICE, config), options, declared)
         except RuntimeError as error:
             raise openvino_failure(str(error)) from error
 
@@ -99,18 +112,21 @@ class OpenVINO:
 class OpenVINOEngine:
     """One compiled model and one request. Outputs carry the ONNX names, in the model's order."""
 
-    def __init__(self, compiled: Any, options: dict[str, Option]) -> None:
-        self._compiled, self._options = compiled, options
-        self._inputs = [_spec(port) for port in compiled.inputs]
-        self._outputs = [_spec(port).name for port in compiled.outputs]
+    def __init__(self, compiled: Any, options: dict[str, Option], declared: Declared) -> None:
+        self._compiled, self._options, self._declared = compiled, options, declared
+        self._inputs = _specs(compiled.inputs, declared.inputs)
+        self._outputs = [spec.name for spec in _specs(compiled.outputs, declared.outputs)]
+        # An input that no node reads is dropped by openvino 2026.4; ONNX runtimes take it and ignore it.
+        self._unread = set(declared.inputs) - {spec.name for spec in self._inputs}
         self._request = compiled.create_infer_request()
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Raises ValueError for an input of another dtype or shape: openvino 2026.4 converts the one silently and
         reads past the end of the other."""
-        check_feeds(tensors, self._inputs)
+        read = {name: array for name, array in tensors.items() if name not in self._unread}
+        check_feeds(read, self._inputs)
         try:
-            self._request.infer({name: _tensor(array) for name, array in tensors.items()})
+            self._request.infer([_tensor(read[spec.name]) for spec in self._inputs])
         except RuntimeError as error:
             raise openvino_failure(str(error)) from error
         return {name: _array(self._request.get_output_tensor(i)) for i, name in enumerate(self._outputs)}
@@ -118,6 +134,7 @@ class OpenVINOEngine:
     def save(self, folder: Path) -> None:
         """The compiled model as one file; it belongs to this version of openvino and this kind of processor."""
         (folder / _ARTIFACT).write_bytes(self._compiled.export_model().getvalue())
+        (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
 
     def facts(self) -> BuildFacts:
         """`precision` is what the property says after compiling; placements are the nodes of the executed graph."""
@@ -138,9 +155,31 @@ def _config(options: dict[str, Option], flow: Flow) -> dict[str, str | int]:
     return {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": positive(options, "threads", flow)}
 
 
-def _spec(port: Any) -> TensorSpec:
+def declared_names(model: Path) -> Declared:
+    """The names of the file's graph, initializers apart."""
+    import onnx
+
+    graph = onnx.load(model, load_external_data=False).graph
+    constants = {one.name for one in graph.initializer}
+    inputs = tuple(one.name for one in graph.input if one.name not in constants)
+    return Declared(inputs, tuple(one.name for one in graph.output))
+
+
+def _specs(ports: Sequence[Any], declared: Sequence[str]) -> list[TensorSpec]:
+    """A port carries every name that the graph had for its tensor: the declared one is ours, each taken once."""
+    specs: list[TensorSpec] = []
+    for index, port in enumerate(ports):
+        taken = {spec.name for spec in specs}
+        names = port.get_names()
+        # An imported blob has forgotten the name of an input that goes straight to an output: then its place tells.
+        place = declared[index] if len(ports) == len(declared) else port.get_any_name()
+        ours = next((name for name in declared if name in names and name not in taken), place)
+        specs.append(_spec(port, ours))
+    return specs
+
+
+def _spec(port: Any, name: str) -> TensorSpec:
     kind = port.get_element_type().get_type_name()
-    name = port.get_any_name()
     if kind not in _NAMES:
         # Text is refused too: a graph that passes it through corrupts the heap (openvino 2026.4.1).
         raise Unsupported(f'"{name}" is of type {kind}, which does not pass safely through openvino.')

@@ -50,6 +50,28 @@ def test_several_names_of_one_tensor(write: Any) -> None:
     assert list(outputs) == ["d", "a", "c"]
 
 
+def _reloaded(model: Path, folder: Path) -> Any:
+    folder.mkdir()
+    OpenVINO().lower(model, _FLOW).save(folder)
+    return OpenVINO().load(folder, _FLOW)
+
+
+def test_inputs_keep_their_names_through_aliases_and_the_artifact(write: Any, tmp_path: Path) -> None:
+    x = np.array([-1.0, 2.0], np.float32)
+    aliased = write("g (float[n] x) => (float[n] y) { h = Identity(x)\n y = Relu(h) }")
+    assert _reloaded(aliased, tmp_path / "a").run({"x": x})["y"].tolist() == [0, 2]
+    straight = write("g (float[n] x) => (float[n] y) { y = Identity(x) }")
+    assert _reloaded(straight, tmp_path / "b").run({"x": x})["y"].tolist() == [-1, 2]
+
+
+def test_an_input_that_no_node_reads_is_taken_and_ignored(write: Any, tmp_path: Path) -> None:
+    x = np.array([-1.0, 2.0], np.float32)
+    engine = _reloaded(write("g (float[n] x, float[m] unread) => (float[n] y) { y = Relu(x) }"), tmp_path / "c")
+    assert engine.run({"x": x, "unread": np.ones(3, np.float32)})["y"].tolist() == [0, 2]
+    with pytest.raises(ValueError, match="no such input"):
+        engine.run({"x": x, "unread": x, "unknown": x})
+
+
 def test_types_that_numpy_lacks(write: Any) -> None:
     values = np.array([1.0, -2.0, 3.0], np.float32)
     for name, kind, code in [("bfloat16", "bfloat16", 16), ("float8_e4m3fn", "float8e4m3fn", 17), ("int4", "int4", 22)]:
