@@ -1,4 +1,4 @@
-"""The extension manual: what a backend, a metric, a suite, a launcher, a store, a blob store and a report must do.
+"""The extension manual: what a backend, a transform, a metric, a suite, a launcher, a store, a blob store and a report must do.
 
 Each protocol names the conformance check in `assay.testing` that an implementation must pass. Implementations are found by
 entry point (groups `assay.backends`, `assay.transforms`, `assay.suites`, `assay.metrics`, `assay.reports`,
@@ -71,6 +71,8 @@ class Backend(Protocol):
     options: tuple[OptionSpec, ...]
     flows: tuple[Flow, ...]
     """The named flows this backend offers, the default one first."""
+    accepts: str
+    """The form of model that `lower` reads: "onnx" (a file) or "torch" (a file of torch.export). The worker converts."""
 
     def availability(self) -> Availability:
         """Without importing the library where that is possible (importlib.metadata): this is called in the driver."""
@@ -81,11 +83,41 @@ class Backend(Protocol):
         ...
 
     def lower(self, model: Path, flow: Flow) -> Engine:
-        """Compile the ONNX file for this flow. Raises errors of `assay.errors.Lowering` where the backend's words tell why."""
+        """Compile the file for this flow. Raises errors of `assay.errors.Lowering` where the backend's words tell why."""
         ...
 
     def load(self, folder: Path, flow: Flow) -> Engine:
         """The engine saved into `folder` by `Engine.save`."""
+        ...
+
+
+class Transform(Protocol):
+    """Rewrites a model before it is lowered: its precision, its quantization, its opset. Instantiated without arguments.
+
+    A flow names its transforms in order, each as `name` or `name:argument` (`opset:17`, `int8-qdq:per-channel`).
+    Conformance: `assay.testing.check_transform`.
+    """
+
+    name: str
+    accepts: str
+    """The form of model it reads and writes: "onnx" or "torch"."""
+    calibrated: bool
+    """Whether it needs samples. They are taken from the golden set, and those taken are never judged."""
+
+    def availability(self) -> Availability:
+        """As for a backend."""
+        ...
+
+    def prepare(self) -> None:
+        """Import what it needs (the `import` stage)."""
+        ...
+
+    def apply(self, model: Path, folder: Path, argument: str, calibration: Sequence[Tensors]) -> Path:
+        """Write the rewritten model into an existing empty folder and return its path; `model` stays as it is.
+
+        Raises errors of `assay.errors.Lowering` for a model that it cannot serve, UsageError for an argument that it
+        does not know.
+        """
         ...
 
 
@@ -198,4 +230,5 @@ __all__ = [
     "Suite",
     "Tensor",
     "Tensors",
+    "Transform",
 ]

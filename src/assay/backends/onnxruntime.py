@@ -34,6 +34,7 @@ class OnnxRuntime:
     """Conformance: `assay.testing.check_backend`."""
 
     name = "onnxruntime"
+    accepts = "onnx"
     options = (
         OptionSpec("optimization", "all", tuple(_LEVELS), "graph optimization level"),
         OptionSpec("threads", 1, help="threads inside one operator"),

@@ -64,6 +64,7 @@ class OpenVINO:
     """
 
     name = "openvino"
+    accepts = "onnx"
     options = (
         OptionSpec("precision", "float32", tuple(_HINTS), "the type in which it may multiply"),
         OptionSpec("threads", 1, help="threads of one inference"),

@@ -31,6 +31,7 @@ class Reference:
     """Conformance: `assay.testing.check_backend`."""
 
     name = "reference"
+    accepts = "onnx"
     options = (OptionSpec("precision", "model", ("model", "float64"), "the model's own types, or float64 throughout"),)
     flows = (
         Flow(name="reference", backend="reference"),

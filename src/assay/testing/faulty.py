@@ -30,6 +30,7 @@ class Faulty:
     """
 
     name = "faulty"
+    accepts = "onnx"
     options = (
         OptionSpec("fault", "none", _FAULTS, "what goes wrong"),
         OptionSpec("stage", "run", _STAGES, "where a fault of the process happens; false answers are always of run"),

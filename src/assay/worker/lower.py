@@ -13,7 +13,7 @@ from assay import plugins
 from assay.core.job import Job
 from assay.core.result import BuildFacts, Stage
 from assay.models.files import file_digest
-from assay.ports import Backend, Engine
+from assay.ports import Backend, Engine, Transform
 from assay.worker.stages import Stages
 
 
@@ -37,15 +37,32 @@ def lower(job: Job, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`."""
     with stages.enter(Stage.IMPORT):
         backend: Backend = plugins.load("assay.backends", job.flow.backend)()
+        transforms = [(_transform(name), argument) for name, _, argument in map(_split, job.flow.transforms)]
         backend.prepare()
+        for transform, _ in transforms:
+            transform.prepare()
+    model = Path(job.case.model.source)
+    for transform, argument in transforms:
+        with stages.enter(Stage.TRANSFORM):
+            own = Path(tempfile.mkdtemp(prefix="transform-", dir=job.scratch or None))
+            model = transform.apply(model, own, argument, ())
     with stages.enter(Stage.LOWER):
-        engine = backend.lower(Path(job.case.model.source), job.flow)
+        engine = backend.lower(model, job.flow)
     with stages.enter(Stage.SAVE):
         folder = Path(tempfile.mkdtemp(prefix="artifact-", dir=job.scratch or None))
         engine.save(folder)
         del engine
         size, digest = _weigh(folder)
     return Lowered(backend, folder, size, digest)
+
+
+def _split(transform: str) -> tuple[str, str, str]:
+    return transform.partition(":")
+
+
+def _transform(name: str) -> Transform:
+    transform: Transform = plugins.load("assay.transforms", name)()
+    return transform
 
 
 def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:
