@@ -17,6 +17,7 @@ AssayError
 └── Lowering                  raised by backends in a worker: becomes an outcome of the job, never leaves the worker
     ├── Unsupported           an operator, opset, type or shape the backend does not have
     ├── InvalidModel          the backend says the model is broken
+    ├── NotRunnable           lowered, but the device or runtime that could run it is not here
     └── Unavailable           a library or device is missing
 """
 
@@ -97,6 +98,13 @@ class Unsupported(Lowering):
 
 class InvalidModel(Lowering):
     """The backend says that the model is broken."""
+
+
+class NotRunnable(Lowering):
+    """The model was lowered and what would run it is not on this machine: raised by `load` or `run`, never by `lower`.
+
+    The text names what is missing: "no CUDA device", "Core ML runs on macOS only".
+    """
 
 
 class Unavailable(Lowering):

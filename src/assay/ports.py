@@ -57,7 +57,8 @@ class Engine(Protocol):
         ...
 
     def facts(self) -> BuildFacts:
-        """What the engine is: version, precision obtained, operators and where they ran. Called after a run."""
+        """What the engine is: version, precision obtained, operators and where they ran. Called after a run, and once
+        before any: what is known then is all that is recorded of an engine that cannot be run here."""
         ...
 
 
@@ -87,7 +88,8 @@ class Backend(Protocol):
         ...
 
     def load(self, folder: Path, flow: Flow) -> Engine:
-        """The engine saved into `folder` by `Engine.save`."""
+        """The engine saved into `folder` by `Engine.save`. Raises NotRunnable where the device or the runtime that would
+        run it is not here (`Engine.run` may, too): the job is then recorded as lowered, never as passed."""
         ...
 
 

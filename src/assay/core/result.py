@@ -24,7 +24,10 @@ class Stage(enum.StrEnum):
 
 
 class Outcome(enum.StrEnum):
-    """How a job ended. Only the policy turns an outcome into a failure."""
+    """How a job ended. Only the policy turns an outcome into a failure.
+
+    `lowered`: the artifact was built and cannot be run here; nothing is known of its answers.
+    """
 
     OK = "ok"
     MISMATCH = "mismatch"
@@ -35,6 +38,7 @@ class Outcome(enum.StrEnum):
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out_of_memory"
     UNAVAILABLE = "unavailable"
+    LOWERED = "lowered"
     NONDETERMINISTIC = "nondeterministic"
     MISTRUSTED = "mistrusted"
     INFRASTRUCTURE = "infrastructure"
@@ -51,6 +55,7 @@ class Cause(enum.StrEnum):
     SIGNAL = "signal"
     TIMEOUT = "timeout"
     MISSING_LIBRARY = "missing_library"
+    MISSING_DEVICE = "missing_device"
     OTHER = "other"
 
 

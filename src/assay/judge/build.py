@@ -20,6 +20,7 @@ NEXT = {
     Outcome.OUT_OF_MEMORY: "repeat the job alone, or raise memory in [limits]",
     Outcome.NONDETERMINISTIC: "switch to deterministic kernels, or list the outcome in [[policy.expect]] with a reason",
     Outcome.UNAVAILABLE: "`assay flows` names the install command",
+    Outcome.LOWERED: "run the job on a machine that has it",
     Outcome.MISTRUSTED: "give inputs that tell more",
     Outcome.INFRASTRUCTURE: "this is no fault of the model: run `assay resume`",
 }
@@ -27,6 +28,7 @@ NEXT = {
 
 TOLERATED = {
     Outcome.UNAVAILABLE: Word.SKIP,
+    Outcome.LOWERED: Word.SKIP,
     Outcome.UNSUPPORTED: Word.SKIP,
     Outcome.UNDELEGATED: Word.SKIP,
 }

@@ -10,8 +10,8 @@ from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, Word
 from assay.judge.figure_table import unit
 
-ENDED = frozenset({Outcome.OK, Outcome.MISMATCH, Outcome.NONDETERMINISTIC, Outcome.MISTRUSTED})
-"""Outcomes of jobs that reached their end: whatever they were asked to record, they recorded."""
+ENDED = frozenset({Outcome.OK, Outcome.MISMATCH, Outcome.NONDETERMINISTIC, Outcome.MISTRUSTED, Outcome.LOWERED})
+"""Outcomes of jobs that reached their end: whatever they could record, they recorded."""
 
 
 class Opinion(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from assay.core.policy import Goal, Policy
-from assay.core.result import Result
+from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, Word
 from assay.judge import goals
 from assay.judge.expectations import matches
@@ -61,7 +61,9 @@ def _asked(
 ) -> list[tuple[Opinion, Complaint | None]]:
     """Every job of the cell that recorded the figure is judged; where none did, one job answers for that."""
     owing = [one for one in cell if one.word not in EXEMPT and one.job_key in now]
-    recorded = [one for one in owing if goal.figure in now[one.job_key]]
+    # An artifact that cannot be run here owes nothing, but what is known of it is judged.
+    built = [one for one in cell if one.word is Word.SKIP and one.outcome is Outcome.LOWERED]
+    recorded = [one for one in [*owing, *built] if goal.figure in now[one.job_key]]
     if recorded:
         return [(one, _kept(goal, one, now, then)) for one in recorded]
     home = [one for one in cell if one.task == home_task(goal.figure)]

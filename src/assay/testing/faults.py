@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from assay.core.flow import Option
-from assay.errors import Unsupported, UsageError
+from assay.errors import NotRunnable, Unsupported, UsageError
 from assay.ports import Tensor
 
 Outputs = dict[str, Tensor]
 
 PROCESS_FAULTS = (
-    "segfault", "abort", "hang", "exit", "leak", "memory_error", "raise", "unsupported", "chatty", "slow",
+    "segfault", "abort", "hang", "exit", "leak", "memory_error", "raise", "unsupported", "not_runnable", "chatty", "slow",
 )  # fmt: skip
 """What can happen at any stage. The first five do not come back."""
 
@@ -74,6 +74,8 @@ class Misbehaviour:
                 raise RuntimeError("faulty was told to raise.")
             case "unsupported":
                 raise Unsupported("faulty was told not to support the operator Fancy.", node="fancy")
+            case "not_runnable":
+                raise NotRunnable("faulty was told that its device is not here.")
             case "chatty":
                 _chat(int(self._options["chat_bytes"]))
             case _:

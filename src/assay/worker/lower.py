@@ -51,9 +51,10 @@ def lower(job: Job, stages: Stages) -> Lowered:
     with stages.enter(Stage.SAVE):
         folder = Path(tempfile.mkdtemp(prefix="artifact-", dir=job.scratch or None))
         engine.save(folder)
+        lowered = Lowered(backend, folder, *_weigh(folder))
+        stages.built = lowered.facts(engine)
         del engine
-        size, digest = _weigh(folder)
-    return Lowered(backend, folder, size, digest)
+    return lowered
 
 
 def _split(transform: str) -> tuple[str, str, str]:

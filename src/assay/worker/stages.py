@@ -6,16 +6,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from assay.core.result import Stage, StageTime
+from assay.core.result import BuildFacts, Stage, StageTime
 
 
 class Stages:
-    """Announces each stage through `crumb`, and keeps its wall seconds."""
+    """Announces each stage through `crumb`, and keeps its wall seconds. `built` is what is known of the artifact: recorded
+    when a later stage fails."""
 
     def __init__(self, crumb: Callable[[Stage], None]) -> None:
         self._crumb = crumb
         self.reached = Stage.START
         self.times: list[StageTime] = []
+        self.built = BuildFacts()
 
     @contextmanager
     def enter(self, stage: Stage) -> Iterator[None]:

@@ -13,7 +13,7 @@ import msgspec
 from assay.core.blank import blank_result
 from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result, Stage
-from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported, UsageError
+from assay.errors import InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
 from assay.worker import measure, record, verify
 from assay.worker.stages import Stages
 
@@ -50,11 +50,18 @@ def execute(job: Job, stages: Stages) -> Result:
 def _failure(job: Job, error: Exception, stages: Stages) -> Result:
     outcome, cause = _classify(error, stages.reached)
     text = " ".join(str(error).split()) or type(error).__name__
+    if outcome is Outcome.LOWERED:
+        text = f"run unavailable: {text}"
     if not isinstance(error, Lowering | UsageError):
         text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
         traceback.print_exc()
     return msgspec.structs.replace(
-        blank_result(job), outcome=outcome, cause=cause, detail=text[:2000], node=getattr(error, "node", "")
+        blank_result(job),
+        outcome=outcome,
+        cause=cause,
+        detail=text[:2000],
+        node=getattr(error, "node", ""),
+        facts=stages.built,
     )
 
 
@@ -64,6 +71,8 @@ def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
             return Outcome.UNSUPPORTED, Cause(error.cause)
         case InvalidModel() | UsageError():
             return Outcome.ERROR, Cause.INVALID_MODEL
+        case NotRunnable() if stage in (Stage.LOAD, Stage.RUN, Stage.MEASURE):
+            return Outcome.LOWERED, Cause.MISSING_DEVICE
         case Unavailable():
             return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
         case ImportError() if stage is Stage.IMPORT:

@@ -43,6 +43,7 @@ def mismatch(used: float, *kinds: str, **changes: object) -> Result:
         (Outcome.OUT_OF_MEMORY, Word.FAIL, Word.INCONCLUSIVE),
         (Outcome.NONDETERMINISTIC, Word.FAIL, Word.INCONCLUSIVE),
         (Outcome.UNAVAILABLE, Word.SKIP, Word.SKIP),
+        (Outcome.LOWERED, Word.SKIP, Word.SKIP),
         (Outcome.MISTRUSTED, Word.INCONCLUSIVE, Word.INCONCLUSIVE),
         (Outcome.INFRASTRUCTURE, Word.ERROR, Word.ERROR),
         (Outcome.OK, Word.PASS, Word.PASS),

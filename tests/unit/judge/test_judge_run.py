@@ -158,6 +158,7 @@ def test_a_planned_job_without_a_result_is_an_error() -> None:
     [
         ([], 5, "NOTHING EXECUTED: no job was planned"),
         (["unavailable", "unavailable"], 5, "NOTHING EXECUTED: all 2 jobs were skipped"),
+        (["lowered", "lowered"], 5, "NOTHING EXECUTED: all 2 jobs were skipped"),
         (["ok", "unavailable"], 0, "PASS: 1 of 2 jobs passed, 1 skipped"),
         (["ok", "mistrusted"], 3, "INCONCLUSIVE: 1 of 2 jobs prove nothing"),
         (["ok", "infrastructure", "mistrusted"], 4, "ERROR: 1 of 3 jobs could not be judged"),
@@ -200,5 +201,5 @@ def test_the_order_of_the_results_changes_nothing(outcomes: list[Outcome], dice:
 def test_one_bad_job_is_never_a_pass(outcomes: list[Outcome]) -> None:
     judgement = judged(*(make_result(f"c{index}", outcome=outcome) for index, outcome in enumerate(outcomes)))
     assert len(judgement.verdicts) == len(outcomes)
-    harmless = {Outcome.OK, Outcome.UNAVAILABLE}
+    harmless = {Outcome.OK, Outcome.UNAVAILABLE, Outcome.LOWERED}
     assert (judgement.exit_code == 0) == (set(outcomes) <= harmless and Outcome.OK in outcomes)
