@@ -60,7 +60,7 @@ class ReferenceEngine:
     """A model with an implementation for each of its nodes."""
 
     def __init__(self, path: Path, proto: ModelProto, *, wide: bool) -> None:
-        from assay.backends.evaluator import Evaluator, WideEvaluator
+        from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 
         self._path, self._wide = path, wide
         given = {tensor.name for tensor in proto.graph.initializer}

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from assay.backends.evaluator import Evaluator
+from assay.numerics.oracle.evaluator import Evaluator
 from assay.backends.reference import Reference
 from assay.errors import InvalidModel, Unsupported
 from assay.testing.tiny_models import INPUT, tiny_model

@@ -8,8 +8,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper, parser
 
-from assay.backends.evaluator import Evaluator, WideEvaluator
-from assay.backends.widen import widen
+from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
+from assay.numerics.oracle.widen import widen
 from assay.errors import Lowering, Unsupported
 from assay.ports import Tensor
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
-from assay.backends.evaluator import Evaluator
-from assay.backends.windows import window_of
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.oracle.windows import window_of
 from assay.ports import Tensor
 
 _small = st.integers(1, 3)

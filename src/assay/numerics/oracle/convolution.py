@@ -21,7 +21,7 @@ from onnx.reference.ops.op_conv import Conv as _Conv
 from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
 from onnx.reference.ops.op_max_pool import MaxPool as _MaxPool
 
-from assay.backends.windows import window_of
+from assay.numerics.oracle.windows import window_of
 from assay.ports import Tensor
 
 _FAST = ("float32", "float64")

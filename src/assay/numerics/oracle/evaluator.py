@@ -14,8 +14,8 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops._quant_utils import reshape_input
 
-from assay.backends.reference_ops import FAST_OPERATORS
-from assay.backends.widen import widen
+from assay.numerics.oracle.convolution import FAST_OPERATORS
+from assay.numerics.oracle.widen import widen
 from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
 from assay.ports import Tensor, Tensors
