@@ -7,13 +7,18 @@ AssayError
 │   ├── BadPolicy             assay.toml
 │   ├── UnknownName           an unknown flow, backend, report; names the nearest
 │   ├── RunNotFound           no such run in the history
+│   ├── NothingSelected       exit 5: a filter, type or share that leaves no case of a suite
 │   └── NotWritable           a path that is to be written cannot be
+├── BrokenGuard               exit 1: what was there is gone, before anything ran
+│   ├── FewerCases            a suite collects fewer cases than recorded
+│   └── BrokenFlow            a registered flow that cannot be imported
 ├── HarnessError              exit 4: the harness or the machine failed
 │   ├── StoreError            the history cannot be read or written
 │   │   └── NewerHistory      written by a newer version of assay
 │   ├── BlobMissing
 │   ├── BlobCorrupt
-│   └── WorkerFailed          workers cannot be started
+│   ├── WorkerFailed          workers cannot be started
+│   └── EnvironmentFailed     an environment cannot be resolved or built: its flows are unavailable, others go on
 └── Lowering                  raised by backends in a worker: becomes an outcome of the job, never leaves the worker
     ├── Unsupported           an operator, opset, type or shape the backend does not have
     ├── InvalidModel          the backend says the model is broken
@@ -52,6 +57,22 @@ class RunNotFound(UsageError):
     """No such run in the history."""
 
 
+class NothingSelected(UsageError):
+    """A filter, a type or a share that leaves no case: running nothing must not look like success."""
+
+
+class BrokenGuard(AssayError):
+    """What was there is gone: told before anything ran."""
+
+
+class FewerCases(BrokenGuard):
+    """A suite collects fewer cases than recorded."""
+
+
+class BrokenFlow(BrokenGuard):
+    """A registered flow that cannot be imported."""
+
+
 class NotWritable(UsageError):
     """A path that is to be written cannot be."""
 
@@ -78,6 +99,10 @@ class BlobCorrupt(HarnessError):
 
 class WorkerFailed(HarnessError):
     """Workers cannot be started."""
+
+
+class EnvironmentFailed(HarnessError):
+    """An environment cannot be resolved or built."""
 
 
 class Lowering(AssayError):

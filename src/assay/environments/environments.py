@@ -1,0 +1,222 @@
+"""The environments of one history: from a name to an interpreter in which that flow's backend is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from assay.core.environment import EnvironmentSpec, Interpreter
+from assay.core.flow import Flow
+from assay.environments.cache import Cache, default_cache, size_bytes
+from assay.environments.installer import Installer, find_installer
+from assay.environments.link import link_assay
+from assay.environments.lock import Lock, read_lock, write_lock
+from assay.environments.needs import worker_requirements
+from assay.environments.pythons import find_python
+from assay.errors import EnvironmentFailed
+from assay.ports import Availability
+
+PROBE_S = 120.0
+"""For an interpreter to start and say what is installed in it."""
+
+
+class State(msgspec.Struct, frozen=True):
+    """One line of `assay env list`. `trouble` is "" where the environment is built and whole."""
+
+    spec: EnvironmentSpec
+    digest: str = ""
+    python: str = ""
+    folder: str = ""
+    bytes: int = 0
+    trouble: str = ""
+
+
+class Environments:
+    """See `ports.Environments`. `folder` keeps the locks; `specs` are those a user or a backend named."""
+
+    def __init__(
+        self,
+        folder: Path,
+        specs: Mapping[str, EnvironmentSpec],
+        *,
+        cache: Path | None = None,
+        tell: Callable[[str], None] = lambda text: None,
+        installer: Installer | None = None,
+    ) -> None:
+        self._folder, self._tell, self._installer = folder, tell, installer
+        self._specs = dict(specs)
+        self._cache = Cache(cache or default_cache())
+        self._interpreters: dict[str, Interpreter] = {}
+        self._failed: dict[str, str] = {}
+        self._asked: dict[tuple[str, str], Availability] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """All that can be built by name."""
+        return sorted(self._specs)
+
+    def spec(self, name: str) -> EnvironmentSpec:
+        """Raises EnvironmentFailed for a name that neither assay.toml nor a backend nor an earlier run knows."""
+        if name in self._specs:
+            return self._specs[name]
+        lock = read_lock(self._folder / f"{name}.lock")
+        if lock is None:
+            raise EnvironmentFailed(f"there is no environment {name!r}; write [environments.{name}] in assay.toml")
+        return EnvironmentSpec(name, lock.requires, lock.asked_python)
+
+    def availability(self, flow: Flow) -> Availability:
+        """Asked of the environment that the flow names. One that a user named is built; one that a backend ships is not,
+        before a person says so: it may be gigabytes."""
+        key = (flow.environment, flow.backend)
+        if key not in self._asked:
+            self._asked[key] = self._ask(*key)
+        return self._asked[key]
+
+    def interpreter(self, name: str) -> Interpreter:
+        """Of the built environment; "" is the driver's own. Raises EnvironmentFailed."""
+        if not name:
+            return Interpreter(sys.executable)
+        if name in self._failed:
+            raise EnvironmentFailed(self._failed[name])
+        if name not in self._interpreters:
+            try:
+                self._interpreters[name] = self._ready(self.spec(name))
+            except EnvironmentFailed as error:
+                self._failed[name] = str(error)
+                raise
+        return self._interpreters[name]
+
+    def build(self, name: str) -> State:
+        """Whatever ships it. Raises EnvironmentFailed."""
+        self._failed.pop(name, None)
+        self._interpreters[name] = self._make(self.spec(name))
+        return self.state(name)
+
+    def lock(self, name: str) -> Path:
+        """Resolve again, whatever was locked before; the file. Raises EnvironmentFailed."""
+        spec = self.spec(name)
+        path = self._lock_path(spec)
+        write_lock(path, self._resolve(spec))
+        self._interpreters.pop(name, None)
+        return path
+
+    def remove(self, name: str) -> int:
+        """Bytes freed. The lock stays: the next build gives the same versions."""
+        spec = self.spec(name)
+        lock = read_lock(self._lock_path(spec))
+        self._interpreters.pop(name, None)
+        return self._cache.remove(lock) if lock is not None else 0
+
+    def state(self, name: str) -> State:
+        """Looks at what is there; builds and resolves nothing."""
+        spec = self.spec(name)
+        try:
+            lock = self._locked(spec)
+        except EnvironmentFailed as error:
+            return State(spec, trouble=str(error))
+        if lock is None:
+            return State(spec, python=spec.python, trouble="not built")
+        place = self._cache.place(lock)
+        wrong = self._cache.state(lock)
+        trouble = "not built" if wrong == "missing" else f"broken: {wrong}" if wrong else ""
+        return State(
+            spec, lock.digest, lock.python, str(place), 0 if trouble == "not built" else size_bytes(place), trouble
+        )
+
+    def _ask(self, environment: str, backend: str) -> Availability:
+        try:
+            program = self.interpreter(environment)
+        except EnvironmentFailed as error:
+            return Availability(available=False, reason=str(error), install=f"assay env build {environment}")
+        found = _probe(program, backend)
+        if found.available:
+            return found
+        reason = f"in the environment {environment!r}: {found.reason}"
+        return msgspec.structs.replace(
+            found, reason=reason, install=f"add it to requires of [environments.{environment}]"
+        )
+
+    def _ready(self, spec: EnvironmentSpec) -> Interpreter:
+        if spec.shipped_by:
+            state = self.state(spec.name)
+            if state.trouble:
+                raise EnvironmentFailed(
+                    f"{spec.shipped_by} runs in an environment of its own ({', '.join(spec.requires)}), "
+                    f"which is {state.trouble}"
+                )
+        return self._make(spec)
+
+    def _make(self, spec: EnvironmentSpec) -> Interpreter:
+        python, _ = find_python(spec.python, spec.name)
+        lock = self._locked(spec)
+        if lock is None:
+            self._tell(f"resolving environment {spec.name!r}: {', '.join(spec.requires)}")
+            lock = self._resolve(spec)
+            write_lock(self._lock_path(spec), lock)
+        if self._cache.state(lock):
+            self._tell(f"building environment {spec.name!r}: {len(lock.versions)} packages, kept for later runs")
+        try:
+            place = self._cache.build(lock, self._with(), python, self._tell)
+        except EnvironmentFailed as error:
+            raise EnvironmentFailed(f"environment {spec.name!r}: {error}") from None
+        link = link_assay(self._cache.folder / "links")
+        return Interpreter(
+            str(place / "bin" / "python"),
+            {
+                "PATH": f"{place / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+                "PYTHONHOME": None,
+                "PYTHONNOUSERSITE": "1",
+                "PYTHONPATH": str(link),
+                "VIRTUAL_ENV": str(place),
+            },
+        )
+
+    def _locked(self, spec: EnvironmentSpec) -> Lock | None:
+        """The lock that fits what is asked now; None where it must be resolved. One that a user keeps is never replaced."""
+        path = self._lock_path(spec)
+        lock = read_lock(path)
+        _, minor = find_python(spec.python, spec.name)
+        if lock is None or (lock.requires == spec.requires and lock.python == minor):
+            return lock
+        if spec.lock:
+            raise EnvironmentFailed(
+                f"{path} locks {', '.join(lock.requires)} for Python {lock.python}, and [environments.{spec.name}] asks for "
+                f"{', '.join(spec.requires)} on {minor}; run `assay env lock {spec.name}`"
+            )
+        return None
+
+    def _lock_path(self, spec: EnvironmentSpec) -> Path:
+        return Path(spec.lock) if spec.lock else self._folder / f"{spec.name}.lock"
+
+    def _resolve(self, spec: EnvironmentSpec) -> Lock:
+        python, minor = find_python(spec.python, spec.name)
+        try:
+            pins = self._with().resolve([*spec.requires, *worker_requirements()], python)
+        except EnvironmentFailed as error:
+            asked = f"{', '.join(spec.requires)}; Python {minor}"
+            raise EnvironmentFailed(f"environment {spec.name!r} ({asked}) cannot be resolved: {error}") from None
+        return Lock(spec.requires, minor, pins, spec.python)
+
+    def _with(self) -> Installer:
+        if self._installer is None:
+            self._installer = find_installer()
+        return self._installer
+
+
+def _probe(interpreter: Interpreter, backend: str) -> Availability:
+    command = [interpreter.program, "-m", "assay.environments.probe", backend]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, timeout=PROBE_S, check=False, env=interpreter.environ(os.environ)
+        )
+        return msgspec.json.decode(done.stdout, type=dict[str, Availability])[backend]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        told = str(error)
+    except (msgspec.MsgspecError, KeyError):
+        told = " ".join(done.stderr.decode(errors="replace").split()[-40:])
+    return Availability(available=False, reason=f"it cannot be asked for {backend}: {told}")

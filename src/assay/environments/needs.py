@@ -1,0 +1,26 @@
+"""What a worker needs beside its backend, taken from assay's own metadata."""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+
+WORKER_NEEDS = ("ml-dtypes", "msgspec", "numpy", "onnx", "safetensors")
+"""All that `assay.worker` and what it loads import from others. Small on purpose: it must fit beside any backend."""
+
+OLDEST_PYTHON = (3, 11)
+
+
+def worker_requirements() -> tuple[str, ...]:
+    """The requirements of assay that are the worker's, with their bounds."""
+    declared = {}
+    for line in metadata.requires("assay") or []:
+        found = re.match(r"[A-Za-z0-9._-]+", line)
+        if found and ";" not in line:
+            declared[normal(found[0])] = line
+    return tuple(declared.get(name, name) for name in WORKER_NEEDS)
+
+
+def normal(name: str) -> str:
+    """The name of a distribution as package indexes compare it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
