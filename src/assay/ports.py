@@ -74,6 +74,9 @@ class Backend(Protocol):
     """The named flows this backend offers, the default one first."""
     accepts: str
     """The form of model that `lower` reads: "onnx" (a file) or "torch" (a file of torch.export). The worker converts."""
+    dynamic: bool
+    """Claims that one engine takes every size of the symbolic dimensions (absent: it does not). Where the case names sizes,
+    such an engine is verified at the least, an odd middle and the most; `lower` finds them in `Flow.dims`."""
 
     def availability(self) -> Availability:
         """Without importing the library where that is possible (importlib.metadata): this is called in the driver."""
@@ -103,6 +106,8 @@ class Transform(Protocol):
     name: str
     accepts: str
     """The form of model it reads and writes: "onnx" or "torch"."""
+    precision: str
+    """The coarsest type it introduces ("int8", "float16"): the flow's outputs are judged by it. "": it changes none."""
     calibrated: bool
     """Whether it needs samples. They are taken from the golden set, and those taken are never judged."""
 
@@ -132,11 +137,21 @@ class Metric(Protocol):
 
 
 class Suite(Protocol):
-    """A named, seeded generator of cases. Conformance: `assay.testing.check_suite`."""
+    """A named, seeded generator of cases. Instantiated without arguments. Conformance: `assay.testing.check_suite`."""
 
     name: str
+    about: str
+    """One line: what is in it."""
 
-    def cases(self, *, seed: int) -> Iterator[Case]: ...
+    def cases(self, *, seed: int) -> Iterator[Case]:
+        """Every case, named `suite/case`, the same for the same seed on every machine. Cheap: called in the driver, so
+        that it imports no framework; the files of a case may not exist yet, and its model's digest may be empty."""
+        ...
+
+    def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
+        """The same cases, each with its files on disk, or with the reason why it has none ("": it has). What is made
+        is kept in the cache; whatever needs a framework happens in processes of its own (`workers`, 0: one per core)."""
+        ...
 
 
 class Launcher(Protocol):

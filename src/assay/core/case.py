@@ -19,22 +19,31 @@ class Contract(msgspec.Struct, frozen=True):
 
     `precision` is the coarsest type in which the flow may multiply; outputs are judged against its unit roundoff.
     `tolerances` maps an output name (or `*`) to explicit limits; `task` names what users mean by "same answer"
-    (classification, detection, segmentation), if anything beyond the tensors.
+    (classification, detection, segmentation), if anything beyond the tensors. `published` says that the reference is
+    the answer by definition (a conformance case): a NaN, a constant or an empty output in it is what is asked for.
     """
 
     precision: str = "float32"
     tolerances: dict[str, Tolerance] = {}
     task: str | None = None
     task_options: dict[str, str | int | float | bool] = {}
+    published: bool = False
 
 
 class Inputs(msgspec.Struct, frozen=True):
-    """Where the inputs come from: a golden folder (stored samples), or a seed (`golden` empty)."""
+    """Where the inputs come from: a golden folder (stored samples), or a seed (`golden` empty).
+
+    `calibration` samples are kept for transforms that need them and are not judged on such flows (0: a quarter of the
+    golden set, 128 at most). `dims` gives (least, usual, most) of symbolic dimensions: flows that claim dynamic shapes are
+    run at the least, an odd middle and the most besides, on inputs drawn from the seed.
+    """
 
     golden: str = ""
     seed: int = 0
     samples: int = 4
     batch: int = 1
+    calibration: int = 0
+    dims: dict[str, tuple[int, int, int]] = {}
 
 
 class Case(msgspec.Struct, frozen=True):

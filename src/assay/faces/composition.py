@@ -14,7 +14,11 @@ from assay.ports import Progress
 
 @contextmanager
 def open_house(
-    history: str = DEFAULT_HISTORY, *, workers: int = 0, progress: Progress = lambda done, planned, result: None
+    history: str = DEFAULT_HISTORY,
+    *,
+    workers: int = 0,
+    recycle: int = 100,
+    progress: Progress = lambda done, planned, result: None,
 ) -> Iterator[House]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`)."""
     from assay.launch.pool import Fresh, Pool
@@ -29,7 +33,7 @@ def open_house(
         yield House(
             folder=folder,
             store=store,
-            pool=Pool(workers),
+            pool=Pool(workers, recycle),
             alone=Fresh(),
             open_journal=Journal,
             read_journal=read_journal,

@@ -33,6 +33,16 @@ def open_model(path: Path) -> Model:
     for problem in graph_problems(proto.graph):
         raise BadModel(f"{path} {problem}")
     _check_with_onnx(proto, path)
+    return _described(proto, path, files)
+
+
+def describe(path: Path) -> Model:
+    """What the file says of itself, its validity not looked at. Raises `BadModel` for what is not ONNX at all."""
+    proto = _parse(path)
+    return _described(proto, path, external_files(proto, path))
+
+
+def _described(proto: ModelProto, path: Path, files: dict[str, Path]) -> Model:
     given = {tensor.name for tensor in proto.graph.initializer}
     given |= {sparse.values.name for sparse in proto.graph.sparse_initializer}
     return Model(

@@ -23,7 +23,7 @@ from assay.pipeline.provenance import git_commit, new_run_id, this_machine, vers
 from assay.pipeline.request import ModelRequest, Request
 from assay.tasks.registry import check_task
 
-_PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
+PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
 
 
 def plan(request: Request, house: House) -> Run:
@@ -54,7 +54,7 @@ def plan(request: Request, house: House) -> Run:
         jobs=jobs,
         policy=request.policy,
         machine=this_machine(),
-        versions=versions(_PACKAGES),
+        versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
         baseline=request.baseline,
         narrowed=bool(request.only),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -64,6 +65,18 @@ def _bar() -> Iterator[Progress]:
             bar.update(task, completed=done, total=planned, description=f"{result.case} on {result.flow}")
 
         yield tell
+
+
+def command_line(arguments: Sequence[str]) -> str:
+    """The line that repeats the run: without its reports, which a repeat must not overwrite, and without --only."""
+    kept: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word in ("--report", "--only", "--save"):
+            next(words, None)
+        elif not word.startswith(("--report=", "--only=", "--save=")):
+            kept.append(word)
+    return shlex.join(["assay", *kept])
 
 
 def finish(checked: Checked, reports: Sequence[str] = ()) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 import typer
 
-from assay.errors import HarnessError, UsageError
-from assay.faces.cli import check, golden, history, setup
+from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
+from assay.faces.cli import check, golden, history, run, setup, suite
 
+FAILED = 1
 USAGE = 2
+NOTHING = 5
 HARNESS = 4
 
 app = typer.Typer(
@@ -24,6 +26,8 @@ app = typer.Typer(
     "5 nothing was executed.",
 )
 app.command("check")(check.check)
+app.command("run")(run.run)
+app.add_typer(suite.app, name="suite")
 app.command("demo")(setup.demo)
 app.command("init")(setup.init)
 app.command("flows")(setup.flows)
@@ -39,6 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Exits; a user's mistake is one sentence on standard error, never a traceback."""
     try:
         app(args=list(arguments) if arguments is not None else None, prog_name="assay")
+    except BrokenGuard as error:
+        _say(error)
+        sys.exit(FAILED)
+    except NothingSelected as error:
+        _say(error)
+        sys.exit(NOTHING)
     except UsageError as error:
         _say(error)
         sys.exit(USAGE)

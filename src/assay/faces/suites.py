@@ -1,0 +1,107 @@
+"""`assay run` as a function: names resolved, guards held, the pipeline called."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from assay import plugins
+from assay.core.flow import Flow
+from assay.core.job import Limits
+from assay.core.policy import Policy
+from assay.errors import BrokenFlow, UsageError
+from assay.faces.cli.common import DEFAULT_HISTORY
+from assay.faces.composition import open_house
+from assay.faces.reporting import destinations
+from assay.faces.requests import parse_bytes, parse_options, with_options
+from assay.pipeline.check import Checked
+from assay.pipeline.config import load_policy
+from assay.pipeline.suite import SuiteRequest
+from assay.pipeline.suite import run_suites as run_pipeline
+from assay.pipeline.suite_select import Selection, parse_shard
+from assay.ports import Progress, Suite
+
+GROUP = "assay.suites"
+RECYCLE = 2000
+"""Cases of a suite are small: a worker serves many. Any failure still replaces it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The words of `assay run`."""
+
+    suites: tuple[str, ...]
+    flows: tuple[str, ...]
+    filters: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    shard: str = "1/1"
+    seed: int = 0
+    jobs: int = 0
+    options: tuple[str, ...] = ()
+    policy: Path | None = None
+    expectations: Path | None = None
+    reports: tuple[str, ...] = ()
+    save: Path | None = None
+    timeout_s: float = 60.0
+    memory: str = ""
+    baseline: str = ""
+    only: str = ""
+    skip_unavailable: bool = False
+    accept_counts: bool = False
+    history: str = DEFAULT_HISTORY
+    command: str = "assay run"
+
+
+def run_suites(options: RunOptions, progress: Progress = lambda done, planned, result: None) -> Checked:
+    """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
+    reports = destinations(options.reports)
+    request = _request(options)
+    with open_house(options.history, workers=options.jobs, recycle=RECYCLE, progress=progress) as house:
+        if options.baseline:
+            request = dataclasses.replace(request, baseline=house.store.run(options.baseline).id)
+        checked = run_pipeline(request, house)
+    for destination in reports:
+        destination.write(checked)
+    return checked
+
+
+def find_suites(names: Sequence[str]) -> tuple[Suite, ...]:
+    """Each once, in the order named. Raises UnknownName."""
+    return tuple(plugins.load(GROUP, name)() for name in dict.fromkeys(names))
+
+
+def find_flows(names: Sequence[str], options: Sequence[str] = ()) -> tuple[Flow, ...]:
+    """Raises UnknownName for a flow that nobody offers, BrokenFlow for one whose plug-in cannot be imported."""
+    if not names:
+        raise UsageError("no flow to run on: give --flow (assay flows lists them)")
+    known = plugins.catalogue()
+    for name in names:
+        for backend, reason in known.broken.items():
+            if name not in known.flows and (name == backend or name.startswith(f"{backend}-")):
+                raise BrokenFlow(f"flow '{name}' cannot be used: {reason}")
+    extra = parse_options(options)
+    return tuple(with_options(plugins.find_flow(name), extra) for name in dict.fromkeys(names))
+
+
+def _request(options: RunOptions) -> SuiteRequest:
+    flows = find_flows(options.flows, options.options)
+    policy = load_policy(options.policy) if options.policy else Policy()
+    if not options.skip_unavailable:
+        policy = msgspec.structs.replace(policy, fail_on=tuple(dict.fromkeys((*policy.fail_on, "unavailable"))))
+    return SuiteRequest(
+        suites=find_suites(options.suites),
+        flows=flows,
+        seed=options.seed,
+        selection=Selection(filters=options.filters, dtypes=options.dtypes, shard=parse_shard(options.shard)),
+        policy=policy,
+        limits=Limits(timeout_s=options.timeout_s, memory_bytes=parse_bytes(options.memory) if options.memory else 0),
+        command=options.command,
+        baseline=options.baseline,
+        only=options.only,
+        workers=options.jobs,
+        accept_counts=options.accept_counts,
+    )

@@ -1,0 +1,52 @@
+"""Sequences, optionals and maps as named tensors, so that goldens, comparator and reports need to know nothing of them.
+
+A sequence `x` of two tensors is `x[]` (its length, int64), `x[0]` and `x[1]`; an empty optional `x` is `x?` (False), a
+full one its contents; a map `x` is `x{keys}` and `x{values}`, in the order of the keys. They nest: `x[1][]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Value = Any
+"""An array, a list of values, None, or a dict of scalars."""
+
+
+def flatten(name: str, value: Value) -> dict[str, Array]:
+    """The tensors that stand for one value, its marker first. Raises TypeError for what no ONNX type holds."""
+    if value is None:
+        return {f"{name}?": np.asarray(False)}
+    if isinstance(value, dict):
+        keys = sorted(value)
+        return {f"{name}{{keys}}": _array(keys), f"{name}{{values}}": _array([value[key] for key in keys])}
+    if isinstance(value, list | tuple):
+        flat = {f"{name}[]": np.asarray(len(value), np.int64)}
+        for index, element in enumerate(value):
+            flat |= flatten(f"{name}[{index}]", element)
+        return flat
+    return {name: _array(value)}
+
+
+def gather(name: str, tensors: Mapping[str, Array]) -> Value:
+    """The inverse of `flatten`. Raises KeyError where `tensors` do not hold the value."""
+    if f"{name}?" in tensors:
+        return None
+    if f"{name}[]" in tensors:
+        return [gather(f"{name}[{index}]", tensors) for index in range(int(tensors[f"{name}[]"]))]
+    if f"{name}{{keys}}" in tensors:
+        keys, values = tensors[f"{name}{{keys}}"].tolist(), tensors[f"{name}{{values}}"].tolist()
+        return dict(zip(keys, values, strict=True))
+    return tensors[name]
+
+
+def _array(value: Value) -> Array:
+    array = np.asarray(value)
+    if array.dtype.kind in "US":
+        return array.astype(object)
+    if array.dtype == object and not all(isinstance(one, str | bytes) for one in array.ravel().tolist()):
+        raise TypeError(f"a {type(value).__name__} is no tensor, sequence, optional or map")
+    return array

@@ -1,0 +1,101 @@
+"""A run over suites on one page: collect -> count -> select -> make -> plan; then as `assay check`: record -> judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from assay.core.blank import blank_result
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Job, Limits, Task
+from assay.core.policy import Policy
+from assay.core.result import Outcome, Result, Stage
+from assay.core.run import Run
+from assay.pipeline.check import Checked, carry_out
+from assay.pipeline.house import House
+from assay.pipeline.plan import PACKAGES
+from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.suite_counts import check_counts
+from assay.pipeline.suite_select import Selection, select
+from assay.ports import Suite
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteRequest:
+    """What `assay run` was asked. `workers` make cases (0: one per core); `only` keeps one job (`case|flow|task`)."""
+
+    suites: tuple[Suite, ...]
+    flows: tuple[Flow, ...]
+    seed: int = 0
+    selection: Selection = field(default_factory=Selection)
+    policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
+    command: str = "assay run"
+    baseline: str = ""
+    only: str = ""
+    workers: int = 0
+    accept_counts: bool = False
+
+
+def run_suites(request: SuiteRequest, house: House) -> Checked:
+    """Raises NothingSelected and FewerCases before anything ran, HarnessError when the machine fails."""
+    counts: dict[str, int] = {}
+    cases: list[Case] = []
+    for suite in request.suites:
+        found = list(suite.cases(seed=request.seed))
+        counts[suite.name] = len(found)
+        cases += found
+    check_counts(counts, house.folder, accept=request.accept_counts)
+    chosen = select(cases, request.selection, only=request.only)
+    made, unmade = _make(request, chosen)
+    run = _plan(request, made, house)
+    known = [_unmade(job, unmade[job.case.name]) for job in run.jobs if job.case.name in unmade]
+    house.store.open_run(run)
+    house.store.record(run.id, known)
+    return carry_out(run, known, house)
+
+
+def _make(request: SuiteRequest, chosen: Sequence[Case]) -> tuple[list[Case], dict[str, str]]:
+    """The cases with their files on disk, and why some have none."""
+    made: list[Case] = []
+    unmade: dict[str, str] = {}
+    for suite in request.suites:
+        own = [case for case in chosen if case.name.partition("/")[0] == suite.name]
+        for case, reason in suite.make(own, workers=request.workers) if own else ():
+            made.append(case)
+            if reason:
+                unmade[case.name] = reason
+    return made, unmade
+
+
+def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
+    now = datetime.now(UTC)
+    run_id = new_run_id(now)
+    scratch = str(house.scratch(run_id))
+    jobs = tuple(
+        Job(case, flow, Task.VERIFY, request.limits, scratch=scratch) for flow in request.flows for case in cases
+    )
+    if request.only:
+        jobs = tuple(job for job in jobs if job.key == request.only)
+    return Run(
+        id=run_id,
+        started_at=now.isoformat(timespec="seconds"),
+        command=request.command,
+        jobs=jobs,
+        policy=request.policy,
+        machine=this_machine(),
+        versions=versions((*PACKAGES, *sorted({flow.backend for flow in request.flows}))),
+        commit=git_commit(Path.cwd()),
+        baseline=request.baseline,
+        narrowed=bool(request.only) or request.selection.narrows,
+    )
+
+
+def _unmade(job: Job, reason: str) -> Result:
+    blank = blank_result(job, Outcome.UNSUPPORTED)
+    return msgspec.structs.replace(blank, stage=Stage.TRANSFORM, detail=f"the case cannot be made: {reason}")

@@ -1,0 +1,82 @@
+"""Which cases of the suites a run takes: by name, by element type, by share."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from assay.core.case import Case
+from assay.errors import NothingSelected, UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """Empty: everything. `filters` are globs on the name, with its suite or without; `dtypes` of any input or output;
+    `shard` is (number from 1, of how many)."""
+
+    filters: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    shard: tuple[int, int] = (1, 1)
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it can leave a case out."""
+        return bool(self.filters or self.dtypes) or self.shard[1] > 1
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """`2/4`. Raises UsageError."""
+    number, _, total = text.partition("/")
+    if not (number.isdigit() and total.isdigit() and 1 <= int(number) <= int(total)):
+        raise UsageError(f"--shard {text!r} is no share; write for example --shard 1/4")
+    return int(number), int(total)
+
+
+def select(cases: Sequence[Case], wanted: Selection, *, only: str = "") -> list[Case]:
+    """In the order given. Raises NothingSelected, naming what took the last case away."""
+    if not cases:
+        raise NothingSelected("the suites have no case at all: nothing would run")
+    if only:
+        kept = [case for case in cases if case.name == only.rsplit("|", 2)[0]]
+        return kept or _nothing(f"--only {only!r}", only.rsplit("|", 2)[0], cases)
+    kept = list(cases)
+    if wanted.filters:
+        kept = [case for case in kept if any(_named(case.name, glob) for glob in wanted.filters)]
+        if not kept:
+            return _nothing(f"--filter {' '.join(wanted.filters)}", wanted.filters[0], cases)
+    if wanted.dtypes:
+        known = sorted({dtype for case in kept for dtype in _dtypes(case)})
+        kept = [case for case in kept if _dtypes(case) & set(wanted.dtypes)]
+        if not kept:
+            raise NothingSelected(
+                f"no case has --dtype {' '.join(wanted.dtypes)}; the types here are {', '.join(known)}"
+            )
+    number, total = wanted.shard
+    kept = [case for case in kept if share_of(case.name, total) == number]
+    if not kept:
+        raise NothingSelected(f"--shard {number}/{total} holds no case; make fewer shards")
+    return kept
+
+
+def share_of(name: str, total: int) -> int:
+    """From 1 to `total`, by the digest of the name: the same on every machine, whatever else is selected."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") % total + 1
+
+
+def _named(name: str, glob: str) -> bool:
+    bare = name.partition("/")[2]
+    return glob in (name, bare) or fnmatchcase(name, glob) or fnmatchcase(bare, glob)
+
+
+def _dtypes(case: Case) -> set[str]:
+    return {spec.dtype for spec in (*case.model.inputs, *case.model.outputs)}
+
+
+def _nothing(what: str, text: str, cases: Sequence[Case]) -> list[Case]:
+    names = [case.name.partition("/")[2] for case in cases]
+    near = difflib.get_close_matches(text.rpartition("/")[2].strip("*"), names, n=1, cutoff=0.3)
+    hint = f"; the nearest name is {near[0]!r}" if near else ""
+    raise NothingSelected(f"{what} matches none of {len(cases)} cases{hint}")

@@ -1,0 +1,58 @@
+"""Where suites keep what they made, and the list of cases by which they find it again."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from assay.core.case import Case
+from assay.errors import NotWritable
+
+LAYOUT = "1"
+"""Of the cache: another number, another folder."""
+
+
+def cache_folder(*parts: str) -> Path:
+    """`$ASSAY_CACHE`, else `$XDG_CACHE_HOME/assay`, else `~/.cache/assay`; then `suites`, the layout and `parts`.
+
+    Made where it is missing. Raises NotWritable.
+    """
+    root = os.environ.get("ASSAY_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "assay"
+    folder = Path(root).absolute().joinpath("suites", LAYOUT, *parts)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotWritable(
+            f"the cache {folder} cannot be made ({error.strerror}); name another with ASSAY_CACHE"
+        ) from None
+    return folder
+
+
+def write_index(path: Path, cases: Sequence[Case]) -> None:
+    """The list of cases, their files relative to the folder of `path`; whole or not at all."""
+    local = [_relocated(case, path.parent, to_disk=True) for case in cases]
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(msgspec.msgpack.encode(local))
+    Path(file.name).replace(path)
+
+
+def read_index(path: Path) -> list[Case] | None:
+    """The cases with absolute paths; None where there is no index, or one of another version."""
+    try:
+        cases = msgspec.msgpack.decode(path.read_bytes(), type=list[Case])
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+    return [_relocated(case, path.parent, to_disk=False) for case in cases]
+
+
+def _relocated(case: Case, root: Path, *, to_disk: bool) -> Case:
+    def moved(text: str) -> str:
+        return os.path.relpath(text, root) if to_disk else f"{root}/{text}"
+
+    model = msgspec.structs.replace(case.model, source=moved(case.model.source))
+    golden = moved(case.inputs.golden) if case.inputs.golden else ""
+    return msgspec.structs.replace(case, model=model, inputs=msgspec.structs.replace(case.inputs, golden=golden))
