@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.core.flow import Flow
-from assay.errors import AssayError, InvalidModel, Lowering, Unsupported, UsageError
+from assay.errors import AssayError, InvalidModel, Lowering, NotRunnable, Unsupported, UsageError
 from assay.ports import Backend, Tensor
 from assay.testing.tiny_models import INPUT, OUTPUTS, broken_model, tiny_expected, tiny_model, unknown_operator_model
 
@@ -82,11 +82,32 @@ def _check_availability(backend: Backend) -> None:
 def _check_flow(backend: Backend, flow: Flow, tiny: Path, folder: Path) -> None:
     for batch in (1, 3):
         image = np.random.default_rng(batch).normal(size=(batch, 3, 8, 8)).astype(np.float32)
-        outputs = _check_round_trip(backend, flow, tiny, {INPUT: image}, folder / f"{flow.name}-{batch}")
+        try:
+            outputs = _check_round_trip(backend, flow, tiny, {INPUT: image}, folder / f"{flow.name}-{batch}")
+        except NotRunnable:
+            _check_lowered(backend, flow, tiny, image, folder / f"{flow.name}-lowered")
+            return
         assert list(outputs) == list(OUTPUTS), f"{flow.name}: outputs are {list(outputs)}, the model's are {OUTPUTS}."
         for name, wanted in tiny_expected(image).items():
             _check_output(flow, name, outputs[name], wanted)
     _check_empty_batch(backend, flow, tiny)
+
+
+def _check_lowered(backend: Backend, flow: Flow, tiny: Path, image: Tensor, folder: Path) -> None:
+    """What runs it is not here: then there is an artifact all the same, and what cannot be run says so."""
+    try:
+        engine = backend.lower(tiny, flow)
+    except NotRunnable as error:
+        raise AssertionError(f"{flow.name}: lower() raised NotRunnable; only load() and run() may: {error}") from error
+    assert engine.facts().backend_version, f"{flow.name}: facts() before a run do not tell the backend's version."
+    folder.mkdir()
+    engine.save(folder)
+    assert any(folder.iterdir()), f"{flow.name}: save() left the folder empty."
+    _raised(
+        NotRunnable,
+        "the saved artifact of a flow that cannot run here",
+        lambda: backend.load(folder, flow).run({INPUT: image}),
+    )
 
 
 def _check_output(flow: Flow, name: str, got: Tensor, wanted: Tensor) -> None:

@@ -32,7 +32,7 @@ class _Broken(Faulty):
         return super().load(folder, self._slip(flow))
 
     def _slip(self, flow: Flow) -> Flow:
-        return Flow(name=flow.name, backend=flow.backend, options={**flow.options, **self.slipped})
+        return Flow(name=flow.name, backend=flow.backend, options={**self.slipped, **flow.options})
 
 
 def _backend(**changes: object) -> Faulty:
@@ -71,6 +71,34 @@ def test_false_answers(fault: str, words: str) -> None:
 def test_another_engine_after_loading() -> None:
     with pytest.raises(AssertionError, match="not bit by bit the same after save and load"):
         check_backend(_backend(slipped={"fault": "lie"}, only_loaded=True))
+
+
+def test_what_can_only_be_lowered_conforms() -> None:
+    check_backend(_backend(slipped={"fault": "not_runnable", "stage": "run"}))
+    check_backend(_backend(slipped={"fault": "not_runnable", "stage": "load"}))
+
+
+def test_lowering_may_not_say_that_it_cannot_run() -> None:
+    with pytest.raises(AssertionError, match=r"lower\(\) raised NotRunnable"):
+        check_backend(_backend(slipped={"fault": "not_runnable", "stage": "lower"}))
+
+
+def test_what_did_not_run_once_may_not_run_when_loaded() -> None:
+    class _Runs(_Broken):
+        def load(self, folder: Path, flow: Flow) -> Engine:  # type: ignore[override]
+            return Faulty().load(folder, flow)
+
+    kind = type(
+        "Runs",
+        (_Runs,),
+        {
+            "slipped": {"fault": "not_runnable", "stage": "run"},
+            "__module__": Faulty.__module__,
+            "__qualname__": Faulty.__qualname__,
+        },
+    )
+    with pytest.raises(AssertionError, match="cannot run here was accepted"):
+        check_backend(kind())
 
 
 def test_an_unknown_operator_called_invalid() -> None:
