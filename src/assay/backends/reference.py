@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.backends.availability import installed
-from assay.backends.failures import checker_failure
 from assay.backends.feeds import check_feeds
+from assay.backends.onnx_checked import load_checked
 from assay.backends.options import resolve_options
 from assay.backends.placements import coarsest, count
 from assay.core.dtype import dtype_name
@@ -49,7 +49,7 @@ class Reference:
     def lower(self, model: Path, flow: Flow) -> ReferenceEngine:
         """The file checked by onnx.checker, then an implementation found for every node."""
         wide = resolve_options(self.options, flow)["precision"] == "float64"
-        return ReferenceEngine(model, _load(model), wide=wide)
+        return ReferenceEngine(model, load_checked(model), wide=wide)
 
     def load(self, folder: Path, flow: Flow) -> ReferenceEngine:
         """The model file copied by `save`."""
@@ -112,43 +112,6 @@ class ReferenceEngine:
             placements=placements,
             options={"precision": "float64" if self._wide else "model"},
         )
-
-
-def _load(path: Path) -> ModelProto:
-    """Raises InvalidModel or Unsupported, in the checker's words."""
-    import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-
-    try:
-        proto = onnx.load(path)
-        _check(path, proto)
-    except onnx.checker.ValidationError as error:
-        raise checker_failure(str(error)) from error
-    except DecodeError as error:
-        raise InvalidModel(f"{path.name} is not an ONNX file: {error}") from error
-    newest = onnx.defs.onnx_opset_version()
-    for entry in proto.opset_import:
-        if entry.domain in ("", "ai.onnx") and entry.version > newest:
-            text = f"{path.name} is written for opset {entry.version}; onnx {onnx.__version__} ends at {newest}."
-            raise Unsupported(text, cause="opset_too_new")
-    return proto
-
-
-def _check(path: Path, proto: ModelProto) -> None:
-    """By onnx.checker, but for an output without a shape: that breaks the letter of the standard, and every backend
-    takes it."""
-    import onnx
-
-    tensors = [one.type.tensor_type for one in proto.graph.output if one.type.HasField("tensor_type")]
-    shapeless = [one for one in tensors if not one.HasField("shape")]
-    if not shapeless:
-        onnx.checker.check_model(str(path))
-        return
-    for one in shapeless:
-        one.shape.SetInParent()
-    onnx.checker.check_model(proto)
-    for one in shapeless:
-        one.ClearField("shape")
 
 
 def _spec(info: Any) -> TensorSpec:
