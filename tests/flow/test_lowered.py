@@ -61,3 +61,16 @@ def test_lowering_that_says_not_runnable_is_an_error(
     (result,) = lowered(linear, golden, "lower").results
     assert result.outcome is Outcome.ERROR
     assert result.facts == msgspec.structs.replace(result.facts, artifact_bytes=0)
+
+
+@pytest.mark.parametrize("task", ["verify", "measure"])
+def test_a_delegate_that_took_nothing_is_no_pass(
+    linear: Path, golden: Path, task: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answers are right, and still it is not what was asked for."""
+    monkeypatch.chdir(linear.parent)
+    checked = run_check(CheckOptions(models=(linear,), flows=("faulty-undelegated",), golden=golden, task=task))
+    (result,) = checked.results
+    assert (result.outcome, checked.judgement.exit_code) == (Outcome.UNDELEGATED, 1)
+    assert result.detail == "nothing was delegated: all operators were left to another device (Identity)"
+    assert task == "measure" or result.comparisons[0].metrics["budget_used"] < 1

@@ -8,7 +8,11 @@ Option = str | int | float | bool
 
 
 class Flow(msgspec.Struct, frozen=True):
-    """Backend + transforms + device + options + environment; `environment` empty means the driver's own."""
+    """Backend + transforms + device + options + environment; `environment` empty means the driver's own.
+
+    `transforms` are `name` or `name:argument`, in order. `dims` are (least, usual, most) of the symbolic dimensions: the
+    worker fills them in from the case before it lowers, for backends that build for a range of shapes.
+    """
 
     name: str
     backend: str
@@ -17,3 +21,4 @@ class Flow(msgspec.Struct, frozen=True):
     device: str = "cpu"
     environment: str = ""
     precision: str = "float32"
+    dims: dict[str, tuple[int, int, int]] = {}

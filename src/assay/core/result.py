@@ -88,7 +88,8 @@ class Comparison(msgspec.Struct, frozen=True):
 
     `metrics` holds plain figures (max_abs, max_rel, rel_l2, rmse, cosine, norm_ratio, sqnr_db, psnr_db, abs_p50, abs_p99,
     share_out_of_tolerance, budget_used ...); units are in the names. `degenerate` says why the reference or the output
-    is too poor to prove anything ("" if it is not).
+    is too poor to prove anything ("" if it is not). `at` is "" for the inputs of the case, or the sizes of the dynamic
+    dimensions that it was run at besides ("batch=17").
     """
 
     output: str
@@ -104,6 +105,7 @@ class Comparison(msgspec.Struct, frozen=True):
     worst: tuple[Worst, ...] = ()
     error_histogram: Histogram | None = None
     ulp_histogram: Histogram | None = None
+    at: str = ""
 
 
 class Measurement(msgspec.Struct, frozen=True):
@@ -128,16 +130,39 @@ class Memory(msgspec.Struct, frozen=True):
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """How many operators of one kind ran where, and in which type. `device` is the backend's word (CPUExecutionProvider)."""
+    """How many operators of one kind ran where, and in which type. `device` is the backend's word (CPUExecutionProvider).
+
+    `role` is `compute`; `fused`, a kernel that stands for several operators of the model; `cast`, which only changes the
+    type (QuantizeLinear and DequantizeLinear too); `reformat`, which only changes the layout; "" where the backend
+    does not tell.
+    """
 
     operator: str
     device: str
     precision: str
     count: int
+    role: str = ""
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """One transform as it was carried out: `name:argument`, the version of the library that did it, the digest of the model
+    it wrote. `samples` are the samples it was calibrated with, by their index in the golden set (or in the stream of
+    the seed), drawn with `seed`; none of them is judged."""
+
+    transform: str
+    version: str = ""
+    digest: str = ""
+    samples: tuple[int, ...] = ()
+    seed: int = 0
 
 
 class BuildFacts(msgspec.Struct, frozen=True):
-    """What the engine really is, as far as the backend tells."""
+    """What the engine really is, as far as the backend tells.
+
+    `precision` is the coarsest type that was obtained. `delegated` counts the operators (or parts) that a delegate took,
+    None for a backend that delegates nothing by design; 0 makes the outcome `undelegated`. `undelegated` names those
+    that were left to somebody else, as often as they occur.
+    """
 
     backend_version: str = ""
     artifact_bytes: int = 0
@@ -146,6 +171,8 @@ class BuildFacts(msgspec.Struct, frozen=True):
     placements: tuple[Placement, ...] = ()
     undelegated: tuple[str, ...] = ()
     options: dict[str, str] = {}
+    delegated: int | None = None
+    transforms: tuple[Applied, ...] = ()
 
 
 class StageTime(msgspec.Struct, frozen=True):
@@ -158,6 +185,8 @@ class StageTime(msgspec.Struct, frozen=True):
 class Result(msgspec.Struct, frozen=True):
     """What one job observed. `job_key` is `case|flow|task`; `detail` one sentence a person can act on.
 
+    `comparisons` are against the reference of what the backend was given; where transforms changed that, `against_float`
+    compares the same outputs with the reference of the model as it was: what the user loses, judged by goals only.
     `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
     not repeat; `log` is the bounded native stdout and stderr; `blobs` maps a name (`actual/<output>`) to a sha256.
@@ -178,6 +207,7 @@ class Result(msgspec.Struct, frozen=True):
     only_after_other_jobs: bool = False
     stage_times: tuple[StageTime, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+    against_float: tuple[Comparison, ...] = ()
     findings: tuple[Finding, ...] = ()
     task_metrics: dict[str, float] = {}
     measurements: tuple[Measurement, ...] = ()

@@ -37,7 +37,15 @@ RECORDED = (
     Kind("memory.run_peak_bytes", "bytes", "up", "peak resident memory while the engine ran"),
     Kind("artifact.bytes", "bytes", "up", "size of what would be deployed"),
     Kind("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),
+    Kind("operators", "", "up", "operators of the engine, casts and reformats included"),
+    Kind("precision.float*", "", "down", "share of the operators that compute in that type: precision.float16"),
+    Kind("precision.bfloat16", "", "down", "the same; casts, reformats, shapes and indices do not count"),
+    Kind("precision.tf32", "", "down", "the same"),
+    Kind("precision.int*", "", "down", "the same for quantized operators, signed or not: precision.int8"),
     Kind("undelegated", "", "up", "operators that the backend did not take"),
+    Kind("delegated", "", "down", "operators (or parts) that a delegate took"),
+    Kind("fused", "", "down", "kernels that stand for several operators of the model"),
+    Kind("casts", "", "up", "operators that only change type or layout: casts, (de)quantizations, reformats"),
     Kind("warnings", "", "up", "native warnings while building and running"),
     Kind("seconds", "s", "up", "wall time of the whole job"),
 )
@@ -67,6 +75,9 @@ TASK_METRICS = (
     Kind("task.*missed*", "", "up", "objects lost"),
     Kind("task.*", "", "down", "every other task metric is a score: task.top1_accuracy, task.map_50, task.mean_iou"),
 )
+
+AGAINST_FLOAT = "vs_float."
+"""Before a metric of an output: against the model as it was, where transforms changed it (`vs_float.sqnr_db`)."""
 
 _CLOSED = frozenset(kind.pattern.split(".")[0] for kind in RECORDED if "." in kind.pattern)
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from assay.core.result import Comparison, Measurement, Result
-from assay.judge.figure_table import direction
+from assay.judge.build_figures import build_figures
+from assay.judge.figure_table import AGAINST_FLOAT, direction
 from assay.stats import percentiles, summary
 
 PERCENTILES = (90, 95, 99)
@@ -15,16 +16,19 @@ PERCENTILES = (90, 95, 99)
 def figures(result: Result) -> dict[str, float]:
     """Every figure the result supports, by name; units are in the names. A figure that was not recorded is absent.
 
-    Metrics of outputs appear per output (`logits.max_abs`) and as the worst over all outputs (`max_abs`); a NaN is the
-    worst of all. A listed name wins over that of an output which is called the same.
+    Metrics of outputs appear per output (`logits.max_abs`) and as the worst over all outputs (`max_abs`), sizes of dynamic
+    dimensions included; a NaN is the worst of all. Those against the float model stand behind `vs_float.`. A listed name
+    wins over that of an output which is called the same.
     """
     named: dict[str, float] = {}
-    named.update(_per_output(result.comparisons))
+    named.update(_per_output(one for one in result.comparisons if not one.at))
     named.update(_worst(result.comparisons))
+    named.update(_against_float(result.against_float))
     named.update({f"task.{name}": value for name, value in result.task_metrics.items()})
     named.update(_timing(result.measurements))
     named.update(_sizes(result))
     named.update(_stages(result))
+    named.update(build_figures(result.facts))
     return named
 
 
@@ -47,6 +51,16 @@ def samples_missing(result: Result, figure: str) -> tuple[int, int] | None:
 
 def _per_output(comparisons: Iterable[Comparison]) -> dict[str, float]:
     return {f"{one.output}.{name}": value for one in comparisons for name, value in one.metrics.items()}
+
+
+def _against_float(comparisons: Sequence[Comparison]) -> dict[str, float]:
+    """What a share of a tolerance would say of the float model is nobody's question: the budget stays out."""
+    named = {**_per_output(comparisons), **_worst(comparisons)}
+    return {f"{AGAINST_FLOAT}{name}": value for name, value in named.items() if not _of_tolerance(name)}
+
+
+def _of_tolerance(name: str) -> bool:
+    return name.rpartition(".")[2] in {"budget_used", "share_out_of_tolerance"}
 
 
 def _worst(comparisons: Iterable[Comparison]) -> dict[str, float]:
@@ -118,7 +132,6 @@ def _stages(result: Result) -> dict[str, float]:
     for one in result.stage_times:
         name = f"stage.{one.stage.value}_s"
         named[name] = named.get(name, 0.0) + one.seconds
-    named["undelegated"] = float(len(result.facts.undelegated))
     named["warnings"] = float(len(result.warnings))
     named["seconds"] = result.seconds
     return named

@@ -21,6 +21,9 @@ PROCESS_FAULTS = (
 )  # fmt: skip
 """What can happen at any stage. The first five do not come back."""
 
+ADMITTED = ("undelegated",)
+"""What the facts own up to, while the answers are right: a delegate that took nothing."""
+
 _held: list[Tensor] = []
 
 

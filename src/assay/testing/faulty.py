@@ -16,9 +16,9 @@ from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts
 from assay.errors import UsageError
 from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
-from assay.testing.faults import LIES, PROCESS_FAULTS, Misbehaviour
+from assay.testing.faults import ADMITTED, LIES, PROCESS_FAULTS, Misbehaviour
 
-_FAULTS = ("none", *PROCESS_FAULTS, *LIES)
+_FAULTS = ("none", *PROCESS_FAULTS, *LIES, *ADMITTED)
 _STAGES = ("lower", "save", "load", "run")
 _IMPORT_FAULT = "ASSAY_FAULTY_IMPORT"
 
@@ -107,6 +107,8 @@ class FaultyEngine:
             backend_version=onnx.__version__,
             precision="float32",
             options={name: str(value) for name, value in self._options.items()},
+            delegated=0 if self._options["fault"] in ADMITTED else None,
+            undelegated=("Identity",) if self._options["fault"] in ADMITTED else (),
         )
 
 

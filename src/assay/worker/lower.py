@@ -72,6 +72,14 @@ def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:
         return lowered.backend.load(lowered.folder, job.flow)
 
 
+def delegation(facts: BuildFacts) -> str:
+    """Why the outcome is `undelegated`: nothing at all went to the delegate. "" where that cannot be said."""
+    if facts.delegated != 0:
+        return ""
+    left = ", ".join(sorted(set(facts.undelegated))[:5])
+    return f"nothing was delegated: all operators were left to another device{f' ({left})' if left else ''}"
+
+
 def _weigh(folder: Path) -> tuple[int, str]:
     """Bytes of all files, and the digest of their digests in the order of their names."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())

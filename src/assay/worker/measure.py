@@ -12,10 +12,10 @@ import numpy as np
 
 from assay.core.blank import blank_result
 from assay.core.job import Job
-from assay.core.result import Measurement, Memory, Result, Stage
+from assay.core.result import Measurement, Memory, Outcome, Result, Stage
 from assay.errors import UsageError
 from assay.ports import Engine, Tensor
-from assay.worker.lower import load, lower
+from assay.worker.lower import delegation, load, lower
 from assay.worker.memory import peak_bytes, reset_peak, resident_bytes
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
@@ -39,11 +39,14 @@ def measure(job: Job, stages: Stages) -> Result:
     with stages.enter(Stage.MEASURE):
         measurements = tuple(_at_batch(engine, job, inputs, batch) for batch in job.measuring.batches or (0,))
     run_peak = peak_bytes() if resettable else 0
+    facts = lowered.facts(engine)
+    undelegated = delegation(facts)
     return msgspec.structs.replace(
-        blank_result(job),
+        blank_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
+        detail=undelegated,
         measurements=measurements,
         memory=Memory(before, load_peak, run_peak),
-        facts=lowered.facts(engine),
+        facts=facts,
     )
 
 

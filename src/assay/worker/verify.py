@@ -15,7 +15,7 @@ from assay.models.goldens import Golden
 from assay.numerics.compare import compare_outputs
 from assay.ports import Tensor
 from assay.tasks.registry import score
-from assay.worker.lower import load, lower
+from assay.worker.lower import delegation, load, lower
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
@@ -34,14 +34,15 @@ def verify(job: Job, stages: Stages) -> Result:
         comparisons, findings = _compare(job, actual, golden)
         task_metrics = _score(job, actual, golden) if not findings else {}
         unrepeated = _first_difference(actual[0], again)
-    outcome, detail = _outcome(comparisons, findings, unrepeated)
+    facts = lowered.facts(engine)
+    outcome, detail = _outcome(comparisons, findings, unrepeated, delegation(facts))
     return msgspec.structs.replace(
         blank_result(job, outcome),
         detail=detail,
         comparisons=comparisons,
         findings=findings,
         task_metrics=task_metrics,
-        facts=lowered.facts(engine),
+        facts=facts,
     )
 
 
@@ -74,11 +75,15 @@ def _first_difference(once: Mapping[str, Tensor], again: Mapping[str, Tensor]) -
     return ""
 
 
-def _outcome(comparisons: Sequence[Comparison], findings: Sequence[Finding], unrepeated: str) -> tuple[Outcome, str]:
+def _outcome(
+    comparisons: Sequence[Comparison], findings: Sequence[Finding], unrepeated: str, undelegated: str
+) -> tuple[Outcome, str]:
     everything = [*findings, *(finding for one in comparisons for finding in one.findings)]
     if everything:
         more = f" (and {len(everything) - 1} more)" if len(everything) > 1 else ""
         return Outcome.MISMATCH, everything[0].text + more
+    if undelegated:
+        return Outcome.UNDELEGATED, undelegated
     if unrepeated:
         return Outcome.NONDETERMINISTIC, f"output '{unrepeated}' differs between two runs on the same inputs"
     for one in comparisons:

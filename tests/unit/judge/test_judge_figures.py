@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from assay.core.result import BuildFacts, Memory, Stage, StageTime
+from assay.core.result import BuildFacts, Memory, Placement, Stage, StageTime
 from assay.judge.figure_table import direction, home_task, impossible, unit
 from assay.judge.figures import figures, samples_missing
 from assay.testing.builders import make_comparison, make_measurement, make_result
@@ -81,6 +81,49 @@ def test_stages_counts_and_task_metrics() -> None:
     assert named["stage.lower_s"] == 1.5
     assert (named["undelegated"], named["warnings"], named["seconds"]) == (2.0, 1.0, 3.0)
     assert named["task.top1_accuracy"] == 0.97
+
+
+def placed(*rows: tuple[str, str, int, str]) -> BuildFacts:
+    return BuildFacts(placements=tuple(Placement(name, "CPU", kind, count, role) for name, kind, count, role in rows))
+
+
+def test_what_the_engine_really_is() -> None:
+    facts = placed(
+        ("QLinearConv", "uint8", 6, "fused"),
+        ("Gemm", "float32", 2, "compute"),
+        ("Shape", "int64", 5, "compute"),
+        ("QuantizeLinear", "int8", 3, "cast"),
+        ("Reorder", "float32", 1, "reformat"),
+    )
+    named = figures(make_result(facts=facts))
+    assert (named["precision.int8"], named["precision.float32"], named["precision.float16"]) == (0.75, 0.25, 0.0)
+    assert (named["operators"], named["fused"], named["casts"], named["undelegated"]) == (17.0, 6.0, 4.0, 0.0)
+    assert "delegated" not in named
+
+
+def test_what_the_backend_does_not_tell_is_no_figure() -> None:
+    """A zero would keep a limit that nobody has looked at."""
+    told = {"operators", "undelegated", "delegated", "fused", "casts", "precision.float32", "precision.int8"}
+    assert not told & figures(make_result(facts=BuildFacts(precision="float32"))).keys()
+    unsaid = figures(make_result(facts=placed(("Conv", "float32", 4, ""), ("Relu", "float32", 1, "compute"))))
+    assert not {"fused", "casts", "delegated"} & unsaid.keys()
+    assert "precision.float32" not in figures(make_result(facts=placed(("Shape", "int64", 4, "compute"))))
+    nothing = figures(make_result(facts=BuildFacts(delegated=0)))
+    assert (nothing["delegated"], nothing["undelegated"]) == (0.0, 0.0)
+
+
+def test_against_the_float_model_is_apart_and_has_no_budget() -> None:
+    lossy = make_comparison(budget_used=900.0)
+    named = figures(make_result(against_float=(lossy,)))
+    assert named["vs_float.sqnr_db"] == named["vs_float.scores.sqnr_db"] == lossy.metrics["sqnr_db"]
+    assert named["budget_used"] < 1
+    assert "vs_float.budget_used" not in named
+    assert direction("vs_float.scores.sqnr_db") == "down"
+
+
+def test_a_size_of_its_own_counts_as_worst_and_hides_no_other() -> None:
+    named = figures(make_result(comparisons=(make_comparison(), make_comparison(budget_used=0.9, at="batch=9"))))
+    assert (named["scores.budget_used"], named["budget_used"]) == (0.21, 0.9)
 
 
 def test_an_output_cannot_hide_a_listed_figure() -> None:
