@@ -77,6 +77,7 @@ class Backend(Protocol):
     dynamic: bool
     """Claims that one engine takes every size of the symbolic dimensions (absent: it does not). Where the case names sizes,
     such an engine is verified at the least, an odd middle and the most; `lower` finds them in `Flow.dims`."""
+    # `integers = False` may stand here too, where the backend has no integer tensors: its conformance model has no ArgMax.
 
     def availability(self) -> Availability:
         """Without importing the library where that is possible (importlib.metadata): this is called in the driver."""

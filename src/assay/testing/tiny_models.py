@@ -16,12 +16,14 @@ INPUT = "image"
 OUTPUTS = ("scores", "features", "best")
 """In this order, which is neither alphabetical nor that of computing."""
 
+INTEGER_OUTPUT = "best"
+
 _WEIGHTS = np.random.default_rng(20).normal(size=(4, 3, 3, 3)).astype(np.float32)
 _DENSE = np.random.default_rng(21).normal(size=(4, 5)).astype(np.float32)
 
 
-def tiny_model(path: Path) -> Path:
-    """conv 3x3, relu, global average pool, matmul, argmax; symbolic batch, opset 17; one integer output."""
+def tiny_model(path: Path, *, integers: bool = True) -> Path:
+    """conv 3x3, relu, global average pool, matmul, argmax; symbolic batch, opset 17; one integer output, or none."""
     from onnx import TensorProto, helper
 
     nodes = [
@@ -37,6 +39,9 @@ def tiny_model(path: Path) -> Path:
         "features": (TensorProto.FLOAT, ["batch", 4, 8, 8]),
         "best": (TensorProto.INT64, ["batch"]),
     }
+    if not integers:
+        nodes = nodes[:-1]
+        del shapes[INTEGER_OUTPUT]
     return _write(path, nodes, shapes)
 
 

@@ -1,0 +1,144 @@
+"""MNN on the CPU: ONNX through its own converter, run by a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.backends.availability import installed
+from assay.backends.feeds import check_feeds
+from assay.backends.mnn_convert import WEIGHTS, stored_weights, to_mnn
+from assay.backends.mnn_failures import artifact_failure, run_failure
+from assay.backends.mnn_run import ModuleRunner, Runner, SessionRunner
+from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
+from assay.backends.options import positive, resolve_options
+from assay.backends.placements import coarsest, count
+from assay.core.dtype import numpy_dtype
+from assay.core.flow import Flow, Option
+from assay.core.result import BuildFacts, Placement
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
+
+_ARTIFACT = "model.mnn"
+_DECLARED = "declared.json"
+_FED = {"float32": "float32", "int32": "int32", "uint8": "uint8", "int64": "int32", "bool": "int32"}
+"""What goes in for each declared type: MNN 3.6 has no 64-bit integers and no bool."""
+
+
+class MNN:
+    """Conformance: `assay.testing.check_backend`.
+
+    With `api="module"` GlobalAveragePool after a convolution gives wrong numbers (3.6.1): the session is the default.
+    """
+
+    name = "mnn"
+    accepts = "onnx"
+    dynamic = True
+    options = (
+        OptionSpec("weights", "float32", tuple(WEIGHTS), "the type in which weights are stored"),
+        OptionSpec("arithmetic", "high", ("high", "normal", "low"), "MNN's precision mode: what it may compute in"),
+        OptionSpec("api", "session", ("session", "module"), "which of MNN's two interfaces runs it"),
+        OptionSpec("threads", 1, help="threads of one inference"),
+    )
+    flows = (
+        Flow(name="mnn-f32", backend="mnn"),
+        Flow(
+            name="mnn-fp16",
+            backend="mnn",
+            options={"weights": "float16", "arithmetic": "low"},
+            precision="float16",
+        ),
+        Flow(name="mnn-int8-weights", backend="mnn", options={"weights": "int8"}, precision="int8"),
+    )
+
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return installed("MNN", "MNN", "mnn")
+
+    def prepare(self) -> None:
+        """Import MNN."""
+        import MNN  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> MNNEngine:
+        """Convert it in a child process: the converter dies on a graph that reads what nothing makes."""
+        options = resolve_options(self.options, flow)
+        positive(options, "threads", flow)
+        signature = signature_of(load_checked(model))
+        refuse_types(signature, frozenset(_FED), "MNN")
+        return MNNEngine(to_mnn(model, str(options["weights"])), signature, options)
+
+    def load(self, folder: Path, flow: Flow) -> MNNEngine:
+        """The converted model; threads and arithmetic are the flow's."""
+        options = resolve_options(self.options, flow)
+        positive(options, "threads", flow)
+        signature = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Signature)
+        return MNNEngine((folder / _ARTIFACT).read_bytes(), signature, options)
+
+
+class MNNEngine:
+    """One model and its runner, made anew for each new set of input shapes by MNN itself."""
+
+    def __init__(self, artifact: bytes, signature: Signature, options: dict[str, Option]) -> None:
+        self._artifact, self._signature, self._options = artifact, signature, options
+        self._cast: dict[str, str] = {}
+        try:
+            make = SessionRunner if options["api"] == "session" else ModuleRunner
+            self._runner: Runner = make(artifact, signature, options)
+        except Exception as error:  # MNN raises a bare Exception
+            raise artifact_failure(_ARTIFACT, error) from error
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """64-bit integers and bools go in and come out as the int32 that MNN has. Raises ValueError for an input of
+        another dtype or shape, or an integer beyond int32."""
+        check_feeds(tensors, self._signature.inputs)
+        code, raw = self._runner.run({spec.name: self._fed(spec.name, tensors[spec.name]) for spec in self._read()})
+        if code:
+            raise run_failure(code)
+        return {spec.name: self._answer(spec.name, raw[spec.name], spec.dtype) for spec in self._signature.outputs}
+
+    def save(self, folder: Path) -> None:
+        """The .mnn file, and what the ONNX file declared: MNN forgets the types."""
+        (folder / _ARTIFACT).write_bytes(self._artifact)
+        (folder / _DECLARED).write_bytes(msgspec.json.encode(self._signature))
+
+    def facts(self) -> BuildFacts:
+        """Placements are the kernels of the session's last run; `weights.*` in the options count the layers whose
+        weights the artifact stores in a type; precision is the coarsest of these types."""
+        import MNN
+
+        stored = stored_weights(self._artifact) or {str(self._options["weights"]): 0}
+        kernels = tuple(_role(one) for one in count((kind, "CPU", "float32") for kind in self._runner.kernels()))
+        precision = "int8" if "int8" in stored else coarsest(count(("", "", kind) for kind in (*stored, "float32")))
+        options = {name: str(value) for name, value in self._options.items()}
+        options |= {
+            f"weights.{kind}": f"{layers} layers" if layers else "not read back" for kind, layers in stored.items()
+        }
+        options |= {f"cast.{name}": text for name, text in self._cast.items()}
+        return BuildFacts(backend_version=MNN.version(), precision=precision, placements=kernels, options=options)
+
+    def _read(self) -> list[Any]:
+        """An input that no node reads is dropped by the converter; ONNX runtimes take it and ignore it."""
+        return [spec for spec in self._signature.inputs if spec.name in self._runner.inputs]
+
+    def _fed(self, name: str, array: Tensor) -> Tensor:
+        wanted = np.dtype(_FED[array.dtype.name])
+        if array.dtype == wanted:
+            return np.ascontiguousarray(array)
+        self._cast[name] = f"{array.dtype} -> {wanted} on the way in"
+        if array.dtype == np.int64 and array.size and np.abs(array).max() > np.iinfo(np.int32).max:
+            raise ValueError(f'Input "{name}" holds an integer beyond int32, and MNN has no larger type.')
+        return np.ascontiguousarray(array.astype(wanted))
+
+    def _answer(self, name: str, array: Tensor, declared: str) -> Tensor:
+        """As MNN gave it, but for the types that it does not have."""
+        if array.dtype.name == declared or declared not in ("int64", "bool") or array.dtype.kind not in "iu":
+            return array
+        self._cast[name] = f"{array.dtype} -> {declared} on the way out"
+        return array.astype(numpy_dtype(declared))
+
+
+def _role(kernel: Placement) -> Placement:
+    """A Raster moves data and computes nothing."""
+    return msgspec.structs.replace(kernel, role="reformat" if kernel.operator == "Raster" else "compute")
