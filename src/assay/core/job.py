@@ -12,13 +12,16 @@ from assay.core.flow import Flow
 
 
 class Task(enum.StrEnum):
-    """What a worker is asked to do with a case and a flow."""
+    """What a worker is asked to do with a case and a flow; `mutate` is what the driver sums up of all mutants of a case."""
 
     NOOP = "noop"
     INSPECT = "inspect"
     RECORD = "record"
     VERIFY = "verify"
     MEASURE = "measure"
+    MUTANTS = "mutants"
+    PROBE = "probe"
+    MUTATE = "mutate"
 
 
 class Limits(msgspec.Struct, frozen=True):

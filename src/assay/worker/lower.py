@@ -37,15 +37,8 @@ def lower(job: Job, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`."""
     with stages.enter(Stage.IMPORT):
         backend: Backend = plugins.load("assay.backends", job.flow.backend)()
-        transforms = [(_transform(name), argument) for name, _, argument in map(_split, job.flow.transforms)]
         backend.prepare()
-        for transform, _ in transforms:
-            transform.prepare()
-    model = Path(job.case.model.source)
-    for transform, argument in transforms:
-        with stages.enter(Stage.TRANSFORM):
-            own = Path(tempfile.mkdtemp(prefix="transform-", dir=job.scratch or None))
-            model = transform.apply(model, own, argument, ())
+    model = rewritten(job, stages)
     with stages.enter(Stage.LOWER):
         engine = backend.lower(model, job.flow)
     with stages.enter(Stage.SAVE):
@@ -55,6 +48,19 @@ def lower(job: Job, stages: Stages) -> Lowered:
         stages.built = lowered.facts(engine)
         del engine
     return lowered
+
+
+def rewritten(job: Job, stages: Stages) -> Path:
+    """The model after the transforms of the flow, in their order."""
+    model = Path(job.case.model.source)
+    for name, _, argument in map(_split, job.flow.transforms):
+        with stages.enter(Stage.IMPORT):
+            transform = _transform(name)
+            transform.prepare()
+        with stages.enter(Stage.TRANSFORM):
+            own = Path(tempfile.mkdtemp(prefix="transform-", dir=job.scratch or None))
+            model = transform.apply(model, own, argument, ())
+    return model
 
 
 def _split(transform: str) -> tuple[str, str, str]:
