@@ -24,7 +24,8 @@ class Goal(msgspec.Struct, frozen=True):
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """A known outcome: reason and issue say why it is accepted, `expires` (ISO date, "" never) until when."""
+    """A known outcome: reason and issue say why it is accepted, `expires` (ISO date, "" never) until when. A pass instead
+    fails the run, unless the expectation is not `strict`."""
 
     case: str
     flow: str
@@ -33,6 +34,7 @@ class Expectation(msgspec.Struct, frozen=True):
     issue: str = ""
     expires: str = ""
     task: str = "*"
+    strict: bool = True
 
 
 class Policy(msgspec.Struct, frozen=True):

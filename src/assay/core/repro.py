@@ -24,6 +24,8 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     job = asked if isinstance(asked, Job) else next((job for job in run.jobs if job.key == asked.job_key), None)
     if job is None:
         return run.command
+    if run.command.startswith("assay mutate"):
+        return f"{run.command} --only {shlex.quote(job.key)}"
     command = _words(run.command)
     if command is not None and (_from_config(command, job.case) or not _speakable(job.case)):
         return f"{run.command} --only {shlex.quote(job.key)}"

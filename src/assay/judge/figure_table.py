@@ -48,6 +48,13 @@ RECORDED = (
     Kind("casts", "", "up", "operators that only change type or layout: casts, (de)quantizations, reformats"),
     Kind("warnings", "", "up", "native warnings while building and running"),
     Kind("seconds", "s", "up", "wall time of the whole job"),
+    Kind("mutation.kill_rate", "", "down", "share of the mutants, equivalent ones apart, that the golden set kills"),
+    Kind("mutation.kill_rate_low", "", "down", "lower end of its 95 % interval (Wilson)"),
+    Kind("mutation.kill_rate_high", "", "down", "upper end of its 95 % interval (Wilson)"),
+    Kind("mutation.killed", "", "down", "mutants killed"),
+    Kind("mutation.survived", "", "up", "mutants that passed and are not equivalent"),
+    Kind("mutation.equivalent", "", "up", "mutants with bit for bit the same outputs on all inputs tried"),
+    Kind("mutation.unbuilt", "", "up", "mutants that the backend does not build"),
 )
 
 METRICS = (
@@ -112,7 +119,10 @@ def impossible(figure: str) -> bool:
 
 
 def home_task(figure: str) -> str:
-    """The task whose job records the figure: measure for time and memory of the engine, verify for the rest."""
+    """The task whose job records the figure: measure for time and memory of the engine, mutate for its own, verify for
+    the rest."""
+    if figure.startswith("mutation."):
+        return "mutate"
     return "measure" if figure.split(".")[0] in {"latency", "throughput", "memory"} and _measured(figure) else "verify"
 
 

@@ -24,7 +24,8 @@ def figures(result: Result) -> dict[str, float]:
     named.update(_per_output(one for one in result.comparisons if not one.at))
     named.update(_worst(result.comparisons))
     named.update(_against_float(result.against_float))
-    named.update({f"task.{name}": value for name, value in result.task_metrics.items()})
+    own = "" if result.task == "mutate" else "task."
+    named.update({f"{own}{name}": value for name, value in result.task_metrics.items()})
     named.update(_timing(result.measurements))
     named.update(_sizes(result))
     named.update(_stages(result))

@@ -34,6 +34,8 @@ def with_goals(
     kept = dict.fromkeys(complaints, 0)
     unused = []
     for goal in policy.goals:
+        if home_task(goal.figure) == "mutate" and not any(one.task == "mutate" for one in opinions):
+            continue  # asked by `assay mutate` alone
         cells = _cells(goal, opinions)
         if not cells:
             unused.append(_unused(goal))
