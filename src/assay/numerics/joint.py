@@ -60,10 +60,7 @@ def split(keys: histogram.Counts, equal: int) -> tuple[histogram.Counts, histogr
     Errors that float32 cannot normalise (below 2^-126) count as zero.
     """
     table = keys.reshape(-1, _COLUMNS)
-    narrow = table.sum(axis=0)
-    octaves = np.zeros(histogram.BINS, np.int64)
-    octaves[0] = narrow[:8].sum()
-    octaves[_OFFSET + 8 : _OFFSET + _COLUMNS] = narrow[8:]
+    octaves = by_error(table.sum(axis=0))
     rows = table.sum(axis=1)
     bins = len(ulp.ULP_EDGES) - 1
     ulps = np.zeros(bins, np.int64)
@@ -71,3 +68,11 @@ def split(keys: histogram.Counts, equal: int) -> tuple[histogram.Counts, histogr
     ulps[2:-1] = rows[1 : bins - 2]
     ulps[-1] = rows[bins - 2 :].sum()
     return octaves, ulps
+
+
+def by_error(columns: histogram.Counts) -> histogram.Counts:
+    """Counts by the leading bits of a float32 error, in `histogram.BINS`."""
+    octaves = np.zeros(histogram.BINS, np.int64)
+    octaves[0] = columns[:8].sum()
+    octaves[_OFFSET + 8 : _OFFSET + _COLUMNS] = columns[8:]
+    return octaves

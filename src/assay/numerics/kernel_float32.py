@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.numerics import histogram, joint
+from assay.numerics import histogram, joint, native
 from assay.numerics.kernel import Terms, add_wide, count_ulps, points, used
-from assay.numerics.partial import EXACT, WORST, Partial, keep_worst
+from assay.numerics.partial import EXACT, WORST, Partial, Point, keep_worst
 from assay.numerics.reference import single, squares_narrow, total
 from assay.numerics.stream import CHUNK, Piece
 from assay.ports import Tensor
@@ -49,17 +49,57 @@ class Tally:
     """The joint histogram of a block, kept apart until its end: half a megabyte, added to once a chunk."""
 
     keys: histogram.Counts
+    columns: histogram.Counts
+    ulps: histogram.Counts
     equal: int = 0
 
 
 def add_block(account: Partial, block: Iterable[Piece], terms: Terms) -> None:
     """Account for chunks of at most CHUNK elements each; the same figures as `add_wide` to 1e-6."""
-    tally = Tally(np.zeros(joint.KEYS, np.int64))
+    tally = Tally(
+        np.zeros(joint.KEYS, np.int64), np.zeros(native.COLUMNS, np.int64), np.zeros(native.ULP_BINS, np.int64)
+    )
     for piece in block:
-        _add(account, tally, piece, terms)
+        if native.suits(piece.actual, piece.expected):
+            _add_compiled(account, tally, piece, terms)
+        else:
+            _add(account, tally, piece, terms)
     octaves, ulps = joint.split(tally.keys, tally.equal)
-    account.octaves += octaves
-    account.ulps += ulps
+    account.octaves += octaves + joint.by_error(tally.columns)
+    account.ulps += ulps + tally.ulps
+
+
+def _add_compiled(account: Partial, tally: Tally, piece: Piece, terms: Terms) -> None:
+    """The same by the compiled pass, in one reading of both sides."""
+    seen = native.pairs(
+        piece.actual,
+        piece.expected,
+        rtol=terms.rtol,
+        atol=terms.atol,
+        bar=account.bar,
+        known=(account.max_abs, account.max_rel),
+        columns=tally.columns,
+        ulps=tally.ulps,
+    )
+    if seen is None:
+        add_wide(account, piece, terms)
+        return
+    account.pairs += piece.actual.size
+    account.sum_error += seen.sum_error
+    account.squared_error += seen.squared_error
+    account.squared_actual += seen.squared_actual
+    account.max_abs, account.max_rel = seen.max_abs, seen.max_rel
+    account.budget = max(account.budget, seen.budget)
+    account.outside += seen.outside
+    account.lowest, account.highest = min(account.lowest, seen.lowest), max(account.highest, seen.highest)
+    worst = zip(seen.worst_budget[: seen.found], seen.worst_index[: seen.found], strict=True)
+    found = [
+        Point(budget, piece.start + at, float(piece.expected[at]), float(piece.actual[at])) for budget, at in worst
+    ]
+    if found:
+        keep_worst(account, found)
+    if terms.total <= EXACT:
+        account.errors.append(np.abs(piece.actual.astype(np.float64) - piece.expected))
 
 
 def _add(account: Partial, tally: Tally, piece: Piece, terms: Terms) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.core.dtype import is_floating
+from assay.numerics import native
 from assay.numerics.element import Lane
 from assay.numerics.stream import Piece, chunks, over_blocks
 from assay.ports import Tensor
@@ -114,6 +115,10 @@ def _gather(expected: Sequence[Tensor], scale: float, threads: int) -> Reference
 
 
 def _look(values: Tensor, scale: float) -> Reference:
+    if native.suits(values):
+        seen = native.survey(values)
+        if seen is not None and _MODEST[0] < seen[2]:
+            return Reference(values.size, values.size, *seen, scale)
     if is_floating(values.dtype.name) and values.dtype != np.float64:
         narrow = single(values)
         low, high = float(narrow.min()), float(narrow.max())

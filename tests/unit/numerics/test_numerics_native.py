@@ -1,0 +1,91 @@
+"""The compiled pass and the numpy pass are one comparator: the same figures, counts and worst elements."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.core.case import Contract, Tolerance
+from assay.core.result import Comparison
+from assay.numerics import native
+from assay.numerics.compare import compare_outputs
+
+Array = np.ndarray[Any, np.dtype[np.float32]]
+
+
+def _both(actual: Array, expected: Array, contract: Contract = Contract()) -> tuple[Comparison, Comparison]:
+    def figures() -> Comparison:
+        return compare_outputs([{"o": actual}], [{"o": expected}], contract, threads=1)[0][0]
+
+    compiled, library = figures(), native.library
+    native.library = lambda: None  # type: ignore[assignment]
+    try:
+        return compiled, figures()
+    finally:
+        native.library = library
+
+
+def _agree(compiled: Comparison, plain: Comparison) -> None:
+    assert compiled.findings == plain.findings
+    assert compiled.degenerate == plain.degenerate
+    assert compiled.worst == plain.worst
+    assert compiled.ulp_histogram == plain.ulp_histogram
+    assert compiled.metrics.keys() == plain.metrics.keys()
+    for name, value in plain.metrics.items():
+        slack = 1 / 8 if name.startswith("abs_p") else 1e-5
+        assert compiled.metrics[name] == pytest.approx(value, rel=slack, abs=1e-9, nan_ok=True), name
+
+
+def test_it_is_built_where_there_is_a_compiler() -> None:
+    """A wheel without it is only slower; but that it was forgotten here would be seen nowhere else."""
+    assert native.library() is not None or shutil.which("cc") is None
+
+
+SPECIALS = [0.0, -0.0, 1e-40, -1e-40, 1e-45, 1.0, -1.0, 3e38, -3e38, 1e-30, 6.5, np.nan, np.inf, -np.inf]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    size=st.integers(1, 1600),
+    seed=st.integers(0, 2**32 - 1),
+    noise=st.sampled_from([0.0, 1e-8, 1e-6, 1e-3, 1.0]),
+    specials=st.lists(st.tuples(st.integers(0, 1599), st.sampled_from(SPECIALS), st.booleans()), max_size=6),
+    rtol=st.sampled_from([0.0, 1e-6, 1e-3]),
+)
+def test_both_passes_agree(
+    size: int, seed: int, noise: float, specials: list[tuple[int, float, bool]], rtol: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    expected = rng.standard_normal(size).astype(np.float32)
+    actual = (expected + noise * rng.standard_normal(size)).astype(np.float32)
+    for place, value, on_both in specials:
+        actual[place % size] = value
+        if on_both:
+            expected[place % size] = value
+    _agree(*_both(actual, expected, Contract(tolerances={"*": Tolerance(rtol, 1e-6)})))
+
+
+@pytest.mark.parametrize("size", [511, 512, 513, 131_072, 131_073, 300_001])
+@pytest.mark.parametrize("spoil", [lambda a: None, lambda a: a.__setitem__(-1, 9.0), lambda a: a.__imul__(2.0)])
+def test_at_the_edges_of_tiles_and_chunks(size: int, spoil: Callable[[Array], None]) -> None:
+    expected = np.random.default_rng(size).standard_normal(size, dtype=np.float32)
+    actual = expected.copy()
+    spoil(actual)
+    _agree(*_both(actual, expected))
+
+
+def test_an_account_laid_out_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library of another version is not called: numpy does the work."""
+    monkeypatch.setattr(native, "VERSION", native.VERSION + 1)
+    native.library.cache_clear()
+    try:
+        assert native.library() is None
+        assert not native.suits(np.ones(4, np.float32))
+    finally:
+        native.library.cache_clear()
