@@ -69,6 +69,8 @@ def _asked(
     if recorded:
         return [(one, _kept(goal, one, now, then)) for one in recorded]
     home = [one for one in cell if one.task == home_task(goal.figure)]
+    if not home and home_task(goal.figure) == "mutate":
+        return []  # a mutant itself: what is asked of all of them is summed up in a job of its own
     if not owing or (home and not any(one in owing for one in home)):
         return []  # the job that should have recorded it did not get there, and says so itself
     answering = next((one for one in home if one in owing), owing[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -45,8 +45,17 @@ def check(request: Request, house: House) -> Checked:
     return carry_out(run, [], house)
 
 
-def carry_out(run: Run, done: Sequence[Result], house: House) -> Checked:
-    """The jobs of `run` that are not in `done`, then the judgement. Also how an interrupted run goes on."""
+def carry_out(
+    run: Run,
+    done: Sequence[Result],
+    house: House,
+    *,
+    conclude: Callable[[Sequence[Result]], Sequence[Result]] = lambda results: (),
+) -> Checked:
+    """The jobs of `run` that are not in `done`, then the judgement. Also how an interrupted run goes on.
+
+    `conclude` sees all results of the workers, and adds those of jobs that no worker does.
+    """
     house.scratch(run.id).mkdir(parents=True, exist_ok=True)
     journal = house.open_journal(house.journal_path(run.id), run)
     recorder = _Recorder(run, list(done), journal, house)
@@ -56,6 +65,7 @@ def carry_out(run: Run, done: Sequence[Result], house: House) -> Checked:
         todo = recorder.take(record_references(todo, house), todo)
         for task, launcher in ((Task.VERIFY, house.pool), (Task.MEASURE, house.alone)):
             recorder.run([job for job in todo if job.task is task], launcher)
+        recorder.take(conclude(recorder.results), todo)
     except BaseException:
         # Whatever the history could not take is in the journal: `assay resume` finds it there.
         with contextlib.suppress(HarnessError):
