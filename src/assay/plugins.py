@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
+import msgspec
+
+from assay.core.environment import split_flow
 from assay.core.flow import Flow
 from assay.errors import HarnessError, UnknownName
-from assay.ports import Backend
+from assay.ports import Availability, Backend
 
 BACKENDS = "assay.backends"
 
@@ -70,16 +73,32 @@ def catalogue() -> Catalogue:
     return found
 
 
+def availability(name: str) -> Availability:
+    """Of the backend in this interpreter. One that is not known here, or is broken, is not available."""
+    try:
+        backend, _ = _offer(name)
+        return backend.availability()
+    except (HarnessError, UnknownName) as error:
+        return Availability(available=False, reason=str(error))
+
+
 def all_flows() -> dict[str, Flow]:
     """Every flow that some backend here offers, by name, whether its library is installed or not."""
     return catalogue().flows
 
 
 def find_flow(name: str) -> Flow:
-    """The flow of that name. Raises `UnknownName` with the nearest, the install command, or why a backend is broken."""
+    """The flow of that name; `flow@environment` is that flow in another environment.
+
+    Raises `UnknownName` with the nearest, the install command, or why a backend is broken. Whether there is such an
+    environment is not looked at: it is found out where environments are known.
+    """
     found = catalogue()
     if name in found.flows:
         return found.flows[name]
+    base, environment = split_flow(name)
+    if environment:
+        return msgspec.structs.replace(find_flow(base), name=name, environment=environment)
     for backend, reason in found.broken.items():
         if name == backend or name.startswith(f"{backend}-"):
             raise UnknownName(f"flow {name!r} is not available: {reason}")

@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
+from assay import plugins
 from assay.core.environment import EnvironmentSpec, Interpreter
 from assay.core.flow import Flow
 from assay.environments.cache import Cache, default_cache, size_bytes
@@ -37,23 +39,27 @@ class State(msgspec.Struct, frozen=True):
 
 
 class Environments:
-    """See `ports.Environments`. `folder` keeps the locks; `specs` are those a user or a backend named."""
+    """`folder` keeps the locks; `specs` gives those a user or a backend named, and is asked when one is needed."""
 
     def __init__(
         self,
         folder: Path,
-        specs: Mapping[str, EnvironmentSpec],
+        specs: Callable[[], Mapping[str, EnvironmentSpec]],
         *,
         cache: Path | None = None,
         tell: Callable[[str], None] = lambda text: None,
         installer: Installer | None = None,
     ) -> None:
         self._folder, self._tell, self._installer = folder, tell, installer
-        self._specs = dict(specs)
+        self._read_specs = specs
         self._cache = Cache(cache or default_cache())
         self._interpreters: dict[str, Interpreter] = {}
         self._failed: dict[str, str] = {}
         self._asked: dict[tuple[str, str], Availability] = {}
+
+    @cached_property
+    def _specs(self) -> dict[str, EnvironmentSpec]:
+        return dict(self._read_specs())
 
     @property
     def names(self) -> list[str]:
@@ -129,10 +135,15 @@ class Environments:
         )
 
     def _ask(self, environment: str, backend: str) -> Availability:
+        if not environment:
+            return plugins.availability(backend)
         try:
             program = self.interpreter(environment)
         except EnvironmentFailed as error:
-            return Availability(available=False, reason=str(error), install=f"assay env build {environment}")
+            shipped = environment in self._specs and self._specs[environment].shipped_by
+            return Availability(
+                available=False, reason=str(error), install=f"assay env build {environment}" if shipped else ""
+            )
         found = _probe(program, backend)
         if found.available:
             return found

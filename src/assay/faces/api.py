@@ -11,12 +11,14 @@ import msgspec
 
 from assay import plugins
 from assay.core.case import Contract, Inputs, Tolerance
+from assay.core.environment import split_flow
 from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import UsageError
 from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.faces.composition import open_house
+from assay.faces.environments import check_environment, known_environments
 from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_options, with_options
 from assay.pipeline.check import Checked
@@ -98,7 +100,7 @@ def run_check(options: CheckOptions, progress: Progress = lambda done, planned, 
     config = _config(options)
     request = _request(options, config)
     history = options.history or (_near(config.history) if config else DEFAULT_HISTORY)
-    with open_house(history, workers=options.jobs, progress=progress) as house:
+    with open_house(history, workers=options.jobs, progress=progress, config=config) as house:
         if options.baseline:
             request = replace(request, baseline=house.store.run(options.baseline).id)
         checked = run_pipeline(request, house)
@@ -169,7 +171,20 @@ def _flows(names: Sequence[str], options: CheckOptions, config: Config | None) -
     if not names:
         raise UsageError("no flow to check on: give --flow, or list some in [flows] use")
     extra = parse_options(options.options)
-    return tuple(with_options(own[name] if name in own else plugins.find_flow(name), extra) for name in names)
+    flows = tuple(with_options(_flow(name, own), extra) for name in names)
+    if named := {flow.environment for flow in flows} - {""}:
+        known = known_environments(config)
+        for environment in sorted(named):
+            check_environment(environment, known)
+    return flows
+
+
+def _flow(name: str, own: Mapping[str, Flow]) -> Flow:
+    """One of assay.toml, also in another environment (`mine@ort130`); else one that a backend offers."""
+    base, environment = split_flow(name)
+    if name in own or base not in own:
+        return own[name] if name in own else plugins.find_flow(name)
+    return msgspec.structs.replace(own[base], name=name, environment=environment)
 
 
 def _limits(options: CheckOptions, config: Config | None) -> Limits:

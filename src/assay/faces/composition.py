@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.errors import NotWritable
 from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.pipeline.house import House
 from assay.ports import Progress
+
+if TYPE_CHECKING:
+    from assay.pipeline.config import Config
 
 
 @contextmanager
@@ -19,8 +23,12 @@ def open_house(
     workers: int = 0,
     recycle: int = 100,
     progress: Progress = lambda done, planned, result: None,
+    config: Config | None = None,
 ) -> Iterator[House]:
-    """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`)."""
+    """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`). `config` names
+    environments; without it, ./assay.toml does."""
+    from assay.faces.environments import open_environments
+    from assay.launch.gpus import gpus
     from assay.launch.pool import Fresh, Pool
     from assay.stores.journal import Journal, read_journal
     from assay.stores.sql import SqlStore
@@ -28,16 +36,19 @@ def open_house(
     remote = "://" in history
     folder = Path(DEFAULT_HISTORY if remote else history)
     _make(folder)
+    environments = open_environments(folder, config)
     store = SqlStore(history if remote else str(folder / "history.db"))
     try:
         yield House(
             folder=folder,
             store=store,
-            pool=Pool(workers, recycle),
-            alone=Fresh(),
+            pool=Pool(workers, recycle, environments.interpreter, gpus()),
+            alone=Fresh(1, environments.interpreter, gpus()),
             open_journal=Journal,
             read_journal=read_journal,
             progress=progress,
+            available=environments.availability,
+            gpus=tuple(map(str, gpus())),
         )
     finally:
         store.close()

@@ -34,6 +34,11 @@ def _killed_from_outside(job: Job, stage: Stage, nearly_full: bool) -> Result:
     return _result(job, stage, Outcome.INFRASTRUCTURE, Cause.SIGNAL, text, "SIGKILL")
 
 
+def no_environment(job: Job, why: str) -> Result:
+    """Its worker's interpreter cannot be had."""
+    return _result(job, Stage.START, Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY, why)
+
+
 def timed_out(job: Job, stage: Stage) -> Result:
     """The supervisor's timer killed it."""
     limit = job.limits.import_s if stage is Stage.IMPORT else job.limits.timeout_s

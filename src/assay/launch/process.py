@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from assay.core.job import Job
@@ -27,7 +28,7 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 class WorkerProcess:
     """`python -m assay.worker` in a process group of its own. Mutable on purpose: it is the supervisor's view of a process."""
 
-    def __init__(self, interpreter: str = sys.executable, environment: dict[str, str] | None = None) -> None:
+    def __init__(self, interpreter: str = sys.executable, variables: Mapping[str, str] | None = None) -> None:
         self.jobs_done = 0
         self._buffer = bytearray()
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed in `end`
@@ -44,7 +45,7 @@ class WorkerProcess:
                 stderr=self._append,
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
-                env={**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})},
+                env={**(os.environ if variables is None else variables), "PYTHONUNBUFFERED": "1"},
             )
         except OSError as error:
             ours.close()

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import os
 import selectors
+import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
+from assay.core.environment import Interpreter
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
 from assay.core.wire import Crumb, Done, Hello
-from assay.errors import WorkerFailed
+from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import blame
+from assay.launch.leases import VARIABLE, Leases
 from assay.launch.process import WorkerProcess
+from assay.launch.waiting import Kind, Pending, Waiting
 
 START_LIMIT_S = 120.0
 """For a worker to say hello; a busy machine imports slowly."""
 WATCH_S = 0.02
 """Between two looks at resident memory."""
+FAILED_STARTS = 3
+"""Of workers of one environment in a row: then it is not tried again."""
 SUSPECT = frozenset({Outcome.ERROR, Outcome.OUT_OF_MEMORY})
 """After these the process is not used again."""
 
@@ -29,46 +35,54 @@ _MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass
-class _Pending:
-    job: Job
-    crashed: Result | None = None
-    sent_again: bool = False
-
-
-@dataclass
 class _Lane:
     """One worker and what it is doing."""
 
     process: WorkerProcess
+    kind: Kind
+    gpu: str = ""
     ready: bool = False
     fresh: bool = True
-    pending: _Pending | None = None
+    pending: Pending | None = None
     stage: Stage = Stage.START
     deadline: float = 0.0
     peak_bytes: int = 0
 
 
 class Supervisor:
-    """`workers` processes at most; each is replaced after `recycle` jobs and after any failure."""
+    """`workers` processes at most; each is replaced after `recycle` jobs and after any failure, and does jobs of one kind.
 
-    def __init__(self, *, workers: int, recycle: int) -> None:
+    `interpreter` gives the Python of an environment by name, "" being the driver's own.
+    """
+
+    def __init__(
+        self,
+        *,
+        workers: int,
+        recycle: int,
+        interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable),
+        leases: Leases | None = None,
+    ) -> None:
         self._workers = workers
         self._recycle = recycle
+        self._interpreter = interpreter
+        self._leases = leases or Leases((), exclusive=False)
         self._selector = selectors.DefaultSelector()
         self._lanes: list[_Lane] = []
-        self._queue: deque[_Pending] = deque()
-        self._suspects: deque[_Pending] = deque()
+        self._waiting = Waiting()
         self._finished: deque[Result] = deque()
-        self._failed_starts = 0
+        self._failed_starts: dict[str, int] = {}
         self._next_watch = 0.0
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """One result each, in the order they end. Closing the iterator leaves no process behind."""
-        self._queue.extend(_Pending(job) for job in jobs)
+        for job in jobs:
+            self._waiting.add(Pending(job))
         try:
-            while self._queue or self._suspects or any(lane.pending for lane in self._lanes):
+            while self._waiting or any(lane.pending for lane in self._lanes):
                 self._staff()
-                self._wait()
+                if not self._finished:
+                    self._wait()
                 while self._finished:
                     yield self._finished.popleft()
         finally:
@@ -76,28 +90,50 @@ class Supervisor:
                 self._retire(lane, grace_s=0.0)
 
     def _staff(self) -> None:
-        waiting = len(self._queue) + len(self._suspects)
-        free = sum(lane.pending is None for lane in self._lanes)
-        while len(self._lanes) < self._workers and free < waiting:
-            self._start()
-            free += 1
         for lane in list(self._lanes):
             if lane.ready and lane.pending is None:
                 self._assign(lane)
+        while len(self._lanes) < self._workers:
+            short = [kind for kind in self._waiting.kinds() if self._free(kind) < self._waiting.count(kind)]
+            # A kind that nobody works on first; then the one with most to do.
+            short.sort(key=lambda kind: (self._at_work(kind) > 0, -self._waiting.count(kind)))
+            if not any(self._start(kind) for kind in short):
+                break
 
-    def _start(self) -> None:
-        lane = _Lane(WorkerProcess(), deadline=time.monotonic() + START_LIMIT_S)
+    def _free(self, kind: Kind) -> int:
+        return sum(lane.pending is None for lane in self._lanes if lane.kind == kind)
+
+    def _at_work(self, kind: Kind) -> int:
+        return sum(lane.kind == kind for lane in self._lanes)
+
+    def _start(self, kind: Kind) -> bool:
+        """False where it must wait for a GPU. Jobs of an environment that cannot be had have their answer at once."""
+        try:
+            interpreter = self._interpreter(kind.environment)
+        except EnvironmentFailed as error:
+            self._finished.extend(blame.no_environment(one.job, str(error)) for one in self._waiting.drop(kind))
+            return False
+        gpu = self._leases.take(kind.device) if self._leases.wants(kind.device) else ""
+        if gpu is None:
+            return False
+        variables = interpreter.environ(os.environ)
+        if gpu:
+            variables[VARIABLE] = gpu
+        process = WorkerProcess(interpreter.program, variables)
+        lane = _Lane(process, kind, gpu, deadline=time.monotonic() + START_LIMIT_S)
         self._lanes.append(lane)
         self._selector.register(lane.process.socket, selectors.EVENT_READ, lane)
+        return True
 
     def _assign(self, lane: _Lane) -> None:
-        if self._suspects:
-            if not lane.fresh:
-                return self._retire(lane) if not self._queue else self._give(lane, self._queue.popleft())
-            return self._give(lane, self._suspects.popleft())
-        return self._give(lane, self._queue.popleft()) if self._queue else None
+        pending = self._waiting.take(lane.kind, fresh=lane.fresh)
+        if pending is not None:
+            self._give(lane, pending)
+        elif self._waiting:
+            # What waits needs another kind of process, or a fresh one of this kind.
+            self._retire(lane)
 
-    def _give(self, lane: _Lane, pending: _Pending) -> None:
+    def _give(self, lane: _Lane, pending: Pending) -> None:
         lane.pending, lane.fresh = pending, False
         lane.stage, lane.peak_bytes = Stage.START, 0
         lane.deadline = time.monotonic() + pending.job.limits.timeout_s
@@ -135,7 +171,7 @@ class Supervisor:
             match answer:
                 case Hello():
                     lane.ready = True
-                    self._failed_starts = 0
+                    self._failed_starts.pop(lane.kind.environment, None)
                 case Crumb(stage) if lane.pending:
                     self._enter(lane, lane.pending.job, stage)
                 case Done(result) if lane.pending:
@@ -172,7 +208,7 @@ class Supervisor:
             return
         if lane.stage is Stage.START and lane.process.jobs_done and not lane.pending.sent_again:
             # It died of an earlier job, before it began this one: this job is innocent.
-            self._queue.appendleft(_Pending(lane.pending.job, lane.pending.crashed, sent_again=True))
+            self._waiting.add(Pending(lane.pending.job, lane.pending.crashed, sent_again=True), first=True)
             lane.pending = None
             self._retire(lane)
             return
@@ -181,7 +217,7 @@ class Supervisor:
         result = blame.died(job, lane.stage, lane.process.exit_code(), nearly_full=full)
         if result.outcome is Outcome.CRASH and lane.pending.crashed is None:
             log = lane.process.log()
-            self._suspects.append(_Pending(job, msgspec.structs.replace(result, log=log)))
+            self._waiting.suspect(Pending(job, msgspec.structs.replace(result, log=log)))
             lane.pending = None
             self._retire(lane)
             return
@@ -192,10 +228,17 @@ class Supervisor:
         self._retire(lane)
         if was_ready:
             return
-        self._failed_starts += 1
-        if self._failed_starts >= 3:
-            last = " ".join(log.split()[-60:])
+        environment = lane.kind.environment
+        self._failed_starts[environment] = self._failed_starts.get(environment, 0) + 1
+        if self._failed_starts[environment] < FAILED_STARTS:
+            return
+        last = " ".join(log.split()[-60:])
+        if not environment:
             raise WorkerFailed(f"three workers in a row died before they could take a job; the last one said: {last}")
+        told = f"no worker starts in the environment {environment!r} (assay env build {environment}): {last}"
+        for kind in self._waiting.kinds():
+            if kind.environment == environment:
+                self._finished.extend(blame.no_environment(one.job, told) for one in self._waiting.drop(kind))
 
     def _settle(self, lane: _Lane, result: Result, *, keep: bool) -> None:
         assert lane.pending is not None
@@ -214,3 +257,5 @@ class Supervisor:
         self._lanes.remove(lane)
         self._selector.unregister(lane.process.socket)
         lane.process.end(grace_s)
+        if lane.gpu:
+            self._leases.give_back(lane.gpu)

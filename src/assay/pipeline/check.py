@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from assay import plugins
 from assay.core.blank import blank_result
 from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result
@@ -23,7 +22,7 @@ from assay.pipeline.house import House, RunJournal
 from assay.pipeline.plan import plan
 from assay.pipeline.reference import record_references
 from assay.pipeline.request import Request
-from assay.ports import Backend, Launcher
+from assay.ports import Launcher
 
 BATCH_S = 0.5
 """Between two transactions of the history; the journal has every result at once."""
@@ -61,7 +60,7 @@ def carry_out(
     recorder = _Recorder(run, list(done), journal, house)
     try:
         todo = recorder.left(run.jobs)
-        todo = recorder.take(_unavailable(todo), todo)
+        todo = recorder.take(_unavailable(todo, house), todo)
         todo = recorder.take(record_references(todo, house), todo)
         for task, launcher in ((Task.VERIFY, house.pool), (Task.MEASURE, house.alone)):
             recorder.run([job for job in todo if job.task is task], launcher)
@@ -131,17 +130,20 @@ class _Recorder:
         self._flushed = time.monotonic()
 
 
-def _unavailable(jobs: Sequence[Job]) -> list[Result]:
-    """Flows whose backend is not installed here get their answer without a process."""
-    known: dict[str, str] = {}
-    for name in {job.flow.backend for job in jobs}:
-        backend: Backend = plugins.load("assay.backends", name)()
-        here = backend.availability()
-        known[name] = "" if here.available else f"{here.reason}; to install it: {here.install}"
+def _unavailable(jobs: Sequence[Job], house: House) -> list[Result]:
+    """Flows whose backend is not installed where they run get their answer without a worker."""
+    known: dict[tuple[str, str], str] = {}
+    for flow in (job.flow for job in jobs):
+        if (key := (flow.environment, flow.backend)) not in known:
+            here = house.available(flow)
+            how = f"; to install it: {here.install}" if here.install else ""
+            known[key] = "" if here.available else f"{here.reason}{how}"
     return [
         msgspec.structs.replace(
-            blank_result(job, Outcome.UNAVAILABLE), cause=Cause.MISSING_LIBRARY, detail=known[job.flow.backend]
+            blank_result(job, Outcome.UNAVAILABLE),
+            cause=Cause.MISSING_LIBRARY,
+            detail=known[job.flow.environment, job.flow.backend],
         )
         for job in jobs
-        if known[job.flow.backend]
+        if known[job.flow.environment, job.flow.backend]
     ]

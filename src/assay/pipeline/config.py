@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.core.case import Contract, Inputs, Tolerance
+from assay.core.environment import EnvironmentSpec
 from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
@@ -44,6 +45,7 @@ class Config(msgspec.Struct, frozen=True):
     models: tuple[ModelEntry, ...] = ()
     use: tuple[str, ...] = ()
     flows: tuple[Flow, ...] = ()
+    environments: tuple[EnvironmentSpec, ...] = ()
     limits: Limits = Limits()
     measure: bool = True
     measuring: Measuring = Measuring()
@@ -68,6 +70,10 @@ def load_config(path: Path) -> Config:
         flows=tuple(
             Flow(name, one.backend, one.options, tuple(one.transforms), one.device, one.environment, one.precision)
             for name, one in parsed.flow.items()
+        ),
+        environments=tuple(
+            EnvironmentSpec(name, tuple(one.requires), one.python, str(_beside(path, one.lock)) if one.lock else "")
+            for name, one in parsed.environments.items()
         ),
         limits=Limits(parsed.limits.timeout_s, parsed.limits.memory),
         measure=parsed.measure.enabled,

@@ -90,7 +90,22 @@ def _precision(value: str) -> str:
     return value
 
 
+def _environment_name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
+        raise ValueError(
+            "must be made of letters, digits, '.', '_' and '-': it names a file, and follows '@' in a flow"
+        )
+    return value
+
+
+def _python(value: str) -> str:
+    if value and "/" not in value and not re.fullmatch(r"3\.\d+", value):
+        raise ValueError(f'must be a minor version such as "3.12", or the path of an interpreter, not {value!r}')
+    return value
+
+
 OutcomeName = Annotated[str, BeforeValidator(_outcome)]
+EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
 CellName = Annotated[str, AfterValidator(_cell_name)]
 Options = dict[str, Annotated[Any, BeforeValidator(_option)]]
 NonNegative = Annotated[float, Field(ge=0)]
@@ -127,6 +142,12 @@ class FlowFile(_Table):
     device: str = "cpu"
     environment: str = ""
     precision: Annotated[str, AfterValidator(_precision)] = "float32"
+
+
+class EnvironmentFile(_Table):
+    requires: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+    python: Annotated[str, AfterValidator(_python)] = ""
+    lock: str = ""
 
 
 class LimitsFile(_Table):
@@ -189,6 +210,7 @@ class ConfigFile(_Table):
     model: list[ModelFile] = []
     flows: FlowsFile = FlowsFile()
     flow: dict[CellName, FlowFile] = {}
+    environments: dict[EnvironmentName, EnvironmentFile] = {}
     limits: LimitsFile = LimitsFile()
     measure: MeasureFile = MeasureFile()
     policy: PolicyFile = PolicyFile()

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from assay.core.flow import Flow
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.ports import Launcher, Progress, Store
+from assay.plugins import availability
+from assay.ports import Availability, Launcher, Progress, Store
 
 
 class RunJournal(Protocol):
@@ -22,7 +24,10 @@ class RunJournal(Protocol):
 
 @dataclass(frozen=True)
 class House:
-    """`folder` is the history's: oracle/, scratch/, journal/ lie below it. `pool` verifies, `alone` measures."""
+    """`folder` is the history's: oracle/, scratch/, journal/ lie below it. `pool` verifies, `alone` measures.
+
+    `available` asks the environment that a flow names; `gpus` are those of this machine, in words.
+    """
 
     folder: Path
     store: Store
@@ -31,6 +36,8 @@ class House:
     open_journal: Callable[[Path, Run], RunJournal]
     read_journal: Callable[[Path], tuple[Run | None, list[Result]]]
     progress: Progress = lambda done, planned, result: None
+    available: Callable[[Flow], Availability] = lambda flow: availability(flow.backend)
+    gpus: tuple[str, ...] = ()
 
     def journal_path(self, run_id: str) -> Path:
         """Where the journal of a run lies until the run is closed."""

@@ -53,7 +53,7 @@ def plan(request: Request, house: House) -> Run:
         command=request.command,
         jobs=jobs,
         policy=request.policy,
-        machine=this_machine(),
+        machine=this_machine(house.gpus),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
         baseline=request.baseline,

@@ -19,8 +19,8 @@ def new_run_id(now: datetime) -> str:
     return f"{now.astimezone(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
-def this_machine() -> Machine:
-    """Of the driver."""
+def this_machine(gpus: tuple[str, ...] = ()) -> Machine:
+    """Of the driver. `gpus` are described by who can see them."""
     return Machine(
         cpu=_cpu_name(),
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0,
@@ -28,6 +28,7 @@ def this_machine() -> Machine:
         system=f"{platform.system()} {platform.release()}",
         python=platform.python_version(),
         load_average=os.getloadavg()[0],
+        gpus=gpus,
     )
 
 

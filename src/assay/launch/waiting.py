@@ -1,0 +1,70 @@
+"""Jobs that wait, by the kind of worker that they need: one process imports the libraries of one backend only."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from assay.core.job import Job
+from assay.core.result import Result
+
+
+class Kind(NamedTuple):
+    """What two jobs must have in common to be done by one process."""
+
+    environment: str
+    backend: str
+    transforms: tuple[str, ...]
+    device: str
+
+
+def kind_of(job: Job) -> Kind:
+    """Arguments of transforms and options of the backend do not matter: they import nothing more."""
+    flow = job.flow
+    names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
+    return Kind(flow.environment, flow.backend, names, flow.device)
+
+
+@dataclass
+class Pending:
+    """A job on its way: what it gave when it crashed first, and whether it was handed back by a worker that died."""
+
+    job: Job
+    crashed: Result | None = None
+    sent_again: bool = False
+
+
+class Waiting:
+    """Jobs in the order given, kind by kind; suspects (they crashed once) go to fresh processes only."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[Kind, deque[Pending]] = {}
+        self._suspects: dict[Kind, deque[Pending]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._jobs.values())) + sum(map(len, self._suspects.values()))
+
+    def add(self, pending: Pending, *, first: bool = False) -> None:
+        queue = self._jobs.setdefault(kind_of(pending.job), deque())
+        queue.appendleft(pending) if first else queue.append(pending)
+
+    def suspect(self, pending: Pending) -> None:
+        self._suspects.setdefault(kind_of(pending.job), deque()).append(pending)
+
+    def take(self, kind: Kind, *, fresh: bool) -> Pending | None:
+        """The next for a worker of that kind; None where nothing waits that it may do."""
+        if fresh and self._suspects.get(kind):
+            return self._suspects[kind].popleft()
+        return self._jobs[kind].popleft() if self._jobs.get(kind) else None
+
+    def count(self, kind: Kind) -> int:
+        return len(self._jobs.get(kind, ())) + len(self._suspects.get(kind, ()))
+
+    def kinds(self) -> list[Kind]:
+        """Those for which something waits, in the order in which they were first asked for."""
+        return [kind for kind in dict.fromkeys([*self._jobs, *self._suspects]) if self.count(kind)]
+
+    def drop(self, kind: Kind) -> list[Pending]:
+        """All that wait for that kind: they are not waited for any more."""
+        return [*self._suspects.pop(kind, ()), *self._jobs.pop(kind, ())]
