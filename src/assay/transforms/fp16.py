@@ -1,0 +1,56 @@
+"""float16 weights and arithmetic, by the converter that comes with ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.errors import Unsupported, UsageError
+from assay.ports import Availability, Tensors
+from assay.transforms.needs import needs
+from assay.transforms.onnx_files import WRITTEN, read, refused, write
+
+
+class Float16:
+    """`fp16` leaves inputs and outputs as they are; `fp16:io` makes them float16 too.
+
+    Operators of the converter's own block list (Resize, Range, TopK ...) stay in float32 between casts. Conformance:
+    `assay.testing.check_transform`.
+    """
+
+    name = "fp16"
+    accepts = "onnx"
+    precision = "float16"
+    calibrated = False
+
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return needs("onnxruntime", extra="onnxruntime")
+
+    def prepare(self) -> None:
+        """Import the converter."""
+        from onnxruntime.transformers import float16  # noqa: F401
+
+    def apply(self, model: Path, folder: Path, argument: str, calibration: Sequence[Tensors]) -> Path:
+        """Raises Unsupported where there is no float32 to convert."""
+        from onnx import TensorProto
+        from onnxruntime.transformers.float16 import convert_float_to_float16
+        from onnxruntime.transformers.onnx_model import OnnxModel
+
+        del calibration
+        if argument not in ("", "io"):
+            raise UsageError(f"transform fp16 takes no argument or 'io', not {argument!r}: write fp16 or fp16:io")
+        proto = read(model)
+        if not any(one.data_type == TensorProto.FLOAT for one in proto.graph.initializer) and not any(
+            one.type.tensor_type.elem_type == TensorProto.FLOAT for one in proto.graph.input
+        ):
+            raise Unsupported("fp16 finds no float32 input or weight to convert in this model")
+        try:
+            # Raises whatever it stumbles over: ValueError, KeyError, RuntimeError of its shape inference.
+            converted = convert_float_to_float16(proto, keep_io_types=argument != "io")
+            # It appends its casts at the end (onnxruntime 1.31.1), and the standard wants nodes in order.
+            ordered = OnnxModel(converted)
+            ordered.topological_sort()
+        except Exception as error:
+            raise refused("fp16", error) from error
+        return write(ordered.model, folder / WRITTEN)

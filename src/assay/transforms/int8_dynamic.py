@@ -1,0 +1,55 @@
+"""Dynamic int8 by ONNX Runtime: weights in int8, activations quantized while running, no samples needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.errors import UsageError
+from assay.ports import Availability, Tensors
+from assay.transforms.needs import needs
+from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, demand_opset, read, refused
+from assay.transforms.onnxruntime_quantization import demand_quantized, prepared, quiet
+
+LEAST_OPSET = 11
+"""DynamicQuantizeLinear appeared there."""
+
+
+class Int8Dynamic:
+    """`int8-dynamic`: matrix products, convolutions and recurrent layers. Conformance: `assay.testing.check_transform`."""
+
+    name = "int8-dynamic"
+    accepts = "onnx"
+    precision = "int8"
+    calibrated = False
+
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return needs("onnxruntime", extra="onnxruntime")
+
+    def prepare(self) -> None:
+        """Import the quantizer."""
+        import onnxruntime.quantization  # noqa: F401
+
+    def apply(self, model: Path, folder: Path, argument: str, calibration: Sequence[Tensors]) -> Path:
+        """Raises Unsupported where nothing can be quantized."""
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        del calibration
+        if argument:
+            raise UsageError(f"transform int8-dynamic takes no argument, not {argument!r}")
+        demand_opset(read(model), LEAST_OPSET, self.name)
+        ready = prepared(model, folder, self.name)
+        written = folder / WRITTEN
+        try:
+            with quiet():
+                quantize_dynamic(
+                    str(ready),
+                    str(written),
+                    weight_type=QuantType.QInt8,
+                    use_external_data_format=ready.stat().st_size > SINGLE_FILE_BYTES,
+                )
+        except Exception as error:
+            raise refused(self.name, error) from error
+        demand_quantized(written, self.name)
+        return written

@@ -1,0 +1,65 @@
+"""Static int8 by ONNX Runtime: QuantizeLinear and DequantizeLinear around every operator that can be quantized."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay.errors import UsageError
+from assay.ports import Availability, Tensors
+from assay.transforms.needs import needs
+from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, demand_opset, read, refused
+from assay.transforms.onnxruntime_quantization import Reader, demand_quantized, demand_samples, prepared, quiet
+
+GRANULARITIES = ("per-tensor", "per-channel")
+LEAST_OPSET = 13
+"""From here on QuantizeLinear has an axis."""
+
+
+class Int8Qdq:
+    """`int8-qdq` or `int8-qdq:per-tensor`, or `int8-qdq:per-channel` (weights of convolutions and matrix products).
+
+    Weights and activations are signed; ranges are the least and the largest value that the calibration samples show.
+    Conformance: `assay.testing.check_transform`.
+    """
+
+    name = "int8-qdq"
+    accepts = "onnx"
+    precision = "int8"
+    calibrated = True
+
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return needs("onnxruntime", extra="onnxruntime")
+
+    def prepare(self) -> None:
+        """Import the quantizer."""
+        import onnxruntime.quantization  # noqa: F401
+
+    def apply(self, model: Path, folder: Path, argument: str, calibration: Sequence[Tensors]) -> Path:
+        """Raises Unsupported where nothing can be quantized."""
+        from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
+
+        if argument not in ("", *GRANULARITIES):
+            raise UsageError(f"transform int8-qdq is {' or '.join(GRANULARITIES)}, not {argument!r}")
+        demand_samples(calibration, self.name)
+        demand_opset(read(model), LEAST_OPSET, self.name)
+        ready = prepared(model, folder, self.name)
+        written = folder / WRITTEN
+        try:
+            with quiet():
+                quantize_static(
+                    str(ready),
+                    str(written),
+                    Reader(calibration),
+                    quant_format=QuantFormat.QDQ,
+                    per_channel=argument == "per-channel",
+                    activation_type=QuantType.QInt8,
+                    weight_type=QuantType.QInt8,
+                    calibrate_method=CalibrationMethod.MinMax,
+                    use_external_data_format=ready.stat().st_size > SINGLE_FILE_BYTES,
+                )
+        except Exception as error:
+            raise refused(self.name, error) from error
+        demand_quantized(written, self.name)
+        return written

@@ -1,0 +1,72 @@
+"""ONNX files read and written by transforms, and what a library's refusal is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import InvalidModel, Lowering, Unsupported
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+SINGLE_FILE_BYTES = 1_500_000_000
+"""A larger model keeps its weights beside it: a protobuf ends at 2 GiB."""
+
+WRITTEN = "model.onnx"
+"""What every transform calls the file it writes."""
+
+STANDARD = ("", "ai.onnx")
+_WEIGHTS = "weights.bin"
+
+
+def read(model: Path) -> ModelProto:
+    """With its external data. Raises InvalidModel for a file that is no ONNX model."""
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        return onnx.load(model)
+    except (DecodeError, OSError, ValueError) as error:
+        raise InvalidModel(f"{model.name} cannot be read as ONNX: {error}") from error
+
+
+def write(proto: ModelProto, path: Path) -> Path:
+    """The file, checked: a transform that breaks a model must not pass it on. Raises Lowering."""
+    import onnx
+
+    large = proto.ByteSize() > SINGLE_FILE_BYTES
+    onnx.save(proto, path, save_as_external_data=large, location=_WEIGHTS if large else None)
+    try:
+        onnx.checker.check_model(str(path))
+    except onnx.checker.ValidationError as error:
+        raise Lowering(f"the rewritten model is not valid: {one_line(str(error))}") from error
+    return path
+
+
+def opset_of(proto: ModelProto) -> int:
+    """Of the standard's own operators; 1 where the file does not say."""
+    return next((entry.version for entry in proto.opset_import if entry.domain in STANDARD), 1)
+
+
+def demand_opset(proto: ModelProto, least: int, transform: str) -> None:
+    """Raises Unsupported for a model of an older opset: libraries would lift it without a word."""
+    if opset_of(proto) < least:
+        raise Unsupported(
+            f"{transform} needs opset {least} and the model has {opset_of(proto)}: put opset:{least} before it",
+            cause="operator_unsupported",
+        )
+
+
+def refused(transform: str, error: Exception) -> Lowering:
+    """A library's exception over a model, as what it means."""
+    text = one_line(str(error)) or type(error).__name__
+    if "Unsupported model IR version" in text or "till opset" in text:
+        return Unsupported(f"{transform} cannot read this model: {text}; put opset:N before it", cause="opset_too_new")
+    return Unsupported(f"{transform} cannot serve this model: {text}")
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """Without line breaks, and cut."""
+    joined = " ".join(text.split())
+    return joined if len(joined) <= limit else joined[: limit - 1] + "…"

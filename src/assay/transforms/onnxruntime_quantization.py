@@ -1,0 +1,78 @@
+"""What the quantizing transforms share: the model made ready, samples handed over, and whether anything was quantized."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay.errors import Unsupported, UsageError
+from assay.ports import Tensor, Tensors
+from assay.transforms.onnx_files import refused
+
+QUANTIZED = ("QuantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "MatMulNBits")
+
+
+def prepared(model: Path, folder: Path, transform: str) -> Path:
+    """Shapes inferred, batch normalizations folded into convolutions, constants folded: what calibration sees must be what
+    is quantized. By quant_pre_process of ONNX Runtime, without its symbolic shapes where those fail."""
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    ready = folder / "prepared.onnx"
+    symbolic = importlib.util.find_spec("sympy") is not None
+    try:
+        _quietly(lambda: quant_pre_process(str(model), str(ready), skip_symbolic_shape=not symbolic))
+    except Exception as first:
+        if not symbolic:
+            raise refused(transform, first) from first
+        try:
+            _quietly(lambda: quant_pre_process(str(model), str(ready), skip_symbolic_shape=True))
+        except Exception as error:
+            raise refused(transform, error) from error
+    return ready
+
+
+def demand_samples(calibration: Sequence[Tensors], transform: str) -> None:
+    """Raises UsageError where there is nothing to calibrate with."""
+    if not calibration:
+        raise UsageError(f"transform {transform} has no samples to calibrate with: give it a golden set or inputs")
+
+
+def demand_quantized(path: Path, transform: str) -> None:
+    """Raises Unsupported where the model came out as it went in."""
+    import onnx
+
+    graph = onnx.load(path, load_external_data=False).graph
+    if not any(node.op_type in QUANTIZED for node in graph.node):
+        kinds = ", ".join(sorted({node.op_type for node in graph.node})[:8])
+        raise Unsupported(f"{transform} finds nothing to quantize in this model (it has {kinds})")
+
+
+class Reader:
+    """Samples one by one, as ONNX Runtime's calibration reads them."""
+
+    def __init__(self, samples: Sequence[Tensors]) -> None:
+        self._samples: Iterator[Tensors] = iter(samples)
+
+    def get_next(self) -> dict[str, Tensor] | None:
+        """The next sample, None after the last."""
+        sample = next(self._samples, None)
+        return None if sample is None else dict(sample)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the library's advice to do what has just been done."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def _quietly(action: Callable[[], object]) -> None:
+    with quiet():
+        action()
