@@ -1,0 +1,182 @@
+"""ncnn on the CPU: ONNX through pnnx, its half precision switched off unless it is asked for."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.backends.availability import installed
+from assay.backends.feeds import check_feeds
+from assay.backends.ncnn_convert import BIN, PARAM, Blob, Network, to_ncnn
+from assay.backends.ncnn_failures import artifact_failure, missing_layers, run_failure
+from assay.backends.onnx_checked import load_checked
+from assay.backends.options import positive, resolve_options
+from assay.backends.placements import count
+from assay.core.dtype import numpy_dtype
+from assay.core.flow import Flow, Option
+from assay.core.result import BuildFacts
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
+
+_DECLARED = "declared.json"
+_FLAGS = {b"\x47\x6b\x30\x01": "float16", b"\x38\x4b\x0d\x00": "int8"}
+"""How a blob of weights begins that is not float32 (ncnn's modelbin.cpp)."""
+_COPIES = ("Split", "Noop", "Reshape", "Permute", "Flatten", "Squeeze", "ExpandDims", "Packing")
+
+
+class Ncnn:
+    """Conformance: `assay.testing.check_backend`.
+
+    ncnn has float32 tensors only, no Cast and, as built for its wheel (20261020), no ArgMax. Left alone it stores
+    half precision: storage is always said.
+    """
+
+    name = "ncnn"
+    accepts = "onnx"
+    dynamic = False
+    integers = False
+    options = (
+        OptionSpec(
+            "storage", "float32", ("float32", "float16"), "the type in which weights and activations are stored"
+        ),
+        OptionSpec("winograd", True, help="whether 3x3 convolutions may be done by Winograd's algorithm"),
+        OptionSpec("threads", 1, help="threads of one inference"),
+    )
+    flows = (
+        Flow(name="ncnn-f32", backend="ncnn"),
+        Flow(name="ncnn-fp16-storage", backend="ncnn", options={"storage": "float16"}, precision="float16"),
+    )
+
+    def availability(self) -> Availability:
+        """From the package metadata, of the converter and of the runtime."""
+        converter = installed("pnnx", "pnnx", "ncnn")
+        return installed("ncnn", "ncnn", "ncnn") if converter.available else converter
+
+    def prepare(self) -> None:
+        """Import ncnn."""
+        import ncnn  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> NcnnEngine:
+        """Converted in a child process, for a batch of any size and the usual size of every other symbol."""
+        options = resolve_options(self.options, flow)
+        positive(options, "threads", flow)
+        network, param, weights = to_ncnn(load_checked(model), str(options["storage"]), flow.dims)
+        return NcnnEngine(network, param, weights, options)
+
+    def load(self, folder: Path, flow: Flow) -> NcnnEngine:
+        """The network; storage and threads are the flow's."""
+        options = resolve_options(self.options, flow)
+        positive(options, "threads", flow)
+        network = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Network)
+        return NcnnEngine(network, (folder / PARAM).read_bytes(), (folder / BIN).read_bytes(), options)
+
+
+class NcnnEngine:
+    """One network. A new extractor for every run: it keeps what it computed."""
+
+    def __init__(self, network: Network, param: bytes, weights: bytes, options: dict[str, Option]) -> None:
+        self._network, self._param, self._weights, self._options = network, param, weights, options
+        missing = _missing_layers(param)
+        if missing:
+            raise missing_layers(missing)
+        self._net = _open(param, weights, options)
+        self._cast = {
+            blob.spec.name: f"{blob.spec.dtype} -> {blob.fed} on the way in"
+            for blob in network.inputs
+            if blob.spec.dtype != blob.fed
+        }
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Raises ValueError for an input of another dtype or shape, for an empty batch, or for batches that differ: ncnn
+        reads past the end."""
+        check_feeds(tensors, [*(blob.spec for blob in self._network.inputs), *self._network.unread])
+        import ncnn
+
+        batches = {tensors[blob.spec.name].shape[blob.batch] for blob in self._network.inputs if blob.batch is not None}
+        if len(batches) > 1 or 0 in batches:
+            raise ValueError(f"ncnn takes one batch of at least 1, not {sorted(batches)}.")
+        with self._net.create_extractor() as extractor:
+            for blob in self._network.inputs:
+                array = np.ascontiguousarray(tensors[blob.spec.name], dtype=blob.fed)
+                extractor.input(blob.name, ncnn.Mat(array, **_axis(blob)).clone())
+            return {blob.spec.name: self._answer(extractor, blob) for blob in self._network.outputs}
+
+    def save(self, folder: Path) -> None:
+        """The .param and the .bin, and the names, types and batch axes that they do not hold."""
+        (folder / PARAM).write_bytes(self._param)
+        (folder / BIN).write_bytes(self._weights)
+        (folder / _DECLARED).write_bytes(msgspec.json.encode(self._network))
+
+    def facts(self) -> BuildFacts:
+        """Precision is the coarser of the storage that the network runs with and the type of its first weights, read from
+        the file. `pnnx.ignored` lists parameters that pnnx says it left out."""
+        import ncnn
+
+        stored = _FLAGS.get(self._weights[:4], "float32")
+        storage = "float16" if self._net.opt.use_fp16_storage else "float32"
+        precision = stored if stored != "float32" else storage
+        options = {name: str(value) for name, value in self._options.items()}
+        options |= {f"cast.{name}": text for name, text in self._cast.items()}
+        if self._network.ignored:
+            options["pnnx.ignored"] = "; ".join(self._network.ignored)
+        kinds = [layer.type for layer in self._net.layers() if layer.type not in ("Input", "MemoryData")]
+        placements = count((kind, "CPU", storage) for kind in kinds)
+        return BuildFacts(
+            backend_version=ncnn.__version__,
+            precision=precision,
+            placements=tuple(
+                msgspec.structs.replace(one, role="reformat" if one.operator in _COPIES else "compute")
+                for one in placements
+            ),
+            options=options,
+        )
+
+    def _answer(self, extractor: Any, blob: Blob) -> Tensor:
+        """A copy. Whole numbers come back as float32: they are given in the declared type where they are whole."""
+        code, mat = extractor.extract(blob.name)
+        if code:
+            raise run_failure(blob.spec.name, code)
+        array: Tensor = np.array(mat.numpy(**_axis(blob)), copy=True)
+        declared = numpy_dtype(blob.spec.dtype)
+        if array.dtype == declared or declared.kind not in "iub" or not np.array_equal(array, np.rint(array)):
+            return array
+        self._cast[blob.spec.name] = f"{array.dtype} -> {declared} on the way out"
+        return array.astype(declared)
+
+
+def _open(param: bytes, weights: bytes, options: dict[str, Option]) -> Any:
+    import ncnn
+
+    net = ncnn.Net()
+    half = options["storage"] == "float16"
+    net.opt.use_fp16_packed = net.opt.use_fp16_storage = half
+    net.opt.use_fp16_arithmetic = net.opt.use_bf16_storage = net.opt.use_bf16_packed = False
+    net.opt.use_winograd_convolution = bool(options["winograd"])
+    net.opt.num_threads = options["threads"]
+    with tempfile.TemporaryDirectory(prefix="ncnn-") as folder:
+        for name, content in ((PARAM, param), (BIN, weights)):
+            (Path(folder) / name).write_bytes(content)
+        if net.load_param(f"{folder}/{PARAM}"):
+            raise artifact_failure(PARAM)
+        if net.load_model(f"{folder}/{BIN}"):
+            raise artifact_failure(BIN)
+    return net
+
+
+def _missing_layers(param: bytes) -> dict[str, str]:
+    """Kinds of layers that this ncnn cannot make, each with the name of the first."""
+    import ncnn
+
+    rows = [line.split() for line in param.decode(errors="replace").splitlines()[2:]]
+    kinds: dict[str, str] = {}
+    for row in rows:
+        if len(row) > 1 and row[0] not in kinds and ncnn.create_layer(row[0]) is None:
+            kinds[row[0]] = row[1]
+    return kinds
+
+
+def _axis(blob: Blob) -> dict[str, int]:
+    return {} if blob.batch is None else {"batch_index": blob.batch}
