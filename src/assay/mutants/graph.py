@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -35,6 +36,16 @@ class Graph:
         self._infer()
         self._index()
         self._fresh = 0
+
+    def copy(self) -> Graph:
+        """A graph of its own, with the same weights; what is known of the values is not inferred again."""
+        other = copy.copy(self)
+        other.model = ModelProto()
+        other.model.CopyFrom(self.model)
+        other._types = dict(self._types)
+        other._weights = {tensor.name: tensor for tensor in other.model.graph.initializer}
+        other._index()
+        return other
 
     def _infer(self) -> None:
         self._types: dict[str, tuple[int, tuple[int | None, ...] | None]] = {}
