@@ -1,1 +1,31 @@
-"""Fakes, builders and conformance checks, for plug-in authors and for us."""
+"""Fakes, builders and conformance checks, for plug-in authors and for us.
+
+The checks are found here by name and imported when asked for: `from assay.testing import check_backend`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.testing.backend_checks import check_backend
+    from assay.testing.launcher_checks import check_launcher
+    from assay.testing.metric_checks import check_metric
+    from assay.testing.store_checks import check_blobs, check_store
+
+_MODULES = {
+    "check_backend": "backend_checks",
+    "check_blobs": "store_checks",
+    "check_launcher": "launcher_checks",
+    "check_metric": "metric_checks",
+    "check_store": "store_checks",
+}
+
+__all__ = ["check_backend", "check_blobs", "check_launcher", "check_metric", "check_store"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"assay.testing has no {name!r}; it has {', '.join(_MODULES)}")
+    return getattr(import_module(f"assay.testing.{_MODULES[name]}"), name)
