@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ _LEVELS = {
     "extended": "ORT_ENABLE_EXTENDED",
     "all": "ORT_ENABLE_ALL",
 }
+_numbers = itertools.count()
 # Profiles name element types as protobuf does, without "tensor()".
 _NAMES = {key.removeprefix("tensor(").rstrip(")"): name for key, name in {**PLAIN, **EXTENSION}.items()}
 
@@ -58,20 +62,42 @@ class OnnxRuntime:
     def lower(self, model: Path, flow: Flow) -> OnnxRuntimeEngine:
         """A session on the file itself, so that external data is found beside it."""
         options = resolve_options(self.options, flow)
-        return OnnxRuntimeEngine(model, options, positive(options, "threads", flow), str(options["optimization"]))
+        return OnnxRuntimeEngine(
+            model, options, positive(options, "threads", flow), str(options["optimization"]), kept=_free_folder()
+        )
 
     def load(self, folder: Path, flow: Flow) -> OnnxRuntimeEngine:
         """The optimized graph is run as saved: optimizing it again would make another engine."""
         options = resolve_options(self.options, flow)
-        return OnnxRuntimeEngine(folder / _ARTIFACT, options, positive(options, "threads", flow), "disable")
+        return OnnxRuntimeEngine(
+            folder / _ARTIFACT, options, positive(options, "threads", flow), "disable", profiled=True
+        )
 
 
 class OnnxRuntimeEngine:
-    """One session. `run` raises what `onnxruntime_failure` makes of the library's words."""
+    """One session. `run` raises what `onnxruntime_failure` makes of the library's words. `profiled`: the first run is, and
+        no other, so that `facts` needs no session of its own. `kept` is a folder for the optimized graph until it is saved:
+    creating a session twice costs more than all else that happens to a small model."""
 
-    def __init__(self, path: Path, options: dict[str, Option], threads: int, level: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        options: dict[str, Option],
+        threads: int,
+        level: str,
+        *,
+        profiled: bool = False,
+        kept: Path | None = None,
+    ) -> None:
         self._path, self._options, self._threads, self._level = path, options, threads, level
-        self._session = _session(path, _session_options(level, threads))
+        session_options = _session_options(level, threads)
+        self._kept = kept
+        if kept:
+            _save_into(session_options, kept)
+        self._profiling, self._events = profiled, b""
+        if profiled:
+            _profile_into(session_options, tempfile.gettempdir())
+        self._session = _session(path, session_options)
         self._types = {one.name: one.type for one in self._session.get_inputs()}
         self._outputs = [one.name for one in self._session.get_outputs()]
         types = [*self._types.values(), *(one.type for one in self._session.get_outputs())]
@@ -87,20 +113,33 @@ class OnnxRuntimeEngine:
         """Text comes back as object arrays, as ONNX Runtime gives it."""
         self._last = tensors
         values = _run(self._session, tensors, plain=self._plain)
+        if self._profiling:
+            self._profiling, self._events = False, _end_profile(self._session)
         return dict(zip(self._outputs, values, strict=True))
+
+    def __del__(self) -> None:
+        if getattr(self, "_profiling", False) and hasattr(self, "_session"):
+            _end_profile(self._session)  # never run: its file must not stay
+        if kept := getattr(self, "_kept", None):
+            for file in kept.iterdir():
+                file.unlink()
+            if kept != _own_folder():
+                kept.rmdir()
 
     def save(self, folder: Path) -> None:
         """The optimized graph as ONNX, its weights beside it: a single file ends at protobuf's 2 GiB."""
+        if self._kept and (self._kept / _ARTIFACT).exists():
+            for file in self._kept.iterdir():
+                shutil.move(file, folder / file.name)
+            return
         options = _session_options(self._level, self._threads)
-        options.optimized_model_filepath = str(folder / _ARTIFACT)
-        options.add_session_config_entry("session.optimized_model_external_initializers_file_name", _WEIGHTS)
-        options.add_session_config_entry("session.optimized_model_external_initializers_min_size_in_bytes", "1024")
+        _save_into(options, folder)
         # Above "extended" it warns that the file is for this kind of processor: facts() says so instead.
         options.log_severity_level = 3
         _session(self._path, options)
 
     def facts(self) -> BuildFacts:
-        """Placements come from the profile of one run in a session of its own: the list of providers proves nothing."""
+        """Placements come from the profile of one run: the list of providers proves nothing."""
         import onnxruntime
 
         placements = self._profile() if self._last else ()
@@ -116,14 +155,44 @@ class OnnxRuntimeEngine:
         )
 
     def _profile(self) -> tuple[Placement, ...]:
-        with tempfile.TemporaryDirectory(prefix="assay-profile-") as folder:
+        if not self._events:
             options = _session_options(self._level, self._threads)
-            options.enable_profiling = True
-            options.profile_file_prefix = str(Path(folder) / "profile")
+            _profile_into(options, tempfile.gettempdir())
             session = _session(self._path, options)
             _run(session, self._last, plain=self._plain)
-            events = json.loads(Path(session.end_profiling()).read_bytes())
-        return count(_row(event["args"]) for event in events if _is_kernel(event))
+            self._events = _end_profile(session)
+        return count(_row(event["args"]) for event in json.loads(self._events) if _is_kernel(event))
+
+
+def _save_into(options: Any, folder: Path) -> None:
+    options.optimized_model_filepath = str(folder / _ARTIFACT)
+    options.add_session_config_entry("session.optimized_model_external_initializers_file_name", _WEIGHTS)
+    options.add_session_config_entry("session.optimized_model_external_initializers_min_size_in_bytes", "1024")
+
+
+def _free_folder() -> Path:
+    """Empty: this process's own where what it held before was saved, a new one where not."""
+    own = _own_folder()
+    own.mkdir(exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix="assay-optimized-")) if any(own.iterdir()) else own
+
+
+def _own_folder() -> Path:
+    return Path(tempfile.gettempdir(), f"kept-optimized-{os.getpid()}")
+
+
+def _profile_into(options: Any, folder: str) -> None:
+    options.enable_profiling = True
+    options.profile_file_prefix = f"{folder}/assay-profile-{os.getpid()}-{next(_numbers)}"
+
+
+def _end_profile(session: Any) -> bytes:
+    """What the profile says; from here on the session runs without."""
+    path = Path(session.end_profiling())
+    try:
+        return path.read_bytes()
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _is_kernel(event: dict[str, Any]) -> bool:

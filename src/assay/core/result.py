@@ -45,10 +45,11 @@ class Outcome(enum.StrEnum):
 
 
 class Cause(enum.StrEnum):
-    """Why a stage failed, as far as the backend's words tell."""
+    """Why a stage failed, as far as the backend's words tell. `refused`: it said no in words of its own, which tell no more."""
 
     NONE = "none"
     INVALID_MODEL = "invalid_model"
+    WRONG_USAGE = "wrong_usage"
     OPERATOR_UNSUPPORTED = "operator_unsupported"
     OPSET_TOO_NEW = "opset_too_new"
     OUT_OF_MEMORY = "out_of_memory"
@@ -56,6 +57,7 @@ class Cause(enum.StrEnum):
     TIMEOUT = "timeout"
     MISSING_LIBRARY = "missing_library"
     MISSING_DEVICE = "missing_device"
+    REFUSED = "refused"
     OTHER = "other"
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from assay.core.environment import Interpreter
 from assay.core.job import Job
-from assay.core.result import Outcome, Result, Stage
+from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.wire import Crumb, Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import blame
@@ -28,8 +28,8 @@ WATCH_S = 0.02
 """Between two looks at resident memory."""
 FAILED_STARTS = 3
 """Of workers of one environment in a row: then it is not tried again."""
-SUSPECT = frozenset({Outcome.ERROR, Outcome.OUT_OF_MEMORY})
-"""After these the process is not used again."""
+UNDERSTOOD = frozenset({Cause.REFUSED, Cause.INVALID_MODEL})
+"""Errors that a backend raised in words of its own: its process is as good as before."""
 
 _MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
@@ -176,7 +176,7 @@ class Supervisor:
                     self._enter(lane, lane.pending.job, stage)
                 case Done(result) if lane.pending:
                     lane.process.jobs_done += 1
-                    keep = result.outcome not in SUSPECT and lane.process.jobs_done < self._recycle
+                    keep = not _suspect(result) and lane.process.jobs_done < self._recycle
                     self._settle(lane, result, keep=keep)
 
     def _enter(self, lane: _Lane, job: Job, stage: Stage) -> None:
@@ -259,3 +259,10 @@ class Supervisor:
         lane.process.end(grace_s)
         if lane.gpu:
             self._leases.give_back(lane.gpu)
+
+
+def _suspect(result: Result) -> bool:
+    """Whether the process that gave this result is not used again."""
+    if result.outcome is Outcome.ERROR:
+        return result.cause not in UNDERSTOOD
+    return result.outcome is Outcome.OUT_OF_MEMORY

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -13,7 +14,9 @@ from assay import plugins
 from assay.core.job import Job
 from assay.core.result import BuildFacts, Stage
 from assay.models.files import file_digest
-from assay.ports import Backend, Engine, Transform
+from assay.ports import Backend, Engine
+from assay.worker.rewrite import Rewritten, rewrite
+from assay.worker.scratch import artifact_folder
 from assay.worker.stages import Stages
 
 
@@ -25,51 +28,44 @@ class Lowered:
     folder: Path
     artifact_bytes: int
     artifact_digest: str
+    rewritten: Rewritten
 
     def facts(self, engine: Engine) -> BuildFacts:
-        """The engine's own facts and what the artifact weighs."""
+        """The engine's own facts, what the artifact weighs, and the transforms that came before."""
         return msgspec.structs.replace(
-            engine.facts(), artifact_bytes=self.artifact_bytes, artifact_digest=self.artifact_digest
+            engine.facts(),
+            artifact_bytes=self.artifact_bytes,
+            artifact_digest=self.artifact_digest,
+            transforms=self.rewritten.applied,
         )
 
 
 def lower(job: Job, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`."""
     with stages.enter(Stage.IMPORT):
-        backend: Backend = plugins.load("assay.backends", job.flow.backend)()
+        backend: Backend = _backend(job.flow.backend)()
         backend.prepare()
-    model = rewritten(job, stages)
+    changed = rewrite(job, Path(job.case.model.source), stages)
     with stages.enter(Stage.LOWER):
-        engine = backend.lower(model, job.flow)
+        engine = backend.lower(changed.model, msgspec.structs.replace(job.flow, dims=job.case.inputs.dims))
     with stages.enter(Stage.SAVE):
-        folder = Path(tempfile.mkdtemp(prefix="artifact-", dir=job.scratch or None))
+        folder = artifact_folder(job.scratch)
         engine.save(folder)
-        lowered = Lowered(backend, folder, *_weigh(folder))
+        lowered = Lowered(backend, folder, *_weigh(folder), rewritten=changed)
         stages.built = lowered.facts(engine)
         del engine
     return lowered
 
 
+@cache
+def _backend(name: str) -> Any:
+    # Kept: looking through the entry points of a large environment takes 5 ms, a small case 2.
+    return plugins.load("assay.backends", name)
+
+
 def rewritten(job: Job, stages: Stages) -> Path:
     """The model after the transforms of the flow, in their order."""
-    model = Path(job.case.model.source)
-    for name, _, argument in map(_split, job.flow.transforms):
-        with stages.enter(Stage.IMPORT):
-            transform = _transform(name)
-            transform.prepare()
-        with stages.enter(Stage.TRANSFORM):
-            own = Path(tempfile.mkdtemp(prefix="transform-", dir=job.scratch or None))
-            model = transform.apply(model, own, argument, ())
-    return model
-
-
-def _split(transform: str) -> tuple[str, str, str]:
-    return transform.partition(":")
-
-
-def _transform(name: str) -> Transform:
-    transform: Transform = plugins.load("assay.transforms", name)()
-    return transform
+    return rewrite(job, Path(job.case.model.source), stages).model
 
 
 def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:

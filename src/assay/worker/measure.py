@@ -37,6 +37,7 @@ def measure(job: Job, stages: Stages) -> Result:
     load_peak = peak_bytes() if resettable else 0
     resettable = reset_peak()
     with stages.enter(Stage.MEASURE):
+        inputs = lowered.rewritten.fed(inputs)
         measurements = tuple(_at_batch(engine, job, inputs, batch) for batch in job.measuring.batches or (0,))
     run_peak = peak_bytes() if resettable else 0
     facts = lowered.facts(engine)

@@ -34,4 +34,7 @@ def _execute(job: Job, connection: socket.socket) -> Result:
         return Result(job.key, job.case.name, job.flow.name, job.task.value, "", Outcome.OK, Stage.START)
     result = execute(job, Stages(lambda stage: connection.sendall(frame(Crumb(stage)))))
     gc.collect()
+    if not gc.get_freeze_count():
+        # The libraries are imported now: looking through their objects after each job costs more than a small case.
+        gc.freeze()
     return result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 import traceback
 import warnings
@@ -16,9 +15,11 @@ from assay import plugins
 from assay.core.blank import blank_result
 from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result, Stage
-from assay.errors import InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
+from assay.errors import BadModel, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
 from assay.worker import measure, record, verify
+from assay.worker.scratch import lent
 from assay.worker.stages import Stages
+from assay.worker.versions import versions_for
 
 _TASKS = {
     Task.INSPECT: record.inspect,
@@ -35,7 +36,7 @@ def execute(job: Job, stages: Stages) -> Result:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            with tempfile.TemporaryDirectory(prefix="job-", dir=job.scratch or None, ignore_cleanup_errors=True) as own:
+            with lent(job.scratch) as own:
                 observed = _task(job.task)(msgspec.structs.replace(job, scratch=own), stages)
         except Exception as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
@@ -46,6 +47,7 @@ def execute(job: Job, stages: Stages) -> Result:
         stage_times=tuple(stages.times),
         warnings=observed.warnings + texts[:20],
         started_at=started,
+        versions=observed.versions or versions_for(job.flow.backend),
         seconds=time.perf_counter() - begin,
     )
 
@@ -53,7 +55,9 @@ def execute(job: Job, stages: Stages) -> Result:
 def _task(task: Task) -> Callable[[Job, Stages], Result]:
     """Ours, or one that lives above the worker and comes in by its entry point."""
     known = _TASKS.get(task)
-    return known if known is not None else cast(Callable[[Job, Stages], Result], plugins.load("assay.tasks", task.value))
+    return (
+        known if known is not None else cast(Callable[[Job, Stages], Result], plugins.load("assay.tasks", task.value))
+    )
 
 
 def _failure(job: Job, error: Exception, stages: Stages) -> Result:
@@ -78,8 +82,10 @@ def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
     match error:
         case Unsupported():
             return Outcome.UNSUPPORTED, Cause(error.cause)
-        case InvalidModel() | UsageError():
+        case InvalidModel() | BadModel():
             return Outcome.ERROR, Cause.INVALID_MODEL
+        case UsageError():
+            return Outcome.ERROR, Cause.WRONG_USAGE
         case NotRunnable() if stage in (Stage.LOAD, Stage.RUN, Stage.MEASURE):
             return Outcome.LOWERED, Cause.MISSING_DEVICE
         case Unavailable():
@@ -88,5 +94,7 @@ def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
             return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
         case MemoryError():
             return Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY
+        case Lowering():
+            return Outcome.ERROR, Cause.REFUSED
         case _:
             return Outcome.ERROR, Cause.OTHER

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -15,40 +16,49 @@ from assay.models.goldens import Golden
 from assay.numerics.compare import compare_outputs
 from assay.ports import Tensor
 from assay.tasks.registry import score
+from assay.worker.calibration import judged
 from assay.worker.lower import delegation, load, lower
+from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
-
-Samples = Sequence[Mapping[str, Tensor]]
+from assay.worker.yardsticks import Compared, Samples, hold, hold_at_sizes
 
 
 def verify(job: Job, stages: Stages) -> Result:
     """lower -> save -> load -> run -> compare; the first sample is run twice to see whether the answer repeats."""
-    golden = golden_of(job)
+    golden = judged(job, golden_of(job))
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
+    rewritten = lowered.rewritten
+    compare = partial(_compare, job, rewritten)
     with stages.enter(Stage.RUN):
-        actual = [engine.run(sample) for sample in golden.inputs]
-        again = engine.run(golden.inputs[0])
+        fed = rewritten.fed(golden.inputs)
+        actual = [engine.run(sample) for sample in fed]
+        again = engine.run(fed[0])
     with stages.enter(Stage.COMPARE):
-        comparisons, findings = _compare(job, actual, golden)
+        held = hold(actual, golden, rewritten, compare)
+    sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, compare)
+    with stages.enter(Stage.COMPARE):
+        comparisons, findings = held.given[0] + sized.given[0], held.given[1] + sized.given[1]
         task_metrics = _score(job, actual, golden) if not findings else {}
         unrepeated = _first_difference(actual[0], again)
     facts = lowered.facts(engine)
-    outcome, detail = _outcome(comparisons, findings, unrepeated, delegation(facts))
+    unproven = held.unproven or sized.unproven
+    outcome, detail = _outcome(comparisons, findings, unrepeated, delegation(facts), unproven)
     return msgspec.structs.replace(
         blank_result(job, outcome),
         detail=detail,
         comparisons=comparisons,
+        against_float=held.against_float,
         findings=findings,
         task_metrics=task_metrics,
         facts=facts,
     )
 
 
-def _compare(job: Job, actual: Samples, golden: Golden) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
-    declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
-    return compare_outputs(actual, golden.outputs, contract_of(job), expected_dtypes=declared)
+def _compare(job: Job, rewritten: Rewritten, actual: Samples, expected: Samples) -> Compared:
+    declared = {spec.name: spec.dtype for spec in job.case.model.outputs} | rewritten.gives
+    return compare_outputs(actual, expected, contract_of(job), expected_dtypes=declared)
 
 
 def contract_of(job: Job) -> Contract:
@@ -76,7 +86,7 @@ def _first_difference(once: Mapping[str, Tensor], again: Mapping[str, Tensor]) -
 
 
 def _outcome(
-    comparisons: Sequence[Comparison], findings: Sequence[Finding], unrepeated: str, undelegated: str
+    comparisons: Sequence[Comparison], findings: Sequence[Finding], unrepeated: str, undelegated: str, unproven: str
 ) -> tuple[Outcome, str]:
     everything = [*findings, *(finding for one in comparisons for finding in one.findings)]
     if everything:
@@ -86,6 +96,8 @@ def _outcome(
         return Outcome.UNDELEGATED, undelegated
     if unrepeated:
         return Outcome.NONDETERMINISTIC, f"output '{unrepeated}' differs between two runs on the same inputs"
+    if unproven:
+        return Outcome.MISTRUSTED, unproven
     for one in comparisons:
         if one.degenerate:
             return Outcome.MISTRUSTED, f"output '{one.output}': {one.degenerate}; such a pass proves nothing"

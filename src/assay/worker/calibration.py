@@ -1,0 +1,79 @@
+"""Which samples a quantizing transform may see, and which are left to judge it by: never the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from assay import plugins
+from assay.core.flow import Flow
+from assay.core.job import Job
+from assay.errors import UsageError
+from assay.models.goldens import Golden
+from assay.models.seeded import seeded_inputs
+from assay.ports import Tensors
+from assay.worker.samples import golden_of
+
+SHARE = 4
+"""One sample in four of a golden set is kept for calibration, unless the case says how many."""
+MOST = 128
+DRAWN = 32
+"""How many are drawn from the seed where there is no golden set: they cost nothing there."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Samples with their indices: in the golden set, or in the stream of the seed, behind those that are judged."""
+
+    samples: Sequence[Tensors] = ()
+    indices: tuple[int, ...] = ()
+    seed: int = 0
+
+
+def is_calibrated(flow: Flow) -> bool:
+    """Whether any of its transforms needs samples."""
+    return any(plugins.load("assay.transforms", one.partition(":")[0])().calibrated for one in flow.transforms)
+
+
+def calibration_of(job: Job) -> Calibration:
+    """The samples to calibrate with. Raises UsageError where taking them would leave none to judge."""
+    recipe = job.case.inputs
+    if recipe.golden:
+        golden = golden_of(job)
+        indices = kept_for_calibration(len(golden.inputs), recipe.calibration, recipe.seed, recipe.golden)
+        return Calibration([golden.inputs[index] for index in indices], indices, recipe.seed)
+    first, count = recipe.samples, recipe.calibration or DRAWN
+    drawn = seeded_inputs(job.case.model, seed=recipe.seed, samples=first + count, batch=recipe.batch)
+    return Calibration(drawn[first:], tuple(range(first, first + count)), recipe.seed)
+
+
+def judged(job: Job, golden: Golden) -> Golden:
+    """What is left of the golden set for a flow that is calibrated on it; all of it for any other."""
+    recipe = job.case.inputs
+    if not recipe.golden or not is_calibrated(job.flow):
+        return golden
+    taken = set(kept_for_calibration(len(golden.inputs), recipe.calibration, recipe.seed, recipe.golden))
+    rest = [index for index in range(len(golden.inputs)) if index not in taken]
+    return replace(
+        golden,
+        inputs=[golden.inputs[index] for index in rest],
+        outputs=[golden.outputs[index] for index in rest],
+        labels={name: array[rest] for name, array in golden.labels.items()},
+    )
+
+
+def kept_for_calibration(count: int, wanted: int, seed: int, whose: str) -> tuple[int, ...]:
+    """Indices of `wanted` samples of `count` (0: a quarter, 128 at most), drawn with `seed`, in ascending order.
+
+    Raises UsageError where none would be left.
+    """
+    taken = wanted or min(MOST, max(1, count // SHARE))
+    if taken >= count:
+        raise UsageError(
+            f"golden {whose} has {count} sample{'' if count == 1 else 's'}, calibration takes {taken} and leaves none to "
+            "judge: record more samples with `assay golden record`, or ask for fewer with --calibration"
+        )
+    drawn = np.random.Generator(np.random.PCG64(seed)).permutation(count)[:taken]
+    return tuple(sorted(int(index) for index in drawn))

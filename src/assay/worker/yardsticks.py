@@ -1,0 +1,102 @@
+"""What an engine's answers are held against: the model it was given, and the model as it was before any transform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from assay.core.job import Job
+from assay.core.result import Comparison, Finding, Stage
+from assay.errors import Lowering, NotRunnable
+from assay.models.goldens import Golden
+from assay.ports import Backend, Engine, Tensor
+from assay.worker.references import evaluate
+from assay.worker.rewrite import Rewritten
+from assay.worker.sizes import Sizes, inputs_at, points, told
+from assay.worker.stages import Stages
+
+Samples = Sequence[Mapping[str, Tensor]]
+Compared = tuple[tuple[Comparison, ...], tuple[Finding, ...]]
+Compare = Callable[[Samples, Samples], Compared]
+"""(actual, expected): one mapping for each sample."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Answers held against what was given and, where transforms changed the precision, against the float model.
+
+    `unproven` is why there is nothing to hold them against, or against that size; "" where there is.
+    """
+
+    given: Compared
+    against_float: tuple[Comparison, ...] = ()
+    unproven: str = ""
+
+
+def hold(actual: Samples, golden: Golden, rewritten: Rewritten, compare: Compare) -> Held:
+    """Where the model was quantized, its reference is the quantized model in the reference evaluator: how far that lies
+    from the float model is the user's loss, not the backend's mistake."""
+    if rewritten.standard is None:
+        given = compare(actual, golden.outputs)
+        return Held(given, given[0] if rewritten.changed else ())
+    lost, broken = compare(actual, golden.outputs)
+    try:
+        outputs = evaluate(rewritten.standard, rewritten.fed(golden.inputs))
+    except Lowering as error:
+        structural = tuple(one for one in broken if one.kind != "values")
+        return Held(((), structural), lost, f"the quantized model has no reference answers: {error}")
+    return Held(compare(actual, outputs), lost)
+
+
+def hold_at_sizes(
+    job: Job, backend: Backend, engine: Engine, rewritten: Rewritten, stages: Stages, compare: Compare
+) -> Held:
+    """The engine at the sizes that the case names, where the backend claims to take them all."""
+    comparisons: list[Comparison] = []
+    findings: list[Finding] = []
+    for sizes in points(job.case.inputs.dims) if getattr(backend, "dynamic", False) else []:
+        sample = inputs_at(job.case, sizes)
+        with stages.enter(Stage.RUN):
+            (fed,) = rewritten.fed([sample])
+            actual = _run(engine, fed, sizes)
+        with stages.enter(Stage.COMPARE):
+            try:
+                expected = _evaluated(job, rewritten, sample)
+            except Lowering as error:
+                return Held(
+                    (tuple(comparisons), tuple(findings)), unproven=f"no reference answers at {told(sizes)}: {error}"
+                )
+            found = compare([actual], expected)
+        comparisons += [_at(one, sizes) for one in found[0]]
+        findings += [_told(one, sizes) for one in found[1]]
+    return Held((tuple(comparisons), tuple(findings)))
+
+
+def _evaluated(job: Job, rewritten: Rewritten, sample: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+    if rewritten.standard is not None:
+        return evaluate(rewritten.standard, rewritten.fed([sample]))
+    if job.case.model.format != "onnx":
+        raise Lowering(f"the reference evaluator reads ONNX, not {job.case.model.format}")
+    return evaluate(Path(job.case.model.source), [sample])
+
+
+def _run(engine: Engine, feed: Mapping[str, Tensor], sizes: Sizes) -> dict[str, Tensor]:
+    """Raises as the engine does, the sizes named: a claim to take all sizes is broken."""
+    try:
+        return engine.run(feed)
+    except (MemoryError, NotRunnable):
+        raise
+    except Exception as error:
+        raise Lowering(f"at {told(sizes)}: {error}") from error
+
+
+def _at(one: Comparison, sizes: Sizes) -> Comparison:
+    findings = tuple(_told(finding, sizes) for finding in one.findings)
+    return msgspec.structs.replace(one, at=told(sizes), findings=findings)
+
+
+def _told(finding: Finding, sizes: Sizes) -> Finding:
+    return msgspec.structs.replace(finding, text=f"at {told(sizes)}: {finding.text}")
