@@ -1,56 +1,85 @@
-"""onnx.reference with its failures named, its memory bounded, and a variant that computes in double throughout."""
+"""onnx.reference with its failures named, its memory bounded, its slow operators replaced, and variants that compute in
+one floating type throughout: double (the oracle), or single (the same graph, cheaper, for differences)."""
 
 # onnx.reference is untyped.
 # mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
-from onnx.reference.op_run import OpRun
+from onnx.reference.op_run import OpFunction, OpRun, RefAttrName
 from onnx.reference.ops._quant_utils import reshape_input
 
-from assay.numerics.oracle.convolution import FAST_OPERATORS
-from assay.numerics.oracle.widen import widen
 from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
+from assay.numerics.oracle.convolution import FAST_OPERATORS
+from assay.numerics.oracle.kernels import KERNELS
+from assay.numerics.oracle.probe import SILENT, Call, Values, current
+from assay.numerics.oracle.widen import widen
 from assay.ports import Tensor, Tensors
 
-_NARROW = ("float32", "float16", "bfloat16")
+_REAL = ("float64", "float32", "float16", "bfloat16")
 # These compute in float32 inside, whatever they are given, and cast back (onnx 1.23.2).
 _NARROW_INSIDE = ("LinearAttention", "CausalConvWithState", "BitCast")
 _PYTHON = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RuntimeError)
 
 
 class Evaluator(ReferenceEvaluator):
-    """Evaluates a graph node by node, dropping each value after its last use. Convolution and pooling are our own."""
+    """Evaluates a graph node by node, dropping each value after its last use. Slow operators are our own.
 
-    wide = False
+    Every operator goes past the current probe (`probe.observed_by`), those of subgraphs and function bodies too.
+    """
+
+    computes_in = ""
+    """The one floating type of every value: "float64", "float32", or "" for the model's own types."""
 
     def __init__(self, proto: Any, *, new_ops: list[type[OpRun]] | None = None, **arguments: Any) -> None:
-        operators = [*FAST_OPERATORS, *(_WIDE_OPERATORS if self.wide else ())]
+        operators = [*FAST_OPERATORS, *(_ONE_TYPE_OPERATORS if self.computes_in else ())]
         super().__init__(proto, new_ops=[*(new_ops or ()), *operators], **arguments)
 
-    def evaluate(self, tensors: Tensors) -> list[Tensor]:
-        """Outputs in the model's order. Raises Unsupported or Lowering that names the node; MemoryError as it comes."""
+    def evaluate(self, tensors: Tensors, taps: Sequence[str] = ()) -> list[Any]:
+        """Outputs in the model's order, then the values called `taps`. Raises Unsupported or Lowering that names the node;
+        MemoryError as it comes. A tensor called like an initializer takes its place."""
         values: dict[str, Any] = {"": None, **self.rt_inits_, **tensors}
-        last_use = self._last_uses()
+        wanted = [*self.output_names, *taps]
+        last_use = self._last_uses(frozenset(wanted))
         for position, node in enumerate(self.rt_nodes_):
-            for name, value in zip(node.output, self._step(node, values), strict=False):
+            for name, value in zip(node.output, self._step(node, values, None), strict=False):
                 values[name] = value
             for name in last_use.get(position, ()):
                 values.pop(name, None)
-        return [values[name] for name in self.output_names]
+        return [values[name] for name in wanted]
 
-    def _step(self, node: OpRun, values: dict[str, Any]) -> tuple[Any, ...]:
-        context = {"context": values} if node.need_context() else {}
+    def follow(self, values: Tensors, names: Sequence[str], wanted: str) -> Any:
+        """`wanted`, evaluated from `values` through the operators that give `names`, in that order."""
+        known: dict[str, Any] = {"": None, **self.rt_inits_, **values}
+        for name in names:
+            node = next(one for one in self.rt_nodes_ if name in one.output)
+            for output, value in zip(node.output, self._step(node, known, None), strict=False):
+                known.setdefault(output, value)
+        return known[wanted]
+
+    def run(  # type: ignore[override]
+        self, output_names: Any, feed_inputs: Any, attributes: Any = None, **others: Any
+    ) -> Any:
+        """How onnx.reference enters subgraphs and function bodies."""
+        if others.get("intermediate"):
+            return super().run(output_names, feed_inputs, attributes=attributes, **others)
+        values: dict[str, Any] = {"": None, **self.rt_inits_, **feed_inputs}
+        for node in self.rt_nodes_:
+            for name, value in zip(node.output, self._step(node, values, attributes), strict=False):
+                values[name] = value
+        return [values[name] for name in (output_names or self.output_names)]
+
+    def _step(self, node: OpRun, values: dict[str, Any], attributes: Any) -> Values:
         label = node.onnx_node.name or f"{node.op_type} -> {', '.join(node.output)}"
         try:
-            results: tuple[Any, ...] = node.run(*[values[name] for name in node.input], **context)
+            results = self._evaluate(node, values, attributes, label)
         except NotImplementedError as error:
             raise Unsupported(f"onnx.reference cannot do {node.op_type}: {error}", node=label) from error
         except (*_PYTHON, TypeError, ValueError) as error:
@@ -58,18 +87,56 @@ class Evaluator(ReferenceEvaluator):
             raise Lowering(
                 f"onnx.reference failed in {node.op_type}: {error.__cause__ or error}", node=label
             ) from error
-        if self.wide and any(isinstance(one, np.ndarray) and dtype_name(one.dtype) in _NARROW for one in results):
-            raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=label)
+        if self.computes_in and any(self._is_of_another_type(one) for one in results):
+            raise Unsupported(f"onnx.reference does not compute {node.op_type} in {self.computes_in}.", node=label)
         return results
 
-    def _last_uses(self) -> dict[int, list[str]]:
+    def _is_of_another_type(self, value: Any) -> bool:
+        kind = dtype_name(value.dtype) if isinstance(value, np.ndarray) else ""
+        return kind in _REAL and kind != self.computes_in
+
+    def _evaluate(self, node: OpRun, values: dict[str, Any], attributes: Any, label: str) -> Values:
+        inputs = tuple(values[name] for name in node.input)
+        linked = {"linked_attributes": attributes} if node.has_linked_attribute and attributes else {}
+        if node.need_context() or isinstance(node, OpFunction):
+            context = {"context": values} if node.need_context() else {}
+            outer: Values = node.run(*inputs, **context, **linked)
+            return outer  # its inner operators went past the probe
+        probe = current()
+        kernel = KERNELS.get(node.op_type) if node.domain in ("", "ai.onnx") and _is_plain(inputs) else None
+        if kernel is None and probe is SILENT:
+            plain: Values = node.run(*inputs, **linked)
+            return plain
+        call = self._call(node, inputs, attributes or {}, label)
+        call.probe = probe
+        found = kernel(call) if kernel is not None else None
+        results: Values = node.run(*inputs, **linked) if found is None else found
+        if probe is SILENT or call.marked:
+            return results
+
+        def again(*others: Any) -> Values:
+            given = kernel(call.silent(others)) if kernel is not None else None
+            return node.run(*others, **linked) if given is None else given
+
+        return probe.node(call, results, again)
+
+    def _call(self, node: OpRun, inputs: Values, linked: Any, label: str) -> Call:
+        attributes = {name: getattr(node, name) for name in node.attributes_names_}
+        for name, value in attributes.items():
+            if isinstance(value, RefAttrName):
+                attributes[name] = linked.get(value.name)
+        explicit = frozenset(attribute.name for attribute in node.onnx_node.attribute)
+        version = self.opsets.get(node.domain, 1)
+        return Call(node.op_type, version, inputs, attributes, explicit, tuple(node.output), label, domain=node.domain)
+
+    def _last_uses(self, kept: frozenset[str]) -> dict[int, list[str]]:
         last: dict[str, int] = {}
         for position, node in enumerate(self.rt_nodes_):
             for name in (*node.output, *_names_read(node.onnx_node)):
                 last[name] = position
         freed: dict[int, list[str]] = {}
         for name, position in last.items():
-            if name and name not in self.output_names:
+            if name and name not in kept:
                 freed.setdefault(position, []).append(name)
         return freed
 
@@ -77,14 +144,20 @@ class Evaluator(ReferenceEvaluator):
 class WideEvaluator(Evaluator):
     """The same in float64: every graph it is given, subgraphs and function bodies too, is widened first, in place."""
 
-    wide = True
+    computes_in = "float64"
 
     def __init__(self, proto: Any, **arguments: Any) -> None:
         for node in getattr(getattr(proto, "graph", proto), "node", ()):
             if node.op_type in _NARROW_INSIDE or _is_cubic(node):
                 raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=node.name)
-        widen(proto)
+        widen(proto, self.computes_in)
         super().__init__(proto, **arguments)
+
+
+class SingleEvaluator(WideEvaluator):
+    """The same in float32. Its answers are noisy; differences between two of them, far above its rounding, are not."""
+
+    computes_in = "float32"
 
 
 class DequantizeLinear(OpRun):
@@ -101,14 +174,19 @@ class DequantizeLinear(OpRun):
         block_size: int = 0,
         output_dtype: int = 0,
     ) -> tuple[Tensor]:
-        del output_dtype  # Widened or absent: either way the answer is float64.
+        del output_dtype  # Widened or absent: either way the answer is of the one type, which is that of the scale.
         wide = x.astype(np.float64)
         if zero_point is not None:
             wide = wide - reshape_input(zero_point, x.shape, axis, block_size).astype(np.float64)
-        return (wide * reshape_input(scale, x.shape, axis, block_size),)
+        return ((wide * reshape_input(scale, x.shape, axis, block_size)).astype(scale.dtype),)
 
 
-_WIDE_OPERATORS: list[type[OpRun]] = [DequantizeLinear]
+_ONE_TYPE_OPERATORS: list[type[OpRun]] = [DequantizeLinear]
+
+
+def _is_plain(inputs: Values) -> bool:
+    """Narrower types go to onnx.reference's own code, whose rounding they are there to show."""
+    return not any(isinstance(one, np.ndarray) and dtype_name(one.dtype) in ("float16", "bfloat16") for one in inputs)
 
 
 def _names_read(node: onnx.NodeProto) -> Iterator[str]:

@@ -1,0 +1,13 @@
+"""Operators in numpy, by name: faster than onnx.reference, or with their inner roundings marked for the tolerance.
+
+Each is held against onnx.reference on every node case of the standard (tests/unit/numerics/oracle).
+"""
+
+from __future__ import annotations
+
+from assay.numerics.oracle.kernels.activation import ACTIVATIONS
+from assay.numerics.oracle.kernels.normalization import NORMALIZATIONS
+from assay.numerics.oracle.kernels.softmax import SOFTMAXES
+from assay.numerics.oracle.probe import Kernel
+
+KERNELS: dict[str, Kernel] = {**ACTIVATIONS, **NORMALIZATIONS, **SOFTMAXES}

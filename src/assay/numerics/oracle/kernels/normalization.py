@@ -1,0 +1,116 @@
+"""Normalisations: mean, variance, quotient and affine part each round.
+
+ONNX LayerNormalization-17, RMSNormalization-23, InstanceNormalization-22, GroupNormalization-21, MeanVarianceNormalization-13,
+LpNormalization-22. onnx.reference computes p = 1 of the last without taking absolute values (onnx 1.23); this one takes them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.ports import Tensor
+
+
+def standardized(call: Call, x: Tensor, axes: tuple[int, ...], epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
+    """((x - mean) / sqrt(variance + epsilon), mean, 1 / sqrt(variance + epsilon)) over `axes`."""
+    terms = math.prod(x.shape[axis] for axis in axes)
+    mean = x.mean(axis=axes, keepdims=True)
+    mean = call.mark("mean", mean, terms=terms, squares=np.mean(x * x, axis=axes, keepdims=True))
+    centred = x - mean
+    variance = np.mean(centred * centred, axis=axes, keepdims=True)
+    variance = call.mark("positive_sum", variance, terms=terms)
+    inverse = call.mark("inner", 1 / np.sqrt(variance + x.dtype.type(epsilon)))
+    return call.mark("standardized", centred * inverse, mean=mean, inverse=inverse), mean, inverse
+
+
+def _affine(call: Call, x: Tensor, scale: Tensor | None, bias: Tensor | None) -> Tensor:
+    if scale is None:
+        return call.mark("output", x)
+    product = x * scale
+    if bias is None:
+        return call.mark("output", product)
+    return call.mark("affine", product + bias, product=product)
+
+
+def _layer(call: Call) -> Values | None:
+    x, scale, bias = (call.input(position) for position in range(3))
+    if not x.size:
+        return None
+    axis = call.attributes.get("axis", -1)
+    axes = tuple(range(axis % x.ndim, x.ndim))
+    normal, mean, inverse = standardized(call, x, axes, _number(call, "epsilon", 1e-5))
+    return (_affine(call, normal, scale, bias), mean, inverse)[: max(1, len(call.outputs))]
+
+
+def _rms(call: Call) -> Values | None:
+    x, scale = call.input(0), call.input(1)
+    if not x.size:
+        return None
+    axes = tuple(range(call.attributes.get("axis", -1) % x.ndim, x.ndim))
+    terms = math.prod(x.shape[axis] for axis in axes)
+    mean_square = call.mark("positive_sum", np.mean(x * x, axis=axes, keepdims=True), terms=terms)
+    inverse = call.mark("inner", 1 / np.sqrt(mean_square + x.dtype.type(_number(call, "epsilon", 1e-5))))
+    return (_affine(call, call.mark("inner", x * inverse), scale, None),)
+
+
+def _per_channel(parameter: Tensor, rank: int) -> Tensor:
+    return parameter.reshape(1, -1, *[1] * (rank - 2))
+
+
+def _instance(call: Call) -> Values | None:
+    x, scale, bias = call.inputs[:3]
+    if x.ndim < 3:
+        return None
+    normal, _, _ = standardized(call, x, tuple(range(2, x.ndim)), _number(call, "epsilon", 1e-5))
+    return (_affine(call, normal, _per_channel(scale, x.ndim), _per_channel(bias, x.ndim)),)
+
+
+def _group(call: Call) -> Values | None:
+    x, scale, bias = call.inputs[:3]
+    groups = call.attributes["num_groups"]
+    split = x.reshape(x.shape[0], groups, -1)
+    normal, _, _ = standardized(call, split, (2,), _number(call, "epsilon", 1e-5))
+    if scale.shape[0] != x.shape[1]:  # until opset 20 there is one scale for each group
+        scale, bias = (np.repeat(one, x.shape[1] // groups) for one in (scale, bias))
+    return (_affine(call, normal.reshape(x.shape), _per_channel(scale, x.ndim), _per_channel(bias, x.ndim)),)
+
+
+def _mean_variance(call: Call) -> Values | None:
+    x = call.inputs[0]
+    axes = tuple(axis % x.ndim for axis in call.attributes.get("axes") or (0, 2, 3))
+    # The standard adds 1e-9 to the deviation, not to the variance.
+    normal, _, inverse = standardized(call, x, axes, 0.0)
+    with np.errstate(invalid="ignore"):
+        return (call.mark("output", normal / (1 + x.dtype.type(1e-9) * inverse)),)
+
+
+def _lp(call: Call) -> Values | None:
+    x = call.inputs[0]
+    if call.attributes.get("p", 2) not in (1, 2):
+        return None
+    axis = call.attributes.get("axis", -1)
+    if call.attributes.get("p", 2) == 1:
+        norm = call.mark("positive_sum", np.abs(x).sum(axis=axis, keepdims=True), terms=x.shape[axis])
+    else:
+        norm = np.sqrt(call.mark("positive_sum", (x * x).sum(axis=axis, keepdims=True), terms=x.shape[axis]))
+    # Where the norm is zero so is every element, and the result is defined as zero (opset 22).
+    return (call.mark("output", x / np.where(norm == 0, x.dtype.type(1), norm)),)
+
+
+def _number(call: Call, name: str, default: float) -> float:
+    value: Any = call.attributes.get(name)
+    return default if value is None else float(value)
+
+
+NORMALIZATIONS: dict[str, Kernel] = {
+    "LayerNormalization": _layer,
+    "RMSNormalization": _rms,
+    "InstanceNormalization": _instance,
+    "GroupNormalization": _group,
+    "MeanVarianceNormalization": _mean_variance,
+    "LpNormalization": _lp,
+}

@@ -1,0 +1,57 @@
+"""The arithmetic that a flow promises: one unit roundoff for each place where a kernel rounds, and declared allowances.
+
+u = 2^-p for a significand of p bits (Higham, Accuracy and Stability, 2.1). A flow in a low precision stores and multiplies
+in it and accumulates in float32, as tensor units and CPU kernels do; tf32 only rounds what goes into a product.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.core.dtype import UNIT_ROUNDOFF
+from assay.errors import UsageError
+
+ALLOWANCES = {
+    "relative-only": "functions are accurate in the relative sense even near zero: no absolute error of a polynomial",
+    "winograd": "convolutions by Winograd F(4x4, 3x3) or larger: four times the noise of a direct sum",
+    "fp16-accumulation": "sums are accumulated in float16",
+}
+"""What a flow may declare beside its precision, and what it means."""
+
+_ABSOLUTE_U = 4.0
+"""erf, tanh and log of common kernels are polynomials with an absolute error of some units near zero (measured: at most 4u)."""
+_SINGLE = UNIT_ROUNDOFF["float32"]
+
+
+class Arithmetic(msgspec.Struct, frozen=True):
+    """Unit roundoffs of storage between operators, of what enters a product (0: unrounded), of accumulation and of stored
+    weights (0: as stored). `absolute` counts units of accumulation; `convolution` scales the noise of a convolution;
+    `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation)."""
+
+    storage: float
+    multiply: float
+    accumulate: float
+    weights: float
+    absolute: float = _ABSOLUTE_U
+    convolution: float = 1.0
+    steps: float = 2.0**-10
+
+
+def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmetic:
+    """Raises UsageError for a precision without arithmetic of its own (int8 among them: its grid is in the graph)."""
+    for name in allowances:
+        if name not in ALLOWANCES:
+            raise UsageError(f"Unknown allowance {name!r} in a contract: use one of {', '.join(ALLOWANCES)}.")
+    if precision not in UNIT_ROUNDOFF:
+        raise UsageError(f"No arithmetic is known for precision {precision!r}: a tolerance cannot be derived from it.")
+    unit = UNIT_ROUNDOFF[precision]
+    accumulate = UNIT_ROUNDOFF["float16"] if "fp16-accumulation" in allowances else min(unit, _SINGLE)
+    storage = _SINGLE if precision == "tf32" else unit
+    return Arithmetic(
+        storage=storage,
+        multiply=unit if precision == "tf32" else 0.0,
+        accumulate=accumulate,
+        weights=storage,
+        absolute=0.0 if "relative-only" in allowances else _ABSOLUTE_U,
+        convolution=4.0 if "winograd" in allowances else 1.0,
+    )

@@ -1,0 +1,129 @@
+"""Outputs that jump: what decides them, and between which answers a correct flow may choose.
+
+A different answer is accepted only where the oracle's deciding margin is under 8 standard deviations of the noise of
+what decides: the two scores of an index, the distance to the next step of a rounding, the sides of a comparison.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import NodeProto
+
+from assay.core.dtype import is_floating
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.tolerance.graph import Graph
+from assay.ports import Tensor
+
+MARGIN = 8.0
+"""Standard deviations: twice the limit of one element, for the two sides of a decision."""
+
+_KEEPS_ORDER = frozenset({"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten", "DequantizeLinear"})
+_STEPS = frozenset({"Round", "Floor", "Ceil", "Sign", "Cast", "QuantizeLinear"})
+_COMPARISONS = frozenset({"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"})
+_RANKS = frozenset({"ArgMax", "ArgMin", "TopK"})
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How one output is decided: by the operator `node`, then `path` (names of values) in the same order of elements."""
+
+    output: str
+    kind: str
+    node: NodeProto
+    path: tuple[str, ...]
+
+    @property
+    def taps(self) -> tuple[str, ...]:
+        """The values whose noise decides."""
+        count = 2 if self.node.op_type in _COMPARISONS else 1
+        return tuple(self.node.input[:count])
+
+
+def decision_of(output: str, graph: Graph) -> Decision | None:
+    """None where nothing simple decides: the range over noisy evaluations has to do."""
+    path = [output]
+    name = output
+    while True:
+        node = graph.producers.get(name)
+        if node is None:
+            return None
+        floating = is_floating(graph.types.get(node.input[0], "float32")) if node.input else False
+        if node.op_type in _RANKS and floating and (node.op_type != "TopK" or node.output[1:2] == [name]):
+            return Decision(output, "ranking", node, tuple(reversed(path)))
+        if node.op_type in _COMPARISONS and floating:
+            return Decision(output, "interval", node, tuple(reversed(path)))
+        if node.op_type in _STEPS and floating and _jumps(node, graph):
+            return Decision(output, "interval", node, tuple(reversed(path)))
+        if node.op_type not in _KEEPS_ORDER:
+            return None
+        name = node.input[0]
+        path.append(name)
+
+
+def _jumps(node: NodeProto, graph: Graph) -> bool:
+    return node.op_type != "Cast" or not is_floating(graph.types.get(node.output[0], "float32"))
+
+
+def ranking(decision: Decision, scores: Tensor, deviation: Tensor) -> dict[str, Tensor]:
+    """What judging an index needs: the scores with the ranked axis last, and their noise."""
+    attributes = {one.name: one.i for one in decision.node.attribute}
+    default = -1 if decision.node.op_type == "TopK" else 0
+    axis = attributes.get("axis", default)
+    lowest = decision.node.op_type == "ArgMin" or attributes.get("largest", 1) == 0
+    sign = -1.0 if lowest else 1.0
+    return {
+        "scores": np.moveaxis(scores, axis, -1) * sign,
+        "scores_deviation": np.moveaxis(deviation, axis, -1).astype(np.float32),
+        "axis": np.array(axis),
+    }
+
+
+def interval(
+    decision: Decision, evaluator: Evaluator, values: list[Tensor], deviations: list[Tensor]
+) -> dict[str, Tensor]:
+    """The answers at the two ends of what noise may make of the deciding value."""
+    reach = MARGIN * np.sqrt(sum(np.square(one.astype(np.float64)) for one in deviations))
+    taps = decision.taps
+    ends: list[Any] = []
+    for sign in (-1.0, 1.0):
+        moved = {taps[0]: values[0] + sign * reach, **dict(zip(taps[1:], values[1:], strict=True))}
+        ends.append(np.asarray(evaluator.follow(moved, decision.path, decision.output)))
+    if decision.node.op_type == "Equal":
+        close = np.abs(values[0] - values[1]) <= reach
+        ends = [ends[0], ends[1] | close]
+    wide = np.stack([one.astype(np.float64) for one in ends])
+    return {"low": wide.min(axis=0), "high": wide.max(axis=0)}
+
+
+def undecided_rank(margins: dict[str, Tensor], expected: Tensor, actual: Tensor) -> Tensor:
+    """For each index that differs, whether the scores of the two lie within the noise. Same shape as the indices."""
+    scores, deviation = margins["scores"], margins["scores_deviation"].astype(np.float64)
+    axis = int(margins["axis"])
+    flat = _last(expected, scores, axis), _last(actual, scores, axis)
+    length = scores.shape[-1]
+    inside = (flat[1] >= -length) & (flat[1] < length)
+    wanted, got = flat[0] % length, np.where(inside, flat[1], 0) % length
+    gap = np.abs(np.take_along_axis(scores, wanted, -1) - np.take_along_axis(scores, got, -1))
+    noise = np.hypot(np.take_along_axis(deviation, wanted, -1), np.take_along_axis(deviation, got, -1))
+    with np.errstate(invalid="ignore"):
+        near = inside & ((gap <= MARGIN * noise) | (flat[0] == flat[1]))
+    return _back(near, expected, scores, axis)
+
+
+def _last(indices: Tensor, scores: Tensor, axis: int) -> Tensor:
+    """Indices with the ranked axis last, one row for each row of scores."""
+    whole = np.asarray(indices, np.int64)
+    rows = scores.shape[:-1]
+    if whole.ndim == scores.ndim and tuple(np.moveaxis(whole, axis, -1).shape[:-1]) == rows:
+        return np.moveaxis(whole, axis, -1)
+    return whole.reshape(*rows, -1)
+
+
+def _back(near: Tensor, indices: Tensor, scores: Tensor, axis: int) -> Tensor:
+    whole = np.asarray(indices)
+    if whole.ndim == scores.ndim and tuple(np.moveaxis(whole, axis, -1).shape[:-1]) == scores.shape[:-1]:
+        return np.moveaxis(near, -1, axis)
+    return near.reshape(whole.shape)

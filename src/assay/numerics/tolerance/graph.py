@@ -1,0 +1,186 @@
+"""What the noise must know of a graph: declared types, what is shape arithmetic, what is a weight, where values step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import onnx
+from onnx import GraphProto, ModelProto, NodeProto
+
+from assay.core.dtype import dtype_name, is_floating
+
+CONTROL = {
+    "Reshape": (1,),
+    "Expand": (1,),
+    "Resize": (1, 2, 3),
+    "Upsample": (1,),
+    "Slice": (1, 2, 3, 4),
+    "ConstantOfShape": (0,),
+    "Shape": (0,),
+    "Size": (0,),
+    "Range": (0, 1, 2),
+    "Tile": (1,),
+    "Pad": (1, 3),
+    "TopK": (1,),
+    "Unsqueeze": (1,),
+    "Squeeze": (1,),
+    "Split": (1,),
+    "OneHot": (1, 2),
+    "QuantizeLinear": (1, 2),
+    "DequantizeLinear": (1, 2),
+    "QLinearConv": (1, 2, 4, 5, 6, 7),
+    "QLinearMatMul": (1, 2, 4, 5, 6, 7),
+    "NonMaxSuppression": (2, 3, 4),
+    "Clip": (1, 2),
+    "Dropout": (1, 2),
+    "CumSum": (1,),
+    "EyeLike": (0,),
+    "DFT": (1, 2),
+    "CenterCropPad": (1,),
+    "RotaryEmbedding": (3,),
+}
+"""Inputs that steer an operator: shapes, scales, bounds. What only reaches these is exact in every backend."""
+
+WEIGHTS = {
+    "Conv": (1,),
+    "ConvTranspose": (1,),
+    "Gemm": (0, 1),
+    "MatMul": (0, 1),
+    "Einsum": (0, 1, 2, 3),
+    "LSTM": (1, 2),
+    "GRU": (1, 2),
+    "RNN": (1, 2),
+    "BatchNormalization": (1,),
+}
+"""Operands that a backend may fold, pack or repack."""
+
+STEPPING = frozenset(
+    """
+    ArgMax ArgMin Bernoulli Ceil DynamicQuantizeLinear Equal Floor Greater GreaterOrEqual Hardmax If Less
+    LessOrEqual Loop Mod Multinomial NonMaxSuppression NonZero QLinearConv QLinearMatMul QuantizeLinear Round Scan
+    Shrink Sign ThresholdedRelu TopK Unique
+    """.split()  # noqa: SIM905
+)
+"""Operators that jump: noise must not be amplified before them. Casts to whole numbers too."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """`types` maps a value to its declared element type; `data` are values whose rounding can reach an output;
+    `weights` and `held` are initializers to be rounded, and those that never are; `jumps`: a value steps on its way to
+    a floating output; `subgraphs`: there is control flow."""
+
+    types: dict[str, str]
+    data: frozenset[str]
+    weights: tuple[str, ...]
+    others: tuple[str, ...]
+    jumps: bool
+    subgraphs: bool
+    producers: dict[str, NodeProto]
+
+
+def study(proto: ModelProto) -> Graph:
+    """Of the model as it is written, before it is widened."""
+    graph = proto.graph
+    types = _types(proto)
+    producers = {name: node for node in graph.node for name in node.output if name}
+    data = _reach(producers, (one.name for one in graph.output))
+    floats = [one.name for one in graph.initializer if is_floating(types.get(one.name, ""))]
+    weighty = {node.input[at] for node in graph.node for at in WEIGHTS.get(node.op_type, ()) if at < len(node.input)}
+    smooth_outputs = [one.name for one in graph.output if is_floating(types.get(one.name, "float32"))]
+    toward = _reach(producers, smooth_outputs)
+    jumps = any(_steps(node, types) and any(name in toward for name in node.output) for node in graph.node)
+    return Graph(
+        types=types,
+        data=frozenset(data),
+        weights=tuple(name for name in floats if name in weighty),
+        others=tuple(name for name in floats if name not in weighty and name in data),
+        jumps=jumps,
+        subgraphs=any(attribute.HasField("g") for node in graph.node for attribute in node.attribute),
+        producers=producers,
+    )
+
+
+def _steps(node: NodeProto, types: dict[str, str]) -> bool:
+    """Whether its answer jumps with a floating input. Comparing and counting whole numbers does not."""
+    inputs = [types.get(name, "float32") for name in node.input if name]
+    if node.op_type == "Cast":
+        return is_floating(inputs[0]) and not is_floating(types.get(node.output[0], "float32"))
+    return node.op_type in STEPPING and (not inputs or any(is_floating(one) for one in inputs))
+
+
+def _reach(producers: dict[str, NodeProto], names: Iterable[str]) -> set[str]:
+    """Every value that reaches one of `names` as data, not as a shape, a scale or a bound."""
+    seen: set[str] = set()
+    todo = list(names)
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        node = producers.get(name)
+        if node is None:
+            continue
+        seen.update(one for one in node.output if one)
+        todo += [one for at, one in enumerate(node.input) if one and at not in CONTROL.get(node.op_type, ())]
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                todo += list(_captured(attribute.g))
+    return seen
+
+
+def _captured(graph: GraphProto) -> Iterator[str]:
+    for node in graph.node:
+        yield from node.input
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _captured(attribute.g)
+
+
+def _types(proto: ModelProto) -> dict[str, str]:
+    from onnx.shape_inference import InferenceError
+
+    graph = proto.graph
+    try:
+        inferred = onnx.shape_inference.infer_shapes(_light(proto)).graph
+    except (InferenceError, RuntimeError, ValueError):
+        inferred = graph
+    found = {
+        info.name: info.type.tensor_type.elem_type
+        for source in (graph, inferred)
+        for info in (*source.value_info, *source.input, *source.output)
+        if info.type.HasField("tensor_type")
+    }
+    found |= {one.name: one.data_type for one in graph.initializer}
+    return {name: _dtype(kind) for name, kind in found.items() if kind}
+
+
+def _light(proto: ModelProto) -> ModelProto:
+    """A copy in which large initializers are inputs: inference needs their types, not their values."""
+    light = ModelProto()
+    light.ir_version = proto.ir_version
+    light.opset_import.extend(proto.opset_import)
+    light.functions.extend(proto.functions)
+    graph = light.graph
+    graph.name = proto.graph.name
+    graph.node.extend(proto.graph.node)
+    graph.output.extend(proto.graph.output)
+    graph.value_info.extend(proto.graph.value_info)
+    names = {one.name for one in proto.graph.input}
+    graph.input.extend(proto.graph.input)
+    for one in proto.graph.initializer:
+        if len(one.dims) <= 1 and sum(one.dims) <= 64:
+            graph.initializer.append(one)
+        elif one.name not in names:
+            graph.input.append(onnx.helper.make_tensor_value_info(one.name, one.data_type, list(one.dims)))
+    return light
+
+
+def _dtype(kind: int) -> str:
+    if kind == onnx.TensorProto.STRING:
+        return "string"
+    try:
+        return dtype_name(onnx.helper.tensor_dtype_to_np_dtype(kind))
+    except KeyError:
+        return ""

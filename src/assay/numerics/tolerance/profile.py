@@ -1,0 +1,70 @@
+"""The derived tolerance of one model on some inputs: what a correct flow would give, and how far it may be off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from assay.numerics.tolerance.contract import Arithmetic
+from assay.ports import Tensor
+
+VERSION = 1
+DRAWS = 8
+"""Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
+
+
+class OutputNoise(msgspec.Struct, frozen=True):
+    """One output. `kind`: real (judged by statistics), exact (nothing rounds on the way: bit by bit), interval (whole
+    numbers, or values that step: anything between `low` and `high`), ranking (an index: the `scores` decide), none (no
+    tolerance could be derived, `reason` says why). `margin` names what decides."""
+
+    name: str
+    dtype: str
+    kind: str
+    reason: str = ""
+    margin: str = ""
+    storage: float = 0.0
+
+
+class Tried(msgspec.Struct, frozen=True):
+    """One built-in mutant of the same model: the largest budget it used, and whether the tolerance sees it."""
+
+    mutant: str
+    budget: float
+    killed: bool
+
+
+class Header(msgspec.Struct, frozen=True):
+    """Everything but the tensors. `reason` not empty: no tolerance could be derived at all. `without_rule` are operators
+    that got the wider fallback rule; `selftest` what the tolerance was tried on."""
+
+    precision: str
+    arithmetic: Arithmetic
+    seed: int
+    samples: int
+    outputs: tuple[OutputNoise, ...] = ()
+    draws: int = DRAWS
+    without_rule: tuple[str, ...] = ()
+    selftest: tuple[Tried, ...] = ()
+    reason: str = ""
+    seconds: dict[str, float] = {}
+    version: int = VERSION
+
+
+Samples = list[dict[str, Tensor]]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """For each sample: `oracle` in float64 by output; `deviation`, the standard deviation of a correct flow, by output
+    (real ones); `margins` by output and what it is (`low`, `high`, `scores`, `scores_deviation`, `axis`, `largest`)."""
+
+    header: Header
+    oracle: Samples = field(default_factory=list)
+    deviation: Samples = field(default_factory=list)
+    margins: Samples = field(default_factory=list)
+
+    def output(self, name: str) -> OutputNoise | None:
+        """None for a name that the model has not."""
+        return next((one for one in self.header.outputs if one.name == name), None)

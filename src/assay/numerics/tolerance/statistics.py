@@ -1,0 +1,158 @@
+"""Three statistics of an error against its derived noise, over all samples of one output together.
+
+norm     |r| / sqrt(sum of v + o)
+element  largest |r_i| / sqrt((D v_i + nu mean(v)) / (D + nu) + o_i), divided by sqrt(2 ln 2n + 2), its growth with n
+slice    largest |r| / sigma of a slice: every index of every axis (the sample is the first), four elements at least
+
+v is the variance of D noisy evaluations, o that of rounding the output itself. The variance of one element from a few
+draws is uncertain, and somewhere close to zero by luck: nu = 4 pseudo-draws of the mean variance keep it honest. A pass
+is at most 4, 4 and 6; a whole slice may share one error, so that its statistic has a heavier tail. The constants were
+fixed once for all operators, models and types (docs/tolerance.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.ports import Tensor
+
+NORM_LIMIT = 4.0
+ELEMENT_LIMIT = 4.0
+SLICE_LIMIT = 6.0
+PSEUDO_DRAWS = 4.0
+FEWEST = 4
+"""Elements of a slice."""
+
+Wide = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Statistics(msgspec.Struct, frozen=True):
+    """`element_at` is (sample, index ...) of the worst element, `slice_at` (axis, index) of the worst slice; axis 0 is the
+    sample. `out` counts elements beyond their limit; `noise` is the root mean square of what is allowed once."""
+
+    norm: float
+    element: float
+    slice: float
+    element_at: tuple[int, ...] = ()
+    slice_at: tuple[int, int] = (0, 0)
+    out: int = 0
+    elements: int = 0
+    noise: float = 0.0
+    worst: tuple[int, ...] = ()
+
+    @property
+    def budgets(self) -> dict[str, float]:
+        """Each statistic as a share of its limit, and the largest of them."""
+        shares = {
+            "budget_norm": self.norm / NORM_LIMIT,
+            "budget_element": self.element / ELEMENT_LIMIT,
+            "budget_slice": self.slice / SLICE_LIMIT,
+        }
+        return {**shares, "budget_used": max(shares.values())}
+
+
+def statistics(
+    errors: Sequence[Tensor], variances: Sequence[Tensor], floors: Sequence[Tensor], draws: int, kept: int = 10
+) -> Statistics:
+    """All sequences have one array per sample; elements that do not count are zero in all three. `worst` are the flat
+    positions (all samples in a row) of the `kept` elements that use most of their limit."""
+    error, variance, floor = (_flat(one) for one in (errors, variances, floors))
+    if not error.size:
+        return Statistics(0.0, 0.0, 0.0)
+    norm = _ratio(float(error @ error), float(variance.sum() + floor.sum()))
+    growth = math.sqrt(2 * math.log(2 * error.size) + 2)
+    with np.errstate(all="ignore"):
+        used = np.abs(error) / np.sqrt(_shrunk(variance, draws) + floor) / growth
+    used = np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
+    order = np.argsort(used)[::-1][:kept] if used.size <= kept else np.argpartition(used, -kept)[-kept:]
+    order = order[np.argsort(used[order])[::-1]]
+    ratio, where = _slices(errors, variances, floors, draws)
+    return Statistics(
+        norm=norm,
+        element=float(used[order[0]]),
+        slice=ratio,
+        element_at=locate(int(order[0]), [one.shape for one in errors]),
+        slice_at=where,
+        out=int(np.count_nonzero(used > ELEMENT_LIMIT)),
+        elements=int(error.size),
+        noise=math.sqrt(float(variance.mean() + floor.mean())),
+        worst=tuple(int(one) for one in order),
+    )
+
+
+def locate(position: int, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """(sample, index ...) of a flat position in all samples in a row."""
+    for sample, shape in enumerate(shapes):
+        size = math.prod(shape)
+        if position < size:
+            return (sample, *(int(one) for one in np.unravel_index(position, shape))) if shape else (sample,)
+        position -= size
+    return ()
+
+
+def _flat(arrays: Sequence[Tensor]) -> Wide:
+    parts = [np.asarray(one, np.float64).reshape(-1) for one in arrays]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _shrunk(variance: Wide, draws: int) -> Wide:
+    result: Wide = (draws * variance + PSEUDO_DRAWS * variance.mean()) / (draws + PSEUDO_DRAWS)
+    return result
+
+
+def _ratio(energy: float, allowed: float) -> float:
+    if energy == 0.0:
+        return 0.0
+    return math.sqrt(energy / allowed) if allowed > 0.0 else math.inf
+
+
+def _slices(
+    errors: Sequence[Tensor], variances: Sequence[Tensor], floors: Sequence[Tensor], draws: int
+) -> tuple[float, tuple[int, int]]:
+    """Samples of one shape are stacked; otherwise each is sliced by itself, and the samples against each other."""
+    worst, where = 0.0, (0, 0)
+    if len({one.shape for one in errors}) == 1:
+        blocks = [
+            tuple(np.stack([np.asarray(one, np.float64) for one in part]) for part in (errors, variances, floors))
+        ]
+        first = 0
+    else:
+        sums = [
+            np.array([float(np.sum(one)) for one in part])
+            for part in ([np.square(one) for one in errors], variances, floors)
+        ]
+        counts = np.array([one.size for one in errors])
+        worst, place = _largest(sums[0], sums[1], sums[2], counts, draws)
+        where = (0, place)
+        blocks = [
+            tuple(np.asarray(part[index], np.float64)[None] for part in (errors, variances, floors))
+            for index in range(len(errors))
+        ]
+        first = 1
+    for error, variance, floor in blocks:
+        energy = np.square(error)
+        for axis in range(first, error.ndim):
+            length = error.shape[axis]
+            if length < 2 or error.size // length < FEWEST:
+                continue
+            others = tuple(one for one in range(error.ndim) if one != axis)
+            parts = [one.sum(axis=others) for one in (energy, variance, floor)]
+            ratio, place = _largest(parts[0], parts[1], parts[2], np.full(length, error.size // length), draws)
+            if ratio > worst:
+                worst, where = ratio, (axis, place)
+    return worst, where
+
+
+def _largest(energy: Wide, variance: Wide, floor: Wide, counts: Tensor, draws: int) -> tuple[float, int]:
+    with np.errstate(all="ignore"):
+        typical = counts * (variance.sum() / counts.sum())
+        shrunk = (draws * variance + PSEUDO_DRAWS * typical) / (draws + PSEUDO_DRAWS)
+        ratios = np.sqrt(energy / (shrunk + floor))
+    ratios = np.where((energy == 0) | (counts < FEWEST), 0.0, np.where(np.isnan(ratios), np.inf, ratios))
+    place = int(np.argmax(ratios))
+    return float(ratios[place]), place
