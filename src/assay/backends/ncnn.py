@@ -19,6 +19,7 @@ from assay.backends.placements import count
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts
+from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _DECLARED = "declared.json"
@@ -91,8 +92,10 @@ class NcnnEngine:
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Raises ValueError for an input of another dtype or shape, for an empty batch, or for batches that differ: ncnn
-        reads past the end."""
+        reads past the end. Unsupported for a size that the model takes and the network was not made for."""
         check_feeds(tensors, [*(blob.spec for blob in self._network.inputs), *self._network.unread])
+        for blob in self._network.inputs:
+            _check_sizes(blob, tensors[blob.spec.name])
         import ncnn
 
         batches = {tensors[blob.spec.name].shape[blob.batch] for blob in self._network.inputs if blob.batch is not None}
@@ -176,6 +179,14 @@ def _missing_layers(param: bytes) -> dict[str, str]:
         if len(row) > 1 and row[0] not in kinds and ncnn.create_layer(row[0]) is None:
             kinds[row[0]] = row[1]
     return kinds
+
+
+def _check_sizes(blob: Blob, array: Tensor) -> None:
+    wrong = [axis for axis, size in enumerate(blob.sizes) if axis != blob.batch and array.shape[axis] != size]
+    if wrong:
+        made, got = ("x".join(map(str, shape)) for shape in (blob.sizes, array.shape))
+        batch = "" if blob.batch is not None else ", and pnnx found no axis in it that is a batch"
+        raise Unsupported(f'Input "{blob.spec.name}" is {got}; the network was converted for {made}{batch}.')
 
 
 def _axis(blob: Blob) -> dict[str, int]:

@@ -25,18 +25,21 @@ _KINDS = {"float32": "f32", "int32": "i32", "int64": "i64"}
 _EXACT = ("int8", "uint8", "int16", "uint16")
 """Every value of these is a float32, too."""
 
+_NO_BATCH = 233
 _INPUT = re.compile(r'ex\.input\("(in\d+)", ncnn\.Mat\(in\d+(?:\.\w+\(\))*(?:, batch_index=(\d+))?\)')
 _OUTPUT = re.compile(r'ex\.extract\("(out\d+)"\)\n.*?\.numpy\((?:batch_index=(\d+))?\)')
 _IGNORED = re.compile(r"^ignore (\S+) \S+ param (\S+)$", re.MULTILINE)
 
 
 class Blob(msgspec.Struct, frozen=True):
-    """What ncnn calls a tensor, and which of its axes is the batch (None: there is none). `fed` is the type that goes in."""
+    """What ncnn calls a tensor, and which of its axes is the batch (None: there is none). `fed` is the type that goes in,
+    `sizes` are those that the network was made for."""
 
     name: str
     batch: int | None
     spec: TensorSpec
     fed: str = ""
+    sizes: tuple[int, ...] = ()
 
 
 class Network(msgspec.Struct, frozen=True):
@@ -76,12 +79,7 @@ def to_ncnn(proto: ModelProto, weights: str, dims: Mapping[str, tuple[int, int, 
         inputs, outputs = _batches(_INPUT, script), _batches(_OUTPUT, script)
         network = Network(
             tuple(
-                Blob(
-                    f"in{i}",
-                    inputs.get(f"in{i}"),
-                    _fixed(spec, sizes[spec.name], inputs.get(f"in{i}")),
-                    _fed(spec, read),
-                )
+                Blob(f"in{i}", inputs.get(f"in{i}"), spec, _fed(spec, read), sizes[spec.name])
                 for i, spec in enumerate(one for one in declared.inputs if one.name not in unread)
             ),
             tuple(Blob(f"out{i}", outputs.get(f"out{i}"), spec) for i, spec in enumerate(declared.outputs)),
@@ -151,14 +149,6 @@ def _fed(spec: TensorSpec, read: Signature) -> str:
     return "int32" if converted.dtype == "int64" else converted.dtype
 
 
-def _fixed(spec: TensorSpec, sizes: tuple[int, ...], batch: int | None) -> TensorSpec:
-    """With every size that the network was made for; the batch keeps its symbol."""
-    shape = tuple(
-        one if axis == batch and not isinstance(one, int) else sizes[axis] for axis, one in enumerate(spec.shape)
-    )
-    return TensorSpec(spec.name, spec.dtype, shape)
-
-
 def _batches(pattern: re.Pattern[str], script: str) -> dict[str, int]:
-    """Which axis pnnx took for the batch: told only by the example script that it writes."""
-    return {name: int(axis) for name, axis in pattern.findall(script) if axis}
+    """Which axis pnnx took for the batch: told only by the example script that it writes. 233 is its word for none."""
+    return {name: int(axis) for name, axis in pattern.findall(script) if axis and int(axis) != _NO_BATCH}

@@ -1,0 +1,150 @@
+"""MNN itself: the weights that it stores, types that it does not have, and a converter that must not reach out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay.backends.converter import Converted
+from assay.backends.mnn import MNN
+from assay.backends.mnn_failures import conversion_failure
+from assay.core.flow import Flow
+from assay.errors import InvalidModel, Lowering, Unsupported
+from assay.testing.backend_checks import check_backend
+from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
+
+_FLOWS = {flow.name: flow for flow in MNN.flows}
+_FLOW = MNN.flows[0]
+_IMAGE = np.random.default_rng(0).normal(size=(2, 3, 8, 8)).astype(np.float32)
+
+
+def test_conforms() -> None:
+    check_backend(MNN())
+
+
+@pytest.mark.parametrize(
+    ("flow", "precision"), [("mnn-f32", "float32"), ("mnn-fp16", "float16"), ("mnn-int8-weights", "int8")]
+)
+def test_the_stored_weights_are_read_back(tmp_path: Path, flow: str, precision: str) -> None:
+    engine = MNN().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS[flow])
+    far = float(np.abs(engine.run({INPUT: _IMAGE})["features"] - tiny_expected(_IMAGE)["features"]).max())
+    facts = engine.facts()
+    assert facts.precision == precision
+    assert facts.options[f"weights.{precision}"] == "2 layers"
+    assert (far < 1e-5) == (precision == "float32")
+    assert {one.operator: one.count for one in facts.placements}["Convolution"] == 2
+
+
+def test_what_was_stored_is_told_not_what_was_asked(tmp_path: Path) -> None:
+    """The flow says float32; the artifact in the folder has 8-bit weights."""
+    MNN().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS["mnn-int8-weights"]).save(tmp_path)
+    assert MNN().load(tmp_path, _FLOW).facts().precision == "int8"
+
+
+def test_the_converter_installs_and_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The `mnnconvert` of the wheel (3.6.1) calls `pip install` on import."""
+    pip = tmp_path / "bin" / "pip"
+    pip.parent.mkdir()
+    pip.write_text(f"#!/bin/sh\ntouch {tmp_path / 'called'}\n")
+    pip.chmod(0o755)
+    monkeypatch.setenv("PATH", str(pip.parent), prepend=":")
+    MNN().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW).facts()
+    assert not (tmp_path / "called").exists()
+
+
+def test_a_pool_after_a_convolution(tmp_path: Path) -> None:
+    """MNN's module interface gives wrong numbers for it (3.6.1), its session right ones, at every size in turn."""
+    engine = MNN().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    for batch in (1, 5, 2):
+        image = np.random.default_rng(batch).normal(size=(batch, 3, 8, 8)).astype(np.float32)
+        np.testing.assert_allclose(engine.run({INPUT: image})["scores"], tiny_expected(image)["scores"], atol=1e-5)
+
+
+def test_the_module_interface_runs_what_is_not_pooled(write: Any) -> None:
+    flow = Flow(name="m", backend="mnn", options={"api": "module"})
+    engine = MNN().lower(write("g (float[n] x) => (float[n] y) { y = Relu(x) }"), flow)
+    assert engine.run({"x": np.array([-1, 2], np.float32)})["y"].tolist() == [0, 2]
+
+
+def test_names_aliases_and_unread_inputs(write: Any) -> None:
+    text = """g (float[n] x, float[m] unread) => (float[n] d, float[n] a, float[n] c) {
+        a = Relu(x)
+        d = Identity(a)
+        c = Neg(x)
+    }"""
+    outputs = (
+        MNN().lower(write(text), _FLOW).run({"x": np.array([-1.0, 2.0], np.float32), "unread": np.ones(3, np.float32)})
+    )
+    assert {name: array.tolist() for name, array in outputs.items()} == {"d": [0, 2], "a": [0, 2], "c": [1, -2]}
+    assert list(outputs) == ["d", "a", "c"]
+
+
+def test_integers_that_it_does_not_have(write: Any) -> None:
+    engine = MNN().lower(write("g (int64[n] x) => (int64[n] y) { y = Add(x, x) }"), _FLOW)
+    y = engine.run({"x": np.array([-3, 5], np.int64)})["y"]
+    assert y.dtype == np.int64
+    assert y.tolist() == [-6, 10]
+    told = engine.facts().options
+    assert (told["cast.x"], told["cast.y"]) == ("int64 -> int32 on the way in", "int32 -> int64 on the way out")
+    with pytest.raises(ValueError, match="beyond int32"):
+        engine.run({"x": np.array([-(2**31) - 1, 0], np.int64)})
+
+
+def test_bytes_and_bools(write: Any) -> None:
+    engine = MNN().lower(write("g (uint8[n] x) => (float[n] y) { y = Cast<to=1>(x) }"), _FLOW)
+    assert engine.run({"x": np.array([0, 200], np.uint8)})["y"].tolist() == [0, 200]
+    engine = MNN().lower(write("g (float[n] x, float[n] z) => (bool[n] y) { y = Less(x, z) }"), _FLOW)
+    y = engine.run({"x": np.array([1, 3], np.float32), "z": np.array([2, 2], np.float32)})["y"]
+    assert (y.dtype, y.tolist()) == (np.dtype(bool), [True, False])
+
+
+@pytest.mark.parametrize("wrong", [_IMAGE[:, :2], _IMAGE.astype(np.float64), _IMAGE[0]])
+def test_inputs_it_would_misread_are_refused(tmp_path: Path, wrong: np.ndarray[Any, Any]) -> None:
+    engine = MNN().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    with pytest.raises(ValueError, match='Input "image"'):
+        engine.run({INPUT: wrong})
+
+
+def test_shapes_that_do_not_fit_each_other_do_not_give_old_numbers(write: Any) -> None:
+    """runSession answers with a code and leaves the outputs as they were."""
+    engine = MNN().lower(write("g (float[a, b] x, float[c, d] w) => (float[a, d] y) { y = MatMul(x, w) }"), _FLOW)
+    assert engine.run({"x": np.ones((2, 3), np.float32), "w": np.ones((3, 2), np.float32)})["y"].tolist() == [
+        [3, 3],
+        [3, 3],
+    ]
+    with pytest.raises(Lowering, match="shapes"):
+        engine.run({"x": np.ones((2, 3), np.float32), "w": np.ones((4, 2), np.float32)})
+
+
+def test_a_type_without_a_counterpart(write: Any) -> None:
+    with pytest.raises(Unsupported, match="float64"):
+        MNN().lower(write("g (double[n] x) => (double[n] y) { y = Relu(x) }"), _FLOW)
+
+
+def test_results_are_copies(tmp_path: Path) -> None:
+    engine = MNN().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    first = engine.run({INPUT: _IMAGE})["scores"]
+    kept = first.copy()
+    engine.run({INPUT: _IMAGE * 2})
+    assert np.array_equal(first, kept)
+
+
+def test_a_truncated_artifact(tmp_path: Path) -> None:
+    MNN().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW).save(tmp_path)
+    artifact = tmp_path / "model.mnn"
+    artifact.write_bytes(artifact.read_bytes()[:1000])
+    with pytest.raises(InvalidModel, match="lower the model again"):
+        MNN().load(tmp_path, _FLOW)
+
+
+def test_a_converter_that_dies_is_an_error_with_its_last_words() -> None:
+    """It does for a graph that reads what nothing makes; such graphs are refused before it sees them."""
+    failure = conversion_failure(
+        Converted("Start to Optimize the MNN Net...\nCheck it out ==> scores has empty input", -11)
+    )
+    assert type(failure) is Lowering
+    assert str(failure) == "MNN's converter died of SIGSEGV: Check it out ==> scores has empty input"
+    assert failure.node == "scores"
