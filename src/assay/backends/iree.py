@@ -1,0 +1,179 @@
+"""IREE: ONNX through torch-mlir, compiled for the CPU, its own virtual machine, Vulkan, or ahead of time for GPUs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.backends.availability import installed
+from assay.backends.feeds import check_feeds
+from assay.backends.iree_compile import Target, compiled
+from assay.backends.iree_failures import runtime_failure
+from assay.backends.iree_runtime import TYPES, open_device, to_device, to_host
+from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
+from assay.backends.options import positive, resolve_options
+from assay.backends.placements import coarsest
+from assay.core.flow import Flow, Option
+from assay.core.result import BuildFacts, Placement
+from assay.errors import InvalidModel
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
+
+_ARTIFACT = "model.vmfb"
+_DECLARED = "declared.json"
+_DRIVERS = {
+    "llvm-cpu": "local",
+    "vmvx": "local",
+    "vulkan-spirv": "vulkan",
+    "cuda": "cuda",
+    "rocm": "hip",
+    "metal-spirv": "metal",
+}
+# sm_90 and the names of its chips are refused by 3.13.
+_ARCH = {"cuda": "sm_80", "rocm": "gfx942"}
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """What the module does not tell: names and types, the target, and what it was divided into."""
+
+    signature: Signature
+    target: Target
+    placements: tuple[Placement, ...]
+
+
+class IREE:
+    """Conformance: `assay.testing.check_backend`."""
+
+    name = "iree"
+    accepts = "onnx"
+    dynamic = True
+    options = (
+        OptionSpec("target", "llvm-cpu", tuple(_DRIVERS), "what code is generated for"),
+        OptionSpec("cpu", "host", help='processor for llvm-cpu ("host", "generic", "znver4")'),
+        OptionSpec("arch", "", help='GPU for cuda and rocm ("sm_80", "gfx942")'),
+        OptionSpec("threads", 1, help="threads of one inference on the CPU"),
+    )
+    flows = (
+        Flow(name="iree-llvm-cpu", backend="iree"),
+        Flow(name="iree-vmvx", backend="iree", options={"target": "vmvx"}),
+        Flow(name="iree-vulkan", backend="iree", options={"target": "vulkan-spirv"}, device="vulkan"),
+        Flow(name="iree-cuda", backend="iree", options={"target": "cuda"}, device="cuda"),
+        Flow(name="iree-rocm", backend="iree", options={"target": "rocm"}, device="rocm"),
+        Flow(name="iree-metal", backend="iree", options={"target": "metal-spirv"}, device="metal"),
+    )
+
+    def availability(self) -> Availability:
+        """From the package metadata, of compiler and runtime."""
+        compiler = installed("iree-base-compiler", "iree", "iree")
+        return compiler if not compiler.available else installed("iree-base-runtime", "iree", "iree")
+
+    def prepare(self) -> None:
+        """Import compiler and runtime."""
+        import iree.compiler.extras.onnx_importer
+        import iree.runtime  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> IREEEngine:
+        """Import, and compile in a process of its own. A device is not needed for it."""
+        options = resolve_options(self.options, flow)
+        threads = positive(options, "threads", flow)
+        proto = load_checked(model)
+        signature = signature_of(proto)
+        refuse_types(signature, TYPES, "iree")
+        target = _target(options)
+        module, placements = compiled(proto, target, signature.opset)
+        return IREEEngine(module, Declared(signature, target, placements), threads)
+
+    def load(self, folder: Path, flow: Flow) -> IREEEngine:
+        """The module. Raises NotRunnable where its device is not here."""
+        threads = positive(resolve_options(self.options, flow), "threads", flow)
+        declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
+        engine = IREEEngine((folder / _ARTIFACT).read_bytes(), declared, threads)
+        engine.ready()
+        return engine
+
+
+class IREEEngine:
+    """One module and, from the first run on, a device and a context for it."""
+
+    def __init__(self, module: bytes, declared: Declared, threads: int) -> None:
+        self._module, self._declared, self._threads = module, declared, threads
+        self._device: Any = None
+        self._context: Any = None
+        self._function: Any = None
+
+    def ready(self) -> None:
+        """Open the device and load the module into it. Raises NotRunnable, InvalidModel for a module it cannot load."""
+        from iree import runtime
+
+        if self._function is not None:
+            return
+        driver = self._declared.target.driver
+        if driver == "local":
+            driver = "local-sync" if self._threads == 1 else "local-task"
+        device = open_device(driver, self._threads)
+        instance = runtime.VmInstance()
+        try:
+            module = runtime.VmModule.copy_buffer(instance, self._module)
+            hal = runtime.create_hal_module(instance, device)
+            self._context = runtime.VmContext(instance, modules=[hal, module])
+        except (RuntimeError, ValueError) as error:
+            text = " ".join(str(error).split())[:400]
+            raise InvalidModel(f"{_ARTIFACT} cannot be loaded by this iree ({text}); lower the model again.") from error
+        self._device = device
+        # The graph's own function: the others are its asynchronous twin and the initializers.
+        name = next(one for one in module.function_names if "$" not in one and not one.startswith("__"))
+        self._function = module.lookup_function(name)
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Raises ValueError for other inputs than declared, NotRunnable where there is no such device."""
+        from iree import runtime
+
+        inputs, outputs = self._declared.signature.inputs, self._declared.signature.outputs
+        check_feeds(tensors, inputs)
+        self.ready()
+        feeds = runtime.VmVariantList(len(inputs))
+        results = runtime.VmVariantList(len(outputs))
+        try:
+            for spec in inputs:
+                feeds.push_ref(to_device(self._device, tensors[spec.name]))
+            self._context.invoke(self._function, feeds, results)
+            views = [results.get_as_object(i, runtime.HalBufferView) for i in range(len(outputs))]
+            arrays = [to_host(self._device, view) for view in views]
+        except (RuntimeError, ValueError) as error:
+            raise runtime_failure(str(error)) from error
+        return {spec.name: _boolean(array, spec.dtype) for spec, array in zip(outputs, arrays, strict=True)}
+
+    def save(self, folder: Path) -> None:
+        """One module for this kind of processor or device."""
+        (folder / _ARTIFACT).write_bytes(self._module)
+        (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
+
+    def facts(self) -> BuildFacts:
+        """Placements are the dispatches of the module, in the type that each one's name ends with."""
+        import importlib.metadata
+
+        target = self._declared.target
+        return BuildFacts(
+            backend_version=importlib.metadata.version("iree-base-compiler"),
+            precision=coarsest(self._declared.placements),
+            placements=self._declared.placements,
+            options={"target": target.backend, "flags": " ".join(target.flags), "threads": str(self._threads)},
+        )
+
+
+def _boolean(array: Tensor, declared: str) -> Tensor:
+    """IREE's interface has no type for a truth value: it is an int8 that holds 0 or 1 (3.13)."""
+    return array.view(np.bool_) if declared == "bool" and array.dtype == np.int8 else array
+
+
+def _target(options: dict[str, Option]) -> Target:
+    backend = str(options["target"])
+    arch = str(options["arch"]) or _ARCH.get(backend, "")
+    flags = {
+        "llvm-cpu": (f"--iree-llvmcpu-target-cpu={options['cpu']}",),
+        "cuda": (f"--iree-cuda-target={arch}",),
+        "rocm": (f"--iree-rocm-target={arch}",),
+    }
+    return Target(backend, _DRIVERS[backend], flags.get(backend, ()))

@@ -1,0 +1,96 @@
+"""From an ONNX model to an IREE module, and what its dispatches are called."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from assay.backends.iree_failures import compiler_failure, import_failure
+from assay.backends.onnx_checked import every_node, inlined, refuse_foreign
+from assay.backends.placements import count
+from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.result import Placement
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+_EXPORT = re.compile(r"hal\.executable\.export[^\n]*?@\"?([^\s\"(]*_dispatch_\d+[^\s\"(]*)")
+_NAME = re.compile(r"_dispatch_\d+_(?P<kind>.*)$")
+# A dispatch called conv or elementwise may hold what was fused into it: the name does not tell.
+_ROLES = dict.fromkeys(("slow_memcpy", "pack", "unpack", "transpose", "encode"), "reformat")
+_TYPES = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "i1": "bool"} | {
+    f"i{bits}": f"int{bits}" for bits in (4, 8, 16, 32, 64)
+}
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A code generator of iree-compile, its flags, and the runtime driver that runs what it makes."""
+
+    backend: str
+    driver: str
+    flags: tuple[str, ...] = ()
+
+
+def compiled(proto: ModelProto, target: Target, opset: int) -> tuple[bytes, tuple[Placement, ...]]:
+    """The module and its dispatches. Raises what `iree_failures` makes of the words of importer and compiler."""
+    from iree.compiler.tools import CompilerToolError, compile_str
+
+    module = _imported(proto)
+    with tempfile.TemporaryDirectory(prefix="assay-iree-") as folder:
+        flags = [*target.flags, f"--iree-hal-dump-executable-sources-to={folder}"]
+        try:
+            made = compile_str(module, input_type="onnx", target_backends=[target.backend], extra_args=flags)
+        except CompilerToolError as error:
+            raise compiler_failure(str(error), opset) from error
+        sources = [path.read_text(errors="replace") for path in sorted(Path(folder).iterdir())]
+    return made, dispatches(sources, target.backend)
+
+
+def _imported(proto: ModelProto) -> bytes:
+    """MLIR bytecode with the nodes' names as locations: errors are told by them."""
+    import onnx
+    from iree.compiler.extras import onnx_importer
+    from iree.compiler.ir import Context, MLIRError
+
+    proto = inlined(proto)
+    refuse_foreign(proto, "IREE's ONNX importer")
+    for node in every_node(proto.graph):
+        node.name = node.name or next(filter(None, node.output), "")
+    # Larger than a protobuf may be, or shapes that cannot be inferred: then the importer goes without.
+    with contextlib.suppress(RuntimeError, ValueError):
+        proto = onnx.shape_inference.infer_shapes(proto, data_prop=True)
+    try:
+        info = onnx_importer.ModelInfo(proto)
+        module = info.create_module(context=Context()).operation
+        onnx_importer.NodeImporter.define_function(info.main_graph, module).import_all()
+        module.verify()
+    except (onnx_importer.OnnxImportError, MLIRError, KeyError, ValueError, TypeError, NotImplementedError) as error:
+        raise import_failure(error) from error
+    made: bytes = module.get_asm(binary=True, enable_debug_info=True)
+    return made
+
+
+def dispatches(sources: list[str], backend: str) -> tuple[Placement, ...]:
+    """From the sources of the executables: `main$async_dispatch_0_conv_2x8x8_f32` is one conv in float32."""
+    rows = count(_row(name, backend) for source in sources for name in _EXPORT.findall(source))
+    return tuple(msgspec.structs.replace(one, role=_ROLES.get(one.operator, "")) for one in rows)
+
+
+def _row(name: str, backend: str) -> tuple[str, str, str]:
+    found = _NAME.search(name)
+    parts = found.group("kind").partition("_dispatch_")[0].split("_") if found else []
+    shapes = [part.split("x") for part in parts if _is_shape(part)]
+    types = [_TYPES[one] for shape in shapes for one in shape if one in _TYPES]
+    floating = [one for one in types if one in UNIT_ROUNDOFF]
+    # Of f16xf16xf32 the operands are what was rounded.
+    precision = max(floating, key=UNIT_ROUNDOFF.__getitem__) if floating else next(iter(types), "")
+    return "_".join(part for part in parts if not _is_shape(part)) or "dispatch", backend, precision
+
+
+def _is_shape(part: str) -> bool:
+    return all(one in _TYPES or one == "D" or one.isdigit() for one in part.split("x"))

@@ -1,0 +1,83 @@
+"""What IREE's words say: from an exception to Unsupported, InvalidModel, MemoryError or plain Lowering."""
+
+from __future__ import annotations
+
+import re
+
+from assay.core.result import Cause
+from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
+
+Failure = Lowering | MemoryError
+
+OLDEST_OPSET = 17
+"""The importer is written for this opset and later; older models lower where their operators did not change since."""
+
+_ERROR = re.compile(r'error: (?:loc\((?:callsite\()?"(?P<node>[^"]*)"[^:]*\): )?(?P<said>[^\n]+)')
+_PREFIX = re.compile(r'^loc\("(?P<node>[^"]*)"\): error: (?P<said>[^\n]+)', re.MULTILINE)
+_OPERATOR = re.compile(r'name = "onnx\.([^"]+)"')
+_ILLEGAL = re.compile(r"failed to legalize operation '([^']+)'")
+_TARGET = re.compile(
+    r"missing GPU target|[Uu]nknown (?:\w+ )?target|unsupported .*target|invalid CPU|Unknown CUDA target"
+)
+_MEMORY = re.compile(r"bad_alloc|out of memory|OUT_OF_(?:DEVICE|HOST)_MEMORY|RESOURCE_EXHAUSTED")
+_IN_A_DISPATCH = re.compile(
+    r"allocator_libc\.c:\d+: RESOURCE_EXHAUSTED.*hal\.(?:device\.queue\.execute|fence\.await)", re.DOTALL
+)
+_STATUS = re.compile(r"^(?:Error \w+ \w+: )?(?:\S+?\.(?:c|cc|h):\d+: )?", re.MULTILINE)
+
+
+def import_failure(error: Exception) -> Failure:
+    """Of OnnxImportError, or of the verifier of what was imported."""
+    text = _short(str(error))
+    if "Non topologically" in text:
+        return InvalidModel(text)
+    return Unsupported(f"IREE's ONNX importer: {text}", cause=Cause.OPERATOR_UNSUPPORTED.value)
+
+
+def compiler_failure(text: str, opset: int) -> Failure:
+    """Of what iree-compile 3.13 wrote on standard error. Each error carries the name of the node it is about."""
+    found = _PREFIX.search(text) or _ERROR.search(text)
+    if found is None:
+        signal = re.search(r"Error code: (-\d+)", text)
+        died = f"iree-compile was killed by signal {signal.group(1)[1:]}" if signal else "iree-compile failed"
+        return Lowering(f"{died}: {_short(text.partition('Invoked with')[0])}")
+    node, said = found.group("node") or "", _short(found.group("said"), 300)
+    if _MEMORY.search(text):
+        return MemoryError(said)
+    operator = _OPERATOR.search(text)
+    illegal = _ILLEGAL.search(text)
+    if operator or illegal:
+        what = f"ONNX {operator.group(1)}" if operator else str(illegal and illegal.group(1))
+        older = (
+            f" The model is written for opset {opset}, and IREE reads {OLDEST_OPSET} and later: convert it "
+            f"(transform opset:{OLDEST_OPSET})."
+            if opset < OLDEST_OPSET
+            else ""
+        )
+        where = f" at {node!r}" if node else ""
+        # Unsupported and not an error: iree-compile legalizes what it has a lowering for, in this form and these types.
+        text = f"IREE has no lowering of {what} as used here{where}.{older}"
+        return Unsupported(text, node=node or what, cause=Cause.OPERATOR_UNSUPPORTED.value)
+    if _TARGET.search(text):
+        return Unsupported(f"IREE cannot build for this target: {said}")
+    return Lowering(f"iree-compile failed: {said}", node=node)
+
+
+def runtime_failure(text: str) -> Failure:
+    """Of what invoking a function raised."""
+    short = _short(_STATUS.sub("", text))
+    if _IN_A_DISPATCH.search(text):
+        return Lowering(f"a dispatch asked for more memory than there can be, which is its code's fault: {short}")
+    if _MEMORY.search(text):
+        return MemoryError(short)
+    return Lowering(f"IREE failed while running: {short}")
+
+
+def no_device(driver: str, text: str) -> NotRunnable:
+    """Of what creating a device raised: the driver's own words."""
+    return NotRunnable(f"no {driver} device: {_short(_STATUS.sub('', text), 300)}")
+
+
+def _short(text: str, limit: int = 500) -> str:
+    joined = " ".join(text.split())
+    return joined if len(joined) <= limit else joined[: limit - 1] + "…"

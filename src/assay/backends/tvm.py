@@ -1,0 +1,204 @@
+"""Apache TVM: ONNX through Relax, compiled for the CPU, or ahead of time for CUDA and OpenCL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.backends.availability import installed
+from assay.backends.feeds import check_feeds
+from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
+from assay.backends.options import positive, resolve_options
+from assay.backends.placements import coarsest, count
+from assay.backends.tvm_compile import compiled, target_of
+from assay.backends.tvm_failures import broken, tvm_failure
+from assay.core.flow import Flow, Option
+from assay.core.result import BuildFacts, Placement
+from assay.errors import NotRunnable, Unsupported
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
+
+_ARTIFACT = "model.so"
+_DECLARED = "declared.json"
+_FLOATS = ("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2")
+_TYPES = frozenset({"bool", *_FLOATS, *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))})
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """What the artifact itself has forgotten: names, types, and the target it was built for."""
+
+    signature: Signature
+    target: dict[str, str | int]
+
+
+class TVM:
+    """Conformance: `assay.testing.check_backend`.
+
+    Targets are dictionaries: a string with options is refused since 0.27. Metal and Vulkan are not offered: in the wheel of
+    0.27 the first kills the process and the second has no code generator.
+    """
+
+    name = "tvm"
+    accepts = "onnx"
+    dynamic = True
+    options = (
+        OptionSpec("target", "llvm", ("llvm", "cuda", "opencl"), "what code is generated for"),
+        OptionSpec("optimization", "full", ("full", "none"), "fusion and LLVM's -O3, or neither"),
+        OptionSpec("cpu", "host", help='processor that LLVM may use the instructions of ("host", "generic", "znver4")'),
+        OptionSpec("arch", "sm_90", help="CUDA architecture"),
+        OptionSpec("threads", 1, help="threads of one inference"),
+    )
+    flows = (
+        Flow(name="tvm-llvm", backend="tvm"),
+        Flow(name="tvm-llvm-o0", backend="tvm", options={"optimization": "none"}),
+        Flow(name="tvm-cuda", backend="tvm", options={"target": "cuda"}, device="cuda"),
+        Flow(name="tvm-opencl", backend="tvm", options={"target": "opencl"}, device="opencl"),
+    )
+
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return installed("apache-tvm", "tvm", "tvm")
+
+    def prepare(self) -> None:
+        """Import tvm and its ONNX importer."""
+        import tvm.relax.frontend.onnx  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> TVMEngine:
+        """Import, fuse, compile. A device is not needed for it."""
+        options = resolve_options(self.options, flow)
+        threads = positive(options, "threads", flow)
+        target = target_of(options, flow)
+        proto = load_checked(model)
+        signature = signature_of(proto)
+        refuse_types(signature, _TYPES, "tvm")
+        executable = compiled(proto, target, optimize=options["optimization"] == "full")
+        return TVMEngine(executable, Declared(signature, target), options, threads)
+
+    def load(self, folder: Path, flow: Flow) -> TVMEngine:
+        """The shared library. Raises NotRunnable where its device is not here."""
+        import tvm
+
+        options = resolve_options(self.options, flow)
+        threads = positive(options, "threads", flow)
+        declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
+        _demand_device(str(declared.target["kind"]))
+        try:
+            library = tvm.runtime.load_module(str(folder / _ARTIFACT))
+        except (RuntimeError, ValueError, OSError) as error:
+            raise broken(_ARTIFACT, error) from error
+        return TVMEngine(library, declared, options, threads)
+
+
+class TVMEngine:
+    """An executable and, from the first run on, a virtual machine for it."""
+
+    def __init__(self, executable: Any, declared: Declared, options: dict[str, Option], threads: int) -> None:
+        self._executable, self._declared, self._options, self._threads = executable, declared, options, threads
+        self._kind = str(declared.target["kind"])
+        self._machine: Any = None
+        self._last: Tensors = {}
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Raises ValueError for other inputs than declared, NotRunnable where there is no such device."""
+        check_feeds(tensors, self._declared.signature.inputs)
+        machine = self._ready()
+        self._last = tensors
+        outputs = self._call(machine, tensors)
+        names = [spec.name for spec in self._declared.signature.outputs]
+        return {name: _array(name, value) for name, value in zip(names, outputs, strict=True)}
+
+    def save(self, folder: Path) -> None:
+        """One shared library for this kind of processor or device, linked by the system's C++ compiler."""
+        try:
+            self._executable.export_library(str(folder / _ARTIFACT))
+        except (RuntimeError, OSError) as error:
+            raise tvm_failure(error, while_="linking the library (it needs a C++ compiler on PATH)") from error
+        (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
+
+    def facts(self) -> BuildFacts:
+        """Placements are the kernels that one run called, each in the type of its last argument, which is its result."""
+        import tvm
+
+        placements = self._called() if self._last else ()
+        target = {f"target.{name}": str(value) for name, value in self._declared.target.items()}
+        return BuildFacts(
+            backend_version=tvm.__version__,
+            precision=coarsest(placements),
+            placements=placements,
+            options={**target, "optimization": str(self._options["optimization"]), "threads": str(self._threads)},
+        )
+
+    def _ready(self) -> Any:
+        import tvm
+        from tvm import relax
+
+        if self._machine is None:
+            _demand_device(self._kind)
+            device = tvm.cpu() if self._kind == "llvm" else tvm.device(self._kind)
+            self._machine = relax.VirtualMachine(self._executable, device)
+        # Of the process, so it is set again in case another engine set it: mode 1 prefers the big cores.
+        tvm.get_global_func("runtime.config_threadpool")(1, self._threads)
+        return self._machine
+
+    def _call(self, machine: Any, tensors: Tensors) -> Sequence[Any]:
+        import tvm
+
+        device = tvm.cpu() if self._kind == "llvm" else tvm.device(self._kind)
+        inputs = self._declared.signature.inputs
+        try:
+            feeds = [tvm.runtime.tensor(np.asarray(tensors[spec.name], order="C"), device) for spec in inputs]
+            result = machine["main"](*feeds)
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise tvm_failure(error, while_="running") from error
+        return [result] if len(self._declared.signature.outputs) == 1 else list(result)
+
+    def _called(self) -> tuple[Placement, ...]:
+        rows: list[tuple[str, str, str]] = []
+
+        def note(_function: Any, name: str, before: bool, _result: Any, *arguments: Any) -> int:
+            if before and not name.startswith("vm."):
+                types = [str(one.dtype) for one in arguments if hasattr(one, "dtype")]
+                rows.append((name, self._kind, types[-1] if types else ""))
+            return 0
+
+        machine = self._ready()
+        machine.set_instrument(note)
+        try:
+            self._call(machine, self._last)
+        finally:
+            # There is no way back to a machine without an instrument (0.27): the next run makes a new one.
+            self._machine = None
+        return tuple(msgspec.structs.replace(one, role=_role(one.operator)) for one in count(rows))
+
+
+def _role(kernel: str) -> str:
+    if kernel.startswith("fused_"):
+        return "fused"
+    for role, kinds in (("cast", ("cast", "quantize", "dequantize")), ("reformat", ("layout_transform", "transpose"))):
+        if kernel.rstrip("0123456789") in kinds:
+            return role
+    return "compute"
+
+
+def _demand_device(kind: str) -> None:
+    import tvm
+
+    if kind == "llvm" or tvm.device(kind).exist:
+        return
+    if tvm.get_global_func(f"ffi.Module.load_from_bytes.{kind}", allow_missing=True) is None:
+        raise NotRunnable(f"tvm {tvm.__version__} as installed has no runtime for {kind} (a build with it is needed).")
+    raise NotRunnable(f"no {kind} device on this machine.")
+
+
+def _array(name: str, value: Any) -> Tensor:
+    """A copy. The result of the operator Shape is a shape and no tensor, of int64 like ONNX's."""
+    import tvm
+
+    if isinstance(value, tvm.runtime.Tensor):
+        return np.array(value.numpy())
+    if isinstance(value, tvm.runtime.ShapeTuple):
+        return np.array(list(value), np.int64)
+    raise Unsupported(f'Output "{name}" came back as {type(value).__name__}, and only tensors can be compared.')

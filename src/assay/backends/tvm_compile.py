@@ -1,0 +1,69 @@
+"""From an ONNX model to a TVM executable."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import TYPE_CHECKING, Any
+
+from assay.backends.onnx_checked import inlined, refuse_foreign
+from assay.backends.tvm_failures import tvm_failure
+from assay.core.flow import Flow, Option
+from assay.errors import UsageError
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+
+def target_of(options: dict[str, Option], flow: Flow) -> dict[str, str | int]:
+    """A dictionary, never a string: tvm 0.27 refuses strings with options."""
+    kind = str(options["target"])
+    if kind == "cuda":
+        return {"kind": kind, "arch": str(options["arch"])}
+    if kind == "opencl":
+        return {"kind": kind}
+    level = 3 if options["optimization"] == "full" else 0
+    return {"kind": kind, "mcpu": _processor(str(options["cpu"]), flow), "opt-level": level}
+
+
+def _processor(name: str, flow: Flow) -> str:
+    """LLVM ignores a processor that it does not know, and builds for a generic one."""
+    from tvm.target import Target, codegen
+
+    if name == "host":
+        return str(codegen.llvm_get_system_cpu())
+    known = [str(one) for one in codegen.llvm_get_cpu_archlist(Target({"kind": "llvm"}))]
+    if name not in known:
+        raise UsageError(f'Flow "{flow.name}": option "cpu" cannot be {name!r}; LLVM knows {", ".join(known)}.')
+    return name
+
+
+def compiled(proto: ModelProto, target: dict[str, str | int], *, optimize: bool) -> Any:
+    """Raises what `tvm_failure` makes of the words of the importer or of the compiler."""
+    import tvm
+    from tvm import relax
+
+    module = _imported(proto)
+    host = {"kind": "llvm", "mcpu": "generic"}
+    chosen = tvm.target.Target(target) if target["kind"] == "llvm" else tvm.target.Target(target, host=host)
+    passes = [relax.transform.DecomposeOpsForInference(), relax.transform.CanonicalizeBindings()]
+    if optimize:
+        # tvm.compile alone legalizes, plans memory and lowers; folding constants and fusing is this pipeline.
+        passes.append(relax.get_pipeline("zero"))
+    try:
+        with chosen, tvm.transform.PassContext(opt_level=3 if optimize else 0):
+            return tvm.compile(tvm.transform.Sequential(passes)(module), target=chosen)
+    except Exception as error:  # every kind of Python error comes out of its passes
+        raise tvm_failure(error, while_="compiling") from error
+
+
+def _imported(proto: ModelProto) -> Any:
+    from tvm.relax.frontend.onnx import from_onnx
+
+    proto = inlined(proto)
+    refuse_foreign(proto, "TVM's ONNX importer")
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return from_onnx(proto, keep_params_in_input=False)
+    except Exception as error:  # its converters raise whatever Python raises
+        raise tvm_failure(error, while_="importing") from error
