@@ -12,12 +12,13 @@ from typing import Any
 
 from assay.backends.availability import installed
 from assay.backends.failures import onnxruntime_failure
-from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, to_ort_value
+from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
 from assay.errors import Unsupported
+from assay.models.nested import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _PROVIDER = "CPUExecutionProvider"
@@ -101,21 +102,39 @@ class OnnxRuntimeEngine:
         self._types = {one.name: one.type for one in self._session.get_inputs()}
         self._outputs = [one.name for one in self._session.get_outputs()]
         types = [*self._types.values(), *(one.type for one in self._session.get_outputs())]
-        unknown = [kind for kind in types if kind not in PLAIN and kind not in EXTENSION]
+        unknown = [kind for kind in types if not any(kind in known for known in (PLAIN, EXTENSION)) and not nests(kind)]
         if unknown:
             raise Unsupported(
                 f"{path.name} has an input or output of type {unknown[0]}, which cannot be fed or compared."
             )
         self._plain = all(kind in PLAIN for kind in types)
+        self._nested = any(nests(kind) for kind in types)
         self._last: Tensors = {}
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Text comes back as object arrays, as ONNX Runtime gives it."""
         self._last = tensors
+        if self._nested:
+            found = self._run_nested(self._session, tensors)
+            if self._profiling:
+                self._profiling, self._events = False, _end_profile(self._session)
+            return found
         values = _run(self._session, tensors, plain=self._plain)
         if self._profiling:
             self._profiling, self._events = False, _end_profile(self._session)
         return dict(zip(self._outputs, values, strict=True))
+
+    def _run_nested(self, session: Any, tensors: Tensors) -> dict[str, Tensor]:
+        """Sequences, optionals and maps, by the names of `assay.models.nested`."""
+        try:
+            feeds = {name: gather(name, tensors) for name in self._types}
+            values = session.run(None, feeds)
+        except _errors() as error:
+            raise onnxruntime_failure(str(error)) from error
+        flat: dict[str, Tensor] = {}
+        for name, value in zip(self._outputs, values, strict=True):
+            flat |= flatten(name, value)
+        return flat
 
     def __del__(self) -> None:
         if getattr(self, "_profiling", False) and hasattr(self, "_session"):
@@ -159,7 +178,10 @@ class OnnxRuntimeEngine:
             options = _session_options(self._level, self._threads)
             _profile_into(options, tempfile.gettempdir())
             session = _session(self._path, options)
-            _run(session, self._last, plain=self._plain)
+            if self._nested:
+                self._run_nested(session, self._last)
+            else:
+                _run(session, self._last, plain=self._plain)
             self._events = _end_profile(session)
         return count(_row(event["args"]) for event in json.loads(self._events) if _is_kernel(event))
 

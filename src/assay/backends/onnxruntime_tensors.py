@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.backends.packing import FOUR_BIT, pack, unpack
+from assay.backends.packing import BITS, pack, packed_bytes, unpack
 from assay.core.dtype import numpy_dtype
 from assay.ports import Tensor
 
@@ -29,7 +29,20 @@ EXTENSION = {
     "tensor(float8e5m2fnuz)": "float8_e5m2fnuz",
     "tensor(int4)": "int4",
     "tensor(uint4)": "uint4",
+    "tensor(int2)": "int2",
+    "tensor(uint2)": "uint2",
 }
+
+
+def nests(kind: str) -> bool:
+    """Whether it is a sequence, an optional or a map whose tensors `run` takes and gives as they are."""
+    if kind.startswith("map("):
+        return True
+    for container in ("seq(", "optional("):
+        if kind.startswith(container):
+            inner = kind[len(container) : -1]
+            return inner in PLAIN or nests(inner)
+    return False
 
 
 def to_ort_value(array: Tensor) -> Any:
@@ -43,7 +56,7 @@ def to_ort_value(array: Tensor) -> Any:
     if array.dtype.kind in "USTO":
         return OrtValue.ortvalue_from_numpy(array.astype(object))
     code = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
-    if array.dtype.name not in FOUR_BIT:
+    if array.dtype.name not in BITS:
         return OrtValue.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(array), code)
     value = OrtValue.ortvalue_from_shape_and_type(list(array.shape), code)
     packed = pack(array)
@@ -63,6 +76,6 @@ def from_ort_value(value: Any) -> Tensor:
     shape = tuple(value.shape())
     count = int(np.prod(shape, dtype=np.int64))
     dtype = numpy_dtype(name)
-    size = (count + 1) // 2 if name in FOUR_BIT else count * dtype.itemsize
+    size = packed_bytes(count, name) if name in BITS else count * dtype.itemsize
     raw = np.frombuffer(ctypes.string_at(value.data_ptr(), size) if size else b"", np.uint8)
-    return unpack(raw, name, shape) if name in FOUR_BIT else raw.view(dtype).reshape(shape).copy()
+    return unpack(raw, name, shape) if name in BITS else raw.view(dtype).reshape(shape).copy()
