@@ -8,6 +8,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
+from assay.core.duel import Rival, SpeedRule
 from assay.core.flow import Flow
 
 
@@ -19,6 +20,9 @@ class Task(enum.StrEnum):
     RECORD = "record"
     VERIFY = "verify"
     MEASURE = "measure"
+    DUEL = "duel"
+    BLESS = "bless"
+    DERIVE = "derive"
     MUTANTS = "mutants"
     PROBE = "probe"
     MUTATE = "mutate"
@@ -44,7 +48,9 @@ class Measuring(msgspec.Struct, frozen=True):
 class Job(msgspec.Struct, frozen=True):
     """What crosses the wall on the way in. `scratch` is a folder the worker may write to; `blobs` the blob
     store's folder; `reference` a golden folder recorded by the oracle for this run, where the case has no
-    golden of its own; `why` the reason that a record job writes into it."""
+    golden of its own; `why` the reason that a record job writes into it; `profile` the folder of the derived
+    tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is fought with, under the
+    rule `speed`."""
 
     case: Case
     flow: Flow
@@ -55,6 +61,9 @@ class Job(msgspec.Struct, frozen=True):
     blobs: str = ""
     reference: str = ""
     why: str = ""
+    profile: str = ""
+    rival: Rival | None = None
+    speed: SpeedRule = SpeedRule()
 
     @property
     def key(self) -> str:

@@ -6,6 +6,7 @@ import enum
 
 import msgspec
 
+from assay.core.duel import Duel
 from assay.core.model import Model
 
 
@@ -222,3 +223,5 @@ class Result(msgspec.Struct, frozen=True):
     started_at: str = ""
     seconds: float = 0.0
     model: Model | None = None
+    duel: Duel | None = None
+    rival_facts: BuildFacts = BuildFacts()

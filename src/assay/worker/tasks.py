@@ -16,7 +16,7 @@ from assay.core.blank import blank_result
 from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.errors import BadModel, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
-from assay.worker import measure, record, verify
+from assay.worker import derive, duel, measure, record, verify
 from assay.worker.scratch import lent
 from assay.worker.stages import Stages
 from assay.worker.versions import versions_for
@@ -26,6 +26,8 @@ _TASKS = {
     Task.RECORD: record.record,
     Task.VERIFY: verify.verify,
     Task.MEASURE: measure.measure,
+    Task.DUEL: duel.duel,
+    Task.DERIVE: derive.derive,
 }
 
 

@@ -1,0 +1,62 @@
+"""Two engines side by side: what is asked, and what was seen. Which is faster is derived from it, never recorded."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.core.flow import Flow
+from assay.core.model import Model
+
+
+class SpeedRule(msgspec.Struct, frozen=True):
+    """When a difference in CPU time counts, in natural logarithms' small change: 0.01 is one percent.
+
+    `floor`: a slow-down below it is nobody's concern. `margin`: below it an engine is called the same. `alpha` and
+    `beta` are the chances of a wrong "slower" and of a wrong "same", each spent in equal parts over `looks`, the numbers
+    of launches after which the data are looked at. `spread` is the least standard deviation between launches that is
+    believed. `wall_floor` is the coarse limit on the wall clock, for what CPU time cannot see: waiting.
+    """
+
+    floor: float = 0.01
+    margin: float = 0.02
+    alpha: float = 0.001
+    beta: float = 0.05
+    looks: tuple[int, ...] = (4, 6, 8, 12, 16, 20)
+    spread: float = 0.002
+    wall_floor: float = 0.25
+
+
+class Rival(msgspec.Struct, frozen=True):
+    """What the candidate is held against: a model on a flow, to be built, or the `artifact` of a baseline, to be loaded.
+
+    `name` is what reports call it; `inputs` a safetensors golden folder of the baseline's own inputs ("": the case's).
+    """
+
+    name: str
+    flow: Flow
+    model: Model
+    artifact: str = ""
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """One fresh pair of engines: natural logarithms of candidate over rival for CPU time, wall time and load time, and
+    how many quadruples of calls stand behind the first two."""
+
+    cpu: float
+    wall: float
+    load: float
+    quads: int
+
+
+class Duel(msgspec.Struct, frozen=True):
+    """`clock` is thread or process; `own_s` and `rival_s` are medians of CPU seconds per call, of all launches. `trouble`
+    says why nothing can be compared ("" where it can)."""
+
+    rival: str
+    launches: tuple[Launch, ...] = ()
+    clock: str = ""
+    own_s: float = 0.0
+    rival_s: float = 0.0
+    batch: int = 0
+    processes: int = 1
+    trouble: str = ""
