@@ -52,7 +52,7 @@ def _cast(values: Any, like: Array, known: Range) -> Array:
     """Into the type of `like`: integers rounded and kept where they are legal."""
     if like.dtype.kind in "iu":
         low, high = (np.iinfo(like.dtype).min, np.iinfo(like.dtype).max) if known.narrow else (known.low, known.high)
-        return np.clip(np.rint(values), low, high).astype(like.dtype)
+        return np.asarray(np.clip(np.rint(values), low, high)).astype(like.dtype)
     return np.asarray(values).astype(like.dtype)
 
 

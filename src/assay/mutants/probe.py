@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,8 @@ import numpy as np
 from assay.core.model import Model
 from assay.mutants import fills
 from assay.mutants.fills import Array, Sample
-from assay.ports import Engine
 
+Run = Callable[[Sample], Mapping[str, Array]]
 SECONDS = 20.0
 """For the search at one mutant."""
 STEPS = 24
@@ -38,16 +38,16 @@ class Seen:
     equal: bool
 
 
-def look(sound: Engine, mutant: Engine, what: str, inputs: Sample) -> Seen | None:
+def look(sound: Run, mutant: Run, what: str, inputs: Sample) -> Seen | None:
     """None for an input that the sound engine does not take, or answers with something that is no number."""
     try:
-        expected = sound.run(inputs)
+        expected = sound(inputs)
     except Exception:  # noqa: BLE001  an input made up here may be illegal: then it is not one
         return None
     if not all(np.isfinite(array).all() for array in expected.values() if array.dtype.kind == "f"):
         return None
     try:
-        actual = mutant.run(inputs)
+        actual = mutant(inputs)
     except Exception:  # noqa: BLE001  the mutant may do anything
         return Seen(what, inputs, expected, np.inf, False)
     return Seen(what, inputs, expected, _effect(actual, expected), _equal(actual, expected))
@@ -86,7 +86,7 @@ def _difference(actual: Array, expected: Array) -> float:
 
 
 def search(
-    sound: Engine, mutant: Engine, samples: Sequence[Sample], model: Model, seed: int, seconds: float = SECONDS
+    sound: Run, mutant: Run, samples: Sequence[Sample], model: Model, seed: int, seconds: float = SECONDS
 ) -> tuple[list[Seen], list[Seen]]:
     """What the golden samples show, and what inputs made up from them show: fills first, then a walk from the best."""
     until = time.monotonic() + seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,13 +14,14 @@ from assay.core.blank import blank_result
 from assay.core.job import Job
 from assay.core.result import Result, Stage
 from assay.models.goldens import write_golden
-from assay.mutants.fills import Sample
+from assay.mutants.fills import Array, Sample
 from assay.mutants.graph import Graph
 from assay.mutants.load import load_graph
 from assay.mutants.probe import most_telling, search
 from assay.mutants.table import Mutant, inject, sites
 from assay.mutants.viable import why_invalid
-from assay.worker.lower import load, lower, rewritten
+from assay.worker.lower import load, lower
+from assay.worker.rewrite import rewrite
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
@@ -30,7 +32,7 @@ def list_mutants(job: Job, stages: Stages) -> Result:
     At most `job.case.inputs.samples` sites of each operator: the first, the last, the middle, then drawn by the seed. Only
     mutants that are valid models.
     """
-    model = rewritten(job, stages)
+    model = rewrite(job, Path(job.case.model.source), stages).model
     with stages.enter(Stage.TRANSFORM):
         graph = load_graph(model)
         by_operator: dict[str, list[Mutant]] = {}
@@ -73,7 +75,7 @@ def probe(job: Job, stages: Stages) -> Result:
     """
     golden = golden_of(job)
     sound = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, transforms=job.flow.transforms[:-1]))
-    engine, lying = (load(lower(one, stages), one, stages) for one in (sound, job))
+    engine, lying = (_engine(one, stages) for one in (sound, job))
     with stages.enter(Stage.RUN):
         seen, found = search(engine, lying, golden.inputs, job.case.model, job.case.inputs.seed)
         telling = most_telling(found)
@@ -90,6 +92,12 @@ def probe(job: Job, stages: Stages) -> Result:
     return msgspec.structs.replace(
         blank_result(job), task_metrics=metrics, detail="\n".join(one.what for one in telling)
     )
+
+
+def _engine(job: Job, stages: Stages) -> Callable[[Sample], Mapping[str, Array]]:
+    lowered = lower(job, stages)
+    engine = load(lowered, job, stages)
+    return lambda sample: engine.run(lowered.rewritten.fed([sample])[0])
 
 
 def _keep(job: Job, folder: Path, inputs: Sample, outputs: Sample) -> None:

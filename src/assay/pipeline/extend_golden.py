@@ -1,0 +1,95 @@
+"""More inputs for a golden set: those on which a mutant shows that nobody saw before."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.core.case import Case, Inputs
+from assay.core.flow import Flow
+from assay.core.golden import GoldenLock
+from assay.core.job import Job, Limits, Task
+from assay.core.model import Model
+from assay.core.result import Outcome
+from assay.errors import UnknownName, UsageError
+from assay.models.golden_samples import Sample
+from assay.models.goldens import Golden, read_golden, write_golden
+from assay.pipeline.golden import LOCK, publish
+from assay.pipeline.house import House
+from assay.plugins import find_flow
+
+
+def extend(
+    model: Model, folder: Path, found: Sequence[Path], why: str, house: House, *, limits: Limits, workspace: Path
+) -> tuple[Path, GoldenLock]:
+    """Append the samples of the goldens `found` to the golden in `folder`; returns where they lie now, and its lock.
+
+    The new outputs come from the flow that produced the old ones (from `reference` where there is no such flow any more);
+    the old samples stay as they are. A golden with labels cannot take samples whose truth nobody knows: they go to the
+    golden `FOLDER-mutants` beside it. Raises UsageError without a reason, or where the outputs cannot be computed.
+    """
+    if not why.strip():
+        raise UsageError("new inputs need a reason: --add-inputs REASON")
+    old = read_golden(folder)
+    target = folder.with_name(f"{folder.name}-mutants") if old.labels else folder
+    kept = read_golden(target) if (target / LOCK).exists() else None
+    fresh = _unknown([read_golden(one) for one in found], [old, *([kept] if kept else [])])
+    if not fresh:
+        return target, (kept or old).lock
+    candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))
+    _write(candidates, model, fresh, old.lock, "", why)
+    job = Job(_case(model, candidates), _producer(old), Task.RECORD, limits, reference=str(recorded), why=why)
+    (result,) = house.pool.launch([job])
+    if result.outcome is not Outcome.OK:
+        said = f"{result.outcome.value}, {result.detail}"
+        raise UsageError(f"flow '{job.flow.name}' did not answer the new inputs: {said}")
+    new = read_golden(recorded)
+    _write(staging, model, [*([kept] if kept else []), new], old.lock, new.lock.producer_version, why)
+    target.mkdir(exist_ok=True)
+    return target, publish(staging, target)
+
+
+def _case(model: Model, golden: Path) -> Case:
+    return Case(model.name, model, Inputs(golden=str(golden)))
+
+
+def _producer(old: Golden) -> Flow:
+    try:
+        return find_flow(old.lock.producer)
+    except UnknownName:
+        return find_flow("reference")
+
+
+def _unknown(found: Sequence[Golden], known: Sequence[Golden]) -> list[Golden]:
+    """Those of `found`, one sample each, whose inputs nobody has yet."""
+    seen = {_identity(sample) for golden in known for sample in golden.inputs}
+    fresh = []
+    for golden in found:
+        identity = _identity(golden.inputs[0])
+        if identity not in seen:
+            seen.add(identity)
+            fresh.append(golden)
+    return fresh
+
+
+def _identity(sample: Sample) -> tuple[object, ...]:
+    return tuple((name, array.shape, array.tobytes()) for name, array in sorted(sample.items()))
+
+
+def _write(
+    folder: Path, model: Model, parts: Sequence[Golden], lock: GoldenLock, producer_version: str, why: str
+) -> None:
+    write_golden(
+        folder,
+        model=model,
+        inputs=[sample for part in parts for sample in part.inputs],
+        outputs=[sample for part in parts for sample in part.outputs],
+        seed=lock.seed,
+        producer=lock.producer,
+        producer_version=producer_version,
+        who=getpass.getuser(),
+        why=why,
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
