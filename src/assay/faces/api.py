@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from assay.faces.requests import parse_bytes, parse_options, with_options
 from assay.pipeline.check import Checked
 from assay.pipeline.check import check as run_pipeline
 from assay.pipeline.config import Config, load_config, load_policy
+from assay.pipeline.house import House
 from assay.pipeline.request import ModelRequest, Request
 from assay.ports import Progress
 
@@ -107,6 +109,16 @@ def run_check(options: CheckOptions, progress: Progress = lambda done, planned, 
     for destination in reports:
         destination.write(checked)
     return checked
+
+
+@contextmanager
+def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Request, House]]:
+    """What the options ask for and the house to do it in: where other commands on models begin."""
+    config = _config(options)
+    request = _request(options, config)
+    history = options.history or (_near(config.history) if config else DEFAULT_HISTORY)
+    with open_house(history, workers=options.jobs, progress=progress, config=config) as house:
+        yield request, house
 
 
 def _config(options: CheckOptions) -> Config | None:

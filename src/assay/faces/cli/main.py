@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
-from assay.faces.cli import check, golden, history, run, setup, suite
+from assay.faces.cli import check, golden, history, mutate, run, setup, suite
 
 FAILED = 1
 USAGE = 2
@@ -28,6 +28,7 @@ app = typer.Typer(
 app.command("check")(check.check)
 app.command("run")(run.run)
 app.add_typer(suite.app, name="suite")
+app.command("mutate")(mutate.mutate)
 app.command("demo")(setup.demo)
 app.command("init")(setup.init)
 app.command("flows")(setup.flows)
