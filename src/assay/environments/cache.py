@@ -70,9 +70,11 @@ class Cache:
         return place
 
     def _make(self, place: Path, lock: Lock, installer: Installer, python: str) -> None:
-        new = place.with_name(f".{place.name}.{os.getpid()}")
+        new = place.with_name(f".{place.name}.new")
         pins = new.with_name(new.name + ".txt")
         try:
+            # What a builder that was killed left behind: nobody else builds this one now.
+            shutil.rmtree(new, ignore_errors=True)
             pins.write_text(lock.pins, encoding="utf-8")
             installer.install(new, python, pins)
             now = datetime.now(UTC).isoformat(timespec="seconds")

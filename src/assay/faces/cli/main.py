@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
-from assay.faces.cli import check, golden, history, mutate, run, setup, suite
+from assay.faces.cli import check, env, golden, history, mutate, run, setup, suite
 
 FAILED = 1
 USAGE = 2
@@ -33,6 +33,7 @@ app.command("demo")(setup.demo)
 app.command("init")(setup.init)
 app.command("flows")(setup.flows)
 app.add_typer(golden.app, name="golden")
+app.add_typer(env.app, name="env")
 app.command("runs")(history.runs)
 app.command("report")(history.report)
 app.command("rejudge")(history.rejudge)
