@@ -21,6 +21,7 @@ class Contract(msgspec.Struct, frozen=True):
     `tolerances` maps an output name (or `*`) to explicit limits; `task` names what users mean by "same answer"
     (classification, detection, segmentation), if anything beyond the tensors. `published` says that the reference is
     the answer by definition (a conformance case): a NaN, a constant or an empty output in it is what is asked for.
+    `tolerance` is what an output without explicit limits is judged by: derived, default, torch, onnx, or fixed:RTOL,ATOL.
     """
 
     precision: str = "float32"
@@ -28,6 +29,7 @@ class Contract(msgspec.Struct, frozen=True):
     task: str | None = None
     task_options: dict[str, str | int | float | bool] = {}
     published: bool = False
+    tolerance: str = "derived"
 
 
 class Inputs(msgspec.Struct, frozen=True):
@@ -35,7 +37,8 @@ class Inputs(msgspec.Struct, frozen=True):
 
     `calibration` samples are kept for transforms that need them and are not judged on such flows (0: a quarter of the
     golden set, 128 at most). `dims` gives (least, usual, most) of symbolic dimensions: flows that claim dynamic shapes are
-    run at the least, an odd middle and the most besides, on inputs drawn from the seed.
+    run at the least, an odd middle and the most besides, on inputs drawn from the seed. `fill` is how they are drawn:
+    normal, or exact (small whole numbers, on which sums of products are exact in any order).
     """
 
     golden: str = ""
@@ -44,6 +47,7 @@ class Inputs(msgspec.Struct, frozen=True):
     batch: int = 1
     calibration: int = 0
     dims: dict[str, tuple[int, int, int]] = {}
+    fill: str = "normal"
 
 
 class Case(msgspec.Struct, frozen=True):

@@ -11,7 +11,8 @@ class Flow(msgspec.Struct, frozen=True):
     """Backend + transforms + device + options + environment; `environment` empty means the driver's own.
 
     `transforms` are `name` or `name:argument`, in order. `dims` are (least, usual, most) of the symbolic dimensions: the
-    worker fills them in from the case before it lowers, for backends that build for a range of shapes.
+    worker fills them in from the case before it lowers, for backends that build for a range of shapes. `allowances` are
+    what it declares beside its precision (`assay.numerics.tolerance.contract.ALLOWANCES`: winograd, fp16-accumulation ...).
     """
 
     name: str
@@ -22,3 +23,4 @@ class Flow(msgspec.Struct, frozen=True):
     environment: str = ""
     precision: str = "float32"
     dims: dict[str, tuple[int, int, int]] = {}
+    allowances: tuple[str, ...] = ()

@@ -20,6 +20,7 @@ from assay.errors import HarnessError
 from assay.judge.verdicts import judge
 from assay.pipeline.house import House, RunJournal
 from assay.pipeline.plan import plan
+from assay.pipeline.profiles import with_profiles
 from assay.pipeline.reference import record_references
 from assay.pipeline.request import Request
 from assay.ports import Launcher
@@ -62,6 +63,7 @@ def carry_out(
         todo = recorder.left(run.jobs)
         todo = recorder.take(_unavailable(todo, house), todo)
         todo = recorder.take(record_references(todo, house), todo)
+        todo = with_profiles(todo, house)
         for task, launcher in ((Task.VERIFY, house.pool), (Task.MEASURE, house.alone)):
             recorder.run([job for job in todo if job.task is task], launcher)
         recorder.take(conclude(recorder.results), todo)

@@ -21,6 +21,7 @@ from assay.worker.lower import delegation, load, lower
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
+from assay.worker.tolerances import Judging, judging_of
 from assay.worker.yardsticks import Compared, Samples, hold, hold_at_sizes
 
 
@@ -30,14 +31,16 @@ def verify(job: Job, stages: Stages) -> Result:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     rewritten = lowered.rewritten
-    compare = partial(_compare, job, rewritten)
+    judging = judging_of(job, contract_of(job)) if rewritten.standard is None else Judging(contract_of(job))
+    compare = partial(_compare, job, rewritten, judging)
+    at_sizes = partial(_compare, job, rewritten, Judging(contract_of(job)))
     with stages.enter(Stage.RUN):
         fed = rewritten.fed(golden.inputs)
         actual = [engine.run(sample) for sample in fed]
         again = engine.run(fed[0])
     with stages.enter(Stage.COMPARE):
         held = hold(actual, golden, rewritten, compare)
-    sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, compare)
+    sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, at_sizes)
     with stages.enter(Stage.COMPARE):
         comparisons, findings = held.given[0] + sized.given[0], held.given[1] + sized.given[1]
         task_metrics = _score(job, actual, golden) if not findings else {}
@@ -53,12 +56,14 @@ def verify(job: Job, stages: Stages) -> Result:
         findings=findings,
         task_metrics=task_metrics,
         facts=facts,
+        warnings=tuple(dict.fromkeys((*judging.notes, *judging.told))),
     )
 
 
-def _compare(job: Job, rewritten: Rewritten, actual: Samples, expected: Samples) -> Compared:
+def _compare(job: Job, rewritten: Rewritten, judging: Judging, actual: Samples, expected: Samples) -> Compared:
     declared = {spec.name: spec.dtype for spec in job.case.model.outputs} | rewritten.gives
-    return compare_outputs(actual, expected, contract_of(job), expected_dtypes=declared)
+    compared = compare_outputs(actual, expected, judging.before(), expected_dtypes=declared)
+    return judging.after(compared, actual, expected)
 
 
 def contract_of(job: Job) -> Contract:

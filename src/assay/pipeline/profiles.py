@@ -1,0 +1,52 @@
+"""Derived tolerances: computed once per model, inputs and arithmetic, by a job of their own, shared by all flows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from assay.core.digest import sha256_bytes, value_digest
+from assay.core.flow import Flow
+from assay.core.job import Job, Task
+from assay.numerics.tolerance.choice import DERIVED
+from assay.numerics.tolerance.profile import VERSION
+from assay.pipeline.house import House
+
+_HEADER = "profile.json"
+
+
+def with_profiles(jobs: Sequence[Job], house: House) -> list[Job]:
+    """The same jobs, each that verifies by a derived tolerance with the folder of its profile; those that are not there
+    yet are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
+    placed = [_placed(job, house.folder) if _wants(job) else job for job in jobs]
+    missing = {job.profile: job for job in placed if job.profile and not (Path(job.profile) / _HEADER).is_file()}
+    asked = [msgspec.structs.replace(job, flow=_derivation(job.flow), task=Task.DERIVE) for job in missing.values()]
+    if asked:
+        list(house.pool.launch(asked))
+    return placed
+
+
+def _wants(job: Job) -> bool:
+    contract = job.case.contract
+    explicit = "*" in contract.tolerances or contract.published
+    return job.task is Task.VERIFY and contract.tolerance == DERIVED and not explicit
+
+
+def _derivation(flow: Flow) -> Flow:
+    """The promise of a flow, without its backend: what the derivation depends on."""
+    return Flow(f"derive-{flow.precision}", "", precision=flow.precision, allowances=flow.allowances)
+
+
+def _placed(job: Job, history: Path) -> Job:
+    """The folder named by everything that the profile depends on."""
+    inputs = job.case.inputs
+    lock = Path(inputs.golden) / "golden.lock" if inputs.golden else Path(job.reference) / "golden.lock"
+    try:
+        told = sha256_bytes(lock.read_bytes()) if inputs.golden else ""
+    except OSError:
+        return job
+    recipe = (told, inputs.seed, inputs.samples, inputs.batch, inputs.fill)
+    key = (job.case.model.digest, recipe, job.flow.precision, job.flow.allowances, VERSION)
+    return msgspec.structs.replace(job, profile=str((history / "profiles" / value_digest(key)[:32]).absolute()))

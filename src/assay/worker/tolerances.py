@@ -1,0 +1,148 @@
+"""The tolerance that a user chose, applied to a comparison: derived from arithmetic, or one of the known tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from assay.core.case import Contract, Tolerance
+from assay.core.job import Job
+from assay.core.result import Comparison, Finding
+from assay.models.profiles import read_profile
+from assay.numerics.tolerance.choice import DERIVED, share_out, table_of
+from assay.numerics.tolerance.judge import Judged, judge, suspects
+from assay.numerics.tolerance.profile import Profile
+from assay.ports import Tensor
+
+Samples = Sequence[Mapping[str, Tensor]]
+Compared = tuple[tuple[Comparison, ...], tuple[Finding, ...]]
+WIDE = 1e37
+"""As an absolute tolerance: everything finite passes, and the profile judges."""
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What verify compares by. `profile` None: the contract's own limits; `notes` say why, where that was not asked for."""
+
+    contract: Contract
+    profile: Profile | None = None
+    notes: tuple[str, ...] = ()
+    told: list[str] = field(default_factory=list)
+
+    def before(self) -> Contract:
+        """The contract for the comparator: outputs that the profile judges get no limit there."""
+        open_outputs = {name: Tolerance(0.0, WIDE) for name in self._derived()}
+        return msgspec.structs.replace(self.contract, tolerances={**self.contract.tolerances, **open_outputs})
+
+    def after(self, compared: Compared, actual: Samples, expected: Samples) -> Compared:
+        """The comparison with the profile's judgement in it, and what other tables would have said."""
+        judged = self._judged(actual, expected)
+        comparisons = tuple(_with_tables(_with(one, judged.get(one.output)), actual, expected) for one in compared[0])
+        dropped = {name for name in judged if name in self._derived()}
+        findings = [one for one in compared[1] if not (one.kind == "values" and one.output in dropped)]
+        for name in dropped:
+            findings += judged[name].findings
+        for one in judged.values():
+            self.told.extend(one.notes)
+        return comparisons, tuple(findings)
+
+    def _derived(self) -> tuple[str, ...]:
+        """Outputs with a derived tolerance and no explicit one."""
+        if self.profile is None or "*" in self.contract.tolerances:
+            return ()
+        return tuple(
+            one.name
+            for one in self.profile.header.outputs
+            if one.kind != "none" and one.name not in self.contract.tolerances
+        )
+
+    def _judged(self, actual: Samples, expected: Samples) -> dict[str, Judged]:
+        if self.profile is None:
+            return {}
+        oracle = all(
+            np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f")
+            for one, other in zip(expected, self.profile.oracle, strict=False)
+            for name in other
+            if name in one and one[name].dtype == other[name].dtype and other[name].dtype.kind in "fbiu"
+        ) and all(one[name].dtype == np.float64 for one in expected for name in one if one[name].dtype.kind == "f")
+        if not oracle:
+            self.told.extend(suspects(expected, self.profile).values())
+        return judge(actual, None if oracle else expected, self.profile)
+
+
+def judging_of(job: Job, contract: Contract) -> Judging:
+    """By the user's choice. Raises UsageError for a choice that is none."""
+    choice = contract.tolerance
+    if choice != DERIVED:
+        table = table_of(choice)
+        if table is None or "*" in contract.tolerances:
+            return Judging(contract)
+        return Judging(msgspec.structs.replace(contract, tolerances={"*": table, **contract.tolerances}))
+    if "*" in contract.tolerances or contract.published:
+        return Judging(contract)
+    profile = read_profile(Path(job.profile)) if job.profile else None
+    if profile is not None and not profile.header.reason:
+        return Judging(contract, profile, _about(profile))
+    why = profile.header.reason if profile is not None else "the derivation did not end well" if job.profile else ""
+    told = f"no tolerance could be derived for this model ({why}): judged by a multiple of the unit roundoff instead"
+    return Judging(contract, None, (told,) if why else ())
+
+
+def _about(profile: Profile) -> tuple[str, ...]:
+    """What a reader should know of the tolerance itself."""
+    header = profile.header
+    notes = []
+    if header.without_rule:
+        notes.append(
+            f"the derived tolerance has no noise rule for {', '.join(header.without_rule)}: 8 units of each result were allowed"
+        )
+    for one in header.outputs:
+        if one.kind == "none":
+            notes.append(f"no tolerance could be derived for output '{one.name}': {one.reason}")
+    blind = [one.mutant for one in header.selftest if not one.killed]
+    if blind:
+        notes.append(f"the derived tolerance did not see this defect of the same model: {'; '.join(blind)}")
+    return tuple(notes)
+
+
+def _with(one: Comparison, judged: Judged | None) -> Comparison:
+    """Figures always; findings and limits only where the profile decides."""
+    if judged is None or not judged.metrics or one.at:
+        return one
+    if one.atol != WIDE:
+        kept = {name: value for name, value in judged.metrics.items() if name != "budget_used"}
+        return msgspec.structs.replace(one, metrics={**one.metrics, **kept})
+    poor = "" if "zeros would pass" in one.degenerate else one.degenerate
+    other = [finding for finding in one.findings if finding.kind != "values"]
+    used = judged.metrics["budget_used"]
+    clashes = any(finding.kind in ("nan", "infinity", "lowest_for_infinity") for finding in other)
+    share = judged.statistics.out / max(1, judged.statistics.elements) if judged.statistics else float(used > 1)
+    metrics = {**one.metrics, **judged.metrics, "share_out_of_tolerance": share}
+    if clashes:
+        metrics["budget_used"] = one.metrics.get("budget_used", used)
+    return msgspec.structs.replace(
+        one,
+        findings=(*other, *judged.findings),
+        metrics=metrics,
+        rtol=0.0,
+        atol=judged.allowed,
+        degenerate=poor or judged.degenerate,
+        worst=judged.worst or one.worst,
+    )
+
+
+def _with_tables(one: Comparison, actual: Samples, expected: Samples) -> Comparison:
+    """The share of elements that torch's and ONNX's tolerances would have failed."""
+    if one.at or not one.metrics:
+        return one
+    pairs = [
+        (mine[one.output], theirs[one.output])
+        for mine, theirs in zip(actual, expected, strict=False)
+        if one.output in mine and one.output in theirs
+    ]
+    shares = share_out(pairs, one.dtype)
+    return msgspec.structs.replace(one, metrics={**one.metrics, **shares}) if shares else one
