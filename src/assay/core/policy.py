@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from assay.core.duel import SpeedRule
+
 
 class Goal(msgspec.Struct, frozen=True):
     """A limit over one recorded figure, for the cells that the globs match.
@@ -25,7 +27,7 @@ class Goal(msgspec.Struct, frozen=True):
 
 class Expectation(msgspec.Struct, frozen=True):
     """A known outcome: reason and issue say why it is accepted, `expires` (ISO date, "" never) until when. A pass instead
-    fails the run, unless the expectation is not `strict`."""
+    fails the run, unless the expectation is not `strict`. `stage` "": in any."""
 
     case: str
     flow: str
@@ -35,10 +37,12 @@ class Expectation(msgspec.Struct, frozen=True):
     expires: str = ""
     task: str = "*"
     strict: bool = True
+    stage: str = ""
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """Everything a verdict may depend on beside the results. `minimum_cases` maps a flow glob to a count.
+    """Everything a verdict may depend on beside the results. `minimum_cases` maps a flow glob to a count; `speed`
+    says when a duel is lost.
 
     `fail_on` are outcomes that fail a job; `mistrusted`, `unavailable` ... not in it become skip or inconclusive.
     """
@@ -47,6 +51,7 @@ class Policy(msgspec.Struct, frozen=True):
     expectations: tuple[Expectation, ...] = ()
     minimum_cases: dict[str, int] = {}
     budget_max: float = 1.0
+    speed: SpeedRule = SpeedRule()
     fail_on: tuple[str, ...] = (
         "mismatch",
         "error",

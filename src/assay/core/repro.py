@@ -21,8 +21,13 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     limits, the policy file. What only a configuration file can say is repeated by the run's own command, narrowed to
     the job. Where the run does not list the job of a result, the line repeats the whole run.
     """
+    if run.command.startswith("assay run "):
+        key = asked.key if isinstance(asked, Job) else asked.job_key
+        return f"{run.command} --only {shlex.quote(key)}"
     job = asked if isinstance(asked, Job) else next((job for job in run.jobs if job.key == asked.job_key), None)
     if job is None:
+        return run.command
+    if run.command.startswith("assay compare"):
         return run.command
     if run.command.startswith("assay mutate"):
         return f"{run.command} --only {shlex.quote(job.key)}"

@@ -20,6 +20,7 @@ from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_options, with_options
 from assay.pipeline.check import Checked
 from assay.pipeline.config import load_policy
+from assay.pipeline.expect import expectations
 from assay.pipeline.suite import SuiteRequest
 from assay.pipeline.suite import run_suites as run_pipeline
 from assay.pipeline.suite_select import Selection, parse_shard
@@ -92,6 +93,9 @@ def _request(options: RunOptions) -> SuiteRequest:
     policy = load_policy(options.policy) if options.policy else Policy()
     if not options.skip_unavailable:
         policy = msgspec.structs.replace(policy, fail_on=tuple(dict.fromkeys((*policy.fail_on, "unavailable"))))
+    if options.expectations is not None:
+        known = expectations(options.expectations, [flow.name for flow in flows], options.suites)
+        policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known))
     return SuiteRequest(
         suites=find_suites(options.suites),
         flows=flows,

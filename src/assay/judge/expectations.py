@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
@@ -29,18 +29,40 @@ def with_expectations(
 
     The second value holds one failing verdict on the run for each expectation that matches no job at all.
     """
-    met = {
-        (expectation, one.cell)
-        for expectation in policy.expectations
-        for one in opinions
-        if _covers(expectation, one) and one.outcome == expectation.outcome
-    }
-    judged = []
-    for one in opinions:
-        covering = [expectation for expectation in policy.expectations if _covers(expectation, one)]
-        judged.append(_judged(one, covering, [e for e in covering if (e, one.cell) in met], today))
-    unused = [e for e in policy.expectations if not any(_named(e, one) for one in opinions)]
-    return judged, [_unused(expectation) for expectation in unused]
+    if not policy.expectations:
+        return list(opinions), []
+    candidates = _by_case(policy.expectations)
+    named = [[e for e in candidates(one.cell[0]) if _named(e, one)] for one in opinions]
+    covering = [[e for e in found if _covers(e, one)] for found, one in zip(named, opinions, strict=True)]
+    met = {(e, one.cell) for found, one in zip(covering, opinions, strict=True) for e in found if _meets(one, e)}
+    judged = [
+        _judged(one, found, [e for e in found if (e, one.cell) in met], today)
+        for found, one in zip(covering, opinions, strict=True)
+    ]
+    used = {e for found in named for e in found}
+    return judged, [_unused(expectation) for expectation in policy.expectations if expectation not in used]
+
+
+def _by_case(expectations: Sequence[Expectation]) -> Callable[[str], list[Expectation]]:
+    """From a case to the expectations that may be about it, in their order: a suite has thousands of both."""
+    exact: dict[str, list[tuple[int, Expectation]]] = {}
+    globs: list[tuple[int, Expectation]] = []
+    for place, expectation in enumerate(expectations):
+        exact.setdefault(expectation.case, []).append((place, expectation))
+        if set("*?[") & set(expectation.case):
+            globs.append((place, expectation))
+
+    def candidates(case: str) -> list[Expectation]:
+        found = dict(exact.get(case, ()))
+        found |= {place: e for place, e in globs if matches(case, e.case)}
+        return [e for _, e in sorted(found.items())]
+
+    return candidates
+
+
+def _meets(one: Opinion, expectation: Expectation) -> bool:
+    stage = one.result.stage.value if one.result is not None else ""
+    return one.outcome == expectation.outcome and expectation.stage in ("", stage)
 
 
 def _named(expectation: Expectation, one: Opinion) -> bool:
@@ -55,7 +77,7 @@ def _covers(expectation: Expectation, one: Opinion) -> bool:
 def _judged(
     one: Opinion, covering: Sequence[Expectation], met_in_cell: Sequence[Expectation], today: datetime.date
 ) -> Opinion:
-    hits = [expectation for expectation in covering if expectation.outcome == one.outcome]
+    hits = [expectation for expectation in covering if _meets(one, expectation)]
     if one.word is Word.ERROR or not covering:
         return one
     if hits:

@@ -158,7 +158,16 @@ def _policy(parsed: PolicyFile) -> Policy:
         for g in parsed.goal
     )
     expectations = tuple(
-        Expectation(e.case, e.flow, e.outcome, e.reason, e.issue, e.expires.isoformat() if e.expires else "", e.task)
+        Expectation(
+            e.case,
+            e.flow,
+            e.outcome,
+            e.reason,
+            e.issue,
+            e.expires.isoformat() if e.expires else "",
+            e.task,
+            stage=e.stage,
+        )
         for e in parsed.expect
     )
     return Policy(goals, expectations, parsed.minimum_cases, parsed.budget_max, tuple(parsed.fail_on))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from assay.core.policy import Policy
-from assay.core.result import Outcome
+from assay.core.result import Outcome, Stage
 from assay.errors import UsageError
 from assay.judge.figure_table import RECORDED, impossible
 from assay.numerics.tolerance.default import default_tolerance
@@ -79,6 +79,13 @@ def _figure(value: str) -> str:
         raise ValueError("must name a figure such as latency.median_ms")
     if impossible(value):
         raise ValueError(f"'{value}' is no figure that is ever recorded{nearest(value, [k.pattern for k in RECORDED])}")
+    return value
+
+
+def _stage(value: str) -> str:
+    names = [one.value for one in Stage]
+    if value and value not in names:
+        raise ValueError(f"must be one of {', '.join(names)}, not {value!r}{nearest(value, names)}")
     return value
 
 
@@ -195,6 +202,7 @@ class ExpectFile(_Table):
     issue: str = ""
     expires: Annotated[datetime.date, BeforeValidator(_date)] | None = None
     task: Literal["*", "verify", "measure"] = "*"
+    stage: Annotated[str, AfterValidator(_stage)] = ""
 
 
 class PolicyFile(_Table):

@@ -1,0 +1,62 @@
+"""`assay expect`: known outcomes as data, rewritten from a run."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.faces.cli.common import DEFAULT_HISTORY, History
+
+app = typer.Typer(no_args_is_help=True, help="Known outcomes of flows: expectations/FLOW.toml.")
+
+
+@app.command("update")
+def update(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")] = "last",
+    flow: Annotated[list[str] | None, typer.Option(help="Of these flows only. Repeatable.")] = None,
+    expectations: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files lie.")] = Path("expectations"),
+    yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if anything would change.")] = False,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Make the files say what the run showed, and show what changes."""
+    from assay.errors import UsageError
+    from assay.faces.composition import open_house
+    from assay.pipeline.expect import read_known, updated, written
+
+    with open_house(history) as house:
+        found = house.store.run(run)
+        results = [result for result in house.store.results(found.id) if result.task == "verify"]
+    flows = sorted({result.flow for result in results})
+    unknown = sorted(set(flow or ()) - set(flows))
+    if unknown:
+        raise UsageError(f"run {found.id} has no flow '{unknown[0]}'; it has {', '.join(flows) or 'none'}")
+    changes: dict[Path, str] = {}
+    for name in flow or flows:
+        path = expectations / f"{name}.toml"
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        known = updated(read_known(path), [result for result in results if result.flow == name])
+        after = written(name, known) if known or before else ""
+        if after != before:
+            changes[path] = after
+            lines = difflib.unified_diff(
+                before.splitlines(), after.splitlines(), str(path), str(path), lineterm="", n=1
+            )
+            print("\n".join(lines))
+    if not changes:
+        print("nothing would change")
+        return
+    if check:
+        raise typer.Exit(1)
+    if not yes and not sys.stdin.isatty():
+        raise UsageError("an update without a terminal needs --yes; look at it with --check first")
+    if not yes and not typer.confirm(f"write {len(changes)} file{'s' if len(changes) > 1 else ''}"):
+        raise typer.Exit(1)
+    expectations.mkdir(parents=True, exist_ok=True)
+    for path, text in changes.items():
+        path.write_text(text, encoding="utf-8")
+        print(f"updated {path}")
