@@ -13,7 +13,7 @@ from assay.core.result import Comparison, Finding, Stage
 from assay.errors import Lowering, NotRunnable
 from assay.models.goldens import Golden
 from assay.ports import Backend, Engine, Tensor
-from assay.worker.references import evaluate
+from assay.worker.references import QUANTIZED, evaluate
 from assay.worker.rewrite import Rewritten
 from assay.worker.sizes import Sizes, inputs_at, points, told
 from assay.worker.stages import Stages
@@ -44,7 +44,7 @@ def hold(actual: Samples, golden: Golden, rewritten: Rewritten, compare: Compare
         return Held(given, given[0] if rewritten.changed else ())
     lost, broken = compare(actual, golden.outputs)
     try:
-        outputs = evaluate(rewritten.standard, rewritten.fed(golden.inputs))
+        outputs = evaluate(rewritten.standard, rewritten.fed(golden.inputs), oracles=QUANTIZED)
     except Lowering as error:
         structural = tuple(one for one in broken if one.kind != "values")
         return Held(((), structural), lost, f"the quantized model has no reference answers: {error}")
@@ -77,7 +77,7 @@ def hold_at_sizes(
 
 def _evaluated(job: Job, rewritten: Rewritten, sample: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
     if rewritten.standard is not None:
-        return evaluate(rewritten.standard, rewritten.fed([sample]))
+        return evaluate(rewritten.standard, rewritten.fed([sample]), oracles=QUANTIZED)
     if job.case.model.format != "onnx":
         raise Lowering(f"the reference evaluator reads ONNX, not {job.case.model.format}")
     return evaluate(Path(job.case.model.source), [sample])

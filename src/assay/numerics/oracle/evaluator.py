@@ -39,8 +39,9 @@ class Evaluator(ReferenceEvaluator):
     """The one floating type of every value: "float64", "float32", or "" for the model's own types."""
 
     def __init__(self, proto: Any, *, new_ops: list[type[OpRun]] | None = None, **arguments: Any) -> None:
-        operators = [*FAST_OPERATORS, *(_ONE_TYPE_OPERATORS if self.computes_in else ())]
-        super().__init__(proto, new_ops=[*(new_ops or ()), *operators], **arguments)
+        operators = list(new_ops or ()) + FAST_OPERATORS
+        operators += _ONE_TYPE_OPERATORS if self.computes_in else _OWN_TYPE_OPERATORS
+        super().__init__(proto, new_ops=operators, **arguments)
 
     def evaluate(self, tensors: Tensors, taps: Sequence[str] = ()) -> list[Any]:
         """Outputs in the model's order, then the values called `taps`. Raises Unsupported or Lowering that names the node;
@@ -181,7 +182,25 @@ class DequantizeLinear(OpRun):
         return ((wide * reshape_input(scale, x.shape, axis, block_size)).astype(scale.dtype),)
 
 
+class _DeclaredDequantizeLinear(DequantizeLinear):
+    """For models of before opset 19, which onnx.reference 1.23.2 has no DequantizeLinear for; the type is as declared."""
+
+    def _run(
+        self,
+        x: Tensor,
+        scale: Tensor,
+        zero_point: Tensor | None = None,
+        axis: int = 1,
+        block_size: int = 0,
+        output_dtype: int = 0,
+    ) -> tuple[Tensor]:
+        (wide,) = super()._run(x, scale, zero_point, axis, block_size)
+        return (wide.astype(onnx.helper.tensor_dtype_to_np_dtype(output_dtype)) if output_dtype else wide,)
+
+
 _ONE_TYPE_OPERATORS: list[type[OpRun]] = [DequantizeLinear]
+# An operator is known by the name of its class.
+_OWN_TYPE_OPERATORS: list[type[OpRun]] = [type("DequantizeLinear", (_DeclaredDequantizeLinear,), {})]
 
 
 def _is_plain(inputs: Values) -> bool:
