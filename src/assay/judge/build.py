@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from assay.core.policy import Policy
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Word
-from assay.judge import accuracy
+from assay.judge import accuracy, duels
 from assay.judge.figures import figures
 from assay.judge.opinion import Complaint, Opinion, quantity
 
@@ -94,6 +94,8 @@ def _passed(opinion: Opinion, policy: Policy) -> Opinion:
     result = opinion.result
     assert result is not None
     after = "; crashed once after other jobs, not alone" if result.only_after_other_jobs else ""
+    if result.duel is not None:
+        return duels.judged(opinion, policy)
     if opinion.task == "verify" and not result.comparisons:
         nothing = "nothing was compared: the model has no output that the reference has; check the golden"
         return replace(opinion, word=Word.INCONCLUSIVE, reason=nothing)

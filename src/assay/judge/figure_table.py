@@ -37,6 +37,10 @@ RECORDED = (
     Kind("memory.run_peak_bytes", "bytes", "up", "peak resident memory while the engine ran"),
     Kind("artifact.bytes", "bytes", "up", "size of what would be deployed"),
     Kind("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),
+    Kind("duel.slowdown_percent", "%", "up", "CPU time of one call against the rival's, mean over launches"),
+    Kind("duel.wall_slowdown_percent", "%", "up", "wall time of one call against the rival's, median over launches"),
+    Kind("duel.load_slowdown_percent", "%", "up", "wall time of loading against the rival's, median over launches"),
+    Kind("duel.launches", "", "up", "fresh pairs of engines that were looked at"),
     Kind("operators", "", "up", "operators of the engine, casts and reformats included"),
     Kind("precision.float*", "", "down", "share of the operators that compute in that type: precision.float16"),
     Kind("precision.bfloat16", "", "down", "the same; casts, reformats, shapes and indices do not count"),
@@ -80,7 +84,7 @@ TASK_METRICS = (
     Kind("task.*loss*", "", "up", "a loss"),
     Kind("task.*unmatched*", "", "up", "objects without a partner"),
     Kind("task.*missed*", "", "up", "objects lost"),
-    Kind("task.*", "", "down", "every other task metric is a score: task.top1_accuracy, task.map_50, task.mean_iou"),
+    Kind("task.*", "", "down", "every other task metric is a score: task.top1_accuracy, task.map50, task.mean_iou"),
 )
 
 AGAINST_FLOAT = "vs_float."
@@ -123,6 +127,8 @@ def home_task(figure: str) -> str:
     the rest."""
     if figure.startswith("mutation."):
         return "mutate"
+    if figure.startswith("duel."):
+        return "duel"
     return "measure" if figure.split(".")[0] in {"latency", "throughput", "memory"} and _measured(figure) else "verify"
 
 

@@ -30,7 +30,19 @@ def figures(result: Result) -> dict[str, float]:
     named.update(_sizes(result))
     named.update(_stages(result))
     named.update(build_figures(result.facts))
+    named.update(_duel(result))
     return named
+
+
+def _duel(result: Result) -> Iterable[tuple[str, float]]:
+    if result.duel is None or not result.duel.launches:
+        return
+    launches = result.duel.launches
+    for name in ("cpu", "wall", "load"):
+        ratios = [getattr(one, name) for one in launches]
+        middle = summary.mean(ratios) if name == "cpu" else summary.median(ratios)
+        yield f"duel.{'' if name == 'cpu' else name + '_'}slowdown_percent", 100.0 * math.expm1(middle)
+    yield "duel.launches", float(len(launches))
 
 
 def samples_missing(result: Result, figure: str) -> tuple[int, int] | None:

@@ -57,6 +57,7 @@ class Terminal:
             for entry in row.entries:
                 if entry.word not in QUIET:
                     _failure(console, run, entry)
+        _duels(console, found)
         _end(console, run, found, judgement, len(results))
         written = console.file
         assert isinstance(written, io.StringIO)
@@ -172,6 +173,15 @@ def _failure(console: Console, run: Run, entry: Entry) -> None:
             console.print(f"  warning: {one_line(warning)}", soft_wrap=True)
     # One line whatever the width: it is there to be copied.
     console.print(f"  {one_line(repro_line(run, entry.asked))}", style="dim", soft_wrap=True)
+
+
+def _duels(console: Console, found: Sequence[Row]) -> None:
+    """What a duel found is an answer even where nothing is wrong."""
+    for row in found:
+        for entry in row.entries:
+            if entry.word in QUIET and entry.result is not None and entry.result.duel is not None:
+                console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
+                console.print(f"  {one_line(entry.reason)}", soft_wrap=True)
 
 
 def _end(console: Console, run: Run, found: Sequence[Row], judgement: Judgement, recorded: int) -> None:

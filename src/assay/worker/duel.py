@@ -63,7 +63,7 @@ def duel(job: Job, stages: Stages) -> Result:
     rival_job = msgspec.structs.replace(
         job, flow=job.rival.flow, case=msgspec.structs.replace(job.case, model=job.rival.model)
     )
-    rival_backend, rival_folder, rival_facts = _rival(rival_job, stages)
+    rival_backend, rival_folder = _rival(rival_job, stages)
 
     def make_own() -> Engine:
         return own.backend.load(own.folder, job.flow)
@@ -81,19 +81,19 @@ def duel(job: Job, stages: Stages) -> Result:
         blank_result(job),
         duel=msgspec.structs.replace(seen, rival=job.rival.name, batch=batch),
         facts=msgspec.structs.replace(facts, artifact_bytes=own.artifact_bytes, artifact_digest=own.artifact_digest),
-        rival_facts=rival_facts or other,
+        rival_facts=other,
     )
 
 
-def _rival(job: Job, stages: Stages) -> tuple[Backend, Path, BuildFacts | None]:
+def _rival(job: Job, stages: Stages) -> tuple[Backend, Path]:
     assert job.rival is not None
     if not job.rival.artifact:
         lowered = lower(job, stages)
-        return lowered.backend, lowered.folder, stages.built
+        return lowered.backend, lowered.folder
     with stages.enter(Stage.IMPORT):
         backend: Backend = plugins.load("assay.backends", job.flow.backend)()
         backend.prepare()
-    return backend, Path(job.rival.artifact), None
+    return backend, Path(job.rival.artifact)
 
 
 def _facts(make: Make, feed: Feed) -> BuildFacts:

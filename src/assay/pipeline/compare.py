@@ -1,0 +1,84 @@
+"""Which of two engines is faster: one duel, recorded and judged like every job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.core.case import Inputs
+from assay.core.duel import Rival
+from assay.core.flow import Flow
+from assay.core.job import Job, Limits, Task
+from assay.core.policy import Policy
+from assay.core.run import Run
+from assay.models.files import check_model_file
+from assay.pipeline.check import Checked, carry_out
+from assay.pipeline.house import House
+from assay.pipeline.plan import PACKAGES, look, oracle_folder
+from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.request import ModelRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareRequest:
+    """`old` and `new` are files, perhaps the same; each goes through its flow. `new` is the one that is judged."""
+
+    old: Path
+    new: Path
+    old_flow: Flow
+    new_flow: Flow
+    inputs: Inputs = field(default_factory=Inputs)
+    policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
+    command: str = "assay compare"
+
+
+def compare(request: CompareRequest, house: House) -> Checked:
+    """Raises UsageError before anything ran, HarnessError when the machine fails."""
+    run = _plan(request, house)
+    house.store.open_run(run)
+    return carry_out(run, [], house)
+
+
+def _plan(request: CompareRequest, house: House) -> Run:
+    now = datetime.now(UTC)
+    run_id = new_run_id(now)
+    names = _names(request)
+    wanted = [
+        ModelRequest(path=path, flows=(flow,), name=name, inputs=request.inputs)
+        for path, flow, name in zip(
+            (request.new, request.old), (request.new_flow, request.old_flow), names, strict=True
+        )
+    ]
+    for one in wanted:
+        check_model_file(one.path)
+    new, old = (look([one], request.limits, house)[0] for one in wanted)
+    same_model = new.model.digest == old.model.digest
+    job = Job(
+        new,
+        request.new_flow,
+        Task.DUEL,
+        request.limits,
+        scratch=str(house.scratch(run_id)),
+        reference="" if new.inputs.golden else str(oracle_folder(new, house.folder)),
+        rival=Rival(request.old_flow.name if same_model else names[1], request.old_flow, old.model),
+        speed=request.policy.speed,
+    )
+    return Run(
+        id=run_id,
+        started_at=now.isoformat(timespec="seconds"),
+        command=request.command,
+        jobs=(job,),
+        policy=request.policy,
+        machine=this_machine(house.gpus),
+        versions=versions(PACKAGES),
+        commit=git_commit(Path.cwd()),
+    )
+
+
+def _names(request: CompareRequest) -> Sequence[str]:
+    """Of the new and the old model: their file names, or their paths where those are equal."""
+    new, old = request.new.stem, request.old.stem
+    return (new, old) if new != old or request.new == request.old else (str(request.new), str(request.old))

@@ -1,0 +1,83 @@
+"""Two engines side by side, for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper, save_model
+
+from assay.core.verdict import Word
+from assay.errors import UsageError
+from assay.faces.duels import CompareOptions, run_compare
+
+
+def _chain(path: Path, products: int) -> Path:
+    """As much work as it has products of 192 x 192."""
+    rng = np.random.default_rng(0)
+    weight = numpy_helper.from_array((rng.standard_normal((192, 192)) / 14).astype(np.float32), "w")
+    names = ["x", *(f"h{n}" for n in range(1, products)), "y"]
+    nodes = [helper.make_node("MatMul", [names[n], "w"], [names[n + 1]]) for n in range(products)]
+    shape = [192, 192]
+    graph = helper.make_graph(
+        nodes,
+        "chain",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
+        [weight],
+    )
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
+    return path
+
+
+def test_twice_the_work_is_slower_and_half_of_it_faster(tmp_path: Path) -> None:
+    small, large = _chain(tmp_path / "small.onnx", 4), _chain(tmp_path / "large.onnx", 8)
+    slower = run_compare(CompareOptions(models=(small, large), flows=("onnxruntime",), history=str(tmp_path / "h")))
+    assert slower.judgement.exit_code == 1
+    (result,) = slower.results
+    assert result.duel is not None
+    assert 4 <= len(result.duel.launches) <= 8
+    verdict = slower.judgement.verdicts[0]
+    assert verdict.word is Word.FAIL
+    assert verdict.observed == pytest.approx(100, abs=45)
+    assert "slower" in verdict.reason
+    assert "+4 MatMul" in verdict.reason
+    faster = run_compare(CompareOptions(models=(large, small), flows=("onnxruntime",), history=str(tmp_path / "h")))
+    assert faster.judgement.exit_code == 0
+    assert faster.judgement.verdicts[0].reason.startswith(("faster", "same"))
+    assert faster.judgement.verdicts[0].observed == pytest.approx(-50, abs=20)
+
+
+def test_a_model_against_itself_is_never_slower(tmp_path: Path) -> None:
+    model = _chain(tmp_path / "m.onnx", 4)
+    options = CompareOptions(models=(model,), flows=("onnxruntime", "onnxruntime"), history=str(tmp_path / "h"))
+    checked = run_compare(options)
+    assert checked.judgement.exit_code in (0, 3)
+
+
+def test_other_inputs_cannot_be_compared(tmp_path: Path) -> None:
+    model, other = _chain(tmp_path / "m.onnx", 1), tmp_path / "other.onnx"
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["a"], ["b"])],
+        "g",
+        [helper.make_tensor_value_info("a", TensorProto.FLOAT, [1])],
+        [helper.make_tensor_value_info("b", TensorProto.FLOAT, [1])],
+    )
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), other)
+    checked = run_compare(CompareOptions(models=(model, other), flows=("onnxruntime",), history=str(tmp_path / "h")))
+    assert checked.judgement.exit_code == 1
+    assert "do not take the same inputs" in checked.results[0].detail
+
+
+@pytest.mark.parametrize(
+    ("models", "flows", "sentence"),
+    [
+        (("m",), ("onnxruntime",), "nothing to compare"),
+        (("m", "m", "m"), ("onnxruntime",), "at most two models"),
+        (("m",), ("onnxruntime", "onnxrutime"), "perhaps you mean"),
+    ],
+)
+def test_what_cannot_be_asked(tmp_path: Path, models: tuple[str, ...], flows: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        run_compare(CompareOptions(models=tuple(map(Path, models)), flows=flows, history=str(tmp_path / "h")))

@@ -1,0 +1,81 @@
+"""Slower, same, faster or undecided: the frozen rule on numbers, and its errors on drawn ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from assay.core.duel import SpeedRule
+from assay.stats.launches import decide, wall_slower
+
+RULE = SpeedRule()
+
+
+def _around(mean: float, spread: float, count: int = 20) -> list[float]:
+    half = [mean + spread, mean - spread]
+    return half * (count // 2)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "word", "launches"),
+    [
+        (_around(0.0, 0.001), "same", 4),
+        (_around(0.05, 0.001), "slower", 4),
+        (_around(-0.05, 0.001), "faster", 4),
+        # Surely above zero, but below the floor of one percent: nobody's concern.
+        (_around(0.005, 0.0005), "same", 4),
+        # Between floor and margin, surely above zero: slower.
+        (_around(0.018, 0.005), "slower", 8),
+        (_around(0.0, 0.2), "inconclusive", 20),
+        ([0.0, 0.0, 0.0], "inconclusive", 3),
+        ([], "inconclusive", 0),
+    ],
+)
+def test_words(ratios: list[float], word: str, launches: int) -> None:
+    answer = decide(ratios, RULE)
+    assert (answer.word, answer.launches) == (word, launches)
+
+
+def test_equal_values_are_luck_and_not_certainty() -> None:
+    """Four equal launches do not make a standard deviation of zero."""
+    answer = decide([0.018] * 4, RULE)
+    assert answer.word == "inconclusive"
+    assert answer.high - answer.low > 0.01
+
+
+def test_the_interval_is_that_of_student() -> None:
+    ratios = [0.04, 0.05, 0.06, 0.05]
+    answer = decide(ratios, RULE)
+    low, _ = stats.t.interval(1 - 2 * RULE.alpha / 6, 3, np.mean(ratios), stats.sem(ratios))
+    assert answer.low == pytest.approx(low)
+
+
+def test_more_launches_are_proposed_where_they_would_help() -> None:
+    answer = decide(_around(0.02, 0.02), RULE)
+    assert answer.word == "inconclusive"
+    assert answer.more is not None
+    longer = SpeedRule(looks=(*RULE.looks, 20 + answer.more))
+    assert decide(_around(0.02, 0.02, 2 * (20 + answer.more)), longer).word == "slower"
+    assert decide(_around(0.02, 1.0), RULE).more is None
+
+
+@pytest.mark.parametrize(("shift", "word", "share"), [(0.0, "same", 0.97), (math.log(1.05), "slower", 0.999)])
+def test_errors_over_many_draws(shift: float, word: str, share: float) -> None:
+    """Launches spread by one percent, as measured on shared machines."""
+    rng = np.random.default_rng(7)
+    words = [decide(list(shift + 0.01 * rng.standard_normal(20)), RULE).word for _ in range(1500)]
+    assert words.count(word) / len(words) >= share
+    wrong = "slower" if word == "same" else "same"
+    assert words.count(wrong) <= 3
+
+
+def test_the_wall_clock_has_a_coarse_limit_of_its_own() -> None:
+    assert wall_slower(_around(math.log(2.0), 0.1), RULE)
+    assert not wall_slower(_around(math.log(1.1), 0.02), RULE)
+    assert not wall_slower(_around(math.log(2.0), 2.5), RULE)
+    assert not wall_slower([1.0], RULE)
+    one_stall = [0.0] * 19 + [20.0]
+    assert not wall_slower(one_stall, RULE)
