@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,15 @@ from assay.numerics.oracle.probe import observed_by
 from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.discrete import Decision, decision_of, interval, ranking
 from assay.numerics.tolerance.graph import Graph, study
+from assay.numerics.tolerance.joining import MOST, join, may_join, same, split
 from assay.numerics.tolerance.noise import Diverged, Draw, Recorder
 from assay.numerics.tolerance.profile import DRAWS, Header, OutputNoise, Profile
 from assay.ports import Tensor, Tensors
 
 AMPLIFIED = 2.0**9
 """Noise far enough above the rounding of the evaluation itself, and small enough not to cross a kink more often."""
+MEMORY_BYTES = 1 << 29
+"""Of the values of one evaluation, roughly."""
 _COARSE = 2.0**-13
 _FINE = 2.0**-30
 
@@ -47,7 +51,7 @@ def derive_model(
     from assay.numerics.tolerance.selftest import selftest
 
     deriving = Deriving(proto, arithmetic_of(precision, allowances), seed)
-    samples = [deriving.sample(number, one) for number, one in enumerate(inputs)]
+    samples = deriving.samples(inputs)
     profile = deriving.profile(samples, precision)
     begin = time.perf_counter()
     tried = selftest(deriving, profile, inputs)
@@ -60,20 +64,22 @@ def derive_model(
     )
 
 
+@dataclass
 class Sample:
     """What one sample gives: the oracle's values by name, the standard deviations, what decides."""
 
-    def __init__(self) -> None:
-        self.values: dict[str, Tensor] = {}
-        self.deviations: dict[str, Tensor] = {}
-        self.margins: dict[str, Tensor] = {}
-        self.unstable: dict[str, str] = {}
+    values: dict[str, Tensor] = field(default_factory=dict)
+    deviations: dict[str, Tensor] = field(default_factory=dict)
+    margins: dict[str, Tensor] = field(default_factory=dict)
+    unstable: dict[str, str] = field(default_factory=dict)
+    recorded_bytes: int = 0
 
 
 class Deriving:
     """One model and contract: evaluators made once, samples one after the other."""
 
     def __init__(self, proto: Any, arithmetic: Arithmetic, seed: int) -> None:
+        self._proto = proto
         self.graph: Graph = study(proto)
         self.arithmetic = arithmetic
         self.seed = seed
@@ -102,22 +108,59 @@ class Deriving:
             return 1.0 if self.arithmetic.storage >= _COARSE else AMPLIFIED
         return AMPLIFIED if self.arithmetic.storage < _FINE else 1.0
 
-    def sample(self, number: int, inputs: Tensors) -> Sample:
-        """Oracle and noise of one sample."""
+    def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
+        """Oracle and noise of all samples, several at once where the model lets them."""
+        found = [self._sample(0, inputs[0])] if inputs else []
+        at_once = self._at_once(inputs, found)
+        while len(found) < len(inputs):
+            start = len(found)
+            part = inputs[start : start + at_once]
+            parts = self._together(start, part, found[0]) if len(part) > 1 else None
+            if parts is None:
+                at_once = 1
+                parts = [self._sample(start, inputs[start])]
+            found += parts
+        for sample in found:
+            for decision in self.decisions.values():
+                self._decide(decision, sample)
+        return found
+
+    def _at_once(self, inputs: Sequence[Tensors], found: Sequence[Sample]) -> int:
+        if not may_join(self._proto, inputs):
+            return 1
+        return int(max(1, min(MOST, MEMORY_BYTES // max(1, found[0].recorded_bytes))))
+
+    def _together(self, start: int, inputs: Sequence[Tensors], first: Sample) -> list[Sample] | None:
+        """None where the samples are not independent of each other after all."""
+        try:
+            whole = self._sample(start, join(inputs))
+            with np.errstate(all="ignore"):
+                last = self._exact(inputs[-1])
+        except Lowering:
+            return None
+        values = split(whole.values, len(inputs), first.values)
+        deviations = split(whole.deviations, len(inputs), first.deviations)
+        margins = split(whole.margins, len(inputs), first.margins)
+        if values is None or deviations is None or margins is None or whole.unstable or not same(values[-1], last):
+            return None
+        rows = zip(values, deviations, margins, strict=True)
+        return [Sample(value, deviation, margin) for value, deviation, margin in rows]
+
+    def _exact(self, inputs: Tensors) -> dict[str, Tensor]:
+        return named([*self.outputs, *self.taps], self.wide.evaluate(as_type(inputs, np.float64), self.taps))
+
+    def _sample(self, number: int, inputs: Tensors) -> Sample:
         sample = Sample()
         begin = time.perf_counter()
         recorder = Recorder(self.graph, self.arithmetic, keep=not self.graph.subgraphs)
-        names = [*self.outputs, *self.taps]
-        feeds = as_type(inputs, np.float64)
         with observed_by(recorder), np.errstate(all="ignore"):
-            sample.values = named(names, self.wide.evaluate(feeds, self.taps))
+            sample.values = self._exact(inputs)
+        sample.recorded_bytes = sum(one.nbytes for one in recorder.deviations) * 4
         self.without_rule.update(recorder.without_rule)
         self.seconds["record"] += time.perf_counter() - begin
         begin = time.perf_counter()
         self._draw(number, inputs, recorder if not self.graph.subgraphs else None, sample)
         self.seconds["draws"] += time.perf_counter() - begin
-        for decision in self.decisions.values():
-            self._decide(decision, sample)
         return sample
 
     def _draw(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
