@@ -22,20 +22,31 @@ from assay.plugins import find_flow
 
 
 def extend(
-    model: Model, folder: Path, found: Sequence[Path], why: str, house: House, *, limits: Limits, workspace: Path
+    model: Model,
+    folders: Sequence[Path],
+    found: Sequence[Path],
+    why: str,
+    house: House,
+    *,
+    limits: Limits,
+    workspace: Path,
 ) -> tuple[Path, GoldenLock]:
-    """Append the samples of the goldens `found` to the golden in `folder`; returns where they lie now, and its lock.
+    """Append the samples of the goldens `found` to the first of the golden sets that has no labels; returns where they lie
+    now, and its lock.
 
     The new outputs come from the flow that produced the old ones (from `reference` where there is no such flow any more);
-    the old samples stay as they are. A golden with labels cannot take samples whose truth nobody knows: they go to the
-    golden `FOLDER-mutants` beside it. Raises UsageError without a reason, or where the outputs cannot be computed.
+    the old samples stay as they are. A golden with labels cannot take samples whose truth nobody knows: where all have
+    labels, they go to the golden `FOLDER-mutants` beside the first. Raises UsageError without a reason, or where the
+    outputs cannot be computed.
     """
     if not why.strip():
         raise UsageError("new inputs need a reason: --add-inputs REASON")
-    old = read_golden(folder)
+    known = [read_golden(folder) for folder in folders]
+    old = next((golden for golden in known if not golden.labels), known[0])
+    folder = folders[known.index(old)]
     target = folder.with_name(f"{folder.name}-mutants") if old.labels else folder
     kept = read_golden(target) if (target / LOCK).exists() else None
-    fresh = _unknown([read_golden(one) for one in found], [old, *([kept] if kept else [])])
+    fresh = _unknown([read_golden(one) for one in found], [*known, *([kept] if kept else [])])
     if not fresh:
         return target, (kept or old).lock
     candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))

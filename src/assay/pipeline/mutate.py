@@ -16,12 +16,14 @@ from assay.core.blank import blank_result
 from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import Job, Limits, Task
+from assay.core.model import Model
 from assay.core.policy import Expectation, Policy
 from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
 from assay.core.verdict import Word
 from assay.errors import UsageError
 from assay.judge.figure_table import home_task
+from assay.models.goldens import read_golden, write_golden
 from assay.pipeline.check import Checked, carry_out, judge_run
 from assay.pipeline.house import House
 from assay.pipeline.plan import PACKAGES, look, oracle_folder
@@ -99,7 +101,7 @@ def mutate(request: MutateRequest, house: House, workspace: Path) -> Mutated:
             raise UsageError(f"no mutant of this model is called {request.only!r}; run without --only to see all")
     summary = (replace(sound, task=Task.MUTATE),) if jobs else ()
     run = _run(request, (*jobs.values(), *summary), house)
-    jobs = {name: job for name, job in zip(jobs, run.jobs, strict=False)}
+    jobs = dict(zip(jobs, run.jobs, strict=False))
     told = Mutated(Checked(run, (), judge_run(run, [], house)))
 
     def conclude(results: Sequence[Result]) -> Sequence[Result]:
@@ -109,6 +111,29 @@ def mutate(request: MutateRequest, house: House, workspace: Path) -> Mutated:
 
     checked = carry_out(run, [], house, conclude=conclude)
     return dataclasses.replace(told, checked=checked)
+
+
+def with_goldens(model: ModelRequest, folders: Sequence[Path], workspace: Path) -> ModelRequest:
+    """The model with the samples of several golden sets as one, labels apart. Raises BadGolden."""
+    if len(folders) < 2:
+        return model
+    parts = [read_golden(folder) for folder in folders]
+    target = workspace / "golden"
+    write_golden(
+        target,
+        model=Model(parts[0].lock.model_name, str(model.path), parts[0].lock.model_digest),
+        inputs=[sample for part in parts for sample in part.inputs],
+        outputs=[sample for part in parts for sample in part.outputs],
+        seed=parts[0].lock.seed,
+        producer=parts[0].lock.producer,
+        producer_version=parts[0].lock.producer_version,
+        who=parts[0].lock.who,
+        why=" + ".join(str(folder) for folder in folders),
+        created_at=parts[0].lock.created_at,
+    )
+    return dataclasses.replace(
+        model, inputs=replace(model.inputs, golden=str(target)), contract=replace(model.contract, task=None)
+    )
 
 
 def _reference(case: Case, house: House) -> str:

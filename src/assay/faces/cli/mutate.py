@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def mutate(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="The ONNX file.")],
     golden: Annotated[
-        Path | None, typer.Option(help="Its golden folder. Without it: seeded inputs and the float64 reference.")
+        list[Path] | None,
+        typer.Option(help="Its golden folder; repeatable. Without it: seeded inputs and the float64 reference."),
     ] = None,
     flow: Annotated[str, typer.Option(help="The flow whose gate is tried.")] = "onnxruntime",
     limit: Annotated[int, typer.Option(min=0, help="Mutants at most, spread over the operators. 0: all.")] = 120,
@@ -53,38 +54,39 @@ def mutate(
     from assay.faces.api import CheckOptions, prepared
     from assay.faces.reporting import destinations
     from assay.pipeline.extend_golden import extend
-    from assay.pipeline.mutate import MutateRequest
+    from assay.pipeline.mutate import MutateRequest, with_goldens
     from assay.pipeline.mutate import mutate as run_pipeline
 
-    if add_inputs and golden is None:
+    if add_inputs and not golden:
         raise UsageError("--add-inputs needs a golden set to add them to: give --golden")
     wanted = destinations(report or [])
     asked = CheckOptions(
-        models=(model,), flows=(flow,), golden=golden, policy=policy, config=config, options=tuple(option or ()),
+        models=(model,), flows=(flow,), golden=golden[0] if golden else None, policy=policy, config=config, options=tuple(option or ()),
         rtol=rtol, atol=atol, seed=seed, samples=samples, batch=batch, timeout_s=timeout, history=history,
         task="verify", jobs=jobs,
     )  # fmt: skip
-    with progress_bar() as progress, prepared(asked, progress) as (request, house):
-        with tempfile.TemporaryDirectory(dir=house.folder, prefix="mutants-") as workspace:
-            told = run_pipeline(
-                MutateRequest(
-                    model=request.models[0], policy=request.policy, limits=request.limits, most=limit, sites=sites,
-                    seed=seed, command=_command(sys.argv[1:]), only=only,
-                ),
-                house,
-                Path(workspace),
-            )  # fmt: skip
-            killers = [one.killer for one in told.survivors if one.killer is not None]
-            added = ""
-            if add_inputs and killers and golden is not None:
-                case = told.checked.run.jobs[0].case
-                place, lock = extend(
-                    case.model, golden, killers, add_inputs, house, limits=request.limits, workspace=Path(workspace)
-                )
-                added = f"{place} has {lock.samples} samples now"
+    with (
+        progress_bar() as progress,
+        prepared(asked, progress) as (request, house),
+        tempfile.TemporaryDirectory(dir=house.folder, prefix="mutants-") as scratch,
+    ):
+        workspace = Path(scratch).absolute()
+        wish = MutateRequest(
+            model=with_goldens(request.models[0], golden or [], workspace), policy=request.policy,
+            limits=request.limits, most=limit, sites=sites, seed=seed, command=_command(sys.argv[1:]), only=only,
+        )  # fmt: skip
+        told = run_pipeline(wish, house, workspace)
+        killers = [one.killer for one in told.survivors if one.killer is not None]
+        advice = [f"inputs were found that kill {len(killers)} of the survivors"] if killers else []
+        if golden and killers and not add_inputs:
+            advice = [f"{advice[0]}: --add-inputs REASON adds them to {golden[0]}"]
+        if golden and killers and add_inputs:
+            model_ = told.checked.run.jobs[0].case.model
+            place, lock = extend(model_, golden, killers, add_inputs, house, limits=request.limits, workspace=workspace)
+            advice = [f"{place} has {lock.samples} samples now"]
     for destination in wanted:
         destination.write(told.checked)
-    print("\n".join([*lines(told, killed), *([added] if added else _advice(killers, golden))]))
+    print("\n".join([*lines(told, killed), *advice]))
     for destination in wanted:
         print(f"report: {destination.path}")
     verdict = told.checked.judgement.run
@@ -129,9 +131,3 @@ def _rate(told: Mutated) -> str:
         f"kill rate: {100 * rate:.1f} % of {told.counted} mutants "
         f"(95 % interval {100 * low:.1f} to {100 * high:.1f} %, Wilson)"
     )
-
-
-def _advice(killers: Sequence[Path], golden: Path | None) -> list[str]:
-    if not killers or golden is None:
-        return []
-    return [f"inputs were found that kill {len(killers)} of the survivors: --add-inputs REASON adds them to {golden}"]
