@@ -8,6 +8,17 @@ from assay.core.flow import Flow
 from assay.core.model import Model
 
 
+USUAL_LOOKS = (4, 6, 8, 12, 16, 20)
+_STEP = 8
+
+
+def looks(launches: int) -> tuple[int, ...]:
+    """After how many launches the data are looked at, where there may be `launches` (at least 4) of them."""
+    usual = [look for look in USUAL_LOOKS if look < launches]
+    more = range(USUAL_LOOKS[-1] + _STEP, launches, _STEP)
+    return (*usual, *more, launches)
+
+
 class SpeedRule(msgspec.Struct, frozen=True):
     """When a difference in CPU time counts, in natural logarithms' small change: 0.01 is one percent.
 
@@ -21,7 +32,7 @@ class SpeedRule(msgspec.Struct, frozen=True):
     margin: float = 0.02
     alpha: float = 0.001
     beta: float = 0.05
-    looks: tuple[int, ...] = (4, 6, 8, 12, 16, 20)
+    looks: tuple[int, ...] = USUAL_LOOKS
     spread: float = 0.002
     wall_floor: float = 0.25
 

@@ -10,7 +10,7 @@ from assay.core.duel import SpeedRule
 class Goal(msgspec.Struct, frozen=True):
     """A limit over one recorded figure, for the cells that the globs match.
 
-    Exactly one of: `max`, `min` (absolute, in the figure's own unit), `max_degradation` (absolute difference to the
+    Exactly one of: `max`, `min`, `equal` (absolute, in the figure's own unit), `max_degradation` (absolute difference to the
     baseline, in the bad direction), `percent_max_degradation` (the same in percent of the baseline).
     `against` names the baseline: "run" (the run given as baseline) or "flow:<name>" (that flow in the same run).
     """
@@ -23,6 +23,7 @@ class Goal(msgspec.Struct, frozen=True):
     flow: str = "*"
     case: str = "*"
     against: str = "run"
+    equal: float | None = None
 
 
 class Expectation(msgspec.Struct, frozen=True):
@@ -51,7 +52,6 @@ class Policy(msgspec.Struct, frozen=True):
     expectations: tuple[Expectation, ...] = ()
     minimum_cases: dict[str, int] = {}
     budget_max: float = 1.0
-    speed: SpeedRule = SpeedRule()
     fail_on: tuple[str, ...] = (
         "mismatch",
         "error",
@@ -62,3 +62,4 @@ class Policy(msgspec.Struct, frozen=True):
         "undelegated",
         "unsupported",
     )
+    speed: SpeedRule = SpeedRule()

@@ -9,7 +9,7 @@ import msgspec
 
 from assay import plugins
 from assay.core.case import Inputs
-from assay.core.duel import SpeedRule
+from assay.core.duel import SpeedRule, looks
 from assay.core.job import Limits
 from assay.core.policy import Policy
 from assay.errors import UsageError
@@ -22,9 +22,6 @@ from assay.pipeline.compare import CompareRequest
 from assay.pipeline.compare import compare as run_pipeline
 from assay.pipeline.config import load_policy
 from assay.ports import Progress
-
-STEP = 8
-"""Launches between two looks beyond the usual ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +81,5 @@ def _rule(rule: SpeedRule, options: CompareOptions) -> SpeedRule:
         floor = options.floor_percent / 100.0
         rule = msgspec.structs.replace(rule, floor=floor, margin=2.0 * floor if floor else rule.margin)
     if options.launches is not None:
-        usual = [look for look in rule.looks if look < options.launches]
-        more = range((usual[-1] if usual else 0) + STEP, options.launches, STEP)
-        rule = msgspec.structs.replace(rule, looks=(*usual, *more, options.launches))
+        rule = msgspec.structs.replace(rule, looks=looks(options.launches))
     return rule

@@ -133,13 +133,18 @@ def _found(path: Path, one: ModelFile) -> list[Path]:
 def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     stems = [file.stem for file in found]
     names = stems if not _twice(stems) else [_relative(path, file) for file in found]
-    inputs = Inputs(str(_beside(path, one.golden)) if one.golden else "", one.seed, one.samples, one.batch)
+    golden = str(_beside(path, one.golden)) if one.golden else ""
+    inputs = Inputs(golden, one.seed, one.samples, one.batch, one.calibration, _dims(one.dims))
     tolerances = {output: Tolerance(limits.rtol, limits.atol) for output, limits in one.tolerance.items()}
     contract = Contract(tolerances=tolerances, task=one.task, task_options=one.task_options)
     return [
         ModelEntry(one.name or name, file, inputs, contract, tuple(one.flows))
         for name, file in zip(names, found, strict=True)
     ]
+
+
+def _dims(told: dict[str, list[int]]) -> dict[str, tuple[int, int, int]]:
+    return {name: (least, usual, most) for name, (least, usual, most) in told.items()}
 
 
 def _relative(path: Path, file: Path) -> str:
@@ -154,7 +159,17 @@ def _twice(names: list[str]) -> list[str]:
 
 def _policy(parsed: PolicyFile) -> Policy:
     goals = tuple(
-        Goal(g.figure, g.max, g.min, g.max_degradation, g.percent_max_degradation, g.flow, g.case, g.against or "run")
+        Goal(
+            g.figure,
+            g.max,
+            g.min,
+            g.max_degradation,
+            g.percent_max_degradation,
+            g.flow,
+            g.case,
+            g.against or "run",
+            g.equal,
+        )
         for g in parsed.goal
     )
     expectations = tuple(
@@ -170,4 +185,6 @@ def _policy(parsed: PolicyFile) -> Policy:
         )
         for e in parsed.expect
     )
-    return Policy(goals, expectations, parsed.minimum_cases, parsed.budget_max, tuple(parsed.fail_on))
+    return Policy(
+        goals, expectations, parsed.minimum_cases, parsed.budget_max, tuple(parsed.fail_on), parsed.speed.rule()
+    )

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from assay.core.duel import SpeedRule, looks
 from assay.core.policy import Policy
 from assay.core.result import Outcome, Stage
 from assay.errors import UsageError
@@ -89,6 +90,12 @@ def _stage(value: str) -> str:
     return value
 
 
+def _sizes(value: list[int]) -> list[int]:
+    if len(value) != 3 or value != sorted(value):
+        raise ValueError("must be the least, the usual and the largest size in this order, for example [1, 4, 16]")
+    return value
+
+
 def _precision(value: str) -> str:
     try:
         default_tolerance(value, "float32", 1.0)
@@ -118,6 +125,7 @@ Options = dict[str, Annotated[Any, BeforeValidator(_option)]]
 NonNegative = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(gt=0, lt=0.5)]
 
 
 class ToleranceFile(_Table):
@@ -135,6 +143,8 @@ class ModelFile(_Table):
     seed: Annotated[int, Field(ge=0)] = 0
     samples: Count = 4
     batch: Count = 1
+    calibration: Annotated[int, Field(ge=0)] = 0
+    dims: dict[str, Annotated[list[Count], AfterValidator(_sizes)]] = {}
     tolerance: dict[str, ToleranceFile] = {}
 
 
@@ -174,6 +184,7 @@ class GoalFile(_Table):
     figure: Annotated[str, AfterValidator(_figure)]
     max: float | None = None
     min: float | None = None
+    equal: float | None = None
     max_degradation: NonNegative | None = None
     percent_max_degradation: NonNegative | None = None
     flow: str = "*"
@@ -182,12 +193,12 @@ class GoalFile(_Table):
 
     @model_validator(mode="after")
     def _one_limit(self) -> GoalFile:
-        names = ("max", "min", "max_degradation", "percent_max_degradation")
+        names = ("max", "min", "equal", "max_degradation", "percent_max_degradation")
         given = [_kebab(name) for name in names if getattr(self, name) is not None]
         if len(given) != 1:
             what = f"has both {' and '.join(given)}" if given else "has no limit"
             raise ValueError(f"{what}: give exactly one of {', '.join(map(_kebab, names))}")
-        if self.against and given[0] in ("max", "min"):
+        if self.against and given[0] in names[:3]:
             raise ValueError(
                 f"{given[0]} is absolute, against has no effect on it: remove against, or limit a degradation"
             )
@@ -205,8 +216,38 @@ class ExpectFile(_Table):
     stage: Annotated[str, AfterValidator(_stage)] = ""
 
 
+class SpeedFile(_Table):
+    floor_percent: NonNegative = 1.0
+    margin_percent: Positive = 2.0
+    alpha: Share = 0.001
+    beta: Share = 0.05
+    launches: Annotated[int, Field(ge=4, le=200)] = 20
+    wall_floor_percent: Positive = 25.0
+
+    @model_validator(mode="after")
+    def _room(self) -> SpeedFile:
+        if self.margin_percent <= self.floor_percent:
+            raise ValueError(
+                f"margin-percent ({self.margin_percent:g}) must be above floor-percent ({self.floor_percent:g}): "
+                "below the margin engines are called the same, above the floor slower"
+            )
+        return self
+
+    def rule(self) -> SpeedRule:
+        """The same as fractions, with the looks that lead to so many launches."""
+        return SpeedRule(
+            floor=self.floor_percent / 100.0,
+            margin=self.margin_percent / 100.0,
+            alpha=self.alpha,
+            beta=self.beta,
+            looks=looks(self.launches),
+            wall_floor=self.wall_floor_percent / 100.0,
+        )
+
+
 class PolicyFile(_Table):
     budget_max: NonNegative = Policy().budget_max
+    speed: SpeedFile = SpeedFile()
     fail_on: list[OutcomeName] = list(Policy().fail_on)
     minimum_cases: dict[str, Count] = {}
     goal: list[GoalFile] = []
