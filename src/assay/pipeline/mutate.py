@@ -27,6 +27,7 @@ from assay.models.goldens import read_golden, write_golden
 from assay.pipeline.check import Checked, carry_out, judge_run
 from assay.pipeline.house import House
 from assay.pipeline.plan import PACKAGES, look, oracle_folder
+from assay.pipeline.profiles import with_profiles
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.reference import record_references
 from assay.pipeline.request import ModelRequest
@@ -143,7 +144,7 @@ def _reference(case: Case, house: House) -> str:
 def _unsound(sound: Job, request: MutateRequest, house: House) -> str:
     """Why the flow fails without any mutant; "" where it does not. Every mutant of an engine that fails is "killed"."""
     missing = record_references([sound], house)
-    (result,) = missing or list(house.pool.launch([sound]))
+    (result,) = missing or list(house.pool.launch(with_profiles([sound], house)))
     judged = judge_run(_run(request, (sound,), house, record=False), [result], house)
     return "" if judged.exit_code == 0 else judged.run.reason
 

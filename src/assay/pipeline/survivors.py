@@ -14,7 +14,9 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, Task
 from assay.core.result import Outcome, Result
+from assay.numerics.tolerance.statistics import NORM_LIMIT
 from assay.pipeline.house import House
+from assay.pipeline.profiles import with_profiles
 from assay.pipeline.reference import ORACLES
 
 TRIED = 3
@@ -102,6 +104,7 @@ def _judge(left: Mapping[str, _Probed], rank: int, sound: Flow, house: House) ->
         # A name of its own for each: two survivors share the sound flow.
         case = _with_golden(one.job, f"{one.job.case.name}#{place}", str(folders[name]))
         jobs += [replace(one.job, case=case, flow=flow, reference="") for flow in (one.job.flow, sound)]
+    jobs = with_profiles(jobs, house)
     results = {result.job_key: result.outcome for result in house.pool.launch(jobs)} if jobs else {}
     killers = {}
     for (name, one), lying, honest in zip(left.items(), jobs[::2], jobs[1::2], strict=True):
@@ -136,12 +139,16 @@ def _record(one: _Probed, case: str, rank: int, oracle: str) -> Job:
     )
 
 
+def _largest(result: Result, figure: str) -> float:
+    return max((c.metrics[figure] for c in result.comparisons if figure in c.metrics), default=math.nan)
+
+
 def _same(seen: Mapping[str, float]) -> bool:
     return bool(seen.get("golden_equal") and seen.get("found_equal"))
 
 
 def _survivor(name: str, one: _Probed, killer: tuple[Path, str] | None) -> Survivor:
-    used = max((c.metrics.get("budget_used", math.nan) for c in one.passed.comparisons), default=math.nan)
+    used = _largest(one.passed, "budget_used")
     if one.failed:
         return Survivor(name, "untold", f"the search for a reason failed ({one.failed})", used)
     if _same(one.seen):
@@ -165,5 +172,7 @@ def _survivor(name: str, one: _Probed, killer: tuple[Path, str] | None) -> Survi
 def _on_golden(one: _Probed, used: float) -> str:
     if one.seen.get("golden_equal"):
         return "the golden samples never reach what it changes: the outputs are the same bit for bit"
-    share = "" if math.isnan(used) else f", {used:.2g} of the tolerance together with the engine's own error"
+    widths = NORM_LIMIT * _largest(one.passed, "budget_norm")
+    known = f", {widths:.2g} noise widths" if not math.isnan(widths) else f", {used:.2g} of the tolerance"
+    share = "" if math.isnan(used) else f"{known} together with the engine's own error"
     return f"its effect on the golden samples is {one.seen['golden_effect']:.2g} of the output's norm{share}"
