@@ -79,7 +79,7 @@ def positive_sum(site: Site, unit: Arithmetic) -> Variance:
 
 def mean(site: Site, unit: Arithmetic) -> Variance:
     terms = float(site.operands["terms"])
-    spread = np.asarray(site.operands["squares"]) / terms
+    spread = np.asarray(site.operands["squares"]()) / terms
     return unit.accumulate**2 / 3 * (np.square(site.value) * (1 + terms / 3) + terms / 2 * spread)
 
 
@@ -281,7 +281,7 @@ INNER: dict[str, Rule] = {
     "sigmoid": function(_logistic),
     "erf": function(lambda x, z: 2 / math.sqrt(math.pi) * np.exp(-x * x)),
     "steps": steps,
-    "sum": lambda site, unit: total(float(site.operands["terms"]), site.value, site.operands["squares"], unit),
+    "sum": lambda site, unit: total(float(site.operands["terms"]), site.value, site.operands["squares"](), unit),
     "convert": rounding,
 }
 """Places inside our own kernels, by the kind that they mark."""

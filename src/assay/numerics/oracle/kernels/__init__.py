@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from assay.numerics.oracle.kernels.activation import ACTIVATIONS
 from assay.numerics.oracle.kernels.normalization import NORMALIZATIONS
+from assay.numerics.oracle.kernels.quantization import QUANTIZATION
+from assay.numerics.oracle.kernels.recurrent import RECURRENT
 from assay.numerics.oracle.kernels.softmax import SOFTMAXES
 from assay.numerics.oracle.probe import Kernel
 
-KERNELS: dict[str, Kernel] = {**ACTIVATIONS, **NORMALIZATIONS, **SOFTMAXES}
+KERNELS: dict[str, Kernel] = {**ACTIVATIONS, **NORMALIZATIONS, **SOFTMAXES, **RECURRENT, **QUANTIZATION}

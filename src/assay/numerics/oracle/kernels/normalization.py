@@ -19,7 +19,7 @@ def standardized(call: Call, x: Tensor, axes: tuple[int, ...], epsilon: float) -
     """((x - mean) / sqrt(variance + epsilon), mean, 1 / sqrt(variance + epsilon)) over `axes`."""
     terms = math.prod(x.shape[axis] for axis in axes)
     mean = x.mean(axis=axes, keepdims=True)
-    mean = call.mark("mean", mean, terms=terms, squares=np.mean(x * x, axis=axes, keepdims=True))
+    mean = call.mark("mean", mean, terms=terms, squares=lambda: np.mean(x * x, axis=axes, keepdims=True))
     centred = x - mean
     variance = np.mean(centred * centred, axis=axes, keepdims=True)
     variance = call.mark("positive_sum", variance, terms=terms)

@@ -1,0 +1,80 @@
+"""Rounding to an integer grid, the value before the rounding marked (ONNX QuantizeLinear-23, DynamicQuantizeLinear-11).
+
+Products of quantized tensors are taken apart into dequantize, product and quantize, which is their definition.
+"""
+
+# onnx.reference is untyped.
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from onnx.reference.ops._quant_utils import reshape_input
+
+from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.ports import Tensor
+
+_WHOLE = ("int8", "uint8", "int16", "uint16")
+
+
+def on_grid(call: Call, steps: Tensor, zero_point: Tensor | float, dtype: np.dtype[Any]) -> Tensor:
+    """Rounded half to even, moved by the zero point, saturated."""
+    info = np.iinfo(dtype)
+    whole = np.rint(call.mark("steps", steps)) + np.asarray(zero_point, steps.dtype)
+    held: Tensor = np.clip(whole, info.min, info.max).astype(dtype)
+    return held
+
+
+def _spread(parameter: Tensor, shape: tuple[int, ...], axis: int, block: int) -> Tensor:
+    spread: Tensor = reshape_input(parameter, shape, axis, block)
+    return spread
+
+
+def _quantize(call: Call) -> Values | None:
+    x, scale, zero = call.input(0), call.input(1), call.input(2)
+    if zero is None and call.attributes.get("output_dtype"):
+        return None
+    dtype = np.dtype(np.uint8) if zero is None else zero.dtype
+    if dtype.name not in _WHOLE:
+        return None
+    axis, block = call.attributes.get("axis", 1), call.attributes.get("block_size") or 0
+    steps = x / _spread(scale, x.shape, axis, block).astype(x.dtype)
+    offset = 0.0 if zero is None else _spread(zero, x.shape, axis, block)
+    return (on_grid(call, steps, offset, dtype),)
+
+
+def _dynamic(call: Call) -> Values | None:
+    """Range from the tensor itself, zero inside it. onnx.reference rounds scale and zero point as this does."""
+    x = call.inputs[0]
+    low, high = np.minimum(x.min(initial=0), 0), np.maximum(x.max(initial=0), 0)
+    scale = (high - low) / x.dtype.type(255)
+    scale = scale if scale else x.dtype.type(1)
+    zero = np.clip(np.rint(-low / scale), 0, 255)
+    return on_grid(call, x / scale, zero, np.dtype(np.uint8)), np.asarray(scale), np.asarray(zero, np.uint8)
+
+
+def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, axis: int) -> Tensor:
+    wide = x.astype(scale.dtype)
+    if zero is not None:
+        wide = wide - _spread(zero, x.shape, axis, 0).astype(scale.dtype)
+    return wide * _spread(scale, x.shape, axis, 0)
+
+
+def _matmul(call: Call) -> Values | None:
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = call.inputs[:8]
+    if any(one.ndim > 0 and one.size > 1 for one in (a_scale, b_scale, y_scale)) or y_zero.dtype.name not in _WHOLE:
+        return None
+    a_scale, b_scale, y_scale = (one.reshape(()) for one in (a_scale, b_scale, y_scale))
+    left, right = (
+        _dequantized(*one, 0) for one in ((a, a_scale, a_zero.reshape(())), (b, b_scale, b_zero.reshape(())))
+    )
+    return (on_grid(call, left @ right / y_scale, y_zero.reshape(()), y_zero.dtype),)
+
+
+QUANTIZATION: dict[str, Kernel] = {
+    "QuantizeLinear": _quantize,
+    "DynamicQuantizeLinear": _dynamic,
+    "QLinearMatMul": _matmul,
+}

@@ -1,0 +1,170 @@
+"""RNN, GRU and LSTM in every direction and layout, with sequence lengths, peepholes and clipping (ONNX 22).
+
+onnx.reference 1.23 has one direction only. Each gate is a sum, then a function, then a product of states, and each rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.ports import Tensor
+
+Function = Callable[[Tensor], Tensor]
+_GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+_DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
+_ALPHA = {"LeakyRelu": 0.01, "ThresholdedRelu": 1.0, "HardSigmoid": 0.2, "Elu": 1.0, "Affine": 1.0, "ScaledTanh": 1.0}
+_BETA = {"HardSigmoid": 0.5, "Affine": 0.0, "ScaledTanh": 1.0}
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    """Without overflow."""
+    result: Tensor = 0.5 * (1 + np.tanh(0.5 * x))
+    return result
+
+
+class _Cell:
+    """One direction of one operator."""
+
+    def __init__(self, call: Call, direction: int, weights: Tensor, recurrence: Tensor, bias: Tensor | None) -> None:
+        self.call = call
+        self.size = recurrence.shape[-1]
+        self.weights, self.recurrence = weights, recurrence
+        width = _GATES[call.operator] * self.size
+        zeros = np.zeros(width, weights.dtype)
+        self.bias_in: Tensor = zeros if bias is None else bias[:width]
+        self.bias_back: Tensor = zeros if bias is None else bias[width:]
+        per_direction = len(_DEFAULTS[call.operator])
+        names = _texts(call.attributes.get("activations")) or _DEFAULTS[call.operator] * 2
+        self.names = names[direction * per_direction : (direction + 1) * per_direction]
+        self.first = direction * per_direction
+        self.clip = call.attributes.get("clip")
+        peepholes = call.input(7)
+        self.peepholes = peepholes[direction] if peepholes is not None else None
+
+    def gates(self, x: Tensor, h: Tensor, part: slice, back_bias: bool = True) -> Tensor:
+        """x W^T + h R^T + biases for some gates, as one sum."""
+        w, r = self.weights[part], self.recurrence[part]
+        bias = self.bias_in[part] + (self.bias_back[part] if back_bias else 0)
+        value = x @ w.T + h @ r.T + bias
+        return self.call.mark(
+            "sum", value, terms=w.shape[1] + r.shape[1], squares=lambda: (x * x) @ (w * w).T + (h * h) @ (r * r).T
+        )
+
+    def apply(self, which: int, x: Tensor) -> Tensor:
+        if self.clip:
+            x = np.clip(x, -self.clip, self.clip)
+        name = self.names[which]
+        value = self._function(name, which)(x)
+        kind = {"Sigmoid": "sigmoid", "Tanh": "tanh"}.get(name, "inner")
+        return self.call.mark(kind, value, x=x)
+
+    def _function(self, name: str, which: int) -> Function:
+        alpha = self._parameter("activation_alpha", which, _ALPHA.get(name, 1.0))
+        beta = self._parameter("activation_beta", which, _BETA.get(name, 0.0))
+        functions: dict[str, Function] = {
+            "Sigmoid": sigmoid,
+            "Tanh": np.tanh,
+            "Relu": lambda x: np.maximum(x, 0),
+            "LeakyRelu": lambda x: np.where(x < 0, alpha * x, x),
+            "ThresholdedRelu": lambda x: np.where(x > alpha, x, 0),
+            "HardSigmoid": lambda x: np.clip(alpha * x + beta, 0, 1),
+            "Elu": lambda x: np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x),
+            "Softsign": lambda x: x / (1 + np.abs(x)),
+            "Softplus": lambda x: np.logaddexp(x.dtype.type(0), x),
+            "Affine": lambda x: alpha * x + beta,
+            "ScaledTanh": lambda x: alpha * np.tanh(beta * x),
+        }
+        if name not in functions:
+            raise NotImplementedError(f"activation {name!r}")
+        return functions[name]
+
+    def _parameter(self, name: str, which: int, default: float) -> float:
+        given = self.call.attributes.get(name) or ()
+        at = self.first + which
+        return float(given[at]) if at < len(given) else default
+
+    def step(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+        return {"RNN": self._rnn, "GRU": self._gru, "LSTM": self._lstm}[self.call.operator](x, h, c)
+
+    def _rnn(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+        return self.call.mark("output", self.apply(0, self.gates(x, h, slice(None)))), c
+
+    def _gru(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+        n = self.size
+        both = self.apply(0, self.gates(x, h, slice(0, 2 * n)))
+        update, reset = both[:, :n], both[:, n:]
+        last = slice(2 * n, None)
+        if self.call.attributes.get("linear_before_reset"):
+            w, r = self.weights[last], self.recurrence[last]
+            back = self.call.mark(
+                "sum", h @ r.T + self.bias_back[last], terms=r.shape[1], squares=lambda: (h * h) @ (r * r).T
+            )
+            ahead = self.call.mark(
+                "sum", x @ w.T + self.bias_in[last], terms=w.shape[1], squares=lambda: (x * x) @ (w * w).T
+            )
+            inner = self.call.mark("inner", ahead + reset * back)
+        else:
+            inner = self.gates(x, self.call.mark("inner", reset * h), last)
+        hidden = self.apply(1, inner)
+        return self.call.mark("affine", (1 - update) * hidden + update * h, product=update * h), c
+
+    def _lstm(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+        n = self.size
+        gates = self.gates(x, h, slice(None))
+        i, o, f, g = (gates[:, at * n : (at + 1) * n] for at in range(4))
+        peep = self.peepholes
+        if peep is not None:
+            i, f = i + peep[:n] * c, f + peep[2 * n :] * c
+        admit = self.apply(0, i)
+        keep = 1 - admit if self.call.attributes.get("input_forget") else self.apply(0, f)
+        cell = self.call.mark("affine", keep * c + admit * self.apply(1, g), product=keep * c)
+        if peep is not None:
+            o = o + peep[n : 2 * n] * cell
+        return self.call.mark("output", self.apply(0, o) * self.apply(2, cell)), cell
+
+
+def recurrent(call: Call) -> Values | None:
+    """Y, Y_h and, for LSTM, Y_c; as many as the node names."""
+    x, w, r, bias = call.input(0), call.input(1), call.input(2), call.input(3)
+    lengths, h0 = call.input(4), call.input(5)
+    c0 = call.input(6) if call.operator == "LSTM" else None
+    layout = call.attributes.get("layout") or 0
+    if layout:
+        x = x.swapaxes(0, 1)
+        h0, c0 = (None if one is None else one.swapaxes(0, 1) for one in (h0, c0))
+    steps, batch, size = x.shape[0], x.shape[1], r.shape[-1]
+    sides = _sides(call)
+    y = np.zeros((steps, len(sides), batch, size), x.dtype)
+    last_h, last_c = np.zeros((2, len(sides), batch, size), x.dtype)
+    ends = np.full(batch, steps) if lengths is None else np.asarray(lengths).astype(np.int64)
+    for at, backward in enumerate(sides):
+        cell = _Cell(call, at, w[at], r[at], None if bias is None else bias[at])
+        h = np.zeros((batch, size), x.dtype) if h0 is None else h0[at].astype(x.dtype, copy=False)
+        c = np.zeros((batch, size), x.dtype) if c0 is None else c0[at].astype(x.dtype, copy=False)
+        for step in range(steps - 1, -1, -1) if backward else range(steps):
+            new_h, new_c = cell.step(x[step], h, c)
+            alive = (step < ends)[:, None]
+            h, c = np.where(alive, new_h, h), np.where(alive, new_c, c)
+            y[step, at] = np.where(alive, new_h, 0)
+        last_h[at], last_c[at] = h, c
+    if layout:
+        y, last_h, last_c = y.transpose(2, 0, 1, 3), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1)
+    found: tuple[Any, ...] = (y, last_h, last_c) if call.operator == "LSTM" else (y, last_h)
+    return found[: max(1, len(call.outputs))]
+
+
+def _sides(call: Call) -> list[bool]:
+    """Whether each direction goes backward."""
+    (name,) = _texts([call.attributes.get("direction") or "forward"])
+    return {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[name]
+
+
+def _texts(values: Any) -> list[str]:
+    return [one.decode() if isinstance(one, bytes) else str(one) for one in values or ()]
+
+
+RECURRENT: dict[str, Kernel] = {"RNN": recurrent, "GRU": recurrent, "LSTM": recurrent}

@@ -1,0 +1,85 @@
+"""Each of our operators on every node case of the standard: the published answers, and onnx.reference's own."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from assay.numerics.oracle.convolution import FAST_OPERATORS
+from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
+from assay.numerics.oracle.kernels import KERNELS
+
+OURS = sorted({*KERNELS, *(one.__name__ for one in FAST_OPERATORS)})
+
+WRONG = {
+    "test_lpnormalization_default_p1": "onnx.reference 1.23 forgets the absolute values of p = 1",
+}
+"""Cases whose published answers, or onnx.reference's, are not what the standard says."""
+
+
+@cache
+def _cases() -> dict[str, list[Any]]:
+    from onnx.backend.test.loader import load_model_tests
+
+    found: dict[str, list[Any]] = {name: [] for name in OURS}
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for case in load_model_tests(kind="node"):
+            operators = {node.op_type for node in case.model.graph.node} if case.model else set()
+            for name in operators & found.keys():
+                found[name].append(case)
+    return found
+
+
+@pytest.mark.parametrize("operator", OURS)
+def test_every_node_case(operator: str) -> None:
+    cases = _cases()[operator]
+    assert cases, f"the standard has no node case of {operator}: nothing was checked"
+    for case in cases:
+        _check(case)
+
+
+def _check(case: Any) -> None:
+    names = [info.name for info in case.model.graph.input]
+    for inputs, expected in case.data_sets or ():
+        feeds = dict(zip(names, inputs, strict=False))
+        if not all(isinstance(one, np.ndarray) for one in (*inputs, *expected)):
+            continue
+        with np.errstate(all="ignore"):
+            ours = Evaluator(case.model).evaluate(feeds)
+            if case.name not in WRONG:
+                _agree(case.name, ours, expected, 1e-3)
+            try:
+                theirs: Any = ReferenceEvaluator(case.model).run(None, feeds)
+            except Exception:  # onnx.reference does not have every case that we have
+                continue
+            if case.name not in WRONG:
+                _agree(case.name, ours, theirs, 1e-5)
+
+
+def _agree(name: str, ours: Any, theirs: Any, tolerance: float) -> None:
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.dtype == other.dtype, name
+        assert mine.shape == other.shape, name
+        if other.dtype.kind != "f":
+            assert np.array_equal(mine, other), name
+            continue
+        level = float(np.max(np.abs(other[np.isfinite(other)]), initial=0.0))
+        coarse = 1e-2 if other.dtype == np.float16 else tolerance
+        np.testing.assert_allclose(mine, other, rtol=coarse, atol=coarse * level + 1e-7, err_msg=name)
+
+
+def test_lp_normalization_of_order_one_divides_by_the_sum_of_magnitudes() -> None:
+    node = onnx.helper.make_node("LpNormalization", ["x"], ["y"], p=1, axis=-1)
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [3])
+    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [3])
+    graph = onnx.helper.make_graph([node], "g", [x], [y])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 22)])
+    (found,) = WideEvaluator(model).evaluate({"x": np.array([1.0, -2.0, 1.0])})
+    assert found.tolist() == [0.25, -0.5, 0.25]
