@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
 import msgspec
 
-from assay.core.environment import split_flow
+from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.environment import SEPARATOR, split_flow
 from assay.core.flow import Flow
-from assay.errors import HarnessError, UnknownName
+from assay.errors import HarnessError, UnknownName, UsageError
 from assay.ports import Availability, Backend
 
 BACKENDS = "assay.backends"
+TRANSFORMS = "assay.transforms"
 
 
 @dataclass(frozen=True)
@@ -82,13 +84,19 @@ def availability(name: str) -> Availability:
         return Availability(available=False, reason=str(error))
 
 
+def transforms_available(flow: Flow) -> list[Availability]:
+    """One for each of its transforms, in this interpreter."""
+    return [load(TRANSFORMS, told.partition(":")[0])().availability() for told in flow.transforms]
+
+
 def all_flows() -> dict[str, Flow]:
     """Every flow that some backend here offers, by name, whether its library is installed or not."""
     return catalogue().flows
 
 
 def find_flow(name: str) -> Flow:
-    """The flow of that name; `flow@environment` is that flow in another environment.
+    """The flow of that name; `flow@environment` is that flow in another environment, `flow+transform` with one more transform
+    (`onnxruntime+int8-qdq:per-channel@ort130`).
 
     Raises `UnknownName` with the nearest, the install command, or why a backend is broken. Whether there is such an
     environment is not looked at: it is found out where environments are known.
@@ -99,10 +107,56 @@ def find_flow(name: str) -> Flow:
     base, environment = split_flow(name)
     if environment:
         return msgspec.structs.replace(find_flow(base), name=name, environment=environment)
+    plain, *more = name.split("+")
+    if more:
+        return with_transforms(find_flow(plain), more)
     for backend, reason in found.broken.items():
         if name == backend or name.startswith(f"{backend}-"):
             raise UnknownName(f"flow {name!r} is not available: {reason}")
     raise UnknownName(f"{unknown('flow', name, found.flows)} (assay flows lists them all)")
+
+
+def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:
+    """The flow with these (`name` or `name:argument`) after its own, and named so. Raises as `check_flow`."""
+    added = [one for one in transforms if one not in flow.transforms]
+    if not added:
+        return check_flow(flow)
+    base, environment = split_flow(flow.name)
+    name = "+".join([base, *added]) + (f"{SEPARATOR}{environment}" if environment else "")
+    return check_flow(msgspec.structs.replace(flow, name=name, transforms=(*flow.transforms, *added)))
+
+
+def check_flow(flow: Flow) -> Flow:
+    """The flow in the precision that its transforms bring. Nothing is imported but the plug-ins themselves.
+
+    Raises `UnknownName` with the nearest transform, and UsageError for transforms that contradict one another, an option of
+    the backend, or the form of model that the backend reads.
+    """
+    if not flow.transforms:
+        return flow
+    backend = load(BACKENDS, flow.backend)()
+    deciding = []
+    for told in flow.transforms:
+        transform = load(TRANSFORMS, told.partition(":")[0])()
+        if precision := getattr(transform, "precision", ""):
+            deciding.append((told, precision))
+            if transform.accepts != backend.accepts:
+                raise UsageError(
+                    f"flow {flow.name!r}: transform {told} rewrites {transform.accepts} models and backend {flow.backend} "
+                    f"reads {backend.accepts} models; choose a transform of that form"
+                )
+    if not deciding:
+        return flow
+    if len(deciding) > 1:
+        both = " and ".join(told for told, _ in deciding)
+        raise UsageError(f"flow {flow.name!r}: transforms {both} both decide the precision; keep one of them")
+    told, precision = deciding[0]
+    asked = flow.options.get("precision", "")
+    if asked in UNIT_ROUNDOFF and asked not in ("float32", precision):
+        raise UsageError(
+            f"flow {flow.name!r}: option precision={asked} and transform {told} contradict each other; keep one of them"
+        )
+    return msgspec.structs.replace(flow, precision=precision) if flow.precision == "float32" else flow
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

@@ -32,12 +32,12 @@ MESSAGES = [
     (
         GOAL + "max = 1\npercent-max-degradation = 2",
         "assay.toml, line 1: 'policy.goal[0]' has both max and percent-max-degradation: "
-        "give exactly one of max, min, max-degradation, percent-max-degradation",
+        "give exactly one of max, min, equal, max-degradation, percent-max-degradation",
     ),
     (
         GOAL,
         "assay.toml, line 1: 'policy.goal[0]' has no limit: "
-        "give exactly one of max, min, max-degradation, percent-max-degradation",
+        "give exactly one of max, min, equal, max-degradation, percent-max-degradation",
     ),
     (
         GOAL + 'max = 1\nagainst = "run"',

@@ -40,6 +40,7 @@ class OnnxRuntime:
 
     name = "onnxruntime"
     accepts = "onnx"
+    dynamic = True
     options = (
         OptionSpec("optimization", "all", tuple(_LEVELS), "graph optimization level"),
         OptionSpec("threads", 1, help="threads inside one operator"),
@@ -49,6 +50,15 @@ class OnnxRuntime:
         *(
             Flow(name=f"onnxruntime-{level}", backend="onnxruntime", options={"optimization": level})
             for level in ("disable", "basic", "extended")
+        ),
+        *(
+            Flow(
+                name=f"onnxruntime-{transform.replace(':', '-')}",
+                backend="onnxruntime",
+                transforms=(transform,),
+                precision="float16" if transform == "fp16" else "int8",
+            )
+            for transform in ("fp16", "int8-qdq:per-tensor", "int8-qdq:per-channel", "int8-dynamic")
         ),
     )
 

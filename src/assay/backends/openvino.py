@@ -65,6 +65,7 @@ class OpenVINO:
 
     name = "openvino"
     accepts = "onnx"
+    dynamic = True
     options = (
         OptionSpec("precision", "float32", tuple(_HINTS), "the type in which it may multiply"),
         OptionSpec("threads", 1, help="threads of one inference"),
@@ -72,6 +73,7 @@ class OpenVINO:
     flows = (
         Flow(name="openvino-f32", backend="openvino"),
         Flow(name="openvino-bf16", backend="openvino", options={"precision": "bfloat16"}, precision="bfloat16"),
+        Flow(name="openvino-int8", backend="openvino", transforms=("int8-nncf",), precision="int8"),
     )
 
     def availability(self) -> Availability:

@@ -32,6 +32,7 @@ class Reference:
 
     name = "reference"
     accepts = "onnx"
+    dynamic = True
     options = (OptionSpec("precision", "model", ("model", "float64"), "the model's own types, or float64 throughout"),)
     flows = (
         Flow(name="reference", backend="reference"),

@@ -8,7 +8,8 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from assay.core.case import Case, Contract
-from assay.core.flow import Option
+from assay.core.environment import SEPARATOR
+from assay.core.flow import Flow, Option
 from assay.core.job import Job, Limits, Measuring, Task
 from assay.core.result import Result
 from assay.core.run import Run
@@ -34,13 +35,13 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     command = _words(run.command)
     if command is not None and (_from_config(command, job.case) or not _speakable(job.case)):
         return f"{run.command} --only {shlex.quote(job.key)}"
-    words = ["assay", "check", _operand(job.case.model.source), "--flow", job.flow.name]
+    words = ["assay", "check", _operand(job.case.model.source), *_flow(job.flow)]
     for name, value in sorted(job.flow.options.items()):
         words += ["--option", f"{name}={_option_text(value)}"]
     words += [*_inputs(job.case), *_contract(job.case.contract), "--task", job.task.value]
     if job.task is Task.MEASURE:
         words += _measuring(job.measuring)
-    return shlex.join([*words, *_limits(job.limits), *_policy(command or ())])
+    return shlex.join([*words, *_limits(job.limits), *_policy(command or ()), *_requirements(command or ())])
 
 
 @lru_cache(maxsize=4)
@@ -71,15 +72,32 @@ def _operand(source: str) -> str:
     return f"./{source}" if source.startswith("-") else source
 
 
+def _flow(flow: Flow) -> list[str]:
+    """Transforms that a user added stand in the flow's name, behind a plus; told apart, any argument of theirs survives."""
+    plain, _, added = flow.name.partition("+")
+    if not added:
+        return ["--flow", flow.name]
+    words = ["--flow", f"{plain}{SEPARATOR}{flow.environment}" if flow.environment else plain]
+    for transform in flow.transforms:
+        words += ["--transform", transform]
+    return words
+
+
 def _option_text(value: Option) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _inputs(case: Case) -> list[str]:
     inputs = case.inputs
-    if inputs.golden:
-        return ["--golden", inputs.golden, "--seed", str(inputs.seed)]
-    return ["--seed", str(inputs.seed), "--samples", str(inputs.samples), "--batch", str(inputs.batch)]
+    words = ["--golden", inputs.golden] if inputs.golden else []
+    words += ["--seed", str(inputs.seed)]
+    if not inputs.golden:
+        words += ["--samples", str(inputs.samples), "--batch", str(inputs.batch)]
+    if inputs.calibration:
+        words += ["--calibration", str(inputs.calibration)]
+    for name, sizes in inputs.dims.items():
+        words += ["--dim", f"{name}={':'.join(map(str, sizes))}"]
+    return words
 
 
 def _contract(contract: Contract) -> list[str]:
@@ -121,3 +139,13 @@ def _policy(command: Sequence[str]) -> list[str]:
         if word.startswith("--policy="):
             return ["--policy", word.removeprefix("--policy=")]
     return []
+
+
+def _requirements(command: Sequence[str]) -> list[str]:
+    words: list[str] = []
+    for place, word in enumerate(command):
+        if word == "--require":
+            words += command[place : place + 2]
+        elif word.startswith("--require="):
+            words += ["--require", word.removeprefix("--require=")]
+    return words

@@ -21,12 +21,14 @@ from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.faces.composition import open_house
 from assay.faces.environments import check_environment, known_environments
 from assay.faces.reporting import destinations
-from assay.faces.requests import parse_bytes, parse_options, with_options
+from assay.faces.requests import parse_bytes, parse_dims, parse_options, with_options
+from assay.judge.requirement import parse_requirement
 from assay.pipeline.check import Checked
 from assay.pipeline.check import check as run_pipeline
 from assay.pipeline.config import Config, load_config, load_policy
 from assay.pipeline.house import House
 from assay.pipeline.request import ModelRequest, Request
+from assay.plugins import with_transforms
 from assay.ports import Progress
 
 CONFIG = Path("assay.toml")
@@ -46,6 +48,10 @@ class CheckOptions:
     reports: tuple[str, ...] = ()
     task: str = "all"
     options: tuple[str, ...] = ()
+    transforms: tuple[str, ...] = ()
+    require: tuple[str, ...] = ()
+    dims: tuple[str, ...] = ()
+    calibration: int = 0
     answers: str = ""
     rtol: float | None = None
     atol: float | None = None
@@ -58,7 +64,8 @@ class CheckOptions:
     timeout_s: float | None = None
     memory: str = ""
     jobs: int = 0
-    baseline: str = ""
+    against: str = ""
+    baseline: bool = False
     history: str = ""
     only: str = ""
     command: str = "assay check"
@@ -103,8 +110,8 @@ def run_check(options: CheckOptions, progress: Progress = lambda done, planned, 
     request = _request(options, config)
     history = options.history or (_near(config.history) if config else DEFAULT_HISTORY)
     with open_house(history, workers=options.jobs, progress=progress, config=config) as house:
-        if options.baseline:
-            request = replace(request, baseline=house.store.run(options.baseline).id)
+        if options.against:
+            request = replace(request, baseline=house.store.run(options.against).id)
         checked = run_pipeline(request, house)
     for destination in reports:
         destination.write(checked)
@@ -137,6 +144,9 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
         raise UsageError(f"--task {options.task!r} is not one of {', '.join(TASKS)}")
     measuring = _measuring(options, config)
     policy = load_policy(options.policy) if options.policy else config.policy if config else Policy()
+    policy = msgspec.structs.replace(policy, goals=(*policy.goals, *map(parse_requirement, options.require)))
+    if options.baseline:
+        policy = with_baseline_goals(policy)
     wanted_measuring = options.task == "measure" or (options.task == "all" and (config is None or config.measure))
     return Request(
         models=_from_arguments(options, config) if options.models else _from_config(options, config),
@@ -144,6 +154,7 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
         limits=_limits(options, config),
         measuring=measuring if wanted_measuring else None,
         verify=options.task != "measure",
+        duels=options.baseline,
         command=options.command,
         only=options.only,
     )
@@ -153,7 +164,14 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
     if options.golden and len(options.models) > 1:
         raise UsageError(f"--golden belongs to one model and {len(options.models)} are given; list them in assay.toml")
     names = options.flows or (config.use if config else ()) or ("onnxruntime",)
-    inputs = Inputs(_near(options.golden) if options.golden else "", options.seed, options.samples, options.batch)
+    inputs = Inputs(
+        _near(options.golden) if options.golden else "",
+        options.seed,
+        options.samples,
+        options.batch,
+        options.calibration,
+        parse_dims(options.dims),
+    )
     tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
     contract = Contract(tolerances=tolerances, task=options.answers or None)
     flows = _flows(names, options, config)
@@ -170,7 +188,10 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
             flows=_flows(options.flows or one.flows or config.use, options, config),
             name=one.name,
             inputs=msgspec.structs.replace(
-                one.inputs, golden=_near(Path(one.inputs.golden)) if one.inputs.golden else ""
+                one.inputs,
+                golden=_near(Path(one.inputs.golden)) if one.inputs.golden else "",
+                calibration=options.calibration or one.inputs.calibration,
+                dims={**one.inputs.dims, **parse_dims(options.dims)},
             ),
             contract=one.contract,
         )
@@ -183,7 +204,7 @@ def _flows(names: Sequence[str], options: CheckOptions, config: Config | None) -
     if not names:
         raise UsageError("no flow to check on: give --flow, or list some in [flows] use")
     extra = parse_options(options.options)
-    flows = tuple(with_options(_flow(name, own), extra) for name in names)
+    flows = tuple(with_transforms(with_options(_flow(name, own), extra), options.transforms) for name in names)
     if named := {flow.environment for flow in flows} - {""}:
         known = known_environments(config)
         for environment in sorted(named):
@@ -192,11 +213,13 @@ def _flows(names: Sequence[str], options: CheckOptions, config: Config | None) -
 
 
 def _flow(name: str, own: Mapping[str, Flow]) -> Flow:
-    """One of assay.toml, also in another environment (`mine@ort130`); else one that a backend offers."""
+    """One of assay.toml, also in another environment (`mine@ort130`) or transformed (`mine+fp16`); else one that a backend offers."""
     base, environment = split_flow(name)
-    if name in own or base not in own:
+    plain, *more = base.split("+")
+    if name in own or plain not in own:
         return own[name] if name in own else plugins.find_flow(name)
-    return msgspec.structs.replace(own[base], name=name, environment=environment)
+    flow = with_transforms(msgspec.structs.replace(own[plain], name=plain), more)
+    return msgspec.structs.replace(flow, name=name, environment=environment or flow.environment)
 
 
 def _limits(options: CheckOptions, config: Config | None) -> Limits:

@@ -24,6 +24,17 @@ def parse_bytes(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2].lower()])
 
 
+def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, int, int]]:
+    """`batch=1:4:16` each: the least, the usual and the largest size. Raises UsageError."""
+    dims = {}
+    for text in texts:
+        found = re.fullmatch(r"([^=]+)=(\d+):(\d+):(\d+)", text)
+        if not found:
+            raise UsageError(f"--dim {text!r} is not NAME=LEAST:USUAL:LARGEST; write for example --dim batch=1:4:16")
+        dims[found[1]] = (int(found[2]), int(found[3]), int(found[4]))
+    return dims
+
+
 def parse_options(pairs: Sequence[str]) -> dict[str, str]:
     """`key=value` each. Raises UsageError."""
     options = {}

@@ -13,7 +13,8 @@ from assay.errors import BadPolicy
 from assay.judge.figure_table import direction
 from assay.judge.opinion import Complaint, quantity
 
-LIMITS = ("max", "min", "max_degradation", "percent_max_degradation")
+ABSOLUTE = ("max", "min", "equal")
+LIMITS = (*ABSOLUTE, "max_degradation", "percent_max_degradation")
 
 
 def needs_baseline(goal: Goal) -> bool:
@@ -23,15 +24,17 @@ def needs_baseline(goal: Goal) -> bool:
         raise BadPolicy(
             f"the goal over '{goal.figure}' has {len(given)} limits: give exactly one of {', '.join(LIMITS)}"
         )
-    return given[0] not in ("max", "min")
+    return given[0] not in ABSOLUTE
 
 
 def absolute(goal: Goal, observed: float) -> Complaint | None:
-    """None where `observed` keeps the goal's max or min. NaN keeps nothing."""
+    """None where `observed` keeps the goal's max, min or equal. NaN keeps nothing."""
     if goal.max is not None and not observed <= goal.max:
         return _beyond(goal, observed, goal.max, "at most", "bring it down")
     if goal.min is not None and not observed >= goal.min:
         return _beyond(goal, observed, goal.min, "at least", "bring it up")
+    if goal.equal is not None and observed != goal.equal:
+        return _beyond(goal, observed, goal.equal, "exactly", "bring it there")
     return None
 
 

@@ -12,17 +12,20 @@ from datetime import UTC, datetime
 import msgspec
 
 from assay.core.blank import blank_result
+from assay.core.flow import Flow
 from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement
 from assay.errors import HarnessError
 from assay.judge.verdicts import judge
+from assay.pipeline.baselines import blessed_results
 from assay.pipeline.house import House, RunJournal
 from assay.pipeline.plan import plan
 from assay.pipeline.profiles import with_profiles
 from assay.pipeline.reference import record_references
 from assay.pipeline.request import Request
+from assay.plugins import transforms_available
 from assay.ports import Launcher
 
 BATCH_S = 0.5
@@ -64,7 +67,7 @@ def carry_out(
         todo = recorder.take(_unavailable(todo, house), todo)
         todo = recorder.take(record_references(todo, house), todo)
         todo = with_profiles(todo, house)
-        for task, launcher in ((Task.VERIFY, house.pool), (Task.MEASURE, house.alone)):
+        for task, launcher in ((Task.VERIFY, house.pool), (Task.MEASURE, house.alone), (Task.DUEL, house.alone)):
             recorder.run([job for job in todo if job.task is task], launcher)
         recorder.take(conclude(recorder.results), todo)
     except BaseException:
@@ -85,7 +88,7 @@ def carry_out(
 
 def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
     """The run's own policy on these results, beside its baseline."""
-    baseline = house.store.results(run.baseline) if run.baseline else []
+    baseline = house.store.results(run.baseline) if run.baseline else blessed_results(run)
     planned = [job.key for job in run.jobs]
     return judge(
         results, run.policy, planned=planned, baseline=baseline, today=datetime.now(UTC).date(), narrowed=run.narrowed
@@ -133,19 +136,22 @@ class _Recorder:
 
 
 def _unavailable(jobs: Sequence[Job], house: House) -> list[Result]:
-    """Flows whose backend is not installed where they run get their answer without a worker."""
-    known: dict[tuple[str, str], str] = {}
+    """Flows whose backend or transforms are not installed where they run get their answer without a worker."""
+    known: dict[tuple[str, ...], str] = {}
     for flow in (job.flow for job in jobs):
-        if (key := (flow.environment, flow.backend)) not in known:
-            here = house.available(flow)
+        if (key := _needed(flow)) not in known:
+            parts = (house.available(flow), *(() if flow.environment else transforms_available(flow)))
+            here = next((one for one in parts if not one.available), parts[0])
             how = f"; to install it: {here.install}" if here.install else ""
             known[key] = "" if here.available else f"{here.reason}{how}"
     return [
         msgspec.structs.replace(
-            blank_result(job, Outcome.UNAVAILABLE),
-            cause=Cause.MISSING_LIBRARY,
-            detail=known[job.flow.environment, job.flow.backend],
+            blank_result(job, Outcome.UNAVAILABLE), cause=Cause.MISSING_LIBRARY, detail=known[_needed(job.flow)]
         )
         for job in jobs
-        if known[job.flow.environment, job.flow.backend]
+        if known[_needed(job.flow)]
     ]
+
+
+def _needed(flow: Flow) -> tuple[str, ...]:
+    return (flow.environment, flow.backend, *flow.transforms)

@@ -15,6 +15,7 @@ from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
+from assay.models.sources import is_factory, source_name
 
 if TYPE_CHECKING:
     from assay.pipeline.config_schema import ConfigFile, ModelFile, PolicyFile
@@ -123,6 +124,8 @@ def _models(path: Path, parsed: ConfigFile, text: ConfigText) -> tuple[ModelEntr
 
 
 def _found(path: Path, one: ModelFile) -> list[Path]:
+    if is_factory(one.path):
+        return [Path(one.path)]
     pattern = _beside(path, one.path)
     if pattern.exists() or not glob.has_magic(one.path):
         return [pattern] if pattern.exists() else []
@@ -131,7 +134,7 @@ def _found(path: Path, one: ModelFile) -> list[Path]:
 
 
 def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
-    stems = [file.stem for file in found]
+    stems = [source_name(file) for file in found]
     names = stems if not _twice(stems) else [_relative(path, file) for file in found]
     golden = str(_beside(path, one.golden)) if one.golden else ""
     inputs = Inputs(golden, one.seed, one.samples, one.batch, one.calibration, _dims(one.dims))

@@ -17,10 +17,13 @@ from assay.core.model import Model
 from assay.core.result import Outcome, Result
 from assay.core.run import Run
 from assay.errors import BadModel, UsageError
-from assay.models.files import check_model_file
+from assay.models.sources import check_source, source_name
+from assay.pipeline.baselines import rival_of
+from assay.pipeline.dimensions import check_dims
 from assay.pipeline.house import House
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
+from assay.plugins import check_flow
 from assay.tasks.registry import check_task
 
 PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
@@ -31,10 +34,14 @@ def plan(request: Request, house: House) -> Run:
     if not request.models:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
     for wanted in request.models:
-        check_model_file(wanted.path)
+        check_source(wanted.path)
+        for flow in wanted.flows:
+            check_flow(flow)
         if wanted.contract.task is not None:
             check_task(wanted.contract.task, wanted.contract.task_options)
     cases = look(request.models, request.limits, house)
+    for case in cases:
+        check_dims(case)
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     jobs = tuple(
@@ -96,7 +103,7 @@ def _model(result: Result, path: Path) -> Model:
 
 
 def _names(wanted: Sequence[ModelRequest]) -> list[str]:
-    names = [one.name or one.path.stem for one in wanted]
+    names = [one.name or source_name(one.path) for one in wanted]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise UsageError(
@@ -107,20 +114,37 @@ def _names(wanted: Sequence[ModelRequest]) -> list[str]:
 
 def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_id: str) -> list[Job]:
     reference = "" if case.inputs.golden else str(oracle_folder(case, house.folder))
+    scratch = str(house.scratch(run_id))
+    flows = [*map(check_flow, wanted.flows)]
+    duels = [
+        Job(
+            case,
+            flow,
+            Task.DUEL,
+            request.limits,
+            scratch=scratch,
+            reference=reference,
+            rival=rival_of(case, flow, house),
+            speed=request.policy.speed,
+        )
+        for flow in flows
+        if request.duels
+    ]
     tasks = [Task.VERIFY] * request.verify + [Task.MEASURE] * (request.measuring is not None)
-    return [
+    jobs = [
         Job(
             case,
             flow,
             task,
             request.limits,
             request.measuring if request.measuring and task is Task.MEASURE else Measuring(),
-            scratch=str(house.scratch(run_id)),
+            scratch=scratch,
             reference=reference,
         )
         for task in tasks
-        for flow in wanted.flows
+        for flow in flows
     ]
+    return jobs + duels
 
 
 def oracle_folder(case: Case, history: Path) -> Path:

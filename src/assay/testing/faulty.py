@@ -31,6 +31,7 @@ class Faulty:
 
     name = "faulty"
     accepts = "onnx"
+    dynamic = True
     options = (
         OptionSpec("fault", "none", _FAULTS, "what goes wrong"),
         OptionSpec("stage", "run", _STAGES, "where a fault of the process happens; false answers are always of run"),

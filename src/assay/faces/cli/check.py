@@ -32,6 +32,20 @@ def check(
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the backend. Repeatable.")
     ] = None,
+    transform: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME[:ARGUMENT]", help="Transform before lowering, after the flow's own. Repeatable."),
+    ] = None,
+    require: Annotated[
+        list[str] | None, typer.Option(metavar="LIMIT", help='For example "precision.float16 >= 0.8". Repeatable.')
+    ] = None,
+    dim: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=LEAST:USUAL:LARGEST", help="Sizes of a symbolic dimension. Repeatable."),
+    ] = None,
+    calibration: Annotated[
+        int, typer.Option(min=0, help="Golden samples kept for calibration and not judged. 0: a quarter, 128 at most.")
+    ] = 0,
     answers: Annotated[
         str, typer.Option(metavar="KIND", help="What the outputs mean: classification, detection or segmentation.")
     ] = "",
@@ -52,7 +66,10 @@ def check(
         str, typer.Option(metavar="SIZE", help="Resident memory per job, for example 4GB [no limit].")
     ] = "",
     jobs: Annotated[int, typer.Option(min=0, help="Workers that verify at once. 0: one per core.")] = 0,
-    baseline: Annotated[str, typer.Option(metavar="RUN", help="The run that degradation limits compare with.")] = "",
+    against: Annotated[str, typer.Option(metavar="RUN", help="The run that degradation limits compare with.")] = "",
+    baseline: Annotated[
+        bool, typer.Option("--baseline", help="Is it as fast as the blessed engine? (assay baseline set)")
+    ] = False,
     only: Annotated[
         str, typer.Option(metavar="JOB", help="One job of the run, CASE|FLOW|TASK: what repro lines use.")
     ] = "",
@@ -70,6 +87,10 @@ def check(
         reports=tuple(report or ()),
         task=task,
         options=tuple(option or ()),
+        transforms=tuple(transform or ()),
+        require=tuple(require or ()),
+        dims=tuple(dim or ()),
+        calibration=calibration,
         answers=answers,
         rtol=rtol,
         atol=atol,
@@ -82,6 +103,7 @@ def check(
         timeout_s=timeout,
         memory=memory,
         jobs=jobs,
+        against=against,
         baseline=baseline,
         history=history,
         only=only,

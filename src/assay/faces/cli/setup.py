@@ -58,7 +58,8 @@ def flows() -> None:
     for name, flow in sorted(catalogue.flows.items(), key=lambda item: (item[1].backend, item[0])):
         if flow.backend == "faulty":
             continue
-        state = here[flow.backend]
+        states = [here[flow.backend], *plugins.transforms_available(flow)]
+        state = next((one for one in states if not one.available), states[0])
         told = f"{flow.backend} {state.version}" if state.available else f"not here: {state.reason}; {state.install}"
         print(f"{name:<{width}}  {told}")
     for name, reason in catalogue.broken.items():

@@ -1,0 +1,44 @@
+"""`figure operator number`, as written on a command line: a goal in one line."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+
+from assay.core.policy import Goal
+from assay.errors import UsageError
+from assay.judge.figure_table import RECORDED, impossible
+
+EXAMPLE = 'write for example "precision.float16 >= 0.8" or "undelegated == 0"'
+LIMIT = {">=": "min", "<=": "max", "==": "equal"}
+"""Operators, and the limit of a goal that each one is."""
+
+_PARTS = re.compile(r"\s*(?P<figure>\S(?:.*?\S)?)\s*(?P<operator>>=|<=|==|!=|=|<|>)\s*(?P<number>\S+)\s*")
+
+
+def parse_requirement(text: str) -> Goal:
+    """A goal over that figure for every case and flow that records it. Raises UsageError for anything else."""
+    parts = _PARTS.fullmatch(text)
+    if parts is None:
+        raise UsageError(f"--require {text!r} is not FIGURE OPERATOR NUMBER; {EXAMPLE}")
+    figure, operator = parts["figure"], parts["operator"]
+    if operator not in LIMIT:
+        raise UsageError(f"--require {text!r}: {operator} is none of {', '.join(LIMIT)}; {EXAMPLE}")
+    try:
+        number = float(parts["number"])
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(f"--require {text!r}: {parts['number']!r} is no finite number; {EXAMPLE}")
+    if impossible(figure):
+        near = difflib.get_close_matches(figure, [kind.pattern for kind in RECORDED], n=1)
+        hint = f"; the nearest is {near[0]!r}" if near else ""
+        raise UsageError(f"--require {text!r}: {figure!r} is no figure that is ever recorded{hint}")
+    match operator:
+        case ">=":
+            return Goal(figure, min=number)
+        case "<=":
+            return Goal(figure, max=number)
+        case _:
+            return Goal(figure, equal=number)
