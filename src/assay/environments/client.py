@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import cache
 
 Settings = Mapping[str, tuple[str, ...]]
 """Option of pip by name (`find-links`), each with its values."""
@@ -16,9 +17,15 @@ _SECTIONS = ("global", "install", ":env:")
 _OWN = ("UV_INDEX", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_CONFIG_FILE")
 
 
-def pip_settings(interpreter: str = sys.executable) -> dict[str, tuple[str, ...]]:
-    """What `pip config list` tells; empty without pip. Read at every build, written nowhere: they belong to the machine."""
-    command = [interpreter, "-m", "pip", "config", "list"]
+def pip_settings() -> Settings:
+    """What `pip config list` tells; empty without pip. Read from the machine, written nowhere: they belong to it."""
+    return _listed(tuple(sorted(item for item in os.environ.items() if item[0].startswith("PIP_"))))
+
+
+@cache
+def _listed(variables: tuple[tuple[str, str], ...]) -> Settings:  # noqa: ARG001  what pip itself reads
+    """Asked once for the same variables: it takes half a second."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,14 +1,16 @@
-"""venv and pip, where there is no uv: slower, the same result. pip reads its own settings."""
+"""venv and pip (22.3 or newer), where there is no uv: slower, the same result. pip reads its own settings."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
-import tempfile
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from assay.environments.installer import run
+from assay.errors import EnvironmentFailed
 
 _SMALL_BYTES = 100_000
 
@@ -19,22 +21,21 @@ class Pip:
     name = "pip"
 
     def resolve(self, requirements: Sequence[str], python: str) -> str:
-        """By a rehearsal in an empty environment, since pip resolves for the interpreter that it runs in."""
-        with tempfile.TemporaryDirectory(prefix="assay-resolve-") as name:
-            own = self._environment(Path(name) / "environment", python)
-            command = [own, "-m", "pip", "install", "--dry-run", "--quiet", "--ignore-installed", "--report", "-"]
-            report = run([*command, *requirements])
+        """By a rehearsal, as if nothing were installed."""
+        command = [*self._pip(python), "install", "--dry-run", "--quiet", "--ignore-installed", "--report", "-"]
+        report = run([*command, *requirements])
         return "".join(sorted(_pin(one) for one in json.loads(report)["install"]))
 
     def install(self, folder: Path, python: str, pins: Path) -> None:
-        """What `venv` brings along (pip) stays in it: a worker does not look at it."""
-        own = self._environment(folder, python)
-        command = [own, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "-r", str(pins)]
-        run(command, what="the environment cannot be installed")
+        """The driver's pip installs into it: a worker has no use for one of its own."""
+        run([python, "-m", "venv", "--without-pip", str(folder)], what="the environment cannot be made")
+        command = [*self._pip(str(folder / "bin" / "python")), "install", "--quiet", "--no-deps", "--require-hashes"]
+        run([*command, "-r", str(pins)], what="the environment cannot be installed")
 
-    def _environment(self, folder: Path, python: str) -> str:
-        run([python, "-m", "venv", str(folder)], what="the environment cannot be made")
-        return str(folder / "bin" / "python")
+    def _pip(self, python: str) -> list[str]:
+        if importlib.util.find_spec("pip") is None:
+            raise EnvironmentFailed("neither uv nor pip is installed beside assay; pip install 'assay[environments]'")
+        return [sys.executable, "-m", "pip", "--python", python]
 
 
 def _pin(entry: dict[str, Any]) -> str:
