@@ -99,7 +99,7 @@ def _check_flow(backend: Backend, flow: Flow, tiny: Path, folder: Path) -> None:
         try:
             outputs = _check_round_trip(backend, flow, tiny, {INPUT: image}, folder / f"{flow.name}-{batch}")
         except Unavailable as error:
-            assert "install" in str(error), f"{flow.name}: lower() does not tell what to install: {error}"
+            _check_advice(flow, str(error))
             return
         except NotRunnable:
             _check_lowered(backend, flow, tiny, image, folder / f"{flow.name}-lowered")
@@ -119,6 +119,10 @@ def _delivered(backend: Backend, model: Path) -> Path:
 
 def _has_integers(backend: Backend) -> bool:
     return bool(getattr(backend, "integers", True))
+
+
+def _check_advice(flow: Flow, text: str) -> None:
+    assert "install" in text, f"{flow.name}: lower() does not tell what to install: {text}"
 
 
 def _check_lowered(backend: Backend, flow: Flow, tiny: Path, image: Tensor, folder: Path) -> None:

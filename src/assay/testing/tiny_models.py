@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 INPUT = "image"
+BATCH = "batch"
 OUTPUTS = ("scores", "features", "best")
 """In this order, which is neither alphabetical nor that of computing."""
 

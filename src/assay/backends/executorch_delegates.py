@@ -1,0 +1,134 @@
+"""The delegates of ExecuTorch: how each one's partitioner is made, and whether what runs it is here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import Unavailable
+
+
+@dataclass(frozen=True)
+class Delegate:
+    """`id` is its name in a program and in the runtime. `partitioners` raises ImportError where its lowering library is
+    missing: `install` is then what to do. `runs_on` says where it runs, "" where the wheel's runtime has it. `inner` tells the
+    type that it rounds every float to, "" where it does not. `fixed`: it takes no dynamic sizes."""
+
+    id: str
+    partitioners: Callable[[], list[Any]]
+    install: str = ""
+    runs_on: str = ""
+    inner: Callable[[], str] = str
+    fixed: bool = False
+
+
+def _portable() -> list[Any]:
+    return []
+
+
+def _xnnpack() -> list[Any]:
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
+    return [XnnpackPartitioner()]
+
+
+def _xnnpack_dynamic() -> list[Any]:
+    """Operators quantized while running are taken one by one, and before the others (as executorch's own recipe does)."""
+    from executorch.backends.xnnpack.partition.config.xnnpack_config import ConfigPrecisionType
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
+    dynamic = XnnpackPartitioner(config_precisions=ConfigPrecisionType.DYNAMIC_QUANT, per_op_mode=True)
+    return [dynamic, XnnpackPartitioner()]
+
+
+def _openvino() -> list[Any]:
+    from executorch.backends.openvino.partitioner import OpenvinoPartitioner
+    from executorch.exir.backend.compile_spec_schema import CompileSpec
+
+    return [OpenvinoPartitioner([CompileSpec("device", b"CPU")])]
+
+
+def _openvino_inner() -> str:
+    """What its CPU plug-in takes by default: the delegate (1.4) passes no precision on."""
+    import openvino
+
+    hint = openvino.Core().get_property("CPU", "INFERENCE_PRECISION_HINT").get_type_name()
+    return {"bf16": "bfloat16", "f16": "float16"}.get(hint, "")
+
+
+def _half() -> str:
+    return "float16"
+
+
+def _vulkan() -> list[Any]:
+    from executorch.backends.vulkan.partitioner.vulkan_partitioner import VulkanPartitioner
+
+    return [VulkanPartitioner()]
+
+
+def _coreml() -> list[Any]:
+    from executorch.backends.apple.coreml.partition import CoreMLPartitioner
+
+    return [CoreMLPartitioner()]
+
+
+def _qnn() -> list[Any]:
+    from executorch.backends.qualcomm.partition.qnn_partitioner import QnnPartitioner
+    from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
+    from executorch.backends.qualcomm.utils.utils import (
+        generate_htp_compiler_spec,
+        generate_qnn_executorch_compiler_spec,
+    )
+
+    return [
+        QnnPartitioner(
+            generate_qnn_executorch_compiler_spec(
+                soc_model=QcomChipset.SM8650, backend_options=generate_htp_compiler_spec(use_fp16=True)
+            )
+        )
+    ]
+
+
+def _tosa() -> list[Any]:
+    from executorch.backends.arm.tosa import TosaSpecification
+    from executorch.backends.arm.tosa.compile_spec import TosaCompileSpec
+    from executorch.backends.arm.tosa.partitioner import TOSAPartitioner
+
+    return [TOSAPartitioner(TosaCompileSpec(TosaSpecification.create_from_string("TOSA-1.0+FP")))]
+
+
+DELEGATES = {
+    "portable": Delegate("portable", _portable),
+    "xnnpack": Delegate("XnnpackBackend", _xnnpack),
+    "xnnpack-dynamic": Delegate("XnnpackBackend", _xnnpack_dynamic),
+    "openvino": Delegate(
+        "OpenvinoBackend", _openvino, install="pip install 'assay[openvino]'", inner=_openvino_inner, fixed=True
+    ),
+    "vulkan": Delegate("VulkanBackend", _vulkan, runs_on="a runtime built with the Vulkan delegate"),
+    "coreml": Delegate(
+        "CoreMLBackend", _coreml, install="pip install coremltools", runs_on="macOS or iOS", inner=_half
+    ),
+    "qnn": Delegate(
+        "QnnBackend",
+        _qnn,
+        install="pip install py-cpuinfo, and the Qualcomm AI Engine Direct SDK with QNN_SDK_ROOT set",
+        runs_on="a Qualcomm device",
+        inner=_half,
+    ),
+    "arm-tosa": Delegate(
+        "TOSABackend", _tosa, install="pip install tosa-tools", runs_on="a TOSA reference model or an Ethos-U"
+    ),
+}
+
+
+def partitioners(delegate: str) -> list[Any]:
+    """Raises Unavailable with what to install."""
+    chosen = DELEGATES[delegate]
+    try:
+        return chosen.partitioners()
+    except (ImportError, OSError) as error:
+        text = " ".join(str(error).split()).rstrip(".")
+        raise Unavailable(
+            f"Lowering for {chosen.id} needs a library that is not here ({text}): {chosen.install or 'install executorch again'}"
+        ) from error

@@ -1,0 +1,208 @@
+"""An exported program lowered by ExecuTorch: bounds for its dynamic sizes, a delegate, and what went where."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from assay.backends.executorch_delegates import DELEGATES, partitioners
+from assay.backends.executorch_failures import lowering_failure
+from assay.backends.placements import count
+from assay.core.model import TensorSpec
+from assay.core.result import Placement
+from assay.errors import Lowering
+from assay.models.program import Names, Program, describe
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+Dims = Mapping[str, tuple[int, int, int]]
+_NO_OPERATORS = ("getitem", "sym_size", "sym_", "executorch_call_delegate", "_operator.")
+_CASTS = ("quantize_per", "dequantize_per", "choose_qparams", "_to_dim_order_copy", "_to_copy")
+_LAYOUT = ("view_copy", "permute_copy", "clone", "unsqueeze_copy", "squeeze_copy", "expand_copy", "t_copy")
+
+
+class Built(msgspec.Struct, frozen=True):
+    """What the artifact itself has forgotten. `bounds` are (least, most) of every symbol of the inputs."""
+
+    delegate: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    bounds: dict[str, tuple[int, int]]
+    placements: tuple[Placement, ...]
+    undelegated: tuple[str, ...]
+    delegated: int | None
+
+
+def bounded(program: Program, dims: Dims, most: int, *, fixed: bool) -> tuple[Program, dict[str, tuple[int, int]]]:
+    """Exported again with an upper bound for every dynamic dimension: ExecuTorch plans memory for the largest sizes, and
+    where none are said it takes those of the example (1.4), so that a larger batch fails. `fixed`: at the usual size of
+    each dimension instead, a batch of 1 where none is named."""
+    symbols = {one for spec in program.inputs for one in spec.shape if isinstance(one, str)}
+    if not symbols:
+        return program, {}
+    import torch
+    from torch.utils import _pytree
+
+    wanted = _fixed(program.inputs, dims) if fixed else {one: _range(one, dims, most) for one in symbols}
+    examples = [_example(spec, wanted, dims) for spec in program.inputs]
+    axes = [
+        {
+            axis: torch.export.Dim.AUTO(min=wanted[one][0], max=wanted[one][1])
+            for axis, one in enumerate(spec.shape)
+            if isinstance(one, str) and not fixed
+        }
+        for spec in program.inputs
+    ]
+    args, kwargs = _pytree.tree_unflatten(examples, program.exported.call_spec.in_spec)
+    dynamic, named = _pytree.tree_unflatten(axes, program.exported.call_spec.in_spec)
+    module = program.exported.module()
+    shapes = {**dict(zip(_parameters(module), dynamic, strict=False)), **named} if kwargs else dynamic
+    with quietly():
+        try:
+            exported = torch.export.export(module, tuple(args), dict(kwargs), dynamic_shapes=shapes)
+        except Exception as error:
+            raise lowering_failure(error, while_="bounding the dynamic sizes") from error
+    again = describe(exported, Names(program.inputs, tuple(spec.name for spec in program.outputs)))
+    # A size that the program was found to be made for is a bound too, and the model's symbol tells it better than a number.
+    inputs = tuple(map(_with_symbols, again.inputs, program.inputs))
+    bounds = {
+        str(symbol): wanted[str(symbol)] if isinstance(size, str) else (size, size)
+        for ours, theirs in zip(inputs, again.inputs, strict=True)
+        for symbol, size in zip(ours.shape, theirs.shape, strict=True)
+        if isinstance(symbol, str)
+    }
+    return replace(again, inputs=inputs), bounds
+
+
+def lowered(program: Program, delegate: str, bounds: dict[str, tuple[int, int]]) -> tuple[Built, bytes]:
+    """The record and the program. Raises errors of `assay.errors.Lowering`, or MemoryError."""
+    chosen = partitioners(delegate)
+    with quietly():
+        from executorch.exir import to_edge_transform_and_lower
+
+        try:
+            edge = to_edge_transform_and_lower(program.exported, partitioner=chosen)
+            delegated, left = _operators(edge.exported_program())
+            executable = edge.to_executorch()
+        except Lowering:
+            raise
+        except Exception as error:
+            raise lowering_failure(error, while_=f"lowering for {delegate}") from error
+    record = Built(
+        delegate,
+        program.inputs,
+        program.outputs,
+        bounds,
+        _placements(delegated, left, DELEGATES[delegate].id),
+        tuple(sorted(name for name, _ in left if _role(name) == "compute")) if chosen else (),
+        len(delegated) if chosen else None,
+    )
+    return record, bytes(executable.buffer)
+
+
+Called = tuple[str, str]
+"""The name of an operator and the type that it computes in."""
+
+
+def _operators(exported: ExportedProgram) -> tuple[list[Called], list[Called]]:
+    """The operators inside delegates, and those outside."""
+    from executorch.exir.lowered_backend_module import get_lowered_submodules
+
+    left = list(_called(exported.graph_module))
+    delegated = [
+        one
+        for _, lowered_module, _ in get_lowered_submodules(exported.graph_module)
+        for one in _called(lowered_module.original_module.graph_module)
+    ]
+    return delegated, left
+
+
+def _called(graph_module: Any) -> Iterator[Called]:
+    for node in graph_module.graph.nodes:
+        if node.op == "call_function":
+            name = _name(node)
+            if not name.startswith(_NO_OPERATORS) and "sym_size" not in name:
+                yield name.removesuffix(".default"), _precision_of(node)
+
+
+def _name(node: Any) -> str:
+    return str(getattr(node.target, "__name__", node.target))
+
+
+def _precision_of(node: Any) -> str:
+    """int8 for an operator between a dequantization and what it feeds: delegates fuse the three."""
+    from assay.models.torch_graph.dtypes import name_of
+
+    if any("dequantize_per" in _name(one) for one in node.all_input_nodes if one.op == "call_function"):
+        return "int8"
+    value = node.meta.get("val")
+    value = value[0] if isinstance(value, list | tuple) and value else value
+    return name_of(value.dtype) if hasattr(value, "dtype") else ""
+
+
+def _placements(delegated: list[Called], left: list[Called], device: str) -> tuple[Placement, ...]:
+    placed = count(
+        [*((name, device, kind) for name, kind in delegated), *((name, "portable", kind) for name, kind in left)]
+    )
+    return tuple(msgspec.structs.replace(one, role=_role(one.operator)) for one in placed)
+
+
+def _role(operator: str) -> str:
+    if any(part in operator for part in _CASTS):
+        return "cast"
+    return "reformat" if any(part in operator for part in _LAYOUT) else "compute"
+
+
+def _range(symbol: str, dims: Dims, most: int) -> tuple[int, int]:
+    if symbol in dims:
+        return max(1, dims[symbol][0]), max(2, dims[symbol][2])
+    return 1, most
+
+
+def _fixed(inputs: tuple[TensorSpec, ...], dims: Dims) -> dict[str, tuple[int, int]]:
+    sizes: dict[str, tuple[int, int]] = {}
+    for spec in inputs:
+        for axis, one in enumerate(spec.shape):
+            if isinstance(one, str):
+                size = dims[one][1] if one in dims else 1 if axis == 0 else 16
+                sizes.setdefault(one, (size, size))
+    return sizes
+
+
+def _with_symbols(made: TensorSpec, asked: TensorSpec) -> TensorSpec:
+    return TensorSpec(made.name, made.dtype, asked.shape)
+
+
+def _example(spec: TensorSpec, wanted: Mapping[str, tuple[int, int]], dims: Dims) -> Any:
+    """Ones of the usual sizes; 1 only where it is the only size, since torch.export takes it for a constant."""
+    import torch
+
+    from assay.models.torch_graph.dtypes import torch_dtype
+
+    sizes = [one if isinstance(one, int) else _usual(one, wanted[one], dims) for one in spec.shape]
+    return torch.ones(sizes, dtype=torch_dtype(spec.dtype))
+
+
+def _usual(symbol: str, bounds: tuple[int, int], dims: Dims) -> int:
+    usual = dims[symbol][1] if symbol in dims else min(16, bounds[1])
+    return min(max(2, usual), bounds[1])
+
+
+def _parameters(module: Any) -> list[str]:
+    import inspect
+
+    return list(inspect.signature(module.forward).parameters)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """torch and executorch warn of their own deprecations at every lowering."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
