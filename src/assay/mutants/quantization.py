@@ -103,14 +103,15 @@ def _integer_sums(graph: Graph) -> Iterable[NodeProto]:
 
 
 def _saturate(graph: Graph, node: NodeProto, distance: float) -> None:
-    """The sum in a wider type, clipped, where integers wrap."""
+    """The sum in double, which holds it exactly, clipped, where integers wrap."""
+    # Not in int64: ONNX Runtime 1.31 takes the smaller of two int64 by their low 32 bits.
     kind = graph.dtype(node.output[0])
     info = np.iinfo(graph.numpy_dtype(node.output[0]))
     for place in (0, 1):
         chain = graph.before(node, place)
-        chain.done(chain.add("Cast", [chain.start], to=TensorProto.INT64))
+        chain.done(chain.add("Cast", [chain.start], to=TensorProto.DOUBLE))
     chain = graph.after(node)
-    low, high = (graph.constant(np.asarray(edge, np.int64)) for edge in (info.min, info.max))
+    low, high = (graph.constant(np.asarray(edge, np.float64)) for edge in (info.min, info.max))
     chain.done(chain.add("Cast", [chain.add("Clip", [chain.start, low, high])], to=kind))
 
 

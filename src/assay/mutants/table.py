@@ -78,5 +78,7 @@ def inject(graph: Graph, mutant: Mutant) -> None:
     if mutant.site not in keys:
         where = f"it applies at {', '.join(sorted(keys)[:5])}" if keys else f"it needs {operator.where}"
         raise UsageError(f"mutation {mutant.operator!r} does not apply at {mutant.site!r}; {where}")
+    # What the file says of inner shapes was true of the model before.
+    del graph.model.graph.value_info[:]
     distance = mutant.distance if mutant.distance is not None else operator.distance
     operator.apply(graph, graph.at(mutant.site), 0.0 if distance is None else distance)
