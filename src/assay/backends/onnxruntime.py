@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import shutil
 import tempfile
@@ -12,9 +11,10 @@ from typing import Any
 
 from assay.backends.availability import installed
 from assay.backends.failures import onnxruntime_failure
+from assay.backends.onnxruntime_profile import placements_of
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
-from assay.backends.placements import coarsest, count
+from assay.backends.placements import coarsest
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
 from assay.errors import Unsupported
@@ -31,8 +31,6 @@ _LEVELS = {
     "all": "ORT_ENABLE_ALL",
 }
 _numbers = itertools.count()
-# Profiles name element types as protobuf does, without "tensor()".
-_NAMES = {key.removeprefix("tensor(").rstrip(")"): name for key, name in {**PLAIN, **EXTENSION}.items()}
 
 
 class OnnxRuntime:
@@ -193,7 +191,7 @@ class OnnxRuntimeEngine:
             else:
                 _run(session, self._last, plain=self._plain)
             self._events = _end_profile(session)
-        return count(_row(event["args"]) for event in json.loads(self._events) if _is_kernel(event))
+        return placements_of(self._events)
 
 
 def _save_into(options: Any, folder: Path) -> None:
@@ -225,16 +223,6 @@ def _end_profile(session: Any) -> bytes:
         return path.read_bytes()
     finally:
         path.unlink(missing_ok=True)
-
-
-def _is_kernel(event: dict[str, Any]) -> bool:
-    return event.get("cat") == "Node" and str(event.get("name", "")).endswith("_kernel_time")
-
-
-def _row(args: dict[str, Any]) -> tuple[str, str, str]:
-    kinds = [kind for output in args.get("output_type_shape", []) for kind in output]
-    precision = _NAMES.get(kinds[0], kinds[0]) if kinds else ""
-    return str(args["op_name"]), str(args["provider"]), precision
 
 
 def _session_options(level: str, threads: int) -> Any:

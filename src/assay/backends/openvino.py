@@ -46,6 +46,8 @@ _EXTENSION = {
     "int4": "i4",
     "uint4": "u4",
 }
+_CASTS = ("Convert", "FakeQuantize")
+_REFORMATS = ("Reorder",)
 _HINTS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
@@ -211,14 +213,23 @@ def _array(tensor: Any) -> Tensor:
 
 
 def _placements(executed: Any) -> tuple[Placement, ...]:
-    rows = []
+    rows: list[tuple[str, str, str, str]] = []
     for node in executed.get_ops():
         info = node.get_rt_info()
         kind = _text(info, "layerType")
         if kind not in ("Input", "Output", "Const"):
             precision = _text(info, "runtimePrecision")
-            rows.append((kind, _DEVICE, _NAMES.get(precision, precision)))
+            rows.append((kind, _DEVICE, _NAMES.get(precision, precision), _role(kind, info)))
     return count(rows)
+
+
+def _role(kind: str, info: Any) -> str:
+    """A node names every layer of the model that it stands for."""
+    if kind in _CASTS:
+        return "cast"
+    if kind in _REFORMATS:
+        return "reformat"
+    return "fused" if "," in _text(info, "originalLayersNames") else "compute"
 
 
 def _text(info: Any, key: str) -> str:

@@ -9,9 +9,12 @@ from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.result import Placement
 
 
-def count(rows: Iterable[tuple[str, str, str]]) -> tuple[Placement, ...]:
-    """One Placement for every distinct (operator, device, precision), in alphabetical order."""
-    return tuple(Placement(*row, count=times) for row, times in sorted(Counter(rows).items()))
+def count(rows: Iterable[tuple[str, str, str] | tuple[str, str, str, str]]) -> tuple[Placement, ...]:
+    """One Placement for every distinct (operator, device, precision), in alphabetical order; a fourth part is the role."""
+    return tuple(
+        Placement(*row[:3], count=times, role=row[3] if len(row) == 4 else "")
+        for row, times in sorted(Counter(rows).items())
+    )
 
 
 def coarsest(placements: Iterable[Placement]) -> str:

@@ -23,18 +23,18 @@ _IMAGE = np.random.default_rng(0).normal(size=(2, 3, 8, 8)).astype(np.float32)
 
 
 @pytest.mark.parametrize(
-    ("flow", "operator", "device"),
+    ("flow", "operator", "device", "role"),
     [
-        ("onnxruntime-disable", "Relu", "CPUExecutionProvider"),
-        ("onnxruntime-extended", "FusedConv", "CPUExecutionProvider"),
+        ("onnxruntime-disable", "Relu", "CPUExecutionProvider", "compute"),
+        ("onnxruntime-extended", "FusedConv", "CPUExecutionProvider", "fused"),
     ],
 )
-def test_the_level_decides_what_runs(tmp_path: Path, flow: str, operator: str, device: str) -> None:
+def test_the_level_decides_what_runs(tmp_path: Path, flow: str, operator: str, device: str, role: str) -> None:
     engine = OnnxRuntime().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS[flow])
     assert engine.facts().placements == ()
     engine.run({INPUT: _IMAGE})
     facts = engine.facts()
-    assert Placement(operator, device, "float32", 1) in facts.placements
+    assert Placement(operator, device, "float32", 1, role) in facts.placements
     assert facts.precision == "float32"
     assert facts.undelegated == ()
     assert facts.options["optimization"] == flow.removeprefix("onnxruntime-")

@@ -1,0 +1,59 @@
+"""What ran, where and in which type: read from ONNX Runtime's profile, which alone tells."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN
+from assay.backends.placements import count
+from assay.core.result import Placement
+
+# Profiles name element types as protobuf does, without "tensor()".
+_NAMES = {key.removeprefix("tensor(").rstrip(")"): name for key, name in {**PLAIN, **EXTENSION}.items()}
+_CASTS = ("Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear")
+_REFORMATS = ("ReorderInput", "ReorderOutput", "MemcpyFromHost", "MemcpyToHost")
+_BYTE = ("int8", "uint8", "int4", "uint4")
+_MULTIPLIES_BYTES = ("Integer", "QLinear", "DynamicQuantize", "MatMulNBits", "QGemm", "QAttention", "QMoE")
+"""In the names of operators that multiply bytes although their output is wider (ConvInteger gives int32)."""
+
+
+def placements_of(profile: bytes) -> tuple[Placement, ...]:
+    """The kernels of the profile, each node once however often it ran, with its provider, type and role."""
+    events = [event for event in json.loads(profile) if _is_kernel(event)]
+    nodes = {(event["name"], event["args"].get("node_index")): event["args"] for event in events}
+    return count(_row(args) for args in nodes.values())
+
+
+def _is_kernel(event: dict[str, Any]) -> bool:
+    return event.get("cat") == "Node" and str(event.get("name", "")).endswith("_kernel_time")
+
+
+def _row(args: dict[str, Any]) -> tuple[str, str, str, str]:
+    operator = str(args["op_name"])
+    return operator, str(args["provider"]), _precision(operator, args), _role(operator)
+
+
+def _precision(operator: str, args: dict[str, Any]) -> str:
+    """Of the first output; of the bytes that go in where those are multiplied."""
+    given, made = (_kinds(args.get(f"{side}_type_shape", [])) for side in ("input", "output"))
+    if any(part in operator for part in _MULTIPLIES_BYTES):
+        return next((kind for kind in given if kind in _BYTE), made[0] if made else "")
+    return made[0] if made else ""
+
+
+def _kinds(shapes: list[dict[str, Any]]) -> list[str]:
+    return [_NAMES.get(kind, kind) for one in shapes for kind in one]
+
+
+def _role(operator: str) -> str:
+    """Fused is what the standard does not know, its variants of layout apart, and the quantized operators: those stand for
+    an operator between a DequantizeLinear and a QuantizeLinear."""
+    import onnx
+
+    if operator in _CASTS:
+        return "cast"
+    if operator in _REFORMATS:
+        return "reformat"
+    plain = operator.removeprefix("Nhwc")
+    return "compute" if onnx.defs.has(plain) and not plain.startswith("QLinear") else "fused"
