@@ -1,0 +1,130 @@
+"""A worker of one flow imports that flow's libraries and no other's, whatever else is installed and asked for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assay import plugins
+from assay.core.case import Case
+from assay.core.environment import Interpreter
+from assay.core.flow import Flow
+from assay.core.job import Job, Task
+from assay.core.result import Cause, Outcome
+from assay.errors import EnvironmentFailed
+from assay.launch.pool import Fresh, Pool
+from assay.models.onnx_file import open_model
+
+LIBRARIES = (
+    "onnxruntime", "openvino", "tvm", "executorch", "iree", "ncnn", "MNN", "ai_edge_litert", "tensorrt", "nncf",
+    "transformers", "sklearn", "jax", "coremltools", "sqlalchemy", "pydantic", "typer", "rich",
+)  # fmt: skip
+"""What some worker may import and others may not, or none may. torch apart: half of the others import it themselves."""
+
+OWN = {
+    "onnxruntime": {"onnxruntime"},
+    "openvino": {"openvino"},
+    "tvm": {"tvm"},
+    "executorch": {"executorch"},
+    "iree": {"iree"},
+    "ncnn": {"ncnn"},
+    "mnn": {"MNN"},
+    "torch": set(),
+    "reference": set(),
+    "faulty": set(),
+}
+NO_TORCH = ("onnxruntime", "openvino", "iree", "mnn", "reference", "faulty")
+
+_EXECUTE = """
+import sys
+from assay.core.wire import decode_job
+from assay.worker.serve import serve
+from assay.worker.stages import Stages
+from assay.worker.tasks import execute
+result = execute(decode_job(sys.stdin.buffer.read()), Stages(lambda stage: None))
+print("modules", result.outcome.value, *sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def _installed() -> list[str]:
+    found = plugins.catalogue()
+    return [name for name in OWN if name in found.backends and found.backends[name].availability().available]
+
+
+@pytest.mark.parametrize("name", _installed())
+def test_a_worker_of_one_backend_imports_no_other(name: str, linear: Path, golden: Path) -> None:
+    """The whole of a verify job, transforms of the driver's own environment included."""
+    flow = plugins.catalogue().backends[name].flows[0]
+    job = Job(Case("linear", open_model(linear)), flow, Task.VERIFY, reference=str(golden))
+    given = msgspec.msgpack.encode(job)
+    done = subprocess.run([sys.executable, "-c", _EXECUTE], input=given, capture_output=True, check=True)
+    line = next(text for text in done.stdout.decode().splitlines() if text.startswith("modules "))
+    _, outcome, *modules = line.split()
+    assert outcome == "ok", done.stdout.decode()[-2000:]
+    assert set(modules) & set(LIBRARIES) - OWN[name] == set()
+    assert OWN[name] <= set(modules)
+    if name in NO_TORCH:
+        assert "torch" not in modules
+
+
+def _counted(tmp_path: Path) -> Interpreter:
+    """An interpreter that writes a line for each process that is started with it."""
+    script = tmp_path / "python"
+    script.write_text(
+        f'#!/bin/sh\necho "$CUDA_VISIBLE_DEVICES" >> {tmp_path / "started"}\nexec {sys.executable} "$@"\n'
+    )
+    script.chmod(0o755)
+    return Interpreter(str(script))
+
+
+def _started(tmp_path: Path) -> int:
+    return len((tmp_path / "started").read_text().splitlines())
+
+
+def _jobs(linear: Path, golden: Path, flows: list[Flow]) -> list[Job]:
+    model = open_model(linear)
+    return [
+        Job(Case(f"case{number}", model), flow, Task.VERIFY, reference=str(golden))
+        for number in range(3)
+        for flow in flows
+    ]
+
+
+def test_one_process_serves_one_kind_and_is_kept_for_it(tmp_path: Path, linear: Path, golden: Path) -> None:
+    counted = _counted(tmp_path)
+    reference = plugins.find_flow("reference")
+    flows = [plugins.find_flow("faulty"), reference, msgspec.structs.replace(reference, name="another")]
+    jobs = _jobs(linear, golden, flows)
+    results = list(Pool(1, interpreter=lambda name: counted).launch(jobs))
+    assert {result.outcome for result in results} == {Outcome.OK}
+    assert len(results) == 9
+    assert _started(tmp_path) == 2
+    (tmp_path / "started").unlink()
+    assert len(list(Fresh(interpreter=lambda name: counted).launch(jobs))) == 9
+    assert _started(tmp_path) == 9
+
+
+def _only_own(name: str) -> Interpreter:
+    if name == "gone":
+        raise EnvironmentFailed("the environment 'gone' is not to be had")
+    return Interpreter("/bin/false" if name == "dead" else sys.executable)
+
+
+@pytest.mark.parametrize("make", [lambda: Pool(2, interpreter=_only_own), lambda: Fresh(interpreter=_only_own)])
+def test_an_environment_that_is_not_to_be_had_hurts_its_own_jobs_only(make, linear: Path, golden: Path) -> None:
+    flow = plugins.find_flow("faulty")
+    flows = [
+        msgspec.structs.replace(flow, name=f"faulty@{name}", environment=name) for name in ("gone", "dead", "fine")
+    ]
+    results = list(make().launch(_jobs(linear, golden, flows)))
+    assert len(results) == 9
+    outcomes = {result.flow: (result.outcome, result.cause) for result in results}
+    missing = (Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY)
+    assert outcomes == {"faulty@gone": missing, "faulty@dead": missing, "faulty@fine": (Outcome.OK, Cause.NONE)}
+    told = {result.flow: result.detail for result in results}
+    assert "'gone' is not to be had" in told["faulty@gone"]
+    assert "assay env build dead" in told["faulty@dead"]
