@@ -24,13 +24,13 @@ _ARTIFACT = "model.pte"
 _BUILT = "built.json"
 
 
-def _flow(name: str, delegate: str, precision: str = "float32", transforms: tuple[str, ...] = ()) -> Flow:
+def _flow(name: str, delegate: str, precision: str = "float32", transform: str = "") -> Flow:
     return Flow(
         name=f"executorch-{name}",
         backend="executorch",
         options={"delegate": delegate},
         precision=precision,
-        transforms=transforms,
+        transforms=(transform,) if transform else (),
     )
 
 
@@ -50,6 +50,9 @@ class ExecuTorch:
     flows = (
         _flow("portable", "portable"),
         _flow("xnnpack", "xnnpack"),
+        _flow("xnnpack-dynamic-int8-per-channel", "xnnpack-dynamic", "int8", "xnnpack-int8:dynamic-per-channel"),
+        _flow("xnnpack-static-int8-per-channel", "xnnpack", "int8", "xnnpack-int8:static-per-channel"),
+        _flow("xnnpack-static-int8-per-tensor", "xnnpack", "int8", "xnnpack-int8:static-per-tensor"),
         _flow("openvino", "openvino", "bfloat16"),
         _flow("vulkan", "vulkan"),
         _flow("coreml", "coreml", "float16"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,12 +15,14 @@ from assay.backends.placements import count
 from assay.core.model import TensorSpec
 from assay.core.result import Placement
 from assay.errors import Lowering
-from assay.models.program import Names, Program, describe
+from assay.models.program import Program
+from assay.models.reexport import bounds_of, reexport, symbols
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 Dims = Mapping[str, tuple[int, int, int]]
+_USUAL = 16
 _NO_OPERATORS = ("getitem", "sym_size", "sym_", "executorch_call_delegate", "_operator.")
 _CASTS = ("quantize_per", "dequantize_per", "choose_qparams", "_to_dim_order_copy", "_to_copy")
 _LAYOUT = ("view_copy", "permute_copy", "clone", "unsqueeze_copy", "squeeze_copy", "expand_copy", "t_copy")
@@ -40,44 +41,24 @@ class Built(msgspec.Struct, frozen=True):
 
 
 def bounded(program: Program, dims: Dims, most: int, *, fixed: bool) -> tuple[Program, dict[str, tuple[int, int]]]:
-    """Exported again with an upper bound for every dynamic dimension: ExecuTorch plans memory for the largest sizes, and
-    where none are said it takes those of the example (1.4), so that a larger batch fails. `fixed`: at the usual size of
-    each dimension instead, a batch of 1 where none is named."""
-    symbols = {one for spec in program.inputs for one in spec.shape if isinstance(one, str)}
-    if not symbols:
+    """Exported again with an upper bound for every dynamic size: ExecuTorch plans memory for the largest sizes, and where
+    none are said it takes those of the example (1.4), so that a larger batch fails. `fixed`: at the usual size of each
+    instead, a batch of 1 where none is named."""
+    where = symbols(program.inputs)
+    if not where:
         return program, {}
-    import torch
-    from torch.utils import _pytree
-
-    wanted = _fixed(program.inputs, dims) if fixed else {one: _range(one, dims, most) for one in symbols}
-    examples = [_example(spec, wanted, dims) for spec in program.inputs]
-    axes = [
-        {
-            axis: torch.export.Dim.AUTO(min=wanted[one][0], max=wanted[one][1])
-            for axis, one in enumerate(spec.shape)
-            if isinstance(one, str) and not fixed
-        }
-        for spec in program.inputs
-    ]
-    args, kwargs = _pytree.tree_unflatten(examples, program.exported.call_spec.in_spec)
-    dynamic, named = _pytree.tree_unflatten(axes, program.exported.call_spec.in_spec)
-    module = program.exported.module()
-    shapes = {**dict(zip(_parameters(module), dynamic, strict=False)), **named} if kwargs else dynamic
-    with quietly():
-        try:
-            exported = torch.export.export(module, tuple(args), dict(kwargs), dynamic_shapes=shapes)
-        except Exception as error:
-            raise lowering_failure(error, while_="bounding the dynamic sizes") from error
-    again = describe(exported, Names(program.inputs, tuple(spec.name for spec in program.outputs)))
-    # A size that the program was found to be made for is a bound too, and the model's symbol tells it better than a number.
-    inputs = tuple(map(_with_symbols, again.inputs, program.inputs))
-    bounds = {
-        str(symbol): wanted[str(symbol)] if isinstance(size, str) else (size, size)
-        for ours, theirs in zip(inputs, again.inputs, strict=True)
-        for symbol, size in zip(ours.shape, theirs.shape, strict=True)
-        if isinstance(symbol, str)
-    }
-    return replace(again, inputs=inputs), bounds
+    if fixed:
+        usual = {one: dims[one][1] if one in dims else 1 if axis == 0 else _USUAL for one, axis in where.items()}
+        wanted = {one: (size, size) for one, size in usual.items()}
+    else:
+        wanted = {one: _range(one, dims, most) for one in where}
+        # Never 0 or 1, which torch.export takes for constants.
+        usual = {one: max(2, min(dims[one][1] if one in dims else _USUAL, wanted[one][1])) for one in where}
+    try:
+        again = reexport(program, wanted, usual=usual)
+    except Exception as error:
+        raise lowering_failure(error, while_="bounding the dynamic sizes") from error
+    return again, bounds_of(again, wanted)
 
 
 def lowered(program: Program, delegate: str, bounds: dict[str, tuple[int, int]]) -> tuple[Built, bytes]:
@@ -101,7 +82,7 @@ def lowered(program: Program, delegate: str, bounds: dict[str, tuple[int, int]])
         bounds,
         _placements(delegated, left, DELEGATES[delegate].id),
         tuple(sorted(name for name, _ in left if _role(name) == "compute")) if chosen else (),
-        len(delegated) if chosen else None,
+        sum(_role(name) != "cast" for name, _ in delegated) if chosen else None,
     )
     return record, bytes(executable.buffer)
 
@@ -163,41 +144,6 @@ def _range(symbol: str, dims: Dims, most: int) -> tuple[int, int]:
     if symbol in dims:
         return max(1, dims[symbol][0]), max(2, dims[symbol][2])
     return 1, most
-
-
-def _fixed(inputs: tuple[TensorSpec, ...], dims: Dims) -> dict[str, tuple[int, int]]:
-    sizes: dict[str, tuple[int, int]] = {}
-    for spec in inputs:
-        for axis, one in enumerate(spec.shape):
-            if isinstance(one, str):
-                size = dims[one][1] if one in dims else 1 if axis == 0 else 16
-                sizes.setdefault(one, (size, size))
-    return sizes
-
-
-def _with_symbols(made: TensorSpec, asked: TensorSpec) -> TensorSpec:
-    return TensorSpec(made.name, made.dtype, asked.shape)
-
-
-def _example(spec: TensorSpec, wanted: Mapping[str, tuple[int, int]], dims: Dims) -> Any:
-    """Ones of the usual sizes; 1 only where it is the only size, since torch.export takes it for a constant."""
-    import torch
-
-    from assay.models.torch_graph.dtypes import torch_dtype
-
-    sizes = [one if isinstance(one, int) else _usual(one, wanted[one], dims) for one in spec.shape]
-    return torch.ones(sizes, dtype=torch_dtype(spec.dtype))
-
-
-def _usual(symbol: str, bounds: tuple[int, int], dims: Dims) -> int:
-    usual = dims[symbol][1] if symbol in dims else min(16, bounds[1])
-    return min(max(2, usual), bounds[1])
-
-
-def _parameters(module: Any) -> list[str]:
-    import inspect
-
-    return list(inspect.signature(module.forward).parameters)
 
 
 @contextmanager
