@@ -134,7 +134,7 @@ def _check_refused(answer: subprocess.CompletedProcess[str], words: str) -> None
         (["--option", "optimization=fast"], "one of"),
         (["--task", "verfy"], "verify"),
         (["--memory", "much"], "4GB"),
-        (["--baseline", "nothing"], "no run"),
+        (["--against", "nothing"], "no run"),
         (["--policy", "nowhere.toml"], "nowhere.toml"),
         (["--answers", "poetry", "--task", "verify"], "poetry"),
     ],

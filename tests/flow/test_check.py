@@ -151,7 +151,7 @@ def test_golden_life_cycle(here: Path) -> None:
 def test_a_degraded_run_fails_against_its_baseline(here: Path) -> None:
     first = assay.check("linear.onnx", flows=["onnxruntime"])
     (here / "p.toml").write_text('[[goal]]\nfigure = "artifact.bytes"\npercent-max-degradation = 1\nagainst = "run"\n')
-    same = run_assay("check", "linear.onnx", "--policy", "p.toml", "--baseline", first.run.id, cwd=here)
+    same = run_assay("check", "linear.onnx", "--policy", "p.toml", "--against", first.run.id, cwd=here)
     assert same.returncode == 0, same.stdout
     alone = run_assay("check", "linear.onnx", "--policy", "p.toml", cwd=here)
     assert alone.returncode == 3, alone.stdout

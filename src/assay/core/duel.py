@@ -7,7 +7,6 @@ import msgspec
 from assay.core.flow import Flow
 from assay.core.model import Model
 
-
 USUAL_LOOKS = (4, 6, 8, 12, 16, 20)
 _STEP = 8
 
@@ -25,7 +24,8 @@ class SpeedRule(msgspec.Struct, frozen=True):
     `floor`: a slow-down below it is nobody's concern. `margin`: below it an engine is called the same. `alpha` and
     `beta` are the chances of a wrong "slower" and of a wrong "same", each spent in equal parts over `looks`, the numbers
     of launches after which the data are looked at. `spread` is the least standard deviation between launches that is
-    believed. `wall_floor` is the coarse limit on the wall clock, for what CPU time cannot see: waiting.
+    believed. `wall_floor` is the coarse limit on the wall clock, for what CPU time cannot see: waiting;
+    `load_floor` that on the time to load.
     """
 
     floor: float = 0.01
@@ -35,18 +35,20 @@ class SpeedRule(msgspec.Struct, frozen=True):
     looks: tuple[int, ...] = USUAL_LOOKS
     spread: float = 0.002
     wall_floor: float = 0.25
+    load_floor: float = 0.5
 
 
 class Rival(msgspec.Struct, frozen=True):
     """What the candidate is held against: a model on a flow, to be built, or the `artifact` of a baseline, to be loaded.
 
-    `name` is what reports call it; `inputs` a safetensors golden folder of the baseline's own inputs ("": the case's).
+    `name` is what reports call it; `trouble` says why there is nothing to be held against ("" where there is).
     """
 
     name: str
     flow: Flow
     model: Model
     artifact: str = ""
+    trouble: str = ""
 
 
 class Launch(msgspec.Struct, frozen=True):

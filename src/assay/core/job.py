@@ -21,7 +21,6 @@ class Task(enum.StrEnum):
     VERIFY = "verify"
     MEASURE = "measure"
     DUEL = "duel"
-    BLESS = "bless"
     DERIVE = "derive"
     MUTANTS = "mutants"
     PROBE = "probe"
@@ -49,8 +48,9 @@ class Job(msgspec.Struct, frozen=True):
     """What crosses the wall on the way in. `scratch` is a folder the worker may write to; `blobs` the blob
     store's folder; `reference` a golden folder recorded by the oracle for this run, where the case has no
     golden of its own; `why` the reason that a record job writes into it; `profile` the folder of the derived
-    tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is fought with, under the
-    rule `speed`."""
+    tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is
+    fought with, under the rule `speed`; `keep` where a measure job leaves a copy of
+    the artifact that it measured."""
 
     case: Case
     flow: Flow
@@ -64,6 +64,7 @@ class Job(msgspec.Struct, frozen=True):
     profile: str = ""
     rival: Rival | None = None
     speed: SpeedRule = SpeedRule()
+    keep: str = ""
 
     @property
     def key(self) -> str:

@@ -38,7 +38,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     words = ["assay", "check", _operand(job.case.model.source), *_flow(job.flow)]
     for name, value in sorted(job.flow.options.items()):
         words += ["--option", f"{name}={_option_text(value)}"]
-    words += [*_inputs(job.case), *_contract(job.case.contract), "--task", job.task.value]
+    words += [*_inputs(job.case), *_contract(job.case.contract), *_task(job)]
     if job.task is Task.MEASURE:
         words += _measuring(job.measuring)
     return shlex.join([*words, *_limits(job.limits), *_policy(command or ()), *_requirements(command or ())])
@@ -53,6 +53,10 @@ def _words(command: str) -> tuple[str, ...] | None:
     except ValueError:
         return None
     return tuple(words[2:]) if words[:2] == ["assay", "check"] else None
+
+
+def _task(job: Job) -> list[str]:
+    return ["--baseline", "--only", job.key] if job.task is Task.DUEL else ["--task", job.task.value]
 
 
 def _from_config(command: Sequence[str], case: Case) -> bool:

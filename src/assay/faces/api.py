@@ -22,6 +22,7 @@ from assay.faces.composition import open_house
 from assay.faces.environments import check_environment, known_environments
 from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_dims, parse_options, with_options
+from assay.judge.duels import with_baseline_goals
 from assay.judge.requirement import parse_requirement
 from assay.pipeline.check import Checked
 from assay.pipeline.check import check as run_pipeline
@@ -145,7 +146,7 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
     measuring = _measuring(options, config)
     policy = load_policy(options.policy) if options.policy else config.policy if config else Policy()
     policy = msgspec.structs.replace(policy, goals=(*policy.goals, *map(parse_requirement, options.require)))
-    if options.baseline:
+    if options.baseline and options.task == "all":
         policy = with_baseline_goals(policy)
     wanted_measuring = options.task == "measure" or (options.task == "all" and (config is None or config.measure))
     return Request(

@@ -49,7 +49,7 @@ class RunOptions:
     save: Path | None = None
     timeout_s: float = 60.0
     memory: str = ""
-    baseline: str = ""
+    against: str = ""
     only: str = ""
     skip_unavailable: bool = False
     accept_counts: bool = False
@@ -62,8 +62,8 @@ def run_suites(options: RunOptions, progress: Progress = lambda done, planned, r
     reports = destinations(options.reports)
     request = _request(options)
     with open_house(options.history, workers=options.jobs, recycle=RECYCLE, progress=progress) as house:
-        if options.baseline:
-            request = dataclasses.replace(request, baseline=house.store.run(options.baseline).id)
+        if options.against:
+            request = dataclasses.replace(request, baseline=house.store.run(options.against).id)
         checked = run_pipeline(request, house)
     for destination in reports:
         destination.write(checked)
@@ -104,7 +104,7 @@ def _request(options: RunOptions) -> SuiteRequest:
         policy=policy,
         limits=Limits(timeout_s=options.timeout_s, memory_bytes=parse_bytes(options.memory) if options.memory else 0),
         command=options.command,
-        baseline=options.baseline,
+        baseline=options.against,
         only=options.only,
         workers=options.jobs,
         accept_counts=options.accept_counts,

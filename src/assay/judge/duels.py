@@ -9,13 +9,26 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from assay.core.duel import Duel, SpeedRule
-from assay.core.policy import Policy
+from assay.core.policy import Goal, Policy
 from assay.core.result import BuildFacts, Result
 from assay.core.verdict import Word
 from assay.judge.opinion import Opinion
-from assay.stats.launches import Answer, decide, wall_slower
+from assay.stats.launches import Answer, decide, surely_above
 
 CHANGES_SHOWN = 5
+
+
+BASELINE_GOALS = (
+    Goal("memory.load_peak_bytes", percent_max_degradation=10.0),
+    Goal("memory.run_peak_bytes", percent_max_degradation=10.0),
+    Goal("artifact.bytes", percent_max_degradation=2.0),
+)
+
+
+def with_baseline_goals(policy: Policy) -> Policy:
+    """What is asked of a check beside its baseline, where the policy says nothing of that figure."""
+    asked = {goal.figure for goal in policy.goals}
+    return replace(policy, goals=(*policy.goals, *(goal for goal in BASELINE_GOALS if goal.figure not in asked)))
 
 
 def judged(opinion: Opinion, policy: Policy) -> Opinion:
@@ -43,12 +56,15 @@ def _word(answer: Answer, seen: Duel, rule: SpeedRule) -> tuple[Word, str]:
     said = f"{_percent(answer.mean)} CPU time against {seen.rival} ({_interval(answer)}, {answer.launches} launches; {_times(seen)})"
     if answer.word == "slower":
         return Word.FAIL, f"slower: {said}"
-    if wall_slower([one.wall for one in seen.launches], rule):
+    if surely_above([one.wall for one in seen.launches], rule.wall_floor, rule):
         wall = percent(sum(one.wall for one in seen.launches) / len(seen.launches))
         text = (
             f"slower by {wall:.0f} % on the wall clock, though not in CPU time: it waits (lost threads, locks, files)"
         )
         return Word.FAIL, f"{text}; {said}"
+    if surely_above([one.load for one in seen.launches], rule.load_floor, rule):
+        load = percent(sum(one.load for one in seen.launches) / len(seen.launches))
+        return Word.FAIL, f"loads slower by {load:.0f} %; {answer.word}: {said}"
     if answer.word in ("same", "faster"):
         return Word.PASS, f"{answer.word}: {said}"
     return Word.INCONCLUSIVE, f"undecided: {said}; {_advice(answer)}"

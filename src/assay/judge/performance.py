@@ -14,7 +14,7 @@ from assay.judge import goals
 from assay.judge.expectations import matches
 from assay.judge.figure_table import home_task
 from assay.judge.figures import figures, samples_missing
-from assay.judge.opinion import Complaint, Opinion
+from assay.judge.opinion import Complaint, Opinion, split_key
 
 Figures = Mapping[str, float]
 Numbered = Mapping[str, Figures]
@@ -88,10 +88,17 @@ def _kept(goal: Goal, one: Opinion, now: Numbered, then: Numbered) -> Complaint 
         key = f"{one.cell[0]}|{flow}|{one.task}" if same_run else one.job_key
         whose = f"flow '{flow}'" if same_run else "the baseline run"
         base = (now if same_run else then).get(key, {}).get(goal.figure)
+        if base is None and not same_run:
+            base = next((named[goal.figure] for named in _of_cell(then, one) if goal.figure in named), None)
         if base is None:
             return _no_baseline(goal, whose, observed, flow if same_run else "")
         complaint = goals.relative(goal, observed, base, whose)
     return _with_doubt(complaint, one)
+
+
+def _of_cell(numbered: Numbered, one: Opinion) -> list[Figures]:
+    """Other jobs of the same case and flow: the artifact is the same for all of them."""
+    return [named for key, named in numbered.items() if split_key(key)[:2] == one.cell]
 
 
 def _with_doubt(complaint: Complaint | None, one: Opinion) -> Complaint | None:

@@ -53,6 +53,15 @@ def file_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
+def folder_digest(folder: Path) -> tuple[int, str]:
+    """Bytes of all files below, and the sha256 of their digests in the order of their names ("" for no file)."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    total = hashlib.sha256()
+    for path in files:
+        total.update(f"{path.relative_to(folder)}:{file_digest(path)}\n".encode())
+    return sum(path.stat().st_size for path in files), total.hexdigest() if files else ""
+
+
 def flush_to_disk(path: Path) -> None:
     """fsync a file or a folder: what was written before survives a power cut. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -223,6 +223,7 @@ class SpeedFile(_Table):
     beta: Share = 0.05
     launches: Annotated[int, Field(ge=4, le=200)] = 20
     wall_floor_percent: Positive = 25.0
+    load_floor_percent: Positive = 50.0
 
     @model_validator(mode="after")
     def _room(self) -> SpeedFile:
@@ -242,6 +243,7 @@ class SpeedFile(_Table):
             beta=self.beta,
             looks=looks(self.launches),
             wall_floor=self.wall_floor_percent / 100.0,
+            load_floor=self.load_floor_percent / 100.0,
         )
 
 

@@ -25,6 +25,7 @@ class ModelRequest:
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """Everything that decides what a run does. `baseline` is the id of a run to compare figures with ("" for none);
+    `duels` asks for one with the blessed engine of every cell;
     `measuring` None leaves measuring out; `only` keeps one job (`case|flow|task`) of those."""
 
     models: tuple[ModelRequest, ...]
@@ -34,4 +35,5 @@ class Request:
     verify: bool = True
     command: str = "assay check"
     baseline: str = ""
+    duels: bool = False
     only: str = ""

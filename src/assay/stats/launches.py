@@ -84,12 +84,13 @@ def _student(share: float, freedom: int) -> float:
     return float(stdtrit(freedom, share))
 
 
-def wall_slower(ratios: Sequence[float], rule: SpeedRule) -> bool:
-    """The coarse check of the wall clock over all launches: surely above 0, and above `wall_floor`."""
+def surely_above(ratios: Sequence[float], floor: float, rule: SpeedRule) -> bool:
+    """The coarse check of what is too restless for the fine one (wall clock, loading): over all launches surely above 0,
+    and mean and median above `floor` (0.25 is 25 percent)."""
     if len(ratios) < rule.looks[0]:
         return False
     count, mean = len(ratios), math.fsum(ratios) / len(ratios)
     spread = max(math.sqrt(math.fsum((one - mean) ** 2 for one in ratios) / (count - 1)), rule.spread)
     middle = sorted(ratios)[count // 2]
     lower = mean - _student(1.0 - rule.alpha, count - 1) * spread / math.sqrt(count)
-    return lower > 0.0 and min(mean, middle) > math.log1p(rule.wall_floor)
+    return lower > 0.0 and min(mean, middle) > math.log1p(floor)

@@ -58,8 +58,12 @@ class Seen:
 def duel(job: Job, stages: Stages) -> Result:
     """Raises UsageError where the two do not take the same inputs."""
     assert job.rival is not None
-    feed = golden_of(job).inputs[0]
+    if job.rival.trouble:
+        return msgspec.structs.replace(blank_result(job), duel=Duel(job.rival.name, trouble=job.rival.trouble))
+    sample = golden_of(job).inputs[:1]
     own = lower(job, stages)
+    # A transform may change the type of an input; both sides are fed what the candidate takes.
+    feed = own.rewritten.fed(sample)[0]
     rival_job = msgspec.structs.replace(
         job, flow=job.rival.flow, case=msgspec.structs.replace(job.case, model=job.rival.model)
     )

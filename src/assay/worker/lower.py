@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,8 +12,9 @@ import msgspec
 from assay import plugins
 from assay.core.job import Job
 from assay.core.result import BuildFacts, Stage
-from assay.models.files import file_digest
+from assay.models.files import folder_digest
 from assay.ports import Backend, Engine
+from assay.worker.forms import in_form
 from assay.worker.rewrite import Rewritten, rewrite
 from assay.worker.scratch import artifact_folder
 from assay.worker.stages import Stages
@@ -45,13 +45,13 @@ def lower(job: Job, stages: Stages) -> Lowered:
     with stages.enter(Stage.IMPORT):
         backend: Backend = _backend(job.flow.backend)()
         backend.prepare()
-    changed = rewrite(job, Path(job.case.model.source), stages)
+    changed = in_form(rewrite(job, Path(job.case.model.source), stages), backend.accepts, job, stages)
     with stages.enter(Stage.LOWER):
         engine = backend.lower(changed.model, msgspec.structs.replace(job.flow, dims=job.case.inputs.dims))
     with stages.enter(Stage.SAVE):
         folder = artifact_folder(job.scratch)
         engine.save(folder)
-        lowered = Lowered(backend, folder, *_weigh(folder), rewritten=changed)
+        lowered = Lowered(backend, folder, *folder_digest(folder), rewritten=changed)
         stages.built = lowered.facts(engine)
         del engine
     return lowered
@@ -80,12 +80,3 @@ def delegation(facts: BuildFacts) -> str:
         return ""
     left = ", ".join(sorted(set(facts.undelegated))[:5])
     return f"nothing was delegated: all operators were left to another device{f' ({left})' if left else ''}"
-
-
-def _weigh(folder: Path) -> tuple[int, str]:
-    """Bytes of all files, and the digest of their digests in the order of their names."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    total = hashlib.sha256()
-    for path in files:
-        total.update(f"{path.relative_to(folder)}:{file_digest(path)}\n".encode())
-    return sum(path.stat().st_size for path in files), total.hexdigest() if files else ""

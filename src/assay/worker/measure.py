@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -31,6 +32,8 @@ def measure(job: Job, stages: Stages) -> Result:
     """One engine, loaded once, at every batch size asked for. Raises UsageError for a batch the model cannot take."""
     inputs = golden_of(job).inputs
     lowered = lower(job, stages)
+    if job.keep:
+        shutil.copytree(lowered.folder, job.keep)
     resettable = reset_peak()
     before = resident_bytes()
     engine = load(lowered, job, stages)

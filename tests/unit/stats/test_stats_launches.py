@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from assay.core.duel import SpeedRule
-from assay.stats.launches import decide, wall_slower
+from assay.stats.launches import decide, surely_above
 
 RULE = SpeedRule()
 
@@ -73,9 +73,9 @@ def test_errors_over_many_draws(shift: float, word: str, share: float) -> None:
 
 
 def test_the_wall_clock_has_a_coarse_limit_of_its_own() -> None:
-    assert wall_slower(_around(math.log(2.0), 0.1), RULE)
-    assert not wall_slower(_around(math.log(1.1), 0.02), RULE)
-    assert not wall_slower(_around(math.log(2.0), 2.5), RULE)
-    assert not wall_slower([1.0], RULE)
+    assert surely_above(_around(math.log(2.0), 0.1), RULE.wall_floor, RULE)
+    assert not surely_above(_around(math.log(1.1), 0.02), RULE.wall_floor, RULE)
+    assert not surely_above(_around(math.log(2.0), 2.5), RULE.wall_floor, RULE)
+    assert not surely_above([1.0], RULE.wall_floor, RULE)
     one_stall = [0.0] * 19 + [20.0]
-    assert not wall_slower(one_stall, RULE)
+    assert not surely_above(one_stall, RULE.wall_floor, RULE)

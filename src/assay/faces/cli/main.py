@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
-from assay.faces.cli import check, compare, env, expect, golden, history, mutate, run, setup, suite
+from assay.faces.cli import baseline, check, compare, env, expect, golden, history, mutate, run, setup, suite
 
 FAILED = 1
 USAGE = 2
@@ -26,6 +26,7 @@ app = typer.Typer(
     "5 nothing was executed.",
 )
 app.command("check")(check.check)
+app.add_typer(baseline.app, name="baseline")
 app.command("compare")(compare.compare)
 app.command("run")(run.run)
 app.add_typer(suite.app, name="suite")

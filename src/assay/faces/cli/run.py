@@ -34,7 +34,7 @@ def run(
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run in a file for `assay merge`.")] = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds per case, importing the backend apart.")] = 60.0,
     memory: Annotated[str, typer.Option(metavar="SIZE", help="Resident memory per case [no limit].")] = "",
-    baseline: Annotated[str, typer.Option(metavar="RUN", help="The run that degradation limits compare with.")] = "",
+    against: Annotated[str, typer.Option(metavar="RUN", help="The run that degradation limits compare with.")] = "",
     only: Annotated[str, typer.Option(metavar="JOB", help="One job, CASE|FLOW|TASK: what repro lines use.")] = "",
     skip_unavailable: Annotated[
         bool, typer.Option("--skip-unavailable", help="A flow that is not installed is skipped instead of failed.")
@@ -62,7 +62,7 @@ def run(
         save=save,
         timeout_s=timeout,
         memory=memory,
-        baseline=baseline,
+        against=against,
         only=only,
         skip_unavailable=skip_unavailable,
         accept_counts=accept_counts,

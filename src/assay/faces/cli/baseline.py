@@ -1,0 +1,66 @@
+"""`assay baseline`: the engines that the next ones are held against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.faces.cli.common import DEFAULT_HISTORY, History
+
+app = typer.Typer(
+    help="Blessed engines, to be run again beside the next: set, list, remove.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+Reason = Annotated[str, typer.Option(help="Why this engine is the one to hold others against; kept with it.")]
+
+
+@app.command("set")
+def set_(
+    models: Annotated[
+        list[Path] | None, typer.Argument(metavar="MODEL...", help="ONNX files. None: all that assay.toml lists.")
+    ] = None,
+    reason: Reason = "",
+    flow: Annotated[list[str] | None, typer.Option(help="A flow. Repeatable.")] = None,
+    golden: Annotated[Path | None, typer.Option(help="Golden folder whose first sample is the input.")] = None,
+    config: Annotated[Path | None, typer.Option(help="The file that lists models and flows [assay.toml].")] = None,
+    history: History = "",
+) -> None:
+    """Build and measure, and keep the engines with who, when and why."""
+    from assay.faces.api import CheckOptions
+    from assay.faces.baselines import set_baselines
+
+    options = CheckOptions(
+        models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, config=config, history=history
+    )
+    for one in set_baselines(options, reason):
+        size = one.result.facts.artifact_bytes
+        print(f"blessed {one.case} on {one.flow.name}: {size} bytes, {one.result.facts.backend_version}, by {one.who}")
+
+
+@app.command("list")
+def list_(history: History = DEFAULT_HISTORY) -> None:
+    """All of them, with who, when and why."""
+    from assay.faces.baselines import list_baselines
+
+    found = list_baselines(history)
+    for one in found:
+        where = f"{one.machine.cpu}, {one.machine.cores} cores"
+        version = one.result.facts.backend_version
+        print(f"{one.case} on {one.flow.name} ({version}; {where}), {one.created_at[:16]} by {one.who}: {one.why}")
+    if not found:
+        print("no baseline yet: assay baseline set MODEL --flow FLOW --reason ...")
+
+
+@app.command("remove")
+def remove(
+    case: Annotated[str, typer.Argument(help="As `assay baseline list` names it.")],
+    flow: Annotated[str, typer.Option(help="The flow.")],
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Forget the engines of one model on one flow."""
+    from assay.faces.baselines import remove_baseline
+
+    print(f"{remove_baseline(case, flow, history)} removed")

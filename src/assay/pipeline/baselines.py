@@ -1,0 +1,124 @@
+"""Baselines are engines: find the blessed one of a cell again, and say why it cannot be compared with."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from assay.core.baseline import Baseline
+from assay.core.case import Case
+from assay.core.digest import value_digest
+from assay.core.duel import Rival
+from assay.core.flow import Flow
+from assay.core.machine import Machine
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.errors import UsageError
+from assay.models.files import folder_digest
+from assay.pipeline.house import House
+from assay.pipeline.provenance import this_machine
+
+FILE = "baseline.json"
+ARTIFACT = "artifact"
+_GB = 2**30
+
+
+def kind_of(machine: Machine) -> tuple[str, int, int, tuple[str, ...]]:
+    """What must be equal for two figures to be comparable."""
+    return machine.cpu, machine.cores, round(machine.memory_bytes / _GB), machine.gpus
+
+
+def baselines(house: House) -> Iterator[Baseline]:
+    """All that are current, in the order of their names."""
+    for path in sorted(_room(house).glob(f"*/*/*/{FILE}")):
+        if not path.parent.name.startswith("replaced-"):
+            yield _read(path)
+
+
+def remove(house: House, case: str, flow: str) -> int:
+    """Take the blessing from the engines of this cell, on every kind of machine. Returns how many."""
+    found = [one for one in (_room(house) / _safe(case) / _safe(flow)).glob("*") if (one / FILE).exists()]
+    for folder in found:
+        shutil.rmtree(folder)
+    return len(found)
+
+
+def rival_of(case: Case, flow: Flow, house: House) -> Rival:
+    """What a duel with the baseline is fought with. `Rival.trouble` says why there can be none."""
+    machine = this_machine(house.gpus)
+    folder = baseline_folder(house, case.name, flow.name, machine)
+    name = f"the baseline of {flow.name}"
+    blank = Rival(name, flow, case.model)
+    if not (folder / FILE).is_file():
+        return msgspec.structs.replace(blank, trouble=_absent(case, flow, machine, house))
+    try:
+        baseline = _read(folder / FILE)
+    except UsageError as error:
+        return msgspec.structs.replace(blank, trouble=str(error))
+    trouble = _trouble(baseline, folder, case, house)
+    dated = f"{name} of {baseline.created_at[:10]}"
+    return Rival(dated, baseline.flow, baseline.model, str(folder / ARTIFACT), trouble)
+
+
+def blessed_results(run: Run) -> list[Result]:
+    """What was measured when the baselines that this run fought with were blessed: goals against "run" ask for it."""
+    rivals = [job.rival for job in run.jobs if job.rival is not None]
+    files = [Path(rival.artifact).parent / FILE for rival in rivals if rival.artifact and not rival.trouble]
+    return [_read(path).result for path in files if path.is_file()]
+
+
+def _trouble(baseline: Baseline, folder: Path, case: Case, house: House) -> str:
+    again = "bless a new one with assay baseline set"
+    if not baseline.who.strip() or not baseline.why.strip():
+        return f"nobody blessed the baseline, or gave no reason; {again}"
+    artifact = folder / ARTIFACT
+    if not artifact.is_dir() or folder_digest(artifact)[1] != baseline.result.facts.artifact_digest:
+        return f"the artifact of the baseline has changed on disk ({artifact}); restore it, or {again}"
+    if [one.name for one in baseline.model.inputs] != [one.name for one in case.model.inputs]:
+        return f"the model takes other inputs than that of the baseline; {again}"
+    was, now = baseline.result.facts.backend_version, house.available(baseline.flow).version
+    if now and was and was != now:
+        return (
+            f"the baseline was built by {baseline.flow.backend} {was}, and {now} is installed: its engine would be another "
+            f"one; compare the versions with `assay compare` in environments of their own, or {again}"
+        )
+    return ""
+
+
+def _absent(case: Case, flow: Flow, machine: Machine, house: House) -> str:
+    set_one = f"assay baseline set {case.model.source} --flow {flow.name} --reason ..."
+    others = list((_room(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}"))
+    if others:
+        there = _read(others[0]).machine
+        return (
+            f"its baseline was blessed on another machine ({there.cpu}, {there.cores} cores), this is {machine.cpu}, "
+            f"{machine.cores} cores: {set_one}"
+        )
+    return f"{case.name} has no baseline on {flow.name}: {set_one}"
+
+
+def _read(path: Path) -> Baseline:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Baseline)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise UsageError(
+            f"{path} is no baseline that can be read ({error}); remove its folder and bless anew"
+        ) from None
+
+
+def _room(house: House) -> Path:
+    return house.folder / "baselines"
+
+
+def baseline_folder(house: House, case: str, flow: str, machine: Machine) -> Path:
+    """Where the blessed engine of that cell lies, for this kind of machine."""
+    return (_room(house) / _safe(case) / _safe(flow) / value_digest(kind_of(machine))[:16]).absolute()
+
+
+def _safe(name: str) -> str:
+    """A folder's name for any case: what a file system may refuse is replaced, and the digest keeps them apart."""
+    plain = "".join(letter if letter.isalnum() or letter in "-_.@" else "_" for letter in name)[:80]
+    return plain if plain == name and plain.strip(".") else f"{plain}-{value_digest(name)[:8]}"

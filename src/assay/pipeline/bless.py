@@ -1,0 +1,64 @@
+"""Bless an engine: build it, measure it, and keep it with the reason, so that the next one can be held against it."""
+
+from __future__ import annotations
+
+import getpass
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from assay.core.baseline import Baseline
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Job, Task
+from assay.core.result import Outcome
+from assay.errors import UsageError
+from assay.pipeline.baselines import ARTIFACT, FILE, baseline_folder
+from assay.pipeline.house import House
+from assay.pipeline.plan import look, oracle_folder
+from assay.pipeline.provenance import new_run_id, this_machine
+from assay.pipeline.reference import record_references
+from assay.pipeline.request import ModelRequest, Request
+
+
+def bless(request: Request, why: str, house: House) -> list[Baseline]:
+    """Build and measure every model on its flows and keep the engines. Raises UsageError where one cannot be had."""
+    if not why.strip():
+        raise UsageError("a baseline needs a reason: give --reason")
+    blessed = []
+    for wanted in request.models:
+        (case,) = look([wanted], request.limits, house)
+        blessed += [_bless(request, wanted, case, flow, why, house) for flow in wanted.flows]
+    return blessed
+
+
+def _bless(request: Request, wanted: ModelRequest, case: Case, flow: Flow, why: str, house: House) -> Baseline:
+    assert request.measuring is not None
+    machine = this_machine(house.gpus)
+    final = baseline_folder(house, case.name, flow.name, machine)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=final.parent) as name:
+        staging = Path(name) / "new"
+        job = Job(
+            case,
+            flow,
+            Task.MEASURE,
+            request.limits,
+            request.measuring,
+            scratch=name,
+            reference="" if wanted.inputs.golden else str(oracle_folder(case, house.folder)),
+            keep=str(staging / ARTIFACT),
+        )
+        (result,) = [*record_references([job], house)] or [*house.alone.launch([job])]
+        if result.outcome is not Outcome.OK:
+            told = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
+            raise UsageError(f"{case.name} on {flow.name} cannot be blessed, {told}")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        baseline = Baseline(case.name, case.model, flow, machine, result, getpass.getuser(), why, now)
+        (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
+        if final.exists():
+            final.replace(final.parent / f"replaced-{new_run_id(datetime.now(UTC))}")
+        staging.replace(final)
+    return baseline

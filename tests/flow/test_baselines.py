@@ -1,0 +1,125 @@
+"""A baseline is an engine: blessed, found again, run beside the next one; and what cannot be compared says why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.core.verdict import Word
+from assay.errors import UsageError
+from assay.faces.api import CheckOptions, run_check
+from assay.faces.baselines import list_baselines, remove_baseline, set_baselines
+from assay.pipeline.check import Checked
+from small_models import linear_model
+
+FLOW = "onnxruntime"
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> CheckOptions:
+    model = linear_model(tmp_path / "m.onnx")
+    return CheckOptions(
+        models=(model,), flows=(FLOW,), baseline=True, history=str(tmp_path / "h"), measure_seconds=0.05
+    )
+
+
+def _duel(checked: Checked) -> tuple[Word, str]:
+    (found,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|duel")]
+    return found.word, found.reason
+
+
+def _file(options: CheckOptions) -> Path:
+    (found,) = Path(options.history).glob("baselines/*/*/*/baseline.json")
+    return found
+
+
+def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) -> None:
+    (blessed,) = set_baselines(options, "release 1")
+    assert (blessed.case, blessed.flow.name, blessed.why) == ("m", FLOW, "release 1")
+    assert [one.why for one in list_baselines(options.history)] == ["release 1"]
+    checked = run_check(options)
+    word, reason = _duel(checked)
+    assert word in (Word.PASS, Word.INCONCLUSIVE)
+    assert "the baseline of onnxruntime of 2" in reason
+    (result,) = [one for one in checked.results if one.duel]
+    assert result.duel is not None
+    assert len(result.duel.launches) >= 4
+
+
+def test_more_memory_than_the_baseline_is_found_in_its_own_figure(options: CheckOptions) -> None:
+    set_baselines(options, "release 1")
+    path = _file(options)
+    record = json.loads(path.read_bytes())
+    record["result"]["memory"]["load_peak_bytes"] //= 2
+    path.write_text(json.dumps(record))
+    failed = [one for one in run_check(options).judgement.verdicts if one.word is Word.FAIL]
+    assert [one.figure for one in failed] == ["memory.load_peak_bytes"]
+
+
+def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckOptions) -> None:
+    checked = run_check(options)
+    assert checked.judgement.exit_code == 3
+    word, reason = _duel(checked)
+    assert word is Word.INCONCLUSIVE
+    assert "m has no baseline on onnxruntime: assay baseline set" in reason
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda record: record.update(who=""), "nobody blessed the baseline"),
+        (lambda record: record["result"]["facts"].update(backend_version="0.1"), "was built by onnxruntime 0.1, and"),
+        (lambda record: record["result"]["facts"].update(artifact_digest="0" * 64), "has changed on disk"),
+        (lambda record: record["model"]["inputs"][0].update(name="other"), "takes other inputs"),
+        (lambda record: record.pop("flow"), "is no baseline that can be read"),
+    ],
+)
+def test_a_baseline_that_cannot_be_compared_with(options: CheckOptions, change: object, sentence: str) -> None:
+    set_baselines(options, "release 1")
+    path = _file(options)
+    record = json.loads(path.read_bytes())
+    change(record)  # type: ignore[operator]
+    path.write_text(json.dumps(record))
+    word, reason = _duel(run_check(options))
+    assert word is Word.INCONCLUSIVE
+    assert sentence in reason
+
+
+def test_an_artifact_changed_on_disk(options: CheckOptions) -> None:
+    set_baselines(options, "release 1")
+    victim = next(one for one in (_file(options).parent / "artifact").rglob("*") if one.is_file())
+    victim.write_bytes(victim.read_bytes() + b"x")
+    word, reason = _duel(run_check(options))
+    assert (word, "has changed on disk" in reason) == (Word.INCONCLUSIVE, True)
+
+
+def test_one_of_another_machine(options: CheckOptions) -> None:
+    set_baselines(options, "release 1")
+    here = _file(options).parent
+    record = json.loads((here / "baseline.json").read_bytes())
+    record["machine"]["cpu"] = "Another CPU"
+    (here / "baseline.json").write_text(json.dumps(record))
+    here.rename(here.with_name("0" * 16))
+    word, reason = _duel(run_check(options))
+    assert word is Word.INCONCLUSIVE
+    assert "blessed on another machine (Another CPU" in reason
+
+
+def test_setting_needs_a_reason_and_an_engine(options: CheckOptions) -> None:
+    with pytest.raises(UsageError, match="needs a reason"):
+        set_baselines(options, " ")
+    with pytest.raises(UsageError, match="cannot be blessed, crash in"):
+        set_baselines(CheckOptions(models=options.models, flows=("faulty-segfault",), history=options.history), "why")
+    assert list_baselines(options.history) == []
+
+
+def test_a_second_blessing_replaces_the_first_and_removing_forgets_it(options: CheckOptions) -> None:
+    set_baselines(options, "release 1")
+    set_baselines(options, "release 2")
+    assert [one.why for one in list_baselines(options.history)] == ["release 2"]
+    assert remove_baseline("m", FLOW, options.history) >= 1
+    assert list_baselines(options.history) == []
+    with pytest.raises(UsageError, match="no baseline of 'm'"):
+        remove_baseline("m", FLOW, options.history)
