@@ -1,0 +1,42 @@
+"""TensorRT 11.x: every network is strongly typed; a type that the model does not carry cannot be asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.backends.tensorrt.api import set_tf32
+from assay.backends.tensorrt.precision import BF16, FP16, TF32, Carried, demand_quantized
+from assay.backends.tensorrt.settings import Settings
+from assay.errors import Unsupported
+
+_CARRIED = {FP16: "float16", BF16: "bfloat16"}
+
+
+class Api11:
+    """No flags for types, no calibrators, no precision of a layer."""
+
+    generation = "11"
+
+    def network_flags(self, trt: Any, settings: Settings) -> int:  # noqa: ARG002  the others need them
+        """None is needed, whatever the flow says."""
+        return 0
+
+    def set_precision(self, trt: Any, config: Any, settings: Settings, carried: Carried) -> None:
+        """Raises Unsupported where the model's types are not those of the flow."""
+        demand_carried(trt, config, settings.precision, carried)
+
+    def device_bytes(self, engine: Any) -> int:
+        """The first is gone."""
+        return int(engine.device_memory_size_v2)
+
+
+def demand_carried(trt: Any, config: Any, precision: str, carried: Carried) -> None:
+    """In a strongly typed network only TF32 is left to say; the rest must be in the model."""
+    demand_quantized(carried, precision)
+    wanted = _CARRIED.get(precision)
+    if wanted and wanted not in carried.types:
+        raise Unsupported(
+            f"TensorRT {trt.__version__} takes types from the model, and this one carries no {wanted}: convert it first "
+            f"(a transform of the flow), or ask for fp32."
+        )
+    set_tf32(trt, config, allowed=precision == TF32)

@@ -1,0 +1,123 @@
+"""From an ONNX file to a serialized engine, on what 8.6, 10 and 11 have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.backends.onnx_checked import Signature
+from assay.backends.tensorrt.api import Api
+from assay.backends.tensorrt.logs import Listener, failure
+from assay.backends.tensorrt.precision import carried_by
+from assay.backends.tensorrt.settings import Settings
+from assay.core.model import TensorSpec
+from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+Dims = dict[str, tuple[int, int, int]]
+
+
+def built(
+    trt: Any,
+    api: Api,
+    path: Path,
+    proto: ModelProto,
+    signature: Signature,
+    settings: Settings,
+    dims: Dims,
+    listener: Listener,
+) -> bytes:
+    """The plan. Raises what the words of the log make of a failure, Unsupported for what the version cannot express."""
+    builder = _builder(trt, listener)
+    network = builder.create_network(api.network_flags(trt, settings))
+    parser = trt.OnnxParser(network, listener.logger)
+    # By path, so that external data is found beside the file.
+    if not parser.parse_from_file(str(path)):
+        raise parse_failure(parser, listener)
+    config = builder.create_builder_config()
+    api.set_precision(trt, config, settings, carried_by(proto))
+    _configure(trt, config, settings)
+    profile = optimization_profile(builder, signature.inputs, dims)
+    if profile is not None:
+        config.add_optimization_profile(profile)
+    cache = _timing_cache(config, settings.timing_cache)
+    plan = builder.build_serialized_network(network, config)
+    if plan is None:
+        raise failure(listener.lines, "building")
+    if cache is not None:
+        Path(settings.timing_cache).write_bytes(memoryview(config.get_timing_cache().serialize()))
+    return bytes(memoryview(plan))
+
+
+def _builder(trt: Any, listener: Listener) -> Any:
+    """8.6 raises TypeError where there is no device: the factory gave null."""
+    try:
+        builder = trt.Builder(listener.logger)
+    except TypeError as error:
+        raise NotRunnable(f"no CUDA device: tensorrt's builder could not be made ({error}).") from error
+    builder.error_recorder = listener.recorder
+    return builder
+
+
+def parse_failure(parser: Any, listener: Listener) -> Lowering | MemoryError:
+    """The parser's own errors: each knows its node by number, since 10 also by name and operator."""
+    if parser.num_errors == 0:
+        return failure(listener.lines, "parsing")
+    error = parser.get_error(0)
+    code = str(getattr(error.code(), "name", error.code())).rpartition(".")[2]
+    operator = str(error.node_operator()) if hasattr(error, "node_operator") else ""
+    name = str(error.node_name()) if hasattr(error, "node_name") else f"node number {error.node()}"
+    text = f"TensorRT's parser at {operator or 'node'} {name!r}: {' '.join(str(error.desc()).split())} ({code})"
+    if code.startswith("UNSUPPORTED"):
+        return Unsupported(text, node=name)
+    if code == "MEM_ALLOC_FAILED":
+        return MemoryError(text)
+    if code.startswith("INVALID") or code == "MODEL_DESERIALIZE_FAILED":
+        return InvalidModel(text, node=name)
+    return Lowering(text, node=name)
+
+
+def _configure(trt: Any, config: Any, settings: Settings) -> None:
+    if settings.workspace_mib:
+        config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, settings.workspace_mib << 20)
+    config.builder_optimization_level = settings.optimization_level
+    # Without it the inspector tells names only.
+    config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
+    if settings.version_compatible:
+        config.set_flag(trt.BuilderFlag.VERSION_COMPATIBLE)
+
+
+def optimization_profile(builder: Any, inputs: tuple[TensorSpec, ...], dims: Dims) -> Any:
+    """Least, usual and most of every symbolic dimension; None where all are fixed.
+
+    Raises Unsupported for a symbol whose sizes nobody named: TensorRT builds for a range, and guessing one would decide
+    what is tested.
+    """
+    dynamic = [spec for spec in inputs if not all(isinstance(size, int) for size in spec.shape)]
+    if not dynamic:
+        return None
+    profile = builder.create_optimization_profile()
+    for spec in dynamic:
+        missing = [str(size) for size in spec.shape if not isinstance(size, int) and size not in dims]
+        if missing:
+            raise Unsupported(
+                f'TensorRT builds for a range of sizes, and none is named for dimension "{missing[0]}" of input '
+                f'"{spec.name}": give least, usual and most (--dim {missing[0]}=1,4,8).'
+            )
+        least, usual, most = (
+            tuple(size if isinstance(size, int) else dims[size][place] for size in spec.shape) for place in range(3)
+        )
+        profile.set_shape(spec.name, least, usual, most)
+    return profile
+
+
+def _timing_cache(config: Any, path: str) -> Any:
+    """Read where the file is there, else begun: with it a second build takes the first one's tactics."""
+    if not path:
+        return None
+    file = Path(path)
+    cache = config.create_timing_cache(file.read_bytes() if file.is_file() else b"")
+    config.set_timing_cache(cache, ignore_mismatch=False)
+    return cache

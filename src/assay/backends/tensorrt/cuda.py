@@ -1,0 +1,99 @@
+"""Device memory and streams through libcudart itself: four calls do not need another package.
+
+Everything that touches a CUDA device outside tensorrt is in this file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.errors import NotRunnable
+from assay.ports import Tensor
+
+_TO_DEVICE, _TO_HOST = 1, 2
+_NO_MEMORY = 2
+_NAMES = ("libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0")
+
+
+class Cuda:
+    """One runtime library. Errors are MemoryError or NotRunnable, in the driver's words."""
+
+    def __init__(self, library: str) -> None:
+        self._library = ctypes.CDLL(library)
+        self._library.cudaGetErrorString.restype = ctypes.c_char_p
+
+    def allocate(self, size: int) -> int:
+        """The address of at least `size` bytes, aligned to 256."""
+        pointer = ctypes.c_void_p()
+        self._call("cudaMalloc", ctypes.byref(pointer), ctypes.c_size_t(max(size, 1)))
+        return int(pointer.value or 0)
+
+    def release(self, pointer: int) -> None:
+        """Given back; 0 is nothing."""
+        if pointer:
+            self._call("cudaFree", ctypes.c_void_p(pointer))
+
+    def upload(self, pointer: int, array: Tensor) -> None:
+        """The bytes of a contiguous array to the device."""
+        self._copy(pointer, array.ctypes.data, array.nbytes, _TO_DEVICE)
+
+    def download(self, pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Tensor:
+        """A new array with the bytes of the device."""
+        array: Tensor = np.empty(shape, dtype)
+        self._copy(array.ctypes.data, pointer, array.nbytes, _TO_HOST)
+        return array
+
+    def stream(self) -> int:
+        """The handle of a new stream."""
+        handle = ctypes.c_void_p()
+        self._call("cudaStreamCreate", ctypes.byref(handle))
+        return int(handle.value or 0)
+
+    def wait(self, stream: int) -> None:
+        """Until everything in the stream is done. An error of a kernel comes out here."""
+        self._call("cudaStreamSynchronize", ctypes.c_void_p(stream))
+
+    def _copy(self, target: int, source: int, size: int, direction: int) -> None:
+        if size:
+            self._call(
+                "cudaMemcpy",
+                ctypes.c_void_p(target),
+                ctypes.c_void_p(source),
+                ctypes.c_size_t(size),
+                ctypes.c_int(direction),
+            )
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        code = getattr(self._library, name)(*arguments)
+        if code == 0:
+            return
+        words = self._library.cudaGetErrorString(ctypes.c_int(code)).decode(errors="replace")
+        if code == _NO_MEMORY:
+            raise MemoryError(f"{name}: {words}")
+        raise NotRunnable(f"no usable CUDA device: {name} says {words} ({code})")
+
+
+@functools.cache
+def cuda() -> Cuda:
+    """The first libcudart that can be loaded. Raises NotRunnable."""
+    for name in _candidates():
+        try:
+            return Cuda(name)
+        except OSError:
+            continue
+    raise NotRunnable("the CUDA runtime (libcudart) is not installed: pip install nvidia-cuda-runtime.")
+
+
+def _candidates() -> Iterator[str]:
+    """On the loader's path, then in the packages of the vendor (`nvidia/cuda_runtime/lib`, `nvidia/cu13/lib`)."""
+    yield from _NAMES
+    found = importlib.util.find_spec("nvidia")
+    for folder in found.submodule_search_locations or () if found else ():
+        yield from (str(path) for path in sorted(Path(folder).glob("*/lib/libcudart.so*")))

@@ -1,0 +1,178 @@
+"""A deserialized engine: tensors by name, `execute_async_v3`, outputs whose size is known only after running."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.backends.feeds import check_feeds
+from assay.backends.onnx_checked import Signature
+from assay.backends.placements import coarsest
+from assay.backends.tensorrt.api import Api
+from assay.backends.tensorrt.cuda import Cuda
+from assay.backends.tensorrt.inspector import parse_layers
+from assay.backends.tensorrt.logs import Listener, failure, remarks
+from assay.backends.tensorrt.settings import Settings
+from assay.core.dtype import dtype_name, numpy_dtype
+from assay.core.result import BuildFacts
+from assay.errors import NotRunnable, Unsupported
+from assay.ports import Tensor, Tensors
+
+PLAN, DECLARED = "model.plan", "declared.json"
+_TYPES = {
+    "FLOAT": "float32", "HALF": "float16", "BF16": "bfloat16", "FP8": "float8_e4m3fn", "BOOL": "bool", "UINT8": "uint8",
+    "INT8": "int8", "INT32": "int32", "INT64": "int64",
+}  # fmt: skip
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """What the plan has forgotten: the ONNX signature, and what was asked for."""
+
+    signature: Signature
+    settings: Settings
+
+
+class TensorRTEngine:
+    """One engine, one context, one stream."""
+
+    def __init__(self, trt: Any, api: Api, plan: bytes, declared: Declared, listener: Listener, device: Cuda) -> None:
+        self._trt, self._api, self._plan, self._declared = trt, api, plan, declared
+        self._listener, self._device = listener, device
+        self._runtime = trt.Runtime(listener.logger)
+        self._runtime.error_recorder = listener.recorder
+        if declared.settings.version_compatible:
+            # Such a plan carries a runtime of its own, which is code of the host: it runs only where that is allowed.
+            self._runtime.engine_host_code_allowed = True
+        self._engine = self._runtime.deserialize_cuda_engine(plan)
+        if self._engine is None:
+            raise failure(listener.lines, "reading the plan")
+        self._context = self._engine.create_execution_context()
+        if self._context is None:
+            raise failure(listener.lines, "creating an execution context")
+        self._stream = device.stream()
+        self._types = {name: self._type(name) for name in self._names()}
+        for text in remarks(listener.lines):
+            warnings.warn(f"TensorRT: {text}", stacklevel=2)
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Raises ValueError for inputs that the model does not declare, and for shapes outside of the profile."""
+        signature = self._declared.signature
+        check_feeds(tensors, signature.inputs)
+        held: list[int] = []
+        kept: list[Tensor] = []
+        try:
+            for spec in signature.inputs:
+                if spec.name in self._types:
+                    kept.append(self._feed(spec.name, tensors[spec.name], held))
+            results = {spec.name: self._room(spec.name, held) for spec in signature.outputs}
+            self._listener.lines.clear()
+            if not self._context.execute_async_v3(self._stream):
+                raise failure(self._listener.lines, "running")
+            self._device.wait(self._stream)
+            return {name: self._take(name, room) for name, room in results.items()}
+        finally:
+            for pointer in held:
+                self._device.release(pointer)
+
+    def save(self, folder: Path) -> None:
+        """The plan: for this version of TensorRT and this kind of GPU, or for later versions where it was asked for."""
+        (folder / PLAN).write_bytes(self._plan)
+        (folder / DECLARED).write_bytes(msgspec.json.encode(self._declared))
+
+    def facts(self) -> BuildFacts:
+        """Placements are the layers of the engine inspector; `precision` is the coarsest that any of them computes in."""
+        inspector = self._engine.create_engine_inspector()
+        inspector.execution_context = self._context
+        found = parse_layers(str(inspector.get_engine_information(self._trt.LayerInformationFormat.JSON)))
+        placements = found.placements()
+        settings = {name: str(value) for name, value in msgspec.to_builtins(self._declared.settings).items()}
+        return BuildFacts(
+            backend_version=str(self._trt.__version__),
+            precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
+            placements=placements,
+            options={**settings, "device_memory_bytes": str(self._api.device_bytes(self._engine))},
+        )
+
+    def _names(self) -> list[str]:
+        return [str(self._engine.get_tensor_name(index)) for index in range(self._engine.num_io_tensors)]
+
+    def _type(self, name: str) -> str:
+        kind = self._engine.get_tensor_dtype(name)
+        known = _TYPES.get(str(getattr(kind, "name", kind)).rpartition(".")[2])
+        if known is None:
+            raise Unsupported(f'"{name}" is of type {kind}, which cannot be fed or compared.')
+        return known
+
+    def _feed(self, name: str, array: Tensor, held: list[int]) -> Tensor:
+        """The array is returned so that the caller keeps it: an input that decides shapes is read from the host's memory."""
+        fed = np.asarray(narrowed(name, array, self._types[name]), order="C")
+        if not self._context.set_input_shape(name, tuple(fed.shape)):
+            raise ValueError(f'Input "{name}" has shape {fed.shape}, outside of the engine\'s optimization profile.')
+        if self._engine.get_tensor_location(name) == self._trt.TensorLocation.HOST:
+            self._context.set_tensor_address(name, int(fed.ctypes.data))
+            return fed
+        pointer = self._device.allocate(fed.nbytes)
+        held.append(pointer)
+        self._device.upload(pointer, fed)
+        self._context.set_tensor_address(name, pointer)
+        return fed
+
+    def _room(self, name: str, held: list[int]) -> Any:
+        """An address for an output of known size, else an allocator that TensorRT asks when it knows."""
+        shape = tuple(int(size) for size in self._context.get_tensor_shape(name))
+        if any(size < 0 for size in shape):
+            allocator = output_allocator(self._trt, self._device, held)
+            self._context.set_output_allocator(name, allocator)
+            return allocator
+        size = int(np.prod(shape, dtype=np.int64)) * numpy_dtype(self._types[name]).itemsize
+        pointer = self._device.allocate(size)
+        held.append(pointer)
+        self._context.set_tensor_address(name, pointer)
+        return pointer, shape
+
+    def _take(self, name: str, room: Any) -> Tensor:
+        pointer, shape = room if isinstance(room, tuple) else (room.pointer, room.shape)
+        return self._device.download(pointer, shape, numpy_dtype(self._types[name]))
+
+
+def narrowed(name: str, array: Tensor, wanted: str) -> Tensor:
+    """8.6 has no int64: its engines take int32 where the model says int64. Raises ValueError for values that do not fit."""
+    given = dtype_name(array.dtype)
+    if given == wanted:
+        return array
+    if (given, wanted) != ("int64", "int32"):
+        raise ValueError(f'Input "{name}" is {given}; the engine takes {wanted}.')
+    limits = np.iinfo(np.int32)
+    if array.size and (array.min() < limits.min or array.max() > limits.max):
+        raise ValueError(f'Input "{name}" holds int64 values that do not fit the int32 which this TensorRT takes.')
+    return array.astype(np.int32)
+
+
+def output_allocator(trt: Any, device: Cuda, held: list[int]) -> Any:
+    """For outputs that the data decide, as of NonZero."""
+
+    class Allocator(trt.IOutputAllocator):  # type: ignore[misc]
+        def __init__(self) -> None:
+            trt.IOutputAllocator.__init__(self)
+            self.pointer = 0
+            self.shape: tuple[int, ...] = ()
+
+        def reallocate_output(self, _name: str, _memory: int, size: int, _alignment: int) -> int:
+            try:
+                self.pointer = device.allocate(size)
+            except (MemoryError, NotRunnable):
+                return 0  # How TensorRT is told that there is none; it fails then, and says why.
+            held.append(self.pointer)
+            return self.pointer
+
+        def reallocate_output_async(self, name: str, memory: int, size: int, alignment: int, _stream: int) -> int:
+            return self.reallocate_output(name, memory, size, alignment)
+
+        def notify_shape(self, _name: str, shape: Any) -> None:
+            self.shape = tuple(int(size) for size in shape)
+
+    return Allocator()

@@ -1,0 +1,164 @@
+"""What an engine is made of, from the JSON of the engine inspector and of `trtexec --exportLayerInfo`.
+
+Two schemas: until 10.x a flat list "Bindings" and one field "Format/Datatype" per tensor; in 11.x objects under
+"I/O Tensors" and the format apart from the type. An engine built without detailed verbosity has layers that are names only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from assay.core.result import Placement
+from assay.errors import UsageError
+
+_TYPES = (
+    ("float8_e4m3fn", r"FP8|E4M3"),
+    ("float4_e2m1fn", r"FP4|E2M1"),
+    ("bfloat16", r"BF16|BFloat16"),
+    ("float16", r"FP16|Half"),
+    ("float32", r"FP32|Float"),
+    ("int4", r"Int4"),
+    ("uint8", r"UInt8"),
+    ("int8", r"Int8"),
+    ("int64", r"Int64"),
+    ("int32", r"Int32"),
+    ("bool", r"Bool"),
+)
+_PATTERNS = tuple((name, re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![0-9])", re.IGNORECASE)) for name, words in _TYPES)
+_ORIGIN = re.compile(r"\[ONNX Layer: ([^\]]*)\]")
+_CASTS = ("CAST", "QDQ", "QUANTIZE", "DEQUANTIZE")
+
+
+class IOTensor(msgspec.Struct, frozen=True):
+    """One input or output of the engine. `dtype` and `shape` are empty in the older schema, which lists names."""
+
+    name: str
+    mode: str = ""
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """One layer. `operator` is what it computes, `kind` how; `origins` are the ONNX nodes that went into it."""
+
+    name: str
+    kind: str = ""
+    operator: str = ""
+    precision: str = ""
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    tactic: str = ""
+    origins: tuple[str, ...] = ()
+    role: str = ""
+
+
+class Inspected(msgspec.Struct, frozen=True):
+    """One engine."""
+
+    layers: tuple[Layer, ...]
+    io: tuple[IOTensor, ...] = ()
+
+    def placements(self) -> tuple[Placement, ...]:
+        """Layers counted by operator, place, type and role."""
+        rows = Counter((one.operator or one.name, _device(one.kind), one.precision, one.role) for one in self.layers)
+        return tuple(Placement(*row[:3], count=times, role=row[3]) for row, times in sorted(rows.items()))
+
+
+def parse_layers(text: str, source: str = "engine inspector") -> Inspected:
+    """Raises UsageError with the place and what is wrong for text that is neither schema."""
+    try:
+        found: Any = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{source} is no JSON ({error}); write it again with --exportLayerInfo.") from None
+    layers = found if isinstance(found, list) else found.get("Layers") if isinstance(found, dict) else None
+    if not isinstance(layers, list):
+        raise UsageError(f'{source} has no list "Layers"; it should come from the engine inspector of TensorRT.')
+    return Inspected(tuple(_layer(one, source) for one in layers), _io(found if isinstance(found, dict) else {}))
+
+
+def _io(found: Mapping[str, Any]) -> tuple[IOTensor, ...]:
+    newer = found.get("I/O Tensors")
+    if isinstance(newer, list):
+        return tuple(
+            IOTensor(
+                str(one["Name"]),
+                str(one.get("IOMode", "")),
+                type_of(str(one.get("DataType", ""))),
+                tuple(one.get("Dimensions", ())),
+            )
+            for one in newer
+        )
+    return tuple(IOTensor(str(name)) for name in found.get("Bindings", ()))
+
+
+def _layer(found: object, source: str) -> Layer:
+    if isinstance(found, str):
+        return Layer(found, role="fused" if _fused(found, ()) else "")
+    if not isinstance(found, dict) or "Name" not in found:
+        raise UsageError(f"{source} has a layer that is neither a name nor an object with one.")
+    name, kind = str(found["Name"]), str(found.get("LayerType", ""))
+    inputs = tuple(_tensor_type(one) for one in found.get("Inputs", ()))
+    outputs = tuple(_tensor_type(one) for one in found.get("Outputs", ()))
+    weights = found.get("Weights")
+    stored = type_of(str(weights.get("Type", ""))) if isinstance(weights, dict) else ""
+    origins = tuple(_ORIGIN.findall(str(found.get("Metadata", ""))))
+    return Layer(
+        name=name,
+        kind=kind,
+        operator=str(found.get("ParameterType") or kind),
+        precision=_coarse(inputs, outputs, stored),
+        inputs=inputs,
+        outputs=outputs,
+        tactic=str(found.get("TacticName", "")),
+        origins=origins,
+        role=_role(name, kind, found, inputs, outputs, origins),
+    )
+
+
+def _coarse(inputs: tuple[str, ...], outputs: tuple[str, ...], stored: str) -> str:
+    """The type of the operands: an int8 convolution that writes float16 is int8."""
+    return next((one for one in (stored, *inputs, *outputs) if one), "")
+
+
+def _role(
+    name: str,
+    kind: str,
+    found: Mapping[str, Any],
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    origins: tuple[str, ...],
+) -> str:
+    if kind.casefold() in ("reformat", "noop"):
+        changes = bool(inputs and outputs) and inputs[0] != outputs[0]
+        return "cast" if changes or str(found.get("Origin", "")).upper() in _CASTS else "reformat"
+    if kind.casefold() in ("cast", "quantize", "dequantize"):
+        return "cast"
+    if kind.casefold() in ("constant", ""):
+        return ""
+    return "fused" if _fused(name, origins) else "compute"
+
+
+def _fused(name: str, origins: tuple[str, ...]) -> bool:
+    return len(origins) > 1 or " + " in name or "ForeignNode[" in name
+
+
+def _tensor_type(found: object) -> str:
+    if not isinstance(found, dict):
+        return ""
+    older = found.get("Format/Datatype")
+    return type_of(str(older if older is not None else found.get("DataType", found.get("Datatype", ""))))
+
+
+def type_of(words: str) -> str:
+    """The name of the type in TensorRT's words ("Channel major FP16 format where channel % 8 == 0"), "" where there is none."""
+    return next((name for name, pattern in _PATTERNS if pattern.search(words)), "")
+
+
+def _device(kind: str) -> str:
+    return "DLA" if "dla" in kind.casefold() else "GPU"

@@ -1,0 +1,83 @@
+"""Which types a flow asks for, and which a model carries: newer versions take them from the model alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from assay.backends.onnx_checked import every_node
+from assay.errors import Unsupported
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, TensorProto
+
+FP32, TF32, FP16, BF16, INT8, FP8 = "fp32", "tf32", "fp16", "bf16", "int8-qdq", "fp8-qdq"
+NAMES = (FP32, TF32, FP16, BF16, INT8, FP8)
+_QUANTIZING = ("QuantizeLinear", "DequantizeLinear")
+
+
+class Carried(msgspec.Struct, frozen=True):
+    """The element types of the model's weights, constants, casts, inputs and outputs, and those of its quantization.
+
+    `shifted` is the first Q or DQ node with a zero point other than 0.
+    """
+
+    types: frozenset[str]
+    quantized: frozenset[str] = frozenset()
+    shifted: str = ""
+
+
+def carried_by(proto: ModelProto) -> Carried:
+    """Read from the file."""
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    weights: dict[str, TensorProto] = {one.name: one for one in proto.graph.initializer}
+    kinds = {one.data_type for one in weights.values()}
+    kinds |= {one.type.tensor_type.elem_type for one in (*proto.graph.input, *proto.graph.output)}
+    quantized, shifted = set(), ""
+    for node in every_node(proto.graph):
+        for attribute in node.attribute:
+            if attribute.name == "value" and node.op_type == "Constant":
+                kinds.add(attribute.t.data_type)
+                weights[node.output[0]] = attribute.t
+            if attribute.name == "to":
+                kinds.add(attribute.i)
+        if node.op_type in _QUANTIZING:
+            point = weights.get(node.input[2]) if len(node.input) > 2 else None
+            stored = _attribute(node, "output_dtype") or (point.data_type if point is not None else _UINT8)
+            quantized.add(tensor_dtype_to_np_dtype(stored).name)
+            if point is not None and not shifted and _nonzero(point):
+                shifted = node.name or node.output[0]
+    names = frozenset(tensor_dtype_to_np_dtype(kind).name for kind in kinds if kind and kind != _STRING)
+    return Carried(names, frozenset(quantized), shifted)
+
+
+def demand_quantized(carried: Carried, precision: str) -> None:
+    """Raises Unsupported where the model does not carry the quantization that the flow is named after."""
+    if precision == INT8:
+        if "int8" not in carried.quantized:
+            raise Unsupported(
+                "The flow wants int8, and the model has no QuantizeLinear and DequantizeLinear of int8: quantize it first."
+            )
+        if carried.shifted:
+            raise Unsupported(
+                f"TensorRT quantizes around 0 only, and {carried.shifted!r} has another zero point: quantize symmetrically.",
+                node=carried.shifted,
+            )
+    if precision == FP8 and not any(name.startswith("float8") for name in carried.quantized):
+        raise Unsupported("The flow wants fp8, and the model has no QuantizeLinear and DequantizeLinear of float8.")
+
+
+_UINT8, _STRING = 2, 8
+
+
+def _attribute(node: object, name: str) -> int:
+    return next((one.i for one in node.attribute if one.name == name), 0)  # type: ignore[attr-defined]
+
+
+def _nonzero(point: TensorProto) -> bool:
+    from onnx import numpy_helper
+
+    return bool(np.any(numpy_helper.to_array(point).astype(np.float32)))
