@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.model import Model, TensorSpec
 from assay.errors import BadModel, InvalidModel, Lowering, Unsupported
+from assay.models.sources import is_factory
 
 if TYPE_CHECKING:
     import torch
@@ -22,7 +23,9 @@ Shapes = Mapping[str, Sequence[int]]
 
 
 def form_of(source: Path) -> str:
-    """ "onnx" or "torch"."""
+    """ "onnx", "torch", or "factory": what is not yet a file."""
+    if is_factory(source):
+        return "factory"
     return FORMS.get(source.suffix.lower(), "onnx")
 
 
@@ -34,6 +37,9 @@ def deliver(source: Path, form: str, folder: Path, *, shapes: Shapes | None = No
     `Lowering` for whatever else the exporter says.
     """
     here = form_of(source)
+    if here == "factory":
+        source = factory_to_program(source, folder / "factory.pt2")
+        here = "torch"
     if here == form:
         return source
     if (here, form) == ("onnx", "torch"):
@@ -41,6 +47,18 @@ def deliver(source: Path, form: str, folder: Path, *, shapes: Shapes | None = No
     if (here, form) == ("torch", "onnx"):
         return program_to_onnx(source, folder / f"{source.stem}.onnx")
     raise Unsupported(f"There is no conversion from {here} to {form}.", cause="other")
+
+
+def factory_to_program(source: Path, path: Path) -> Path:
+    """The factory called and exported anew: no module crosses the wall. Raises InvalidModel with its sentence."""
+    from assay.models.program import save_program
+    from assay.models.sources_factory import build_program
+
+    try:
+        program = build_program(str(source))
+    except BadModel as error:
+        raise InvalidModel(str(error)) from error
+    return save_program(program.exported, path, program.inputs, [spec.name for spec in program.outputs])
 
 
 def onnx_to_program(source: Path, path: Path, *, shapes: Shapes | None = None) -> Path:
@@ -175,7 +193,11 @@ def _export_failure(what: str, error: Exception) -> Lowering:
 
 
 def _rename(graph: Any, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> None:
-    """Values of an onnx-ir graph get the program's names; those that stood in the way get another."""
+    """Values of an onnx-ir graph get the program's names, its dimensions too; those that stood in the way get another."""
+    import onnx_ir
+
+    for value, spec in zip((*graph.inputs, *graph.outputs), (*inputs, *outputs), strict=True):
+        value.shape = onnx_ir.Shape([size if isinstance(size, int) else _symbol(size) for size in spec.shape])
     wanted = {spec.name for spec in (*inputs, *outputs)}
     ends = [*graph.inputs, *graph.outputs]
     for node in graph:
@@ -189,6 +211,11 @@ def _rename(graph: Any, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSp
         value.name = spec.name
     for value, spec in zip(graph.outputs, outputs, strict=True):
         value.name = spec.name
+
+
+def _symbol(size: str) -> str | None:
+    """Expressions are no names to ONNX."""
+    return size if size.isidentifier() else None
 
 
 @contextmanager

@@ -6,6 +6,7 @@ For worker processes only: opening imports torch.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +109,33 @@ def describe(exported: torch.export.ExportedProgram, names: Names | None = None)
         tuple(_spec(name, value, symbols) for name, value in zip(in_names, placeholders, strict=True)),
         tuple(_spec(name, value, symbols) for name, value in zip(out_names, results, strict=True)),
     )
+
+
+def program_digest(program: Program) -> str:
+    """The sha256 of what the program computes: its graph, its names and shapes, and every weight with its bits. Saving
+    and opening change nothing of it; another version of torch may trace another graph."""
+    digest = hashlib.sha256()
+    digest.update(msgspec.json.encode((program.inputs, program.outputs)))
+    for node in program.exported.graph.nodes:
+        digest.update(f"{node.op} {node.name} {node.target} {node.args} {node.kwargs}\n".encode())
+    for specs in (program.exported.graph_signature.input_specs, program.exported.graph_signature.output_specs):
+        for one in specs:
+            digest.update(f"{one.kind} {one.arg} {one.target}\n".encode())
+    weights = {**program.exported.state_dict, **program.exported.constants}
+    for name in sorted(weights):
+        digest.update(f"{name} {_weight_digest(weights[name])}\n".encode())
+    return digest.hexdigest()
+
+
+def _weight_digest(value: Any) -> str:
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        raise Unsupported(f"The program holds a constant that is no tensor ({type(value).__name__}).", cause="other")
+    plain = value.detach().cpu().contiguous()
+    head = f"{plain.dtype} {tuple(plain.shape)} "
+    data = plain.reshape(-1).view(torch.uint8).numpy() if plain.numel() else b""
+    return hashlib.sha256(head.encode() + bytes(data)).hexdigest()
 
 
 def _load(path: Path, extra: dict[str, Any]) -> torch.export.ExportedProgram:

@@ -13,7 +13,7 @@ from assay.core.flow import Flow
 from assay.core.job import Job, Limits, Task
 from assay.core.policy import Policy
 from assay.core.run import Run
-from assay.models.files import check_model_file
+from assay.models.sources import check_source, source_name
 from assay.pipeline.check import Checked, carry_out
 from assay.pipeline.house import House
 from assay.pipeline.plan import PACKAGES, look, oracle_folder
@@ -53,7 +53,7 @@ def _plan(request: CompareRequest, house: House) -> Run:
         )
     ]
     for one in wanted:
-        check_model_file(one.path)
+        check_source(one.path)
     new, old = (look([one], request.limits, house)[0] for one in wanted)
     same_model = new.model.digest == old.model.digest
     job = Job(
@@ -80,5 +80,5 @@ def _plan(request: CompareRequest, house: House) -> Run:
 
 def _names(request: CompareRequest) -> Sequence[str]:
     """Of the new and the old model: their file names, or their paths where those are equal."""
-    new, old = request.new.stem, request.old.stem
+    new, old = source_name(request.new), source_name(request.old)
     return (new, old) if new != old or request.new == request.old else (str(request.new), str(request.old))

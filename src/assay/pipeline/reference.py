@@ -14,17 +14,21 @@ from assay.core.result import Outcome, Result
 from assay.pipeline.house import House
 from assay.plugins import find_flow
 
-ORACLES = ("reference-f64", "reference")
-"""Tried in this order: the float64 evaluation, then the model's own precision where double is not possible."""
+ORACLES = {"onnx": ("reference-f64", "reference"), "torch": ("torch-eager-f64", "torch-eager")}
+"""By the format of the model, tried in this order: the float64 evaluation, then the model's own precision where double is
+not possible."""
 
 
 def record_references(jobs: Sequence[Job], house: House) -> list[Result]:
     """Make sure that every job has its reference. Returns the results of the jobs that cannot have one."""
     missing = {job.reference: job for job in jobs if job.reference and not _there(job.reference)}
     reasons: dict[str, str] = {}
-    for name in ORACLES:
-        for result in _record(list(missing.values()), find_flow(name), house):
-            reasons[result.case] = f"{name}: {result.outcome.value}, {result.detail}"
+    for attempt in range(2):
+        for format, oracles in ORACLES.items():
+            asked = [job for job in missing.values() if job.case.model.format == format]
+            name = oracles[attempt]
+            for result in _record(asked, find_flow(name), house) if asked else ():
+                reasons[result.case] = f"{name}: {result.outcome.value}, {result.detail}"
         missing = {folder: job for folder, job in missing.items() if not _there(folder)}
     return [
         msgspec.structs.replace(blank_result(job, Outcome.INFRASTRUCTURE), detail=_without(job, reasons))

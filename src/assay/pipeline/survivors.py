@@ -116,7 +116,7 @@ def _judge(left: Mapping[str, _Probed], rank: int, sound: Flow, house: House) ->
 def _references(left: Mapping[str, _Probed], rank: int, house: House) -> dict[str, Path]:
     """The candidates with the oracle's answers instead of those of the engine under test, where there is an oracle."""
     folders: dict[str, Path] = {}
-    for oracle in ORACLES:
+    for oracle in ORACLES["onnx"]:
         jobs = {
             name: _record(one, f"{one.job.case.name}#{place}", rank, oracle)
             for place, (name, one) in enumerate(left.items())

@@ -12,7 +12,7 @@ from assay.core.blank import blank_result
 from assay.core.job import Job
 from assay.core.result import Result, Stage
 from assay.models.goldens import read_golden, write_golden
-from assay.models.onnx_file import open_model
+from assay.models.sources import open_source
 from assay.worker.lower import load, lower
 from assay.worker.samples import source_of
 from assay.worker.stages import Stages
@@ -21,7 +21,7 @@ from assay.worker.stages import Stages
 def inspect(job: Job, stages: Stages) -> Result:
     """`Result.model` describes the file. Raises BadModel or BadGolden: the file is not looked at anywhere else."""
     with stages.enter(Stage.LOAD):
-        model = open_model(Path(job.case.model.source))
+        model = open_source(Path(job.case.model.source))
         if job.case.inputs.golden:
             read_golden(Path(job.case.inputs.golden), model_digest=model.digest, model=model)
     return msgspec.structs.replace(blank_result(job), model=model)

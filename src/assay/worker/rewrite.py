@@ -12,10 +12,11 @@ from assay import plugins
 from assay.core.dtype import dtype_name, is_floating, numpy_dtype
 from assay.core.job import Job
 from assay.core.result import Applied, Stage
-from assay.errors import Unsupported
+from assay.models.conversion import form_of
 from assay.models.files import file_digest
 from assay.ports import Tensor, Transform
 from assay.worker.calibration import Calibration, calibration_of
+from assay.worker.forms import converted
 from assay.worker.stages import Stages
 
 QUANTIZED = ("int", "uint", "float8", "float4")
@@ -41,8 +42,8 @@ class Rewritten:
         return [{name: _as(array, self.takes.get(name, "")) for name, array in sample.items()} for sample in samples]
 
 
-def rewrite(job: Job, model: Path, stages: Stages, form: str = "onnx") -> Rewritten:
-    """`model` after the transforms of the flow. Raises what they raise; Unsupported for one of another form."""
+def rewrite(job: Job, model: Path, stages: Stages) -> Rewritten:
+    """`model` after the transforms of the flow, each given the form it reads. Raises what they raise."""
     applied: list[Applied] = []
     standard: Path | None = None
     changed = False
@@ -51,11 +52,9 @@ def rewrite(job: Job, model: Path, stages: Stages, form: str = "onnx") -> Rewrit
         with stages.enter(Stage.IMPORT):
             transform: Transform = plugins.load("assay.transforms", name)()
             transform.prepare()
+        model, conversion = converted(model, transform.accepts, job, stages)
+        applied.extend(conversion)
         with stages.enter(Stage.TRANSFORM):
-            if transform.accepts != form:
-                raise Unsupported(
-                    f"transform {name} rewrites models of the form {transform.accepts}, this one is {form}"
-                )
             calibration = calibration_of(job) if transform.calibrated else Calibration()
             folder = Path(tempfile.mkdtemp(prefix="transform-", dir=job.scratch or None))
             model = transform.apply(model, folder, argument, calibration.samples)
@@ -71,7 +70,7 @@ def rewrite(job: Job, model: Path, stages: Stages, form: str = "onnx") -> Rewrit
         precision = getattr(transform, "precision", "")
         changed = changed or bool(precision)
         standard = model if precision.startswith(QUANTIZED) else standard
-    takes, gives = _types(model) if changed and form == "onnx" else ({}, {})
+    takes, gives = _types(model) if changed and form_of(model) == "onnx" else ({}, {})
     return Rewritten(model, tuple(applied), standard, changed, takes, gives)
 
 

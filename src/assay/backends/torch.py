@@ -1,0 +1,84 @@
+"""PyTorch: eager, in float64 as the oracle of torch models, compiled by Inductor at run time or ahead of time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.backends.availability import installed
+from assay.backends.options import positive, resolve_options
+from assay.core.flow import Flow, Option
+from assay.errors import NotRunnable, Unavailable
+from assay.ports import Availability, OptionSpec
+
+if TYPE_CHECKING:
+    from assay.backends.torch_engine import TorchEngine
+
+
+class Torch:
+    """Conformance: `assay.testing.check_backend`."""
+
+    name = "torch"
+    accepts = "torch"
+    options = (
+        OptionSpec("compiler", "eager", ("eager", "inductor", "aot-inductor"), "what turns the graph into kernels"),
+        OptionSpec("precision", "model", ("model", "float64"), "the program's own types, or float64 throughout"),
+        OptionSpec("threads", 1, help="threads inside one operator"),
+        OptionSpec("device", "cpu", ("cpu", "cuda"), "where it is compiled for and runs"),
+    )
+    flows = (
+        Flow(name="torch-eager", backend="torch"),
+        Flow(name="torch-eager-f64", backend="torch", options={"precision": "float64"}, precision="float64"),
+        Flow(name="torch-inductor", backend="torch", options={"compiler": "inductor"}),
+        Flow(name="torch-aot-inductor", backend="torch", options={"compiler": "aot-inductor"}),
+    )
+
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return installed("torch", "torch", "torch")
+
+    def prepare(self) -> None:
+        """Import torch and its reader of programs."""
+        import torch  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> TorchEngine:
+        """An exported program for this flow: compiled now where the flow compiles. Raises Unavailable, with the command
+        that installs it, where the C++ compiler that Inductor calls is missing."""
+        from assay.backends.torch_engine import lowered
+        from assay.models.program import open_program
+
+        options = self._checked(flow)
+        return lowered(open_program(model), options)
+
+    def load(self, folder: Path, flow: Flow) -> TorchEngine:
+        """What `save` wrote: the program, or the package compiled ahead of time."""
+        from assay.backends.torch_engine import loaded
+
+        return loaded(folder, self._checked(flow))
+
+    def _checked(self, flow: Flow) -> dict[str, Option]:
+        options = resolve_options(self.options, flow)
+        positive(options, "threads", flow)
+        if flow.device != "cpu" and "device" not in flow.options:
+            options["device"] = flow.device
+        _check_device(str(options["device"]))
+        if options["compiler"] != "eager":
+            _check_compiler()
+        return options
+
+
+def _check_device(device: str) -> None:
+    import torch
+
+    if device == "cuda" and not torch.cuda.is_available():
+        why = "this build of torch has no CUDA" if torch.version.cuda is None else "torch sees no CUDA device"
+        raise NotRunnable(f"{why} (torch {torch.__version__}); take --option device=cpu, or a machine with a GPU")
+
+
+def _check_compiler() -> None:
+    from torch._inductor import cpp_builder, exc
+
+    try:
+        cpp_builder.get_cpp_compiler()
+    except exc.InvalidCxxCompiler as error:
+        raise Unavailable("Inductor needs a C++ compiler and found none; run apt-get install g++") from error

@@ -1,0 +1,244 @@
+"""The engines of the torch backend: one class, and how its callable is made for each compiler."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.backends.feeds import check_feeds
+from assay.backends.placements import coarsest, count
+from assay.backends.torch_failures import torch_failure
+from assay.core.dtype import dtype_name
+from assay.core.flow import Option
+from assay.core.result import BuildFacts, Placement
+from assay.errors import Lowering
+from assay.models.program import Program, open_program, save_program
+from assay.ports import Tensor, Tensors
+
+if TYPE_CHECKING:
+    import torch
+
+_PROGRAM = "program.pt2"
+_PACKAGE = "package.pt2"
+_SIGNATURE = "signature.json"
+_NARROW = ("float32", "float16", "bfloat16")
+
+Call = Callable[..., Any]
+
+
+class TorchEngine:
+    """`call` takes what `Program.arguments` gives. Raises ValueError for inputs that are not what the program takes."""
+
+    def __init__(
+        self, program: Program, call: Call, options: dict[str, Option], *, package: Path | None = None, code: str = ""
+    ) -> None:
+        self._program, self._call, self._options = program, call, options
+        self._package, self._code = package, code
+        self._wide = options["precision"] == "float64"
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """In float64 every floating output is float64; inputs are widened as they are given."""
+        import torch
+
+        check_feeds(tensors, self._program.inputs)
+        fed = {name: _widened(array) for name, array in tensors.items()} if self._wide else tensors
+        try:
+            with torch.no_grad(), _threads(self._options):
+                args, kwargs = _to(self._program.arguments(fed), self._options)
+                results = self._program.results(self._call(*args, **kwargs))
+                from assay.models.torch_graph.dtypes import to_numpy
+
+                return {name: to_numpy(value) for name, value in results.items()}
+        except (RuntimeError, NotImplementedError) as error:
+            raise torch_failure(error) from error
+
+    def save(self, folder: Path) -> None:
+        """The exported program; for a package compiled ahead of time that package besides, which alone is run."""
+        program = self._program
+        save_program(program.exported, folder / _PROGRAM, program.inputs, [spec.name for spec in program.outputs])
+        if self._package is not None:
+            shutil.copyfile(self._package, folder / _PACKAGE)
+
+    def facts(self) -> BuildFacts:
+        """Operators of the exported graph with the types of their results; of compiled engines the kernels that were
+        generated and the library calls between them."""
+        import torch
+
+        from assay.backends.torch_code import kernels
+
+        graph = _operators(self._program, str(self._options["device"]), wide=self._wide)
+        placements = kernels(self._code, str(self._options["device"])) or graph
+        return BuildFacts(
+            backend_version=str(torch.__version__),
+            precision="float64" if self._wide else coarsest(graph),
+            placements=placements,
+            options={name: str(value) for name, value in self._options.items()},
+        )
+
+
+def lowered(program: Program, options: dict[str, Option]) -> TorchEngine:
+    """Compiled now where the options say so."""
+    if options["compiler"] == "aot-inductor":
+        package = Path(tempfile.mkdtemp(prefix="aoti-")) / _PACKAGE
+        try:
+            _compile_ahead(program, package, options)
+            return _packaged(program, package, options)
+        except (RuntimeError, NotImplementedError) as error:
+            raise torch_failure(error) from error
+    return _from_program(program, options)
+
+
+def loaded(folder: Path, options: dict[str, Option]) -> TorchEngine:
+    """From the files of `TorchEngine.save`."""
+    program = open_program(folder / _PROGRAM)
+    if options["compiler"] != "aot-inductor":
+        return _from_program(program, options)
+    try:
+        return _packaged(program, folder / _PACKAGE, options)
+    except RuntimeError as error:
+        raise torch_failure(error) from error
+
+
+def _from_program(program: Program, options: dict[str, Option]) -> TorchEngine:
+    import torch
+
+    if options["precision"] == "float64":
+        from assay.backends.torch_wide import widened_module
+
+        module: Any = widened_module(_moved(program, options))
+        return TorchEngine(program, module, options)
+    module = _moved(program, options).module()
+    if options["compiler"] == "eager":
+        return TorchEngine(program, module, options)
+    from assay.backends.torch_code import compiled
+
+    dynamic = any(isinstance(size, str) for spec in program.inputs for size in spec.shape)
+    try:
+        with torch.no_grad(), _threads(options), _quiet():
+            args, kwargs = _to(program.arguments(_ones(program)), options)
+            call, code = compiled(module, args, kwargs, dynamic=dynamic)
+    except (RuntimeError, NotImplementedError, torch._dynamo.exc.TorchDynamoException) as error:
+        raise torch_failure(error) from error
+    return TorchEngine(program, call, options, code=code)
+
+
+def _compile_ahead(program: Program, package: Path, options: dict[str, Option]) -> None:
+    import torch
+
+    with torch.no_grad(), _threads(options), _quiet():
+        torch._inductor.aoti_compile_and_package(_moved(program, options), package_path=str(package))
+
+
+def _packaged(program: Program, package: Path, options: dict[str, Option]) -> TorchEngine:
+    """The package is our own: it was compiled in this job, and it is native code."""
+    import torch
+
+    from assay.backends.torch_code import package_code
+
+    if not package.is_file():
+        raise Lowering(f"{package.name} is missing from the saved engine")
+    call = torch._inductor.aoti_load_package(str(package))
+    return TorchEngine(program, call, options, package=package, code=package_code(package))
+
+
+def _moved(program: Program, options: dict[str, Option]) -> Any:
+    if options["device"] == "cpu":
+        return program.exported
+    from torch.export.passes import move_to_device_pass
+
+    return move_to_device_pass(program.exported, str(options["device"]))
+
+
+def _to(arguments: Any, options: dict[str, Option]) -> Any:
+    if options["device"] == "cpu":
+        return arguments
+    from torch.utils import _pytree
+
+    return _pytree.tree_map(lambda one: one.to(str(options["device"])), arguments)
+
+
+def _ones(program: Program) -> dict[str, Tensor]:
+    """Inputs to compile with: two where any number is good, which no compiler takes for a constant."""
+    from assay.core.dtype import numpy_dtype
+
+    sizes: dict[str, int] = {}
+    for spec in program.inputs:
+        for size in spec.shape:
+            if isinstance(size, str):
+                sizes.setdefault(size, 2)
+    return {
+        spec.name: np.ones([sizes[one] if isinstance(one, str) else one for one in spec.shape]).astype(
+            numpy_dtype(spec.dtype)
+        )
+        for spec in program.inputs
+    }
+
+
+def _operators(program: Program, device: str, *, wide: bool) -> tuple[Placement, ...]:
+    import torch
+
+    from assay.models.torch_graph.dtypes import name_of
+
+    rows = []
+    for node in program.exported.graph.nodes:
+        value = node.meta.get("val")
+        first = value[0] if isinstance(value, list | tuple) and value else value
+        if node.op == "call_function" and isinstance(first, torch.Tensor):
+            precision = name_of(first.dtype)
+            rows.append((str(node.target), device, "float64" if wide and precision in _NARROW else precision))
+    if not rows:
+        rows = [("identity", device, name_of(value.dtype)) for value in _fed(program)]
+    return count(rows)
+
+
+def _fed(program: Program) -> list[Any]:
+    nodes = {node.name: node for node in program.exported.graph.nodes}
+    return [nodes[str(name)].meta["val"] for name in program.exported.graph_signature.user_inputs]
+
+
+def _widened(array: Tensor) -> Tensor:
+    return array.astype(np.float64) if dtype_name(array.dtype) in _NARROW else array
+
+
+class _threads:
+    """torch keeps the number for the whole process: it is put back."""
+
+    def __init__(self, options: dict[str, Option]) -> None:
+        self._wanted = int(options["threads"])
+
+    def __enter__(self) -> None:
+        import torch
+
+        self._before = torch.get_num_threads()
+        if self._before != self._wanted:
+            torch.set_num_threads(self._wanted)
+
+    def __exit__(self, *_: object) -> None:
+        import torch
+
+        if self._before != self._wanted:
+            torch.set_num_threads(self._before)
+
+
+class _quiet:
+    """Compiling logs at the level of warnings what is none."""
+
+    def __enter__(self) -> None:
+        self._logger = logging.getLogger("torch")
+        self._before = self._logger.level
+        self._logger.setLevel(logging.ERROR)
+
+    def __exit__(self, *_: object) -> None:
+        self._logger.setLevel(self._before)
+
+
+def module_of(program: Program) -> torch.nn.Module:
+    """The program as a module that checks its inputs."""
+    module: torch.nn.Module = program.exported.module()
+    return module

@@ -1,0 +1,40 @@
+"""What an exception of torch says: from words to Unsupported, MemoryError, Unavailable or plain Lowering."""
+
+from __future__ import annotations
+
+import re
+
+from assay.errors import Lowering, Unavailable, Unsupported
+
+_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|DefaultCPUAllocator", re.IGNORECASE)
+_MISSING = re.compile(
+    r"not implemented for|Could not run '|NotImplementedError|is not (currently )?(supported|implemented)|MissingOperator"
+    r"|Unsupported|no kernel|not yet supported"
+)
+_COMPILER = re.compile(r"InvalidCxxCompiler|No working C\+\+ compiler")
+_OPERATOR = (r"\"(\w+)\" not implemented for", r"Could not run '([^']+)'", r"target: (\S+)")
+
+
+def torch_failure(error: Exception) -> Lowering | MemoryError:
+    """Of any exception while a program is compiled or run (torch 2.13). The node is the operator where it is named."""
+    if isinstance(error, Lowering):
+        return error
+    text = f"{type(error).__name__}: {error}"
+    short = _first(str(error)) or type(error).__name__
+    if _MEMORY.search(text):
+        return MemoryError(short)
+    if _COMPILER.search(text):
+        return Unavailable("Inductor needs a C++ compiler and found none; run apt-get install g++")
+    node = next((match.group(1) for match in (re.search(one, text) for one in _OPERATOR) if match), "")
+    if isinstance(error, NotImplementedError) or _MISSING.search(text):
+        return Unsupported(f"torch cannot do it: {short}", node=node)
+    return Lowering(f"torch failed: {short}", node=node)
+
+
+def _first(text: str, limit: int = 500) -> str:
+    """Without the advice that torch appends, and in one line."""
+    text = re.split(
+        r"\n\s*(?:Set TORCHDYNAMO|You can suppress|Exception raised from|While executing|Original traceback)", text
+    )[0]
+    joined = " ".join(text.split())
+    return joined if len(joined) <= limit else joined[: limit - 1] + "…"

@@ -1,0 +1,77 @@
+"""What may be given as a model: an ONNX file, an exported program (`.pt2`), or a factory (`package.module:factory`)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from assay.core.model import Model
+from assay.errors import BadModel, Lowering
+from assay.models.files import check_model_file
+
+_FACTORY = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_PICKLES = (".pt", ".pth", ".pkl", ".ckpt")
+
+
+def is_factory(source: str | Path) -> bool:
+    """Whether it is written `package.module:factory` and no file has that name."""
+    return _FACTORY.fullmatch(str(source)) is not None and not Path(source).exists()
+
+
+def is_program(source: str | Path) -> bool:
+    """Whether it is an exported program, by its suffix."""
+    return Path(source).suffix.lower() == ".pt2" and not is_factory(source)
+
+
+def source_name(source: Path) -> str:
+    """What a case with that model is called: the file's name without suffix, a factory as it is written."""
+    return str(source) if is_factory(source) else source.stem
+
+
+def check_source(source: Path) -> None:
+    """Raise `BadModel` for what cannot be a model, without opening it: safe in the driver. A factory is called in a
+    worker only."""
+    if is_factory(source):
+        return
+    check_model_file(source)
+    if source.suffix.lower() in _PICKLES:
+        raise BadModel(
+            f"{source} is a pickle, which runs code when it is read; save the model with torch.export.save as .pt2, or "
+            "name the function that builds it as package.module:factory"
+        )
+
+
+def open_source(source: Path) -> Model:
+    """The digest, format and signature of a model. For worker processes only: it parses the file, or runs the factory.
+
+    Raises `BadModel` with one sentence.
+    """
+    check_source(source)
+    if not (is_factory(source) or is_program(source)):
+        from assay.models.onnx_file import open_model
+
+        return open_model(source)
+    try:
+        return _torch_model(source)
+    except Lowering as error:
+        told = " ".join(str(error).split())
+        raise BadModel(told if str(source) in told else f"{source}: {told}") from error
+
+
+def _torch_model(source: Path) -> Model:
+    from assay.models.program import open_program, program_digest
+    from assay.models.sources_factory import build_program
+
+    program = build_program(str(source)) if is_factory(source) else open_program(source)
+    weights = program.exported.state_dict.values()
+    size = sum(one.numel() * one.element_size() for one in weights) if is_factory(source) else source.stat().st_size
+    return Model(
+        name=source_name(source),
+        source=str(source),
+        digest=program_digest(program),
+        inputs=program.inputs,
+        outputs=program.outputs,
+        format="torch",
+        size_bytes=size,
+        nodes=sum(node.op == "call_function" for node in program.exported.graph.nodes),
+    )

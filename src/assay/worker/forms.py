@@ -1,0 +1,52 @@
+"""A model in the form that a transform or a backend reads: a conversion is a stage, and is recorded like a transform."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.core.job import Job
+from assay.core.result import Applied, Stage
+from assay.errors import InvalidModel
+from assay.models.conversion import deliver, form_of
+from assay.models.files import file_digest
+from assay.worker.stages import Stages
+
+if TYPE_CHECKING:
+    from assay.worker.rewrite import Rewritten
+
+
+def in_form(rewritten: Rewritten, form: str, job: Job, stages: Stages) -> Rewritten:
+    """The same where the model has that form, else converted. Raises what `deliver` raises, in the transform stage."""
+    model, applied = converted(rewritten.model, form, job, stages)
+    return replace(rewritten, model=model, applied=(*rewritten.applied, *applied))
+
+
+def converted(model: Path, form: str, job: Job, stages: Stages) -> tuple[Path, tuple[Applied, ...]]:
+    """The model in that form, and what was done for it: `onnx->torch`, say, with the version of torch."""
+    here = form_of(model)
+    if here == form:
+        return model, ()
+    with stages.enter(Stage.IMPORT):
+        import torch  # noqa: F401
+    with stages.enter(Stage.TRANSFORM):
+        folder = Path(tempfile.mkdtemp(prefix="form-", dir=job.scratch or None))
+        made = deliver(model, form, folder)
+        if here == "factory":
+            _check_repeats(model, made if form == "torch" else folder / "factory.pt2", job)
+        return made, (Applied(f"{here}->{form}", metadata.version("torch"), file_digest(made)),)
+
+
+def _check_repeats(source: Path, made: Path, job: Job) -> None:
+    """A factory is called in every worker: it must build one model."""
+    from assay.models.program import open_program, program_digest
+
+    digest = program_digest(open_program(made))
+    if job.case.model.digest and digest != job.case.model.digest:
+        raise InvalidModel(
+            f"{source} builds another model each time it is called ({digest[:12]}, before {job.case.model.digest[:12]}): "
+            "load its weights from a file, or seed whatever it draws them from"
+        )
