@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,11 @@ WRITTEN = "model.onnx"
 
 STANDARD = ("", "ai.onnx")
 _WEIGHTS = "weights.bin"
+_NEWEST = re.compile(
+    r"supports? (?:for domain \S+ is )?till opset \d+|Unsupported model IR version: \d+, max \S+ IR version: \d+"
+)
+# Where in the library's sources it was raised, and the name of a scratch file.
+_PLACES = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : |Load model from \S+ failed: ?|/\S+\.(?:cc|h):\d+:? ")
 
 
 def read(model: Path) -> ModelProto:
@@ -60,10 +66,12 @@ def demand_opset(proto: ModelProto, least: int, transform: str) -> None:
 
 def refused(transform: str, error: Exception) -> Lowering:
     """A library's exception over a model, as what it means."""
-    text = one_line(str(error)) or type(error).__name__
-    if "Unsupported model IR version" in text or "till opset" in text:
-        return Unsupported(f"{transform} cannot read this model: {text}; put opset:N before it", cause="opset_too_new")
-    return Unsupported(f"{transform} cannot serve this model: {text}")
+    text = " ".join(str(error).split()) or type(error).__name__
+    newest = _NEWEST.search(text)
+    if newest:
+        why = f"{transform} cannot read this model: onnxruntime {newest[0]}; put opset:N before it"
+        return Unsupported(why, cause="opset_too_new")
+    return Unsupported(f"{transform} cannot serve this model: {one_line(_PLACES.sub('', text))}")
 
 
 def one_line(text: str, limit: int = 400) -> str:

@@ -1,0 +1,26 @@
+"""Each transform under the check that a stranger's must pass, with the real library."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay import plugins
+from assay.testing.transform_checks import check_transform
+
+ARGUMENTS = {
+    "fp16": ("", "io"),
+    "int8-qdq": ("", "per-tensor", "per-channel"),
+    "int8-dynamic": ("",),
+    "int8-nncf": ("", "mixed"),
+    "opset": ("21",),
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # the libraries' own, about themselves
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_conformance(name: str) -> None:
+    check_transform(plugins.load(plugins.TRANSFORMS, name)(), arguments=ARGUMENTS[name])
+
+
+def test_none_is_forgotten() -> None:
+    assert set(plugins.names(plugins.TRANSFORMS)) - {"mutant"} >= set(ARGUMENTS)

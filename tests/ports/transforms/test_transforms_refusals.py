@@ -1,0 +1,100 @@
+"""Models that a transform cannot serve: one clear sentence each, never a model that is quietly as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import parser
+
+from assay import plugins
+from assay.errors import InvalidModel, Unsupported, UsageError
+from assay.ports import Tensors
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+Apply = Callable[..., Path]
+INTEGERS = "g (int64[n] x) => (int64[n] y) { y = Add(x, x) }"
+SHAPES = "g (float[n, 4] x) => (int64[2] y) { y = Shape(x) }"
+PRODUCT = (
+    "g (float[n, 4] x) => (float[n, 4] y) <float[4, 4] w = {1,2,3,4, 5,6,7,8, 9,8,7,6, 5,4,3,2}> { y = MatMul(x, w) }"
+)
+SAMPLES: Sequence[Tensors] = [{"x": np.ones((1, 4), np.float32)}, {"x": -np.ones((1, 4), np.float32)}]
+
+
+@pytest.fixture
+def apply(tmp_path: Path) -> Apply:
+    def _apply(
+        name: str, text: str, argument: str = "", *, opset: int = 17, ir: int = 8, samples: Sequence[Tensors] = SAMPLES
+    ) -> Path:
+        path = tmp_path / "given.onnx"
+        onnx.save(parser.parse_model(f'<ir_version: {ir}, opset_import: ["" : {opset}]>\n{text}'), path)
+        own = tmp_path / "own"
+        own.mkdir()
+        transform = plugins.load(plugins.TRANSFORMS, name)()
+        return transform.apply(path, own, argument, samples)
+
+    return _apply
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("fp16", INTEGERS, "fp16 finds no float32 input or weight to convert"),
+        ("int8-qdq", SHAPES, "int8-qdq finds nothing to quantize in this model (it has Shape)"),
+        ("int8-dynamic", SHAPES, "int8-dynamic finds nothing to quantize in this model (it has Shape)"),
+    ],
+)
+def test_nothing_to_do_is_no_success(apply: Apply, name: str, text: str, told: str) -> None:
+    with pytest.raises(Unsupported) as caught:
+        apply(name, text)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["int8-qdq", "int8-nncf", "int8-dynamic"])
+def test_an_old_opset_is_not_lifted_without_a_word(apply: Apply, name: str) -> None:
+    with pytest.raises(Unsupported, match=r"needs opset 1[13] and the model has 9: put opset:1[13] before it"):
+        apply(name, PRODUCT, opset=9)
+
+
+def test_an_opset_that_the_library_cannot_read(apply: Apply) -> None:
+    with pytest.raises(Unsupported, match=r"till opset 26; put opset:N before it") as caught:
+        apply("int8-qdq", PRODUCT, opset=27, ir=13)
+    assert caught.value.cause == "opset_too_new"
+
+
+@pytest.mark.parametrize("argument", ["", "x", "3", "999", "-17"])
+def test_opset_wants_a_number(apply: Apply, argument: str) -> None:
+    with pytest.raises(UsageError, match="takes a number from 7 to"):
+        apply("opset", PRODUCT, argument)
+
+
+def test_opset_goes_down_with_its_ir_version(apply: Apply) -> None:
+    written = onnx.load(apply("opset", PRODUCT, "17", opset=27, ir=13))
+    assert (written.opset_import[0].version, written.ir_version) == (17, 8)
+
+
+def test_an_operator_without_a_form_in_that_opset(apply: Apply) -> None:
+    with pytest.raises(Unsupported, match=r"opset:9 cannot serve this model: .*Gelu"):
+        apply("opset", "g (float[n] x) => (float[n] y) { y = Gelu(x) }", "9", opset=20, ir=9)
+
+
+def test_per_channel_has_a_scale_for_each_channel(apply: Apply, tmp_path: Path) -> None:
+    graph = onnx.load(apply("int8-qdq", PRODUCT, "per-channel")).graph
+    scales = {one.name: tuple(one.dims) for one in graph.initializer if "w_scale" in one.name}
+    assert set(scales.values()) == {(4,)}
+
+
+def test_fp16_keeps_the_ends_unless_told(apply: Apply) -> None:
+    graph = onnx.load(apply("fp16", PRODUCT)).graph
+    assert {one.type.tensor_type.elem_type for one in [*graph.input, *graph.output]} == {onnx.TensorProto.FLOAT}
+    assert {one.data_type for one in graph.initializer} == {onnx.TensorProto.FLOAT16}
+
+
+def test_a_file_that_is_no_model(tmp_path: Path) -> None:
+    noise = tmp_path / "noise.onnx"
+    noise.write_bytes(b"nothing" * 9)
+    with pytest.raises(InvalidModel, match="cannot be read as ONNX"):
+        plugins.load(plugins.TRANSFORMS, "fp16")().apply(noise, tmp_path, "", ())
