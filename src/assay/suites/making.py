@@ -1,0 +1,165 @@
+"""Making authored cases in processes of their own, and finding those that were made before."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+
+import msgspec
+
+from assay.core.case import Case
+from assay.errors import UsageError
+from assay.suites.cache import cache_folder
+from assay.suites.torch_case import Answer, Asked, TorchCase, key_of, listed
+
+DONE = "made.msgpack"
+LIMIT_S = 600.0
+"""For one case: a large model on a busy machine."""
+
+
+def make_cases(suite: str, authored: Sequence[TorchCase], *, seed: int, workers: int) -> Iterator[tuple[Case, str]]:
+    """Each case with its files on disk, or with the reason why it has none; in the order given.
+
+    Raises UsageError where torch is missing.
+    """
+    versions = _versions()
+    root = cache_folder(suite)
+    asked = [Asked(case, seed, str(_folder(root, key_of(case, seed, versions)))) for case in authored]
+    answers = {one.case.name: found for one in asked if (found := _known(one)) is not None}
+    todo = [one for one in asked if one.case.name not in answers]
+    for one, answer in _made(todo, workers or os.cpu_count() or 1) if todo else ():
+        if answer.final:
+            _keep(one, answer)
+        answers[one.case.name] = answer
+    for one in asked:
+        yield _case(one, answers[one.case.name])
+
+
+def _versions() -> dict[str, str]:
+    try:
+        return {name: metadata.version(name) for name in ("torch", "onnxscript")}
+    except metadata.PackageNotFoundError as error:
+        raise UsageError(
+            f"this suite is authored in torch, and {error.name} is not installed; run pip install torch onnxscript"
+        ) from None
+
+
+def _folder(root: Path, key: str) -> Path:
+    return root / key[:2] / key[2:34]
+
+
+def _known(asked: Asked) -> Answer | None:
+    try:
+        return msgspec.msgpack.decode(Path(f"{asked.folder}.{DONE}").read_bytes(), type=Answer)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+
+
+def _keep(asked: Asked, answer: Answer) -> None:
+    path = Path(f"{asked.folder}.{DONE}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.msgpack.encode(answer))
+
+
+def _case(asked: Asked, answer: Answer) -> tuple[Case, str]:
+    case = listed(asked.case, asked.seed)
+    if answer.model is None:
+        return case, answer.reason or "no reason was given"
+    model = msgspec.structs.replace(answer.model, source=f"{asked.folder}/model.onnx")
+    inputs = msgspec.structs.replace(case.inputs, golden=f"{asked.folder}/golden")
+    return msgspec.structs.replace(case, model=model, inputs=inputs), ""
+
+
+def _made(todo: Sequence[Asked], workers: int) -> Iterator[tuple[Asked, Answer]]:
+    """In the order they end. A process that dies takes one case with it."""
+    waiting: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
+    ended: queue.SimpleQueue[tuple[Asked, Answer]] = queue.SimpleQueue()
+    for one in todo:
+        waiting.put(one)
+    threads = [
+        threading.Thread(target=_serve, args=(waiting, ended), daemon=True) for _ in range(min(workers, len(todo)))
+    ]
+    for thread in threads:
+        waiting.put(None)
+        thread.start()
+    for _ in todo:
+        yield ended.get()
+    for thread in threads:
+        thread.join()
+
+
+def _serve(waiting: queue.SimpleQueue[Asked | None], ended: queue.SimpleQueue[tuple[Asked, Answer]]) -> None:
+    maker = None
+    while (one := waiting.get()) is not None:
+        maker = maker or _Maker()
+        answer = maker.make(one)
+        if answer is None:
+            died = f"the process that exports it died ({maker.end()})"
+            answer = Answer(reason=died, final=False)
+            if not maker.served:
+                _give_up(died, one, waiting, ended)
+            maker = None
+        ended.put((one, answer))
+    if maker:
+        maker.end()
+
+
+def _give_up(
+    died: str, one: Asked, waiting: queue.SimpleQueue[Asked | None], ended: queue.SimpleQueue[tuple[Asked, Answer]]
+) -> None:
+    """A process that dies on its first case in a row twice would die on all: the rest is answered without one."""
+    maker = _Maker()
+    died_again = maker.make(one) is None
+    maker.end()
+    if not died_again:
+        return
+    while (other := waiting.get()) is not None:
+        ended.put((other, Answer(reason=died, final=False)))
+    waiting.put(None)
+
+
+class _Maker:
+    """One process of `assay.suites.torch_make`."""
+
+    def __init__(self) -> None:
+        self.served = 0
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "assay.suites.torch_make"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def make(self, asked: Asked) -> Answer | None:
+        """None where the process died or took longer than the limit."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        timer = threading.Timer(LIMIT_S, self._child.kill)
+        timer.start()
+        try:
+            self._child.stdin.write(msgspec.json.encode(asked) + b"\n")
+            self._child.stdin.flush()
+            line = self._child.stdout.readline()
+        except OSError:
+            return None
+        finally:
+            timer.cancel()
+        if not line:
+            return None
+        self.served += 1
+        return msgspec.json.decode(line, type=Answer)
+
+    def end(self) -> str:
+        """Its exit code, in words."""
+        with contextlib.suppress(OSError):
+            if self._child.stdin:
+                self._child.stdin.close()
+        code = self._child.wait()
+        return f"signal {-code}" if code < 0 else f"exit code {code}"

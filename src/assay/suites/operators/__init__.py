@@ -1,0 +1,43 @@
+"""Operators, authored once as torch modules and declared in tables: elementwise, binary, reductions, linear, windows, layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from assay.core.case import Case
+from assay.suites.making import make_cases
+from assay.suites.operators import binary, elementwise, layout, linear, reductions, windows
+from assay.suites.operators.declare import Operator
+from assay.suites.torch_case import TorchCase, listed
+
+TABLES: tuple[Operator, ...] = tuple(
+    one for table in (elementwise, binary, reductions, linear, windows, layout) for one in table.TABLE
+)
+
+
+class Operators:
+    """Conformance: `assay.testing.check_suite`."""
+
+    name = "operators"
+    about = f"{len(TABLES)} operators as torch modules: types, shapes, attributes; tiers smoke, sample and edge"
+
+    def cases(self, *, seed: int) -> Iterator[Case]:
+        """Named `operators/OPERATOR-TYPE-TIER-SHAPES-ATTRIBUTES`."""
+        for one in _authored().values():
+            yield listed(one, seed)
+
+    def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
+        """Exported by torch, with the module itself in float64 as the reference."""
+        seed = cases[0].inputs.seed if cases else 0
+        return make_cases(self.name, [_authored()[case.name] for case in cases], seed=seed, workers=workers)
+
+
+@cache
+def _authored() -> dict[str, TorchCase]:
+    found: dict[str, TorchCase] = {}
+    for operator in TABLES:
+        for one in operator.cases():
+            assert one.name not in found, f"two cases are called {one.name}"
+            found[one.name] = one
+    return found

@@ -1,0 +1,180 @@
+"""`python -m assay.suites.torch_make`: makes authored cases, one JSON line in, one out, until the input ends.
+
+Each case becomes model.onnx (torch.onnx.export of the exported program) and a golden: the module itself, run by torch in
+float64 on the inputs and weights as rounded to the case's type. The exporter is thus under test as well.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.core.dtype import numpy_dtype
+from assay.models.goldens import write_golden
+from assay.models.onnx_file import open_model
+from assay.suites.draw import draw
+from assay.suites.torch_case import Answer, Asked, TorchCase
+
+OPSET = 18
+"""The exporter's own target; newer ones are converted from it."""
+
+
+def main() -> None:
+    import logging
+
+    import torch
+
+    torch.set_num_threads(1)
+    logging.disable(logging.WARNING)
+    warnings.simplefilter("ignore")
+    _remember_registry()
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # what libraries print must not look like an answer
+    for line in sys.stdin.buffer:
+        answers.write(msgspec.json.encode(_answer(msgspec.json.decode(line, type=Asked))) + b"\n")
+
+
+def _answer(asked: Asked) -> Answer:
+    final = Path(asked.folder)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    own = Path(tempfile.mkdtemp(dir=final.parent))
+    try:
+        _make(asked, own)
+        if not final.exists():
+            own.rename(final)
+        model = msgspec.structs.replace(open_model(final / "model.onnx"), name=asked.case.name.partition("/")[2])
+        answer = Answer(model)
+    except Exception as error:  # noqa: BLE001  whatever the exporter raises is why this case cannot be made
+        answer = Answer(reason=_said(error))
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+    return answer
+
+
+def _said(error: BaseException) -> str:
+    """The first cause: the exporter wraps it in pages of advice."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' '.join(lines)[:300]}"
+
+
+def _make(asked: Asked, folder: Path) -> None:
+    import torch
+
+    case = asked.case
+    arrays = {one.name: draw(one, seed=asked.seed, case=case.name) for one in case.inputs}
+    torch.manual_seed(_number(f"{asked.seed}/{case.name}"))
+    module = build(case).eval().to(_torch_dtype(case.dtype))
+    inputs = tuple(_tensor(array) for array in arrays.values())
+    with torch.no_grad():
+        double = copy.deepcopy(module).double()
+        expected = _flat(double(*(one.double() if one.is_floating_point() else one for one in inputs)))
+        program = torch.export.export(module, inputs, dynamic_shapes=_dynamic(case), strict=False)
+        names = [f"out{place}" for place in range(len(expected))]
+        exported = torch.onnx.export(
+            program, (), dynamo=True, verbose=False, verify=False, external_data=False, opset_version=OPSET,
+            input_names=list(arrays), output_names=names,
+        )  # fmt: skip
+    path = folder / "model.onnx"
+    assert exported is not None
+    exported.save(str(path))
+    given = open_model(path)
+    write_golden(
+        folder / "golden",
+        model=given,
+        inputs=[{spec.name: arrays[spec.name] for spec in given.inputs}],
+        outputs=[{name: one.numpy() for name, one in zip(names, expected, strict=True)}],
+        seed=asked.seed,
+        producer="torch float64",
+        producer_version=str(torch.__version__),
+        who="assay",
+        why="the module itself in float64",
+        created_at="",
+        allow_nan=case.published,
+    )
+
+
+def build(case: TorchCase) -> Any:
+    """The module of a case: its expressions see torch, nn, F, the attributes, and in `call` the inputs and `m`."""
+    import torch
+
+    room: dict[str, Any] = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, **case.attributes}
+    inner = None
+    if ":" in case.module and "(" not in case.module:
+        module, _, name = case.module.partition(":")
+        inner = getattr(importlib.import_module(module), name)(**case.attributes)
+    elif case.module:
+        inner = eval(case.module, room)  # our own tables, not a user's text
+    names = ", ".join(one.name for one in case.inputs)
+
+    class Authored(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.m = inner if inner is not None else torch.nn.Identity()
+
+        def forward(self, *inputs: Any) -> Any:
+            return function(self.m, *inputs)
+
+    function: Any = eval(f"lambda m, {names}: {case.call}", room)
+    return Authored()
+
+
+def _dynamic(case: TorchCase) -> Any:
+    import torch
+
+    if not case.dynamic:
+        return None
+    return ({0: torch.export.Dim.DYNAMIC} if case.inputs[0].shape else None, *(None for _ in case.inputs[1:]))
+
+
+def _flat(value: Any) -> list[Any]:
+    if isinstance(value, tuple | list):
+        return [one for part in value for one in _flat(part)]
+    return [value] if value is not None else []
+
+
+def _tensor(array: np.ndarray[Any, Any]) -> Any:
+    import torch
+
+    if array.dtype == numpy_dtype("bfloat16"):
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(np.ascontiguousarray(array)).reshape(array.shape)
+
+
+def _torch_dtype(name: str) -> Any:
+    import torch
+
+    return getattr(torch, name)
+
+
+def _number(text: str) -> int:
+    import hashlib
+
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+
+
+def _remember_registry() -> None:
+    # torch 2.13 builds its table of ONNX functions anew for each export, from source text: two thirds of its time.
+    try:
+        from torch.onnx._internal.exporter import _registration
+
+        kept = staticmethod(cache(_registration.ONNXRegistry.from_torchlib))
+        setattr(_registration.ONNXRegistry, "from_torchlib", kept)  # noqa: B010
+    except (ImportError, AttributeError):
+        return
+
+
+if __name__ == "__main__":
+    main()
