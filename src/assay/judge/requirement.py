@@ -8,13 +8,14 @@ import re
 
 from assay.core.policy import Goal
 from assay.errors import UsageError
+from assay.judge.build_figures import SHARES
 from assay.judge.figure_table import RECORDED, impossible
 
 EXAMPLE = 'write for example "precision.float16 >= 0.8" or "undelegated == 0"'
 LIMIT = {">=": "min", "<=": "max", "==": "equal"}
 """Operators, and the limit of a goal that each one is."""
 
-_PARTS = re.compile(r"\s*(?P<figure>\S(?:.*?\S)?)\s*(?P<operator>>=|<=|==|!=|=|<|>)\s*(?P<number>\S+)\s*")
+_PARTS = re.compile(r"\s*(?P<figure>[^\s<>=!](?:.*?[^\s<>=!])?)\s*(?P<operator>>=|<=|==|!=|=|<|>)\s*(?P<number>\S+)\s*")
 
 
 def parse_requirement(text: str) -> Goal:
@@ -32,7 +33,8 @@ def parse_requirement(text: str) -> Goal:
     if not math.isfinite(number):
         raise UsageError(f"--require {text!r}: {parts['number']!r} is no finite number; {EXAMPLE}")
     if impossible(figure):
-        near = difflib.get_close_matches(figure, [kind.pattern for kind in RECORDED], n=1)
+        known = [*(kind.pattern for kind in RECORDED), *(f"precision.{name}" for name in SHARES)]
+        near = difflib.get_close_matches(figure, known, n=1)
         hint = f"; the nearest is {near[0]!r}" if near else ""
         raise UsageError(f"--require {text!r}: {figure!r} is no figure that is ever recorded{hint}")
     match operator:

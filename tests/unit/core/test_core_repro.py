@@ -69,3 +69,14 @@ def test_what_only_a_configuration_says_is_repeated_by_narrowing_the_run() -> No
 
 def test_a_run_started_from_python_is_spelled_out() -> None:
     assert repro_line(make_run(command="python nightly.py"), make_job()).startswith(START)
+
+
+def test_transforms_sizes_calibration_and_requirements() -> None:
+    flow = make_flow("onnxruntime+mutant:drop@/a+b+int8-qdq", transforms=("mutant:drop@/a+b", "int8-qdq"))
+    inputs = Inputs(golden="g", calibration=8, dims={"batch": (1, 4, 16)})
+    job = replace(make_job(), flow=flow, case=replace(make_job().case, inputs=inputs))
+    run = make_run(command="assay check m.onnx --require 'casts <= 4' --require=undelegated==0")
+    assert repro_line(run, job) == (
+        "assay check models/digits-classifier.onnx --flow onnxruntime --transform mutant:drop@/a+b --transform int8-qdq "
+        "--golden g --seed 0 --calibration 8 --dim batch=1:4:16 --task verify --require 'casts <= 4' --require undelegated==0"
+    )
