@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
 from assay.backends.executorch_delegates import DELEGATES
 from assay.backends.executorch_failures import load_failure, run_failure
@@ -84,8 +85,8 @@ class ExecuTorch:
         """Raises NotRunnable where the runtime has not the delegate."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
-        built = msgspec.json.decode((folder / _BUILT).read_bytes(), type=Built)
-        engine = ExecuTorchEngine(built, (folder / _ARTIFACT).read_bytes(), options)
+        built = read_record(folder / _BUILT, Built)
+        engine = ExecuTorchEngine(built, read_artifact(folder / _ARTIFACT), options)
         engine.start()
         return engine
 

@@ -105,7 +105,7 @@ DELEGATES = {
     "openvino": Delegate(
         "OpenvinoBackend", _openvino, install="pip install 'assay[openvino]'", inner=_openvino_inner, fixed=True
     ),
-    "vulkan": Delegate("VulkanBackend", _vulkan, runs_on="a runtime built with the Vulkan delegate"),
+    "vulkan": Delegate("VulkanBackend", _vulkan, runs_on="a runtime built with the Vulkan delegate", fixed=True),
     "coreml": Delegate(
         "CoreMLBackend", _coreml, install="pip install coremltools", runs_on="macOS or iOS", inner=_half
     ),

@@ -63,8 +63,8 @@ def bounded(program: Program, dims: Dims, most: int, *, fixed: bool) -> tuple[Pr
 
 def lowered(program: Program, delegate: str, bounds: dict[str, tuple[int, int]]) -> tuple[Built, bytes]:
     """The record and the program. Raises errors of `assay.errors.Lowering`, or MemoryError."""
-    chosen = partitioners(delegate)
     with quietly():
+        chosen = partitioners(delegate)
         from executorch.exir import to_edge_transform_and_lower
 
         try:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
 from assay.backends.feeds import check_feeds
 from assay.backends.mnn_convert import WEIGHTS, stored_weights, to_mnn
@@ -73,8 +74,8 @@ class MNN:
         """The converted model; threads and arithmetic are the flow's."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
-        signature = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Signature)
-        return MNNEngine((folder / _ARTIFACT).read_bytes(), signature, options)
+        signature = read_record(folder / _DECLARED, Signature)
+        return MNNEngine(read_artifact(folder / _ARTIFACT), signature, options)
 
 
 class MNNEngine:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
 from assay.backends.feeds import check_feeds
 from assay.backends.ncnn_convert import BIN, PARAM, Blob, Network, to_ncnn
@@ -71,8 +72,8 @@ class Ncnn:
         """The network; storage and threads are the flow's."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
-        network = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Network)
-        return NcnnEngine(network, (folder / PARAM).read_bytes(), (folder / BIN).read_bytes(), options)
+        network = read_record(folder / _DECLARED, Network)
+        return NcnnEngine(network, read_artifact(folder / PARAM), read_artifact(folder / BIN), options)
 
 
 class NcnnEngine:
