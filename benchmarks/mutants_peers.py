@@ -1,0 +1,213 @@
+"""The same pairs of outputs under every gate: mutants killed, and correct flows called wrong.
+
+Peers' rules as published: torch.testing (float32 1.3e-6 / 1e-5), ONNX node tests (1e-3 / 1e-7), ONNX Runtime's backend tests
+(1e-3 / 1e-5), Polygraphy 0.53 (1e-5 / 1e-5 per element, the same on means, cosine 0.997, PSNR 30 dB), NNSmith (1e-2 / 1e-3),
+ExecuTorch's backend tester (4e-2 / 1e-1), relative L2 1e-3. All of them are given the float64 answer as the reference, rounded
+to float32: none is charged for a worse one. Structure (names, shapes, types, NaN) counts as seen by every gate.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from mutants_models import MODELS
+
+from assay import plugins
+from assay.core.flow import Flow
+from assay.models.goldens import read_golden
+from assay.mutants.graph import Graph
+from assay.mutants.load import load_graph
+from assay.mutants.table import OPERATORS, Mutant, inject, sites
+from assay.mutants.viable import why_invalid
+from assay.numerics.tolerance.derive import derive
+from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.profile import Profile
+
+Array = np.ndarray[Any, Any]
+Outputs = list[dict[str, Array]]
+EXAMPLES = Path(__file__).parent.parent / "examples" / "digits"
+CORRECT = ("onnxruntime", "onnxruntime-basic", "onnxruntime-disable", "openvino-f32")
+
+
+def close(rtol: float, atol: float) -> Callable[[Array, Array], bool]:
+    return lambda a, e: bool(np.all(np.abs(a - e) <= atol + rtol * np.abs(e)))
+
+
+def cosine(a: Array, e: Array) -> bool:
+    norms = np.linalg.norm(a) * np.linalg.norm(e)
+    return bool(norms == 0 or float(np.sum(a * e)) / norms >= 0.997)
+
+
+def psnr(a: Array, e: Array) -> bool:
+    error = float(np.mean((a - e) ** 2))
+    return error == 0 or 20 * np.log10(max(float(np.abs(e).max()), 1e-30)) - 10 * np.log10(error) >= 30
+
+
+def mean(a: Array, e: Array) -> bool:
+    error = float(np.mean(np.abs(a - e)))
+    return error <= 1e-5 or error <= 1e-5 * float(np.mean(np.abs(e)))
+
+
+def relative(a: Array, e: Array) -> bool:
+    return float(np.linalg.norm(a - e)) <= 1e-3 * float(np.linalg.norm(e))
+
+
+PEERS: dict[str, Callable[[Array, Array], bool]] = {
+    "torch 1.3e-6 / 1e-5": close(1.3e-6, 1e-5),
+    "Polygraphy elementwise 1e-5": close(1e-5, 1e-5),
+    "ONNX 1e-3 / 1e-7": close(1e-3, 1e-7),
+    "ONNX Runtime 1e-3 / 1e-5": close(1e-3, 1e-5),
+    "Polygraphy mean 1e-5": mean,
+    "relative L2 1e-3": relative,
+    "NNSmith 1e-2 / 1e-3": close(1e-2, 1e-3),
+    "ExecuTorch 4e-2 / 1e-1": close(4e-2, 1e-1),
+    "cosine 0.997": cosine,
+    "PSNR 30 dB": psnr,
+}
+OURS = "Assay, derived"
+
+
+def passes(actual: Outputs, profile: Profile, gate: str) -> bool:
+    """Whether the gate accepts these outputs."""
+    wanted = [one.name for one in profile.header.outputs]
+    for mine, oracle in zip(actual, profile.oracle, strict=True):
+        for name in wanted:
+            if name not in mine or mine[name].shape != oracle[name].shape or not np.isfinite(mine[name]).all():
+                return False
+    if gate == OURS:
+        return all(one.metrics.get("budget_used", 0.0) <= 1.0 for one in judge(actual, None, profile).values())
+    rule = PEERS[gate]
+    for mine, oracle in zip(actual, profile.oracle, strict=True):
+        for name in wanted:
+            expected = oracle[name].astype(mine[name].dtype)
+            if expected.dtype.kind != "f":
+                if not np.array_equal(mine[name], expected):
+                    return False
+            elif not rule(mine[name].astype(np.float64), expected.astype(np.float64)):
+                return False
+    return True
+
+
+def run_flow(model: Path, name: str, inputs: Sequence[dict[str, Array]]) -> Outputs:
+    """Through the flow's own backend, saved and loaded as it would be deployed."""
+    flow = _flow(name)
+    backend = plugins.load("assay.backends", flow.backend)()
+    backend.prepare()
+    with tempfile.TemporaryDirectory() as folder:
+        backend.lower(model, flow).save(Path(folder))
+        engine = backend.load(Path(folder), flow)
+        return [dict(engine.run(sample)) for sample in inputs]
+
+
+def _flow(name: str) -> Flow:
+    if name.startswith("onnxruntime-"):
+        return Flow(name, "onnxruntime", options={"optimization": name.partition("-")[2], "threads": 1})
+    return plugins.find_flow(name)
+
+
+def models(seeds: int, folder: Path) -> list[tuple[str, Path, list[dict[str, Array]]]]:
+    """Name, file and samples: the digit models on held-out samples, the seeded ones on noise."""
+    found = []
+    for name in ("classifier", "detector", "segmenter"):
+        samples = read_golden(EXAMPLES / "goldens" / name).inputs[:4]
+        found.append((name, EXAMPLES / "models" / f"{name}.onnx", [dict(one) for one in samples]))
+    for seed in range(seeds):
+        for name, make in MODELS.items():
+            path = folder / f"{name}-{seed}.onnx"
+            made = make(100 + seed)
+            onnx.save(made, str(path))
+            shape = [d.dim_value for d in made.graph.input[0].type.tensor_type.shape.dim]
+            rng = np.random.default_rng(seed)
+            found.append((path.stem, path, [{"x": rng.normal(size=shape).astype(np.float32)} for _ in range(2)]))
+    return found
+
+
+def mutants_of(path: Path, most: int) -> list[tuple[Mutant, Graph]]:
+    """First, last and middle site of each operator, those that are valid models."""
+    graph = load_graph(path)
+    by_operator = collections.defaultdict(list)
+    for mutant in sites(graph):
+        by_operator[mutant.operator].append(mutant)
+    chosen = []
+    for found in by_operator.values():
+        places = list(dict.fromkeys((0, len(found) - 1, len(found) // 2)))[:most]
+        for place in places:
+            changed = graph.copy()
+            inject(changed, found[place])
+            if not why_invalid(changed.model):
+                chosen.append((found[place], changed))
+    return chosen
+
+
+def same(one: Outputs, other: Outputs) -> bool:
+    return all(
+        a.keys() == b.keys() and all(np.array_equal(a[n], b[n]) for n in a) for a, b in zip(one, other, strict=True)
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--sites", type=int, default=3)
+    arguments = parser.parse_args()
+    plugins.load("assay.backends", "onnxruntime")().prepare()
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    gates = [OURS, *PEERS]
+    killed: collections.Counter[str] = collections.Counter()
+    alarms: collections.Counter[str] = collections.Counter()
+    survived: collections.Counter[str] = collections.Counter()
+    pairs = flows = equal = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name, path, inputs in models(arguments.seeds, folder):
+            profile = derive(path, inputs, "float32")
+            for flow in CORRECT:
+                try:
+                    outputs = run_flow(path, flow, inputs)
+                except Exception as error:  # noqa: BLE001  a backend may refuse a model: told, and not counted
+                    print(f"  {name} on {flow}: {error}")
+                    continue
+                flows += 1
+                for gate in gates:
+                    if not passes(outputs, profile, gate):
+                        alarms[gate] += 1
+                        if gate == OURS:
+                            print(f"  FALSE ALARM {name} on {flow}")
+            sound = run_flow(path, "onnxruntime", inputs)
+            for mutant, graph in mutants_of(path, arguments.sites):
+                lie = folder / "mutant.onnx"
+                onnx.save(graph.model, str(lie))
+                try:
+                    outputs = run_flow(lie, "onnxruntime", inputs)
+                except Exception:  # noqa: BLE001  refused or crashed: every gate sees that
+                    continue
+                if same(outputs, sound):
+                    equal += 1
+                    continue
+                pairs += 1
+                for gate in gates:
+                    if not passes(outputs, profile, gate):
+                        killed[gate] += 1
+                    elif gate == OURS:
+                        survived[mutant.operator] += 1
+            print(f"{name}: {pairs} pairs, {killed[OURS]} killed so far")
+    print(
+        f"\n{pairs} mutants of {len(OPERATORS)} kinds whose outputs differ ({equal} more are equal bit for bit), {flows} correct flows\n"
+    )
+    print("| gate | mutants killed | correct flows called wrong |\n|---|---|---|")
+    for gate in gates:
+        print(f"| {gate} | {killed[gate]} ({100 * killed[gate] / pairs:.1f} %) | {alarms[gate]} of {flows} |")
+    print("\nsurvived the derived tolerance:", dict(survived.most_common()))
+
+
+if __name__ == "__main__":
+    main()
