@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
-from assay.faces.cli import baseline, check, compare, env, expect, golden, history, mutate, run, setup, suite
+from assay.faces.cli import baseline, check, compare, env, expect, golden, history, mutate, run, setup, suite, trend
 
 FAILED = 1
 USAGE = 2
@@ -29,6 +29,7 @@ app.command("check")(check.check)
 app.add_typer(baseline.app, name="baseline")
 app.command("compare")(compare.compare)
 app.command("run")(run.run)
+app.command("merge")(run.merge)
 app.add_typer(suite.app, name="suite")
 app.add_typer(expect.app, name="expect")
 app.command("mutate")(mutate.mutate)
@@ -42,6 +43,7 @@ app.command("report")(history.report)
 app.command("rejudge")(history.rejudge)
 app.command("diff")(history.diff)
 app.command("resume")(history.resume)
+app.command("trend")(trend.trend)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

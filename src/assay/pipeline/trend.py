@@ -1,0 +1,104 @@
+"""A figure through the history: alarms as they would have come, and where its level changed."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Sequence
+
+from assay.core.machine import Machine
+from assay.core.trend import Change, Point, Trend
+from assay.errors import UsageError
+from assay.judge.figure_table import direction, unit
+from assay.judge.figures import figures
+from assay.pipeline.baselines import kind_of
+from assay.pipeline.provenance import this_machine
+from assay.ports import Store
+from assay.stats.cusum import alarms
+from assay.stats.steps import steps
+
+SHORT = {
+    "latency": "latency.median_ms",
+    "cpu": "latency.cpu_median_ms",
+    "throughput": "throughput.per_s",
+    "memory": "memory.run_peak_bytes",
+    "size": "artifact.bytes",
+    "build": "stage.lower_s",
+    "load": "stage.load_s",
+    "error": "budget_used",
+}
+"""What people say, and the figure they mean."""
+MOST_RUNS = 100_000
+
+
+def trend(store: Store, case: str, flow: str, figure: str, machine: Machine | None = None) -> Trend:
+    """Oldest first. Runs on other kinds of machine than `machine` (default: this one) are counted, and left out.
+
+    Raises UsageError where no run has recorded the figure, with the nearest that were.
+    """
+    name = SHORT.get(figure, figure)
+    here = kind_of(machine or this_machine())
+    points: list[Point] = []
+    seen: set[str] = set()
+    elsewhere = 0
+    for summary in reversed(store.runs(MOST_RUNS)):
+        run = None
+        for result in store.results(summary.id):
+            if (result.case, result.flow) != (case, flow):
+                continue
+            named = figures(result)
+            seen |= named.keys()
+            value = named.get(name, math.nan)
+            if not math.isfinite(value):
+                continue
+            run = run or store.run(summary.id)
+            if kind_of(run.machine) != here:
+                elsewhere += 1
+                break
+            points.append(Point(run.id, run.started_at, run.commit, value))
+            break
+    if not points:
+        raise UsageError(_nothing(case, flow, name, seen, elsewhere))
+    values = [point.value for point in points]
+    where = f"{here[0]}, {here[1]} cores"
+    return Trend(
+        case,
+        flow,
+        name,
+        unit(name),
+        where,
+        tuple(points),
+        tuple(alarms(_worse_is_more(values, name))),
+        tuple(_changes(points, name)),
+        elsewhere,
+    )
+
+
+def _worse_is_more(values: Sequence[float], figure: str) -> list[float]:
+    falls = direction(figure) == "down"
+    return [1.0 / value if falls and value else value for value in values]
+
+
+def _changes(points: Sequence[Point], figure: str) -> list[Change]:
+    bad = direction(figure)
+    return [
+        Change(
+            step.place,
+            step.before,
+            step.after,
+            step.percent,
+            (step.after < step.before) if bad == "down" else (step.after > step.before),
+            points[step.place - 1].commit,
+            points[step.place].commit,
+        )
+        for step in steps([point.value for point in points])
+    ]
+
+
+def _nothing(case: str, flow: str, figure: str, seen: set[str], elsewhere: int) -> str:
+    if elsewhere:
+        return f"{figure} of {case} on {flow} was recorded {elsewhere} times, on other kinds of machine: give --machine"
+    if not seen:
+        return f"no run of {case} on {flow} is in this history; `assay runs` lists what there is"
+    near = difflib.get_close_matches(figure, seen, n=3, cutoff=0.4) or sorted(seen)[:3]
+    return f"no run of {case} on {flow} recorded {figure!r}; the nearest are {', '.join(near)}"

@@ -1,0 +1,52 @@
+"""Online alarms on a history: Page's cumulative sum (Biometrika 41, 1954) of winsorised, robustly scaled logarithms.
+
+Clipping at three standard deviations keeps one wild run from raising an alarm; the sum still sees a creep that no
+comparison with yesterday does. One-sided: a rise of the values is what is looked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+ALLOWANCE = 1.0
+LIMIT = 10.0
+WINDOW = 40
+FIRST = 12
+"""Points since the last reset before anything is said."""
+CLIP = 3.0
+STEP_BACK = 3
+"""After an alarm the history begins again so many points before it: those are already of the new level."""
+LEAST_SCALE = 0.003
+NORMAL = 1.4826
+"""A median absolute deviation times this estimates the standard deviation of a normal distribution."""
+
+
+def alarms(values: Sequence[float]) -> list[int]:
+    """Places in `values` (positive, in the order of time) at which an alarm is raised.
+
+    The reference is the median of the first WINDOW points since the last reset, of all so far while they are fewer; the
+    scale its median absolute deviation, at least LEAST_SCALE. A value that is not positive and finite is left out.
+    """
+    places = [place for place, value in enumerate(values) if math.isfinite(value) and value > 0.0]
+    logs = [math.log(values[place]) for place in places]
+    found: list[int] = []
+    start, total, at = 0, 0.0, 0
+    while at < len(logs):
+        if at - start >= FIRST:
+            known = logs[start : min(start + WINDOW, at)]
+            middle = _median(known)
+            scale = max(NORMAL * _median([abs(one - middle) for one in known]), LEAST_SCALE)
+            surprise = min(max((logs[at] - middle) / scale, -CLIP), CLIP)
+            total = max(0.0, total + surprise - ALLOWANCE)
+            if total > LIMIT:
+                found.append(places[at])
+                start, total = max(start + 1, at - STEP_BACK), 0.0
+        at += 1
+    return found
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2.0

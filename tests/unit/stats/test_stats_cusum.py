@@ -1,0 +1,61 @@
+"""Alarms on a history, and where its level changed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from assay.stats.cusum import alarms
+from assay.stats.steps import steps
+
+
+def _history(seed: int, *levels: tuple[float, int]) -> list[float]:
+    rng = np.random.default_rng(seed)
+    return [float(level * math.exp(0.008 * rng.standard_normal())) for level, count in levels for _ in range(count)]
+
+
+def test_a_quiet_history_is_quiet() -> None:
+    assert sum(len(alarms(_history(seed, (2.0, 300)))) for seed in range(30)) <= 2
+
+
+@pytest.mark.parametrize(("percent", "within"), [(3, 14), (5, 8), (20, 6)])
+def test_a_step_up_is_seen_soon(percent: int, within: int) -> None:
+    for seed in range(20):
+        found = alarms(_history(seed, (2.0, 80), (2.0 * (1 + percent / 100), 60)))
+        assert found, seed
+        assert 80 <= found[0] <= 80 + within
+
+
+def test_a_step_down_is_no_alarm() -> None:
+    assert not any(alarms(_history(seed, (2.0, 80), (1.8, 80))) for seed in range(10))
+
+
+def test_a_slow_creep_is_seen_though_no_neighbour_differs() -> None:
+    values = _history(1, (2.0, 140))
+    crept = [value * 1.001 ** max(0, place - 60) for place, value in enumerate(values)]
+    assert 60 < alarms(crept)[0] < 95
+
+
+def test_one_wild_run_is_no_alarm() -> None:
+    values = _history(2, (2.0, 120))
+    values[50] *= 10
+    assert alarms(values) == []
+
+
+def test_values_that_are_none_are_left_out() -> None:
+    values = _history(3, (2.0, 60), (2.4, 30))
+    with_holes = [*values[:20], math.nan, 0.0, -1.0, math.inf, *values[20:]]
+    assert [place - 4 for place in alarms(with_holes)] == alarms(values)
+
+
+def test_steps_are_located() -> None:
+    found = steps(_history(4, (2.0, 80), (2.06, 60), (2.5, 60)))
+    assert [one.place for one in found] == [80, 140]
+    assert [round(one.percent) for one in found] == [3, 21]
+
+
+@pytest.mark.parametrize("values", [[], [1.0] * 7, [1.0, math.nan] * 10, [0.0] * 20])
+def test_no_steps_where_none_can_be_told(values: list[float]) -> None:
+    assert steps(values) == []
