@@ -22,6 +22,7 @@ AssayError
 └── Lowering                  raised by backends in a worker: becomes an outcome of the job, never leaves the worker
     ├── Unsupported           an operator, opset, type or shape the backend does not have
     ├── InvalidModel          the backend says the model is broken
+    ├── Undelegated           operators were left to another device, and the flow forbids that
     ├── NotRunnable           lowered, but the device or runtime that could run it is not here
     └── Unavailable           a library or device is missing
 """
@@ -119,6 +120,10 @@ class Unsupported(Lowering):
     def __init__(self, text: str, *, node: str = "", cause: str = "operator_unsupported") -> None:
         super().__init__(text, node=node)
         self.cause = cause
+
+
+class Undelegated(Lowering):
+    """Operators were left to another device, and the flow forbids that. The text names them."""
 
 
 class InvalidModel(Lowering):

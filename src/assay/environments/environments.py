@@ -202,6 +202,9 @@ class Environments:
         return None
 
     def _lock_path(self, spec: EnvironmentSpec) -> Path:
+        """A user's file; for what a backend ships, one for all histories, so that it is built once for a machine."""
+        if spec.shipped_by:
+            return self._cache.folder / "locks" / f"{spec.name}.lock"
         return Path(spec.lock) if spec.lock else self._folder / f"{spec.name}.lock"
 
     def _resolve(self, spec: EnvironmentSpec) -> Lock:

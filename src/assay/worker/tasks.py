@@ -15,7 +15,7 @@ from assay import plugins
 from assay.core.blank import blank_result
 from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result, Stage
-from assay.errors import BadModel, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
+from assay.errors import BadModel, InvalidModel, Lowering, NotRunnable, Unavailable, Undelegated, Unsupported, UsageError
 from assay.worker import derive, duel, measure, record, verify
 from assay.worker.scratch import lent
 from assay.worker.stages import Stages
@@ -84,6 +84,8 @@ def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
     match error:
         case Unsupported():
             return Outcome.UNSUPPORTED, Cause(error.cause)
+        case Undelegated():
+            return Outcome.UNDELEGATED, Cause.OPERATOR_UNSUPPORTED
         case InvalidModel() | BadModel():
             return Outcome.ERROR, Cause.INVALID_MODEL
         case UsageError():

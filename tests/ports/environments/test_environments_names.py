@@ -112,7 +112,8 @@ def test_what_a_backend_ships_is_built_by_command_only(tmp_path: Path, installer
     assert answer.install == "assay env build big"
     assert installer.asked == []
     environments.build("big")
-    assert _make(tmp_path, installer, SHIPPED).interpreter("big").program.endswith("bin/python")
+    elsewhere = Environments(tmp_path / "other history", lambda: {"big": SHIPPED}, cache=tmp_path / "cache")
+    assert elsewhere.interpreter("big").program.endswith("bin/python")
 
 
 def test_one_that_cannot_be_had_is_told_once_and_hurts_no_other(tmp_path: Path, installer: _Recording) -> None:

@@ -1,0 +1,90 @@
+"""QNN through ONNX Runtime's plug-in: Qualcomm's HTP, or its emulator on x86. Falling back to the CPU is forbidden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from assay.backends.availability import installed
+from assay.backends.onnx_checked import Signature, load_checked, signature_of
+from assay.backends.onnxruntime_qnn_session import QnnEngine, Settings, compiled, opened, register
+from assay.backends.options import positive, resolve_options
+from assay.core.flow import Flow
+from assay.core.model import TensorSpec
+from assay.errors import Unsupported
+from assay.ports import Availability, OptionSpec
+
+
+class OnnxRuntimeQnn:
+    """Conformance: `assay.testing.check_backend`.
+
+    QNN compiles shapes in: symbolic dimensions take their usual size (`Flow.dims`; 1 where nobody says). Left alone,
+    onnxruntime 1.31 runs on the CPU whatever QNN does not take, all of it if need be, and lists QNN as a provider still.
+    """
+
+    name = "onnxruntime-qnn"
+    accepts = "onnx"
+    dynamic = False
+    requires = ("onnxruntime-qnn==2.7.0", "onnxruntime==1.31.1")
+    """Of an environment of its own: the plug-in and the ONNX Runtime that it was tested with."""
+    options = (
+        OptionSpec("backend_type", "htp", ("htp", "cpu", "gpu"), "the library of QNN that computes"),
+        OptionSpec("cpu_fallback", False, help="whether the CPU may do what QNN does not take; it is then recorded"),
+        OptionSpec("threads", 1, help="threads inside one operator that the CPU does"),
+    )
+    flows = (Flow(name="qnn-htp", backend="onnxruntime-qnn", environment="qnn"),)
+
+    def availability(self) -> Availability:
+        """From the package metadata, of the plug-in and of ONNX Runtime."""
+        plugin = installed("onnxruntime-qnn", "onnxruntime_qnn", "qnn")
+        runtime = installed("onnxruntime", "onnxruntime", "qnn")
+        return plugin if runtime.available else runtime
+
+    def prepare(self) -> None:
+        """Import onnxruntime and register the plug-in."""
+        register()
+
+    def lower(self, model: Path, flow: Flow) -> QnnEngine:
+        """Compiled into a context of QNN inside an ONNX file. Raises Undelegated, with their names, where operators are
+        left to the CPU; Unavailable where the library of QNN cannot be loaded."""
+        settings = self._settings(flow)
+        signature = signature_of(load_checked(model))
+        sizes = _sizes(signature, flow)
+        return compiled(model, _fixed(signature, sizes), settings, sizes)
+
+    def load(self, folder: Path, flow: Flow) -> QnnEngine:
+        """From the context: nothing is compiled again."""
+        return opened(folder, self._settings(flow))
+
+    def _settings(self, flow: Flow) -> Settings:
+        options = resolve_options(self.options, flow)
+        return Settings(
+            backend_type=str(options["backend_type"]),
+            cpu_fallback=bool(options["cpu_fallback"]),
+            threads=positive(options, "threads", flow),
+        )
+
+
+def _sizes(signature: Signature, flow: Flow) -> dict[str, int]:
+    """Of every symbolic dimension of an input. Raises Unsupported for one without a name: nobody could say its size."""
+    sizes = {}
+    for spec in signature.inputs:
+        for dimension in spec.shape:
+            if dimension == "?":
+                raise Unsupported(
+                    f'Input "{spec.name}" has a dimension without a name or a size; QNN compiles sizes in: name it.'
+                )
+            if isinstance(dimension, str):
+                sizes[dimension] = flow.dims[dimension][1] if dimension in flow.dims else 1
+    return sizes
+
+
+def _fixed(signature: Signature, sizes: dict[str, int]) -> Signature:
+    return msgspec.structs.replace(
+        signature,
+        inputs=tuple(
+            TensorSpec(spec.name, spec.dtype, tuple(sizes.get(str(one), one) for one in spec.shape))
+            for spec in signature.inputs
+        ),
+    )

@@ -1,0 +1,240 @@
+"""Sessions of ONNX Runtime with QNN: compiling, opening a context, running, and the proof of where each node ran."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay.backends.failures import onnxruntime_failure
+from assay.backends.feeds import check_feeds
+from assay.backends.onnx_checked import Signature
+from assay.backends.onnxruntime_profile import placements_of
+from assay.backends.onnxruntime_tensors import from_ort_value, to_ort_value
+from assay.backends.placements import coarsest
+from assay.core.result import BuildFacts, Placement
+from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated, Unsupported
+from assay.ports import Tensor, Tensors
+
+CPU = "CPUExecutionProvider"
+_NAME = "QNN"
+_CONTEXT = "model.onnx"
+_BUILT = "built.json"
+_FORBIDDEN = "fallback to CPU EP has been explicitly disabled"
+_LIBRARY = "Unable to load backend"
+_LIBRARIES = {"htp": "libQnnHtp.so", "cpu": "libQnnCpu.so", "gpu": "libQnnGpu.so"}
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """See `OnnxRuntimeQnn.options`."""
+
+    backend_type: str
+    cpu_fallback: bool
+    threads: int
+
+
+class Assigned(msgspec.Struct, frozen=True):
+    """Where one operator of the graph went when it was compiled."""
+
+    operator: str
+    node: str
+    provider: str
+
+
+class Built(msgspec.Struct, frozen=True):
+    """What a context does not hold."""
+
+    signature: Signature
+    sizes: dict[str, int]
+    assigned: tuple[Assigned, ...]
+
+
+def register() -> None:
+    """Once for a process: onnxruntime refuses a second time."""
+    import onnxruntime
+    import onnxruntime_qnn
+
+    if not _devices(onnxruntime):
+        onnxruntime.register_execution_provider_library(_NAME, onnxruntime_qnn.get_library_path())
+
+
+def compiled(model: Path, signature: Signature, settings: Settings, sizes: dict[str, int]) -> QnnEngine:
+    """See `OnnxRuntimeQnn.lower`."""
+    folder = Path(tempfile.mkdtemp(prefix="assay-qnn-"))
+    context = folder / _CONTEXT
+    wanted = {"ep.context_enable": "1", "ep.context_file_path": str(context), "ep.context_embed_mode": "1"}
+    try:
+        session = _session(model, settings, {**wanted, "session.record_ep_graph_assignment_info": "1"}, sizes)
+    except Undelegated as error:
+        raise _why_not(model, settings, sizes) or error from error
+    if not context.is_file():
+        # QNN took nothing, which is only possible where the CPU may do it all: the file itself is what would be deployed.
+        shutil.copyfile(model, context)
+    return QnnEngine(session, folder, Built(signature, sizes, _assigned(session)), settings)
+
+
+def opened(folder: Path, settings: Settings) -> QnnEngine:
+    """See `OnnxRuntimeQnn.load`."""
+    try:
+        built = msgspec.json.decode((folder / _BUILT).read_bytes(), type=Built)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise InvalidModel(f"{folder.name} holds no artifact of onnxruntime-qnn: {error}") from error
+    own = Path(tempfile.mkdtemp(prefix="assay-qnn-"))
+    shutil.copyfile(folder / _CONTEXT, own / _CONTEXT)
+    session = _session(folder / _CONTEXT, settings, {}, built.sizes)
+    return QnnEngine(session, own, built, settings)
+
+
+class QnnEngine:
+    """One session, for fixed shapes."""
+
+    def __init__(self, session: Any, folder: Path, built: Built, settings: Settings) -> None:
+        self._session, self._folder, self._built, self._settings = session, folder, built, settings
+        self._outputs = [one.name for one in session.get_outputs()]
+        self._last: Tensors = {}
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Raises Unsupported for a size that the model takes and the context was not compiled for."""
+        self._check(tensors)
+        self._last = tensors
+        return dict(zip(self._outputs, _run(self._session, tensors), strict=True))
+
+    def save(self, folder: Path) -> None:
+        """The context as ONNX Runtime reads it, and what it does not hold."""
+        shutil.copyfile(self._folder / _CONTEXT, folder / _CONTEXT)
+        (folder / _BUILT).write_bytes(msgspec.json.encode(self._built))
+
+    def facts(self) -> BuildFacts:
+        """Before a run, where the compiler put each operator; after it, what the profile of a run proves."""
+        import onnxruntime
+        import onnxruntime_qnn
+
+        placements = self._profile() if self._last else ()
+        proven = {one.device for one in placements}
+        left = tuple(one.operator for one in placements for _ in range(one.count) if one.device == CPU)
+        taken = sum(one.provider == _NAME for one in self._built.assigned)
+        planned = tuple(sorted(one.operator for one in self._built.assigned if one.provider != _NAME))
+        return BuildFacts(
+            backend_version=onnxruntime.__version__,
+            precision=coarsest(placements),
+            placements=placements,
+            undelegated=left if placements else planned,
+            delegated=taken if not placements or _NAME in proven else 0,
+            options={
+                **{name: str(value) for name, value in msgspec.structs.asdict(self._settings).items()},
+                **{f"size.{name}": str(size) for name, size in self._built.sizes.items()},
+                "plug-in": str(onnxruntime_qnn.build_and_package_info.__version__),
+                "taken by QNN": ", ".join(
+                    sorted(one.operator for one in self._built.assigned if one.provider == _NAME)
+                ),
+            },
+        )
+
+    def _check(self, tensors: Tensors) -> None:
+        try:
+            check_feeds(tensors, self._built.signature.inputs)
+        except ValueError as error:
+            symbolic = any(
+                tensors[spec.name].ndim == len(spec.shape)
+                for spec in self._built.signature.inputs
+                if spec.name in tensors
+            )
+            if self._built.sizes and symbolic:
+                sizes = ", ".join(f"{name}={size}" for name, size in self._built.sizes.items())
+                raise Unsupported(f"{error} QNN compiled it for {sizes}; give other sizes with --dim.") from error
+            raise
+
+    def _profile(self) -> tuple[Placement, ...]:
+        """Of one run in a session of its own: what `get_providers` lists proves nothing."""
+        with tempfile.TemporaryDirectory(prefix="assay-profile-") as folder:
+            context = self._folder / _CONTEXT
+            session = _session(context, self._settings, {}, self._built.sizes, profile=Path(folder) / "profile")
+            _run(session, self._last)
+            return placements_of(Path(session.end_profiling()).read_bytes())
+
+
+def _session(
+    model: Path, settings: Settings, entries: dict[str, str], sizes: dict[str, int], *, profile: Path | None = None
+) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = settings.threads
+    options.inter_op_num_threads = 1
+    if profile is not None:
+        options.enable_profiling = True
+        options.profile_file_prefix = str(profile)
+    forbidden = {} if settings.cpu_fallback else {"session.disable_cpu_ep_fallback": "1"}
+    for key, value in {**entries, **forbidden}.items():
+        options.add_session_config_entry(key, value)
+    for name, size in sizes.items():
+        options.add_free_dimension_override_by_name(name, size)
+    options.add_provider_for_devices(_devices(onnxruntime)[:1], {"backend_type": settings.backend_type})
+    try:
+        # The binding's own fallback: whatever goes wrong, it would try again with the CPU alone.
+        return onnxruntime.InferenceSession(str(model), options, enable_fallback=0)
+    except _errors() as error:
+        if _FORBIDDEN in str(error):
+            raise Undelegated("QNN left operators to the CPU, which the flow forbids.") from error
+        if _LIBRARY in str(error):
+            raise _no_library(settings) from error
+        raise onnxruntime_failure(str(error)) from error
+
+
+def _why_not(model: Path, settings: Settings, sizes: dict[str, int]) -> Lowering | None:
+    """The same once more with the CPU allowed, to learn which operators it would get; nothing is run."""
+    import onnxruntime_qnn
+
+    if settings.backend_type != "htp" and not _library(onnxruntime_qnn, settings).is_file():
+        return _no_library(settings)
+    allowed = msgspec.structs.replace(settings, cpu_fallback=True)
+    session = _session(model, allowed, {"session.record_ep_graph_assignment_info": "1"}, sizes)
+    everything = _assigned(session)
+    left = [one for one in everything if one.provider != _NAME]
+    if not left:
+        return None
+    named = ", ".join(f"{one.operator} ({one.node})" if one.node else one.operator for one in left[:5])
+    more = f" and {len(left) - 5} more" if len(left) > 5 else ""
+    text = f"QNN leaves {len(left)} of {len(everything)} operators to the CPU, which the flow forbids: {named}{more}."
+    return Undelegated(text, node=left[0].node)
+
+
+def _assigned(session: Any) -> tuple[Assigned, ...]:
+    groups = session.get_provider_graph_assignment_info()
+    return tuple(Assigned(node.op_type, node.name, group.ep_name) for group in groups for node in group.get_nodes())
+
+
+def _no_library(settings: Settings) -> Unavailable:
+    return Unavailable(
+        f"{_LIBRARIES[settings.backend_type]} cannot be loaded, so that nothing can run on QNN's {settings.backend_type}; "
+        "the wheel of onnxruntime-qnn for Linux brings htp (its emulator on x86): use backend_type=htp, or install the SDK"
+    )
+
+
+def _library(package: Any, settings: Settings) -> Path:
+    return Path(package.LIB_DIR_FULL_PATH) / _LIBRARIES[settings.backend_type]
+
+
+def _devices(onnxruntime: Any) -> list[Any]:
+    return [device for device in onnxruntime.get_ep_devices() if device.ep_name == _NAME]
+
+
+def _run(session: Any, tensors: Tensors) -> list[Tensor]:
+    feeds = {name: to_ort_value(array) for name, array in tensors.items()}
+    try:
+        return [from_ort_value(value) for value in session.run_with_ort_values(None, feeds)]
+    except _errors() as error:
+        raise onnxruntime_failure(str(error)) from error
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    found = (getattr(state, name) for name in dir(state))
+    # A provider that cannot be created is a plain RuntimeError (1.31.1).
+    return RuntimeError, *(one for one in found if isinstance(one, type) and issubclass(one, Exception))
