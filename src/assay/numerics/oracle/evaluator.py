@@ -18,6 +18,7 @@ from onnx.reference.ops._quant_utils import reshape_input
 from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
 from assay.numerics.oracle.convolution import FAST_OPERATORS
+from assay.numerics.oracle.expand import expanded
 from assay.numerics.oracle.kernels import KERNELS
 from assay.numerics.oracle.probe import SILENT, Call, Values, current
 from assay.numerics.oracle.widen import widen
@@ -128,7 +129,17 @@ class Evaluator(ReferenceEvaluator):
                 attributes[name] = linked.get(value.name)
         explicit = frozenset(attribute.name for attribute in node.onnx_node.attribute)
         version = self.opsets.get(node.domain, 1)
-        return Call(node.op_type, version, inputs, attributes, explicit, tuple(node.output), label, domain=node.domain)
+        return Call(
+            node.op_type,
+            version,
+            inputs,
+            attributes,
+            explicit,
+            tuple(node.output),
+            label,
+            domain=node.domain,
+            reads=tuple(node.input),
+        )
 
     def _last_uses(self, kept: frozenset[str]) -> dict[int, list[str]]:
         last: dict[str, int] = {}
@@ -148,8 +159,10 @@ class WideEvaluator(Evaluator):
     computes_in = "float64"
 
     def __init__(self, proto: Any, **arguments: Any) -> None:
+        if isinstance(proto, onnx.ModelProto):
+            proto = expanded(proto)
         for node in getattr(getattr(proto, "graph", proto), "node", ()):
-            if node.op_type in _NARROW_INSIDE or _is_cubic(node):
+            if node.op_type in _NARROW_INSIDE:
                 raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=node.name)
         widen(proto, self.computes_in)
         super().__init__(proto, **arguments)
@@ -216,9 +229,3 @@ def _names_read(node: onnx.NodeProto) -> Iterator[str]:
             for inner in graph.node:
                 yield from _names_read(inner)
             yield from (output.name for output in graph.output)
-
-
-def _is_cubic(node: onnx.NodeProto) -> bool:
-    """GridSample keeps its cubic coefficients in float32 (onnx 1.23.2)."""
-    modes = [attribute.s for attribute in node.attribute if attribute.name == "mode"]
-    return bool(node.op_type == "GridSample" and modes and b"cubic" in modes[0])

@@ -49,7 +49,8 @@ def observed_by(probe: Probe) -> Iterator[None]:
 @dataclass
 class Call:
     """One operator on its inputs (None where an optional one is left out). `explicit` are the attributes that the node
-    names itself; `attributes` has the defaults of the standard too."""
+    names itself; `attributes` has the defaults of the standard too; `outputs` and `reads` are the names of
+    what it gives and takes."""
 
     operator: str
     version: int
@@ -60,6 +61,7 @@ class Call:
     label: str
     probe: Probe = SILENT
     domain: str = ""
+    reads: tuple[str, ...] = ()
     marked: bool = field(default=False, compare=False)
 
     def mark(self, kind: str, value: Tensor, **operands: Any) -> Tensor:
@@ -82,6 +84,7 @@ class Call:
             self.outputs,
             self.label,
             domain=self.domain,
+            reads=self.reads,
         )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator, SingleEvaluator, WideEvaluator
+from assay.numerics.oracle.expand import expanded
 from assay.numerics.oracle.probe import observed_by
 from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.discrete import Decision, decision_of, interval, ranking
@@ -50,7 +51,7 @@ def derive_model(
     """The same of a loaded model, which is left as it is."""
     from assay.numerics.tolerance.selftest import selftest
 
-    deriving = Deriving(proto, arithmetic_of(precision, allowances), seed)
+    deriving = Deriving(expanded(proto), arithmetic_of(precision, allowances), seed)
     samples = deriving.samples(inputs)
     profile = deriving.profile(samples, precision)
     begin = time.perf_counter()
@@ -84,7 +85,7 @@ class Deriving:
         self.arithmetic = arithmetic
         self.seed = seed
         self.outputs = [one.name for one in proto.graph.output]
-        self.wide = WideEvaluator(_copy(proto))
+        self.wide = _evaluator(proto)
         self.single = self._single(proto)
         self.amplified = self._amplification()
         self.without_rule: dict[str, None] = {}
@@ -325,6 +326,16 @@ def _same_classes(base: dict[str, Tensor], wide: dict[str, Tensor]) -> None:
     for name, value in base.items():
         if value.dtype.kind == "f" and not np.array_equal(np.isfinite(value), np.isfinite(wide[name])):
             raise FloatingPointError(name)
+
+
+def _evaluator(proto: Any) -> WideEvaluator:
+    """Raises Lowering for operators and forms that the evaluation has no code for."""
+    try:
+        return WideEvaluator(_copy(proto))
+    except Lowering:
+        raise
+    except (AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+        raise Lowering(f"the model cannot be evaluated in float64: {' '.join(str(error).split())[:300]}") from error
 
 
 def _copy(proto: Any) -> Any:

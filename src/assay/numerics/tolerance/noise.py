@@ -51,7 +51,7 @@ class _Noisy(Probe):
             return results
         found = list(results)
         rule = rule_for(call.operator)
-        if call.operator in MOVEMENT and rule is None:
+        if (call.operator in MOVEMENT and rule is None) or self._keeps_every_digit(call):
             return results
         if rule is None:
             self.unruled(call)
@@ -77,6 +77,16 @@ class _Noisy(Probe):
         if name not in self._units:
             self._units[name] = msgspec.structs.replace(self._arithmetic, storage=declared)
         return self._units[name]
+
+    def _keeps_every_digit(self, call: Call) -> bool:
+        """A cast to a type at least as fine as the one that the value has already."""
+        if call.operator not in ("Cast", "CastLike") or np.asarray(call.inputs[0]).dtype.kind != "f":
+            return False
+        given = UNIT_ROUNDOFF.get(self._graph.types.get(call.reads[0], ""))
+        wanted = UNIT_ROUNDOFF.get(self._graph.types.get(call.outputs[0], ""))
+        if given is None or wanted is None:  # inside a function the types have no names
+            return self._arithmetic.storage <= UNIT_ROUNDOFF["float32"]
+        return wanted <= max(given, self._arithmetic.storage)
 
     def unruled(self, call: Call) -> None:
         """An operator without a rule was met."""

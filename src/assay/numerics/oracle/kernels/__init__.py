@@ -9,7 +9,8 @@ from assay.numerics.oracle.kernels.activation import ACTIVATIONS
 from assay.numerics.oracle.kernels.normalization import NORMALIZATIONS
 from assay.numerics.oracle.kernels.quantization import QUANTIZATION
 from assay.numerics.oracle.kernels.recurrent import RECURRENT
+from assay.numerics.oracle.kernels.sampling import SAMPLING
 from assay.numerics.oracle.kernels.softmax import SOFTMAXES
 from assay.numerics.oracle.probe import Kernel
 
-KERNELS: dict[str, Kernel] = {**ACTIVATIONS, **NORMALIZATIONS, **SOFTMAXES, **RECURRENT, **QUANTIZATION}
+KERNELS: dict[str, Kernel] = {**ACTIVATIONS, **NORMALIZATIONS, **SOFTMAXES, **RECURRENT, **QUANTIZATION, **SAMPLING}
