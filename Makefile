@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TORCH := 2.13.0
 
 .PHONY: demo test check format lock system clean
 
@@ -13,8 +14,8 @@ test: $(VENV)/.test
 	$(BIN)/pytest
 
 check: test
-	$(BIN)/ruff format --check src tests benchmarks examples
-	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples hatch_build.py
+	$(BIN)/ruff check src tests benchmarks examples hatch_build.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -32,13 +33,15 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/.demo: $(VENV)/.made requirements/demo.txt pyproject.toml
+$(VENV)/.demo: $(VENV)/.made requirements/demo.txt pyproject.toml hatch_build.py src/assay/numerics/pairs.c
 	$(BIN)/pip install --quiet --require-hashes -r requirements/demo.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
-$(VENV)/.test: $(VENV)/.made requirements/test.txt pyproject.toml
-	$(BIN)/pip install --quiet --require-hashes -r requirements/test.txt
+# torch first and by itself (requirements/without-torch.txt says why); the lock holds everything else that is needed.
+$(VENV)/.test: $(VENV)/.made requirements/test.txt pyproject.toml hatch_build.py src/assay/numerics/pairs.c
+	$(BIN)/pip install --quiet torch==$(TORCH)
+	$(BIN)/pip install --quiet --require-hashes --no-deps -r requirements/test.txt
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/.demo
 
@@ -46,6 +49,7 @@ $(VENV)/.test: $(VENV)/.made requirements/test.txt pyproject.toml
 lock:
 	for name in demo test; do \
 	  uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
+	    --override requirements/without-torch.txt \
 	    requirements/$$name.in --no-emit-package assay -o requirements/$$name.txt || exit 1; \
 	done
 

@@ -36,7 +36,7 @@ def _change(trend: Trend, change: Change, unit: str) -> str:
     at = trend.points[change.place].run_id
     return (
         f"{word} by {abs(change.percent):.1f} % from run {at}: {change.before:.4g} -> {change.after:.4g}{unit}, "
-        f"after {last} and not after {first}"
+        f"between the commits {last} and {first}"
     )
 
 
