@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.faces.api import check
+    from assay.faces.pytest_plugin import parametrize_flows
     from assay.pipeline.check import Checked
 
-__all__ = ["Checked", "check"]
+__all__ = ["Checked", "check", "parametrize_flows"]
 
-_HOMES = {"check": "assay.faces.api", "Checked": "assay.pipeline.check"}
+_HOMES = {
+    "check": "assay.faces.api",
+    "Checked": "assay.pipeline.check",
+    "parametrize_flows": "assay.faces.pytest_plugin",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ import assay
 
 
 def test_every_public_name_is_there() -> None:
-    assert assay.__all__ == ["Checked", "check"]
+    assert assay.__all__ == ["Checked", "check", "parametrize_flows"]
     assert all(getattr(assay, name) for name in assay.__all__)
     with pytest.raises(AttributeError, match="nothing_of_that_kind"):
         _ = assay.nothing_of_that_kind

@@ -21,6 +21,7 @@ from assay.faces.requests import parse_bytes, parse_options, with_options
 from assay.pipeline.check import Checked
 from assay.pipeline.config import load_policy
 from assay.pipeline.expect import expectations
+from assay.pipeline.merge import save_run
 from assay.pipeline.suite import SuiteRequest
 from assay.pipeline.suite import run_suites as run_pipeline
 from assay.pipeline.suite_select import Selection, parse_shard
@@ -65,6 +66,8 @@ def run_suites(options: RunOptions, progress: Progress = lambda done, planned, r
         if options.against:
             request = dataclasses.replace(request, baseline=house.store.run(options.against).id)
         checked = run_pipeline(request, house)
+    if options.save:
+        save_run(options.save, checked)
     for destination in reports:
         destination.write(checked)
     return checked

@@ -72,3 +72,21 @@ def run(
     with progress_bar() as progress:
         checked = run_suites(options, progress)
     finish(checked, [f"report: {text.partition('=')[2]}" for text in options.reports])
+
+
+def merge(
+    shards: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `assay run --shard I/N --save` wrote.")],
+    report: Reports = None,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Put the shards of one run together: recorded, judged and reported as one."""
+    from assay.faces.composition import open_house
+    from assay.faces.reporting import destinations
+    from assay.pipeline.merge import merge as join
+
+    where = destinations(report or [])
+    with open_house(history) as house:
+        checked = join(shards, house)
+    for destination in where:
+        destination.write(checked)
+    finish(checked, [f"report: {destination.path}" for destination in where])

@@ -1,0 +1,133 @@
+"""What the fixture `flow` gives to people's own tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from assay import plugins
+from assay.core.verdict import Word
+from assay.errors import UsageError
+from assay.pipeline.check import Checked
+
+
+class FlowUnderTest:
+    """A flow and a folder of its own. `name` is the flow's."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self._folder = folder
+
+    def unavailable(self) -> str:
+        """Why the flow cannot run here, and the command that would change it; "" where it can."""
+        flow = plugins.find_flow(self.name)
+        here = plugins.load(plugins.BACKENDS, flow.backend)().availability()
+        return "" if here.available else f"{here.reason}; to install it: {here.install}"
+
+    def check(
+        self,
+        model: Any,
+        inputs: Mapping[str, Any] | Sequence[Any] | None = None,
+        *,
+        golden: str | Path | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        seed: int = 0,
+        samples: int = 4,
+    ) -> Checked:
+        """Build, run and compare with the float64 reference of the model, or with a golden.
+
+        `model` is a path, or a torch module or function, exported with `inputs`. `inputs` are arrays by name or in the
+        model's order; without them they are drawn from `seed`. Fails the test where the judge says fail, and skips it
+        where the flow does not support the model's operators; returns what was observed.
+        """
+        from assay.faces.api import CheckOptions, run_check
+
+        arrays = _arrays(inputs)
+        path = Path(model) if isinstance(model, str | Path) else self._exported(model, arrays)
+        if arrays is not None and golden is None:
+            golden = self._golden(path, arrays)
+        checked = run_check(
+            CheckOptions(
+                models=(path,),
+                flows=(self.name,),
+                golden=Path(golden) if golden else None,
+                task="verify",
+                rtol=rtol,
+                atol=atol,
+                seed=seed,
+                samples=samples,
+                history=str(self._folder / "history"),
+            )
+        )
+        verdict = checked.judgement.verdicts[0]
+        if verdict.word is Word.SKIP:
+            pytest.skip(verdict.reason)
+        if verdict.word is not Word.PASS:
+            pytest.fail(f"{verdict.word.value}: {verdict.reason}", pytrace=False)
+        return checked
+
+    def _exported(self, function: Any, arrays: Mapping[str, Any] | Sequence[Any] | None) -> Path:
+        import torch
+
+        if arrays is None:
+            raise UsageError("flow.check of a torch module needs the inputs to export it with")
+        given = list(arrays.values()) if isinstance(arrays, Mapping) else list(arrays)
+        module = function if isinstance(function, torch.nn.Module) else _as_module(function)
+        tensors = tuple(torch.from_numpy(np.asarray(one)) for one in given)
+        path = self._folder / "model.onnx"
+        names = list(arrays) if isinstance(arrays, Mapping) else [f"in{place}" for place in range(len(given))]
+        with torch.no_grad():
+            program = torch.export.export(module.eval(), tensors, strict=False)
+            exported = torch.onnx.export(program, (), dynamo=True, verbose=False, verify=False, input_names=names)
+        assert exported is not None
+        exported.save(str(path))
+        return path
+
+    def _golden(self, path: Path, arrays: Mapping[str, Any] | Sequence[Any]) -> Path:
+        """The reference's outputs on these inputs."""
+        from assay.core.case import Inputs
+        from assay.core.job import Limits
+        from assay.faces.composition import open_house
+        from assay.models.tensors import write_tensors
+        from assay.pipeline import golden
+        from assay.pipeline.plan import look
+        from assay.pipeline.request import ModelRequest
+
+        flow = plugins.find_flow("reference-f64")
+        with open_house(str(self._folder / "history")) as house:
+            (case,) = look([ModelRequest(path=path, flows=(flow,))], Limits(), house)
+            names = [spec.name for spec in case.model.inputs]
+            named = dict(arrays) if isinstance(arrays, Mapping) else dict(zip(names, arrays, strict=True))
+            stacked = self._folder / "inputs.safetensors"
+            write_tensors(stacked, {name: np.asarray(array)[None] for name, array in named.items()})
+            folder = self._folder / f"golden-{len(list(self._folder.iterdir()))}"
+            golden.record(path, folder, Inputs(golden=str(stacked)), flow, "inputs of a test", house, limits=Limits())
+        return folder
+
+
+def _arrays(inputs: Mapping[str, Any] | Sequence[Any] | None) -> Mapping[str, Any] | Sequence[Any] | None:
+    """Arrays of numpy, whatever framework they come from."""
+
+    def plain(value: Any) -> Any:
+        return value.detach().cpu().numpy() if hasattr(value, "detach") else np.asarray(value)
+
+    if inputs is None:
+        return None
+    if isinstance(inputs, Mapping):
+        return {name: plain(value) for name, value in inputs.items()}
+    return [plain(value) for value in inputs]
+
+
+def _as_module(function: Any) -> Any:
+    import torch
+
+    class Called(torch.nn.Module):
+        def forward(self, *inputs: Any) -> Any:
+            return function(*inputs)
+
+    return Called()

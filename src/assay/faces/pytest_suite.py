@@ -1,0 +1,168 @@
+"""Cases of suites as items of pytest: made and run in batches behind the wall, judged one by one."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from assay import plugins
+from assay.core.blank import blank_result
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Job, Limits, Task
+from assay.core.policy import Policy
+from assay.core.result import Outcome, Result, Stage
+from assay.core.verdict import Verdict, Word
+from assay.faces.suites import RECYCLE, find_flows, find_suites
+from assay.judge.verdicts import judge
+from assay.pipeline.expect import expectations
+from assay.pipeline.suite_select import Selection, parse_shard, select
+from assay.ports import Suite
+
+BATCH = 64
+"""Cases made and sent to the workers at a time: -x must not wait for a whole suite."""
+
+
+class CaseFailed(Exception):
+    """What the judge says of a case, and the command that repeats it."""
+
+
+def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
+    """One item for each case and flow. Raises AssayError for a name or a filter that nothing answers to."""
+    option = session.config.getoption
+    suites = find_suites(option("--assay-suite"))
+    flows = find_flows(option("--assay-flow"))
+    seed = option("--assay-seed")
+    selection = Selection(
+        filters=tuple(option("--assay-filter")),
+        dtypes=tuple(option("--assay-dtype")),
+        shard=parse_shard(option("--assay-shard")),
+    )
+    cases = select([case for suite in suites for case in suite.cases(seed=seed)], selection)
+    known = expectations(
+        Path(option("--assay-expectations")), [one.name for one in flows], [one.name for one in suites]
+    )
+    runner = _Runner(session, {suite.name: suite for suite in suites}, Policy(expectations=known), seed)
+    session.config.add_cleanup(runner.close)
+    for flow in flows:
+        for case in cases:
+            name = f"{case.name}[{flow.name}]"
+            yield SuiteItem.from_parent(
+                session, name=name, nodeid=f"assay::{name}", case=case, flow=flow, runner=runner
+            )
+
+
+class SuiteItem(pytest.Item):
+    """One case on one flow."""
+
+    def __init__(self, *, case: Case, flow: Flow, runner: _Runner, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.case, self.flow, self.runner = case, flow, runner
+        for word in ("flow_" + flow.name, "backend_" + flow.backend):
+            self.add_marker("".join(letter if letter.isalnum() else "_" for letter in word))
+
+    def runtest(self) -> None:
+        """Raises CaseFailed; skips and expected failures as pytest has them."""
+        result = self.runner.result(self)
+        verdict = self.runner.verdict(result)
+        self.add_report_section("call", "assay", f"{result.outcome.value} in {result.stage.value}: {verdict.reason}")
+        if result.log:
+            self.add_report_section("call", "native log", result.log)
+        if verdict.word is Word.XFAIL:
+            pytest.xfail(verdict.reason)
+        if verdict.word in (Word.SKIP, Word.INCONCLUSIVE):
+            pytest.skip(f"{verdict.word.value}: {verdict.reason}")
+        if verdict.word is not Word.PASS:
+            raise CaseFailed(f"{verdict.word.value}: {verdict.reason}\nto repeat it: {self.repro()}")
+
+    def repro(self) -> str:
+        """The command that runs exactly this case."""
+        suite, _, bare = self.case.name.partition("/")
+        return f"assay run {suite} --flow {self.flow.name} --seed {self.runner.seed} --filter '{bare}'"
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """A case's failure is its sentence; anything else is ours and keeps its traceback."""
+        return str(excinfo.value) if isinstance(excinfo.value, CaseFailed) else super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return self.path, None, self.name
+
+
+class _Runner:
+    """Runs the selected items in their order, a batch at a time, and hands each its result."""
+
+    def __init__(self, session: pytest.Session, suites: dict[str, Suite], policy: Policy, seed: int) -> None:
+        self.seed = seed
+        self._session, self._suites, self._policy = session, suites, policy
+        self._results: dict[str, Result] = {}
+        self._running: Iterator[Result] = iter(())
+        self._folder = tempfile.TemporaryDirectory(prefix="assay-pytest-", ignore_cleanup_errors=True)
+        self._unavailable: dict[str, str] = {}
+
+    def result(self, item: SuiteItem) -> Result:
+        key = _job(item.case, item.flow, "").key
+        if reason := self._missing(item.flow):
+            return msgspec.structs.replace(
+                blank_result(_job(item.case, item.flow, ""), Outcome.UNAVAILABLE), detail=reason
+            )
+        while key not in self._results:
+            found = next(self._running, None)
+            if found is None:
+                self._start(item)
+            else:
+                self._results[found.job_key] = found
+        return self._results.pop(key)
+
+    def verdict(self, result: Result) -> Verdict:
+        judgement = judge(
+            [result], self._policy, planned=[result.job_key], today=datetime.now(UTC).date(), narrowed=True
+        )
+        return judgement.verdicts[0]
+
+    def close(self) -> None:
+        """Leaves no process and no folder behind."""
+        stop = getattr(self._running, "close", None)
+        if stop:
+            stop()
+        self._folder.cleanup()
+
+    def _missing(self, flow: Flow) -> str:
+        if flow.backend not in self._unavailable:
+            here = plugins.load(plugins.BACKENDS, flow.backend)().availability()
+            self._unavailable[flow.backend] = "" if here.available else f"{here.reason}; to install it: {here.install}"
+        return self._unavailable[flow.backend]
+
+    def _start(self, first: SuiteItem) -> None:
+        """Make and launch `first` and the items after it, of the same flow."""
+        from assay.launch.pool import Pool
+
+        selected = [one for one in self._session.items if isinstance(one, SuiteItem)]
+        place = selected.index(first)
+        batch = [one for one in selected[place : place + BATCH] if one.flow == first.flow]
+        jobs = []
+        for case, reason in self._made([one.case for one in batch]):
+            job = _job(case, first.flow, self._folder.name)
+            if reason:
+                blank = blank_result(job, Outcome.UNSUPPORTED)
+                self._results[job.key] = msgspec.structs.replace(
+                    blank, stage=Stage.TRANSFORM, detail=f"the case cannot be made: {reason}"
+                )
+            else:
+                jobs.append(job)
+        self._running = Pool(recycle=RECYCLE).launch(jobs) if jobs else iter(())
+
+    def _made(self, cases: Sequence[Case]) -> Iterator[tuple[Case, str]]:
+        for name, suite in self._suites.items():
+            own = [case for case in cases if case.name.partition("/")[0] == name]
+            if own:
+                yield from suite.make(own, workers=0)
+
+
+def _job(case: Case, flow: Flow, scratch: str) -> Job:
+    return Job(case, flow, Task.VERIFY, Limits(timeout_s=60.0), scratch=scratch)

@@ -1,0 +1,127 @@
+"""Shards of one run, each made on a machine of its own, put together and judged as one."""
+
+from __future__ import annotations
+
+import shlex
+import zlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from assay.core.job import Job
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.errors import NotWritable, UsageError
+from assay.pipeline.check import Checked, judge_run
+from assay.pipeline.house import House
+from assay.pipeline.provenance import new_run_id
+
+_MARK = b"assay run 1\n"
+SHARD = "--shard"
+LOCAL = ("--history", "--jobs")
+"""Options that may differ from machine to machine."""
+
+
+class _Saved(msgspec.Struct, frozen=True):
+    run: Run
+    results: tuple[Result, ...]
+
+
+def save_run(path: Path, checked: Checked) -> None:
+    """The run with all its results in one file. Raises NotWritable."""
+    body = zlib.compress(msgspec.msgpack.encode(_Saved(checked.run, tuple(checked.results))), 6)
+    try:
+        path.write_bytes(_MARK + body)
+    except OSError as error:
+        raise NotWritable(f"{path} cannot be written ({error.strerror}); give another file") from None
+
+
+def merge(paths: Sequence[Path], house: House) -> Checked:
+    """Record the shards as one run and judge it. Raises UsageError where they are not the shards of one run: another
+    command, a shard twice, missing or unfinished."""
+    saved = {path: _load(path) for path in paths}
+    first = next(iter(saved.values()), None)
+    if first is None:
+        raise UsageError("nothing to merge: name the files that `assay run --save FILE` wrote")
+    command, _ = without_shard(first.run.command)
+    shards: dict[tuple[int, int], Path] = {}
+    for path, one in saved.items():
+        other, shard = without_shard(one.run.command)
+        if other != command:
+            raise UsageError(
+                f"{path} is of another run ('{other}' instead of '{command}'); merge shards of one command"
+            )
+        if shard in shards:
+            raise UsageError(f"{path} and {shards[shard]} are both shard {shard[0]}/{shard[1]}; name each shard once")
+        if one.run.status != "complete":
+            raise UsageError(f"{path} is {one.run.status}; finish it with `assay resume` and save it again")
+        shards[shard] = path
+    totals = sorted({total for _, total in shards})
+    missing = sorted(set(range(1, totals[0] + 1)) - {number for number, _ in shards})
+    if len(totals) > 1:
+        raise UsageError(f"shards of {totals[0]} and of {totals[1]} do not fit together; merge shards of one division")
+    if missing:
+        raise UsageError(f"shard {missing[0]}/{totals[0]} is missing; name all {totals[0]} files")
+    ordered = [saved[shards[shard]] for shard in sorted(shards)]
+    run = _joined(command, [one.run for one in ordered])
+    results = tuple(result for one in ordered for result in one.results)
+    house.store.open_run(run)
+    house.store.record(run.id, results)
+    judgement = judge_run(run, results, house)
+    house.store.close_run(run.id, "complete", judgement)
+    return Checked(msgspec.structs.replace(run, status="complete"), results, judgement)
+
+
+def without_shard(command: str) -> tuple[str, tuple[int, int]]:
+    """The command of the whole run, and which share of it was run."""
+    kept: list[str] = []
+    shard = (1, 1)
+    words = iter(shlex.split(command))
+    for word in words:
+        name, separator, value = word.partition("=")
+        if name not in (SHARD, *LOCAL):
+            kept.append(word)
+            continue
+        value = value if separator else next(words, "1/1")
+        if name == SHARD:
+            number, _, total = value.partition("/")
+            shard = int(number), int(total)
+    return shlex.join(kept), shard
+
+
+def _joined(command: str, runs: Sequence[Run]) -> Run:
+    now = datetime.now(UTC)
+    jobs: dict[str, Job] = {}
+    for run in runs:
+        for job in run.jobs:
+            if job.key in jobs:
+                raise UsageError(f"'{job.key}' is in two of the shards; they were not made by one version of the suite")
+            jobs[job.key] = job
+    narrowing = any(word.partition("=")[0] in ("--filter", "--dtype", "--only") for word in shlex.split(command))
+    return msgspec.structs.replace(
+        runs[0],
+        id=new_run_id(now),
+        started_at=min(run.started_at for run in runs),
+        command=command,
+        jobs=tuple(jobs.values()),
+        status="running",
+        baseline="",
+        narrowed=narrowing,
+    )
+
+
+def _load(path: Path) -> _Saved:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be read ({error.strerror}); name a file that `assay run --save` wrote"
+        ) from None
+    try:
+        if not data.startswith(_MARK):
+            raise ValueError("another kind of file")
+        return msgspec.msgpack.decode(zlib.decompress(data[len(_MARK) :]), type=_Saved)
+    except (ValueError, zlib.error, msgspec.DecodeError) as error:
+        raise UsageError(f"{path} is no saved run ({error}); name a file that `assay run --save` wrote") from None

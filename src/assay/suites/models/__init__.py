@@ -1,0 +1,125 @@
+"""Whole architectures with seeded weights, reduced in width and depth; static and, where the batch may vary, dynamic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from assay.core.case import Case
+from assay.core.digest import sha256_bytes
+from assay.suites.making import make_cases
+from assay.suites.torch_case import Attribute, Drawn, TorchCase, listed
+
+_IMAGE = (Drawn("x", "float32", (1, 3, 32, 32)),)
+_LARGER = (Drawn("x", "float32", (1, 3, 64, 64)),)
+_TOKENS = (Drawn("x", "int64", (1, 12), "below:50"),)
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """One line of the table: `factory` in the module `room`, its settings, and what goes in."""
+
+    name: str
+    room: str
+    factory: str
+    inputs: tuple[Drawn, ...] = _IMAGE
+    settings: dict[str, Attribute] = field(default_factory=dict)
+    dynamic: bool = True
+
+
+def _seen(name: str, factory: str = "", **settings: Attribute) -> Architecture:
+    return Architecture(name, "vision", factory or name, settings=settings)
+
+
+TABLE = (
+    Architecture("alexnet", "vision", "alexnet", _LARGER),
+    _seen("vgg11", "vgg"),
+    _seen("resnet18", "resnet", kind="basic"),
+    _seen("resnet50", "resnet", kind="bottleneck"),
+    _seen("resnext50", "resnet", kind="bottleneck", groups=4),
+    _seen("wide_resnet50", "resnet", kind="bottleneck", w=16),
+    _seen("densenet"),
+    _seen("inception"),
+    _seen("mnasnet", "mobilenet", version=1),
+    _seen("mobilenet_v2", "mobilenet", version=2),
+    _seen("mobilenet_v3", "mobilenet", version=3),
+    _seen("efficientnet", "mobilenet", version=4),
+    _seen("shufflenet"),
+    _seen("squeezenet"),
+    _seen("regnet"),
+    _seen("convnext"),
+    _seen("unet"),
+    _seen("deeplab"),
+    _seen("detector"),
+    _seen("autoencoder"),
+    _seen("super_resolution"),
+    Architecture(
+        "diffusion_block", "vision", "diffusion_block",
+        (Drawn("x", "float32", (1, 16, 8, 8)), Drawn("y", "float32", (1, 8))), dynamic=False,
+    ),
+    Architecture("vit", "sequence", "vit"),
+    Architecture("swin", "sequence", "swin", dynamic=False),
+    Architecture("maxvit", "sequence", "maxvit", dynamic=False),
+    Architecture("bert", "sequence", "bert", _TOKENS, dynamic=False),
+    Architecture("gpt", "sequence", "gpt", _TOKENS),
+    Architecture("llama", "sequence", "llama", _TOKENS),
+    Architecture(
+        "llama_cached", "sequence", "llama_cached",
+        (Drawn("x", "int64", (1, 1), "below:50"), Drawn("y", "float32", (1, 2, 6, 8)), Drawn("z", "float32", (1, 2, 6, 8))),
+        dynamic=False,
+    ),
+    Architecture(
+        "t5", "sequence", "t5", (*_TOKENS, Drawn("y", "int64", (1, 7), "below:50")), dynamic=False,
+    ),
+    Architecture("conformer", "sequence", "conformer", (Drawn("x", "float32", (1, 20, 16)),)),
+    Architecture("wav2letter", "sequence", "wav2letter", (Drawn("x", "float32", (1, 1, 400)),)),
+    Architecture("wav2vec", "sequence", "wav2vec", (Drawn("x", "float32", (1, 1, 400)),)),
+    Architecture(
+        "recommender", "sequence", "recommender",
+        (Drawn("x", "float32", (3, 6)), Drawn("y", "int64", (3, 4), "below:20"), Drawn("z", "int64", (3, 4), "below:20")),
+        dynamic=False,
+    ),
+    Architecture("lstm", "sequence", "recurrent", (Drawn("x", "float32", (1, 10, 4)),), {"kind": "lstm"}, dynamic=False),
+    Architecture("gru", "sequence", "recurrent", (Drawn("x", "float32", (1, 10, 4)),), {"kind": "gru"}, dynamic=False),
+    Architecture("tcn", "sequence", "tcn", (Drawn("x", "float32", (1, 4, 24)),)),
+    Architecture("mlp", "sequence", "mlp", (Drawn("x", "float32", (1, 16)),)),
+    Architecture("mixer", "sequence", "mixer", (Drawn("x", "float32", (1, 9, 16)),)),
+)  # fmt: skip
+
+
+class Models:
+    """Conformance: `assay.testing.check_suite`."""
+
+    name = "models"
+    about = f"{len(TABLE)} architectures with seeded weights, static and dynamic: vision, speech, text, time series"
+
+    def cases(self, *, seed: int) -> Iterator[Case]:
+        """Named `models/ARCHITECTURE-static` and `-dynamic`."""
+        for one in _authored().values():
+            yield listed(one, seed)
+
+    def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
+        """Exported by torch, with the module itself in float64 as the reference."""
+        seed = cases[0].inputs.seed if cases else 0
+        return make_cases(self.name, [_authored()[case.name] for case in cases], seed=seed, workers=workers)
+
+
+@cache
+def _authored() -> dict[str, TorchCase]:
+    rooms = {room: sha256_bytes((Path(__file__).parent / f"{room}.py").read_bytes()) for room in ("vision", "sequence")}
+    found = [
+        TorchCase(
+            name=f"models/{one.name}-{'dynamic' if dynamic else 'static'}",
+            call=f"m({', '.join(drawn.name for drawn in one.inputs)})",
+            inputs=one.inputs,
+            module=f"assay.suites.models.{one.room}:{one.factory}",
+            attributes=one.settings,
+            source=rooms[one.room],
+            dynamic=dynamic,
+        )
+        for one in TABLE
+        for dynamic in ((False, True) if one.dynamic else (False,))
+    ]
+    return {one.name: one for one in found}
