@@ -1,0 +1,192 @@
+"""Which node is the first that is wrong: each judged in float64 on the engine's own inputs to it.
+
+End to end, low precision drowns a defect in its own noise; at the node that has it, it stands out. An engine that is
+tapped may be another engine (fusions end at a tap): its outputs are compared with those of the untapped one. And a tap
+inside of what the backend computes as one may hold a value that nobody used: a node that fails is judged again together
+with its producers before it is blamed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from assay.core.blank import blank_result
+from assay.core.job import Job
+from assay.core.result import Comparison, Finding, Outcome, Result, Stage
+from assay.errors import Lowering, Unsupported, UsageError
+from assay.models.instrument import instrument, is_number, part
+from assay.ports import Tensor
+from assay.worker.lower import Lowered, load, lower
+from assay.worker.samples import golden_of
+from assay.worker.stages import Stages
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+SAMPLES = 2
+"""Of the golden set: every node is derived a tolerance on each."""
+MERGED = 3
+"""How many times a failing region grows by its producers before it is blamed."""
+KEPT = 20
+"""Comparisons recorded: the nodes that use most of their limit."""
+
+Values = Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One node or region: what it uses of its limit, and where."""
+
+    node: str
+    output: str
+    budget: float
+    text: str = ""
+
+
+def localize(job: Job, stages: Stages) -> Result:
+    """MISMATCH names the first wrong node; OK: every node that could be judged is right on its own inputs."""
+    golden = golden_of(job)
+    samples = golden.inputs[:SAMPLES]
+    folder = Path(tempfile.mkdtemp(prefix="instrumented-", dir=job.scratch or None))
+    if job.case.model.format != "onnx":
+        raise Unsupported("local judgement taps ONNX graphs, and this model is none")
+    with stages.enter(Stage.TRANSFORM):
+        tapped, model, _ = instrument(Path(job.case.model.source), folder)
+    untapped = _outputs(job, samples, stages)
+    inner = replace(job, case=replace(job.case, model=replace(job.case.model, source=str(tapped))))
+    values, lowered, engine = _run(inner, samples, stages)
+    with stages.enter(Stage.COMPARE):
+        tapping = _changed(untapped, values)
+        feeds = [{**sample, **one} for sample, one in zip(samples, values, strict=True)]
+        judged, left_out = _judge(model, feeds, job)
+    blamed = [one for one in judged if one.budget > 1.0]
+    return replace(
+        blank_result(job, Outcome.MISMATCH if blamed else Outcome.OK if judged else Outcome.MISTRUSTED),
+        detail=_detail(blamed, judged, left_out, tapping),
+        node=blamed[0].node if blamed else "",
+        comparisons=_comparisons(judged, feeds),
+        facts=lowered.facts(engine),
+    )
+
+
+def _outputs(job: Job, samples: Sequence[Values], stages: Stages) -> list[dict[str, Tensor]]:
+    return _run(job, samples, stages)[0]
+
+
+def _run(job: Job, samples: Sequence[Values], stages: Stages) -> tuple[list[dict[str, Tensor]], Lowered, Any]:
+    lowered = lower(job, stages)
+    engine = load(lowered, job, stages)
+    with stages.enter(Stage.RUN):
+        found = [dict(engine.run(sample)) for sample in lowered.rewritten.fed(samples)]
+    return found, lowered, engine
+
+
+def _changed(untapped: Sequence[Values], tapped: Sequence[Values]) -> str:
+    """In which output the taps changed the engine, and by how much of its norm; "" where not one bit differs."""
+    worst, where = 0.0, ""
+    for plain, seen in zip(untapped, tapped, strict=True):
+        for name, array in plain.items():
+            other = seen.get(name)
+            if other is None or other.shape != array.shape:
+                return f"output '{name}' is another"
+            if array.tobytes() != other.tobytes() and array.dtype.kind in "fiu":
+                wide, base = other.astype(np.float64), array.astype(np.float64)
+                share = float(np.linalg.norm(wide - base) / (np.linalg.norm(base) or 1.0))
+                if share >= worst:
+                    worst, where = share, f"output '{name}' moved by {share:.2g} of its norm"
+    return where
+
+
+def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[_Seen], int]:
+    """All nodes in their order, and how many could not be judged."""
+    producer = {name: node for node in model.graph.node for name in node.output if name}
+    order = {id(node): place for place, node in enumerate(model.graph.node)}
+    weights = {tensor.name for tensor in model.graph.initializer}
+    judged, left_out = [], 0
+    for node in model.graph.node:
+        if node.op_type == "Constant" or all(name in weights or not name for name in node.input):
+            continue
+        region = [node]
+        seen = _judge_region(model, region, feeds, job)
+        if seen is None:
+            left_out += 1
+            continue
+        for _ in range(MERGED):
+            if not seen.budget > 1.0:
+                break
+            grown = {id(one): one for one in region}
+            for one in region:
+                grown.update({id(producer[name]): producer[name] for name in one.input if name in producer})
+            if len(grown) == len(region):
+                break
+            region = sorted(grown.values(), key=lambda one: order[id(one)])
+            wider = _judge_region(model, region, feeds, job, only=tuple(node.output))
+            if wider is None:
+                break
+            seen = wider if wider.budget < seen.budget else seen
+        judged.append(_Seen(_name(node), seen.output, seen.budget, seen.text))
+    return judged, left_out
+
+
+def _name(node: NodeProto) -> str:
+    return f"{node.name or node.output[0]} ({node.op_type})"
+
+
+def _judge_region(
+    model: ModelProto, region: Sequence[NodeProto], feeds: Sequence[Values], job: Job, only: tuple[str, ...] = ()
+) -> _Seen | None:
+    """The region's outputs (`only` those) against its float64 evaluation on the engine's own inputs; None where there is none."""
+    from assay.numerics.tolerance.derive import derive_model
+    from assay.numerics.tolerance.judge import judge
+
+    try:
+        alone = part(model, region, feeds[0])
+        names = [value.name for value in alone.graph.output if not only or value.name in only]
+        reads = [value.name for value in alone.graph.input]
+        if not names or not all(is_number(feeds[0][name]) for name in (*names, *reads)):
+            return None
+        inputs = [{name: one[name] for name in reads} for one in feeds]
+        profile = derive_model(
+            alone, inputs, job.flow.precision, seed=job.case.inputs.seed, allowances=tuple(job.flow.allowances)
+        )
+        found = judge([{name: one[name] for name in names} for one in feeds], None, profile)
+    except (Lowering, UsageError, KeyError, ValueError, TypeError):
+        return None
+    worst = max(found.values(), key=lambda one: one.metrics.get("budget_used", 0.0), default=None)
+    if worst is None or "budget_used" not in worst.metrics:
+        return None
+    text = worst.findings[0].text if worst.findings else ""
+    return _Seen(_name(region[-1]), worst.output, worst.metrics["budget_used"], text)
+
+
+def _detail(blamed: Sequence[_Seen], judged: Sequence[_Seen], left_out: int, tapping: str) -> str:
+    sure = f"the tapped engine's {tapping}: a fusion that ends at a tap is not judged" if tapping else ""
+    if not blamed:
+        rest = f", {left_out} could not be judged" if left_out else ""
+        told = f"{len(judged)} nodes are right on their own inputs{rest}"
+        return "; ".join(filter(None, (told, sure)))
+    more = f" (and {len(blamed) - 1} more: {', '.join(one.node for one in blamed[1:4])})" if blamed[1:] else ""
+    return "; ".join(filter(None, (f"the first wrong node is {blamed[0].node}{more}: {blamed[0].text}", sure)))
+
+
+def _comparisons(judged: Sequence[_Seen], feeds: Sequence[Values]) -> tuple[Comparison, ...]:
+    worst = sorted(judged, key=lambda one: -one.budget)[:KEPT]
+    return tuple(
+        Comparison(
+            one.output,
+            feeds[0][one.output].dtype.name,
+            feeds[0][one.output].shape,
+            len(feeds),
+            sum(sample[one.output].size for sample in feeds),
+            findings=(Finding("values", one.output, one.text),) if one.budget > 1.0 else (),
+            metrics={"budget_used": one.budget},
+        )
+        for one in worst
+    )
