@@ -22,6 +22,7 @@ class Task(enum.StrEnum):
     MEASURE = "measure"
     DUEL = "duel"
     DERIVE = "derive"
+    LOCAL = "local"
     MUTANTS = "mutants"
     PROBE = "probe"
     MUTATE = "mutate"

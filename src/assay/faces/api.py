@@ -33,7 +33,7 @@ from assay.plugins import with_transforms
 from assay.ports import Progress
 
 CONFIG = Path("assay.toml")
-TASKS = ("verify", "measure", "all")
+TASKS = ("verify", "local", "measure", "all")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +65,7 @@ class CheckOptions:
     timeout_s: float | None = None
     memory: str = ""
     jobs: int = 0
+    local: bool = False
     against: str = ""
     baseline: bool = False
     history: str = ""
@@ -154,7 +155,8 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
         policy=policy,
         limits=_limits(options, config),
         measuring=measuring if wanted_measuring else None,
-        verify=options.task != "measure",
+        verify=options.task in ("verify", "all"),
+        local=options.local or options.task == "local",
         duels=options.baseline,
         command=options.command,
         only=options.only,

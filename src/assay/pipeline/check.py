@@ -67,7 +67,7 @@ def carry_out(
         todo = recorder.take(_unavailable(todo, house), todo)
         todo = recorder.take(record_references(todo, house), todo)
         todo = with_profiles(todo, house)
-        for task, launcher in ((Task.VERIFY, house.pool), (Task.MEASURE, house.alone), (Task.DUEL, house.alone)):
+        for task, launcher in ((Task.VERIFY, house.pool), (Task.LOCAL, house.pool), (Task.MEASURE, house.alone), (Task.DUEL, house.alone)):
             recorder.run([job for job in todo if job.task is task], launcher)
         recorder.take(conclude(recorder.results), todo)
     except BaseException:

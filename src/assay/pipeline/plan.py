@@ -130,7 +130,8 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
         for flow in flows
         if request.duels
     ]
-    tasks = [Task.VERIFY] * request.verify + [Task.MEASURE] * (request.measuring is not None)
+    tasks = [Task.VERIFY] * request.verify + [Task.LOCAL] * request.local
+    tasks += [Task.MEASURE] * (request.measuring is not None)
     jobs = [
         Job(
             case,

@@ -16,7 +16,7 @@ from assay.core.blank import blank_result
 from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.errors import BadModel, InvalidModel, Lowering, NotRunnable, Unavailable, Undelegated, Unsupported, UsageError
-from assay.worker import derive, duel, measure, record, verify
+from assay.worker import derive, duel, local, measure, record, verify
 from assay.worker.scratch import lent
 from assay.worker.stages import Stages
 from assay.worker.versions import versions_for
@@ -28,6 +28,7 @@ _TASKS = {
     Task.MEASURE: measure.measure,
     Task.DUEL: duel.duel,
     Task.DERIVE: derive.derive,
+    Task.LOCAL: local.localize,
 }
 
 

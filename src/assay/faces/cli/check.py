@@ -28,7 +28,10 @@ def check(
     ] = None,
     policy: Annotated[Path | None, typer.Option(help="Limits and expectations, a TOML file.")] = None,
     report: Reports = None,
-    task: Annotated[str, typer.Option(help="verify, measure or all.")] = "all",
+    task: Annotated[str, typer.Option(help="verify, local, measure or all (local apart).")] = "all",
+    local: Annotated[
+        bool, typer.Option("--local", help="Judge every node on the engine's own inputs, too: names the first wrong one.")
+    ] = False,
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the backend. Repeatable.")
     ] = None,
@@ -86,6 +89,7 @@ def check(
         policy=policy,
         reports=tuple(report or ()),
         task=task,
+        local=local,
         options=tuple(option or ()),
         transforms=tuple(transform or ()),
         require=tuple(require or ()),
