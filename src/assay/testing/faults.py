@@ -146,6 +146,10 @@ def _noisy(array: Tensor) -> Tensor:
     return (array + np.random.default_rng().uniform(1e-3, 2e-3)).astype(array.dtype)
 
 
+def _wrong_above_8(array: Tensor) -> Tensor:
+    return (array + 0.09).astype(array.dtype) if array.ndim and array.shape[0] > 8 else array
+
+
 LIES: dict[str, Callable[[Outputs], Outputs]] = {
     "lie": lambda outputs: _changed(outputs, lambda array: (array + 0.09).astype(array.dtype)),
     "zeros": lambda outputs: {name: np.zeros_like(array) for name, array in outputs.items()},
@@ -162,3 +166,8 @@ LIES: dict[str, Callable[[Outputs], Outputs]] = {
     "nondeterministic": lambda outputs: _changed(outputs, _noisy),
 }
 """False answers by name. `lie` adds 0.09, `nan` and `inf` replace one element; all of the first floating output."""
+
+AT_SIZES: dict[str, Callable[[Outputs], Outputs]] = {
+    "wrong_above_8": lambda outputs: _changed(outputs, _wrong_above_8),
+}
+"""Answers that are false at some sizes only: the first axis longer than 8."""

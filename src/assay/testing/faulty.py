@@ -16,9 +16,9 @@ from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts
 from assay.errors import UsageError
 from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
-from assay.testing.faults import ADMITTED, LIES, PROCESS_FAULTS, Misbehaviour
+from assay.testing.faults import ADMITTED, AT_SIZES, LIES, PROCESS_FAULTS, Misbehaviour
 
-_FAULTS = ("none", *PROCESS_FAULTS, *LIES, *ADMITTED)
+_FAULTS = ("none", *PROCESS_FAULTS, *LIES, *AT_SIZES, *ADMITTED)
 _STAGES = ("lower", "save", "load", "run")
 _IMPORT_FAULT = "ASSAY_FAULTY_IMPORT"
 
@@ -86,7 +86,9 @@ class FaultyEngine:
         """Right, or false in the way that was asked for."""
         lying = self._misbehaviour.at("run")
         outputs = self._inner.run(tensors) if self._inner else self._identity(tensors)
-        lie: Callable[[dict[str, Tensor]], dict[str, Tensor]] | None = LIES.get(str(self._options["fault"]))
+        lie: Callable[[dict[str, Tensor]], dict[str, Tensor]] | None = {**LIES, **AT_SIZES}.get(
+            str(self._options["fault"])
+        )
         return lie(outputs) if lie and lying else outputs
 
     def _identity(self, tensors: Tensors) -> dict[str, Tensor]:

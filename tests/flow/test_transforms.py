@@ -1,0 +1,167 @@
+"""Whole runs with transforms, on real backends and a real model: what is calibrated, judged, gated and refused."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from assay.core.case import Case, Inputs
+from assay.core.job import Job
+from assay.core.policy import Goal, Policy
+from assay.core.result import Outcome, Result
+from assay.errors import UnknownName, UsageError
+from assay.faces.api import CheckOptions, run_check
+from assay.judge import judge
+from assay.judge.figures import figures
+from assay.models.onnx_file import open_model
+from assay.pipeline.check import Checked
+from assay.plugins import find_flow
+from assay.worker.stages import Stages
+from assay.worker.tasks import execute
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits"
+MODEL, GOLDEN = DIGITS / "models" / "classifier.onnx", DIGITS / "goldens" / "classifier"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def checked(*flows: str, golden: Path | None = GOLDEN, **options: object) -> Checked:
+    given = {"models": (MODEL,), "task": "verify", "answers": "classification", **options}
+    return run_check(CheckOptions(flows=flows, golden=golden, **given))  # type: ignore[arg-type]
+
+
+def by_flow(run: Checked) -> dict[str, Result]:
+    return {result.flow: result for result in run.results}
+
+
+def test_every_named_flow_is_near_the_model_and_says_what_it_is() -> None:
+    run = checked(
+        "onnxruntime-fp16", "onnxruntime-int8-qdq-per-tensor", "onnxruntime-int8-qdq-per-channel", "openvino-int8"
+    )
+    assert run.judgement.exit_code == 0, run.judgement.run.reason
+    for name, result in by_flow(run).items():
+        named = figures(result)
+        assert named["vs_float.sqnr_db"] > 20, name
+        assert named["task.top1_accuracy"] > 0.95, name
+        assert len(result.facts.transforms) == 1
+        if name != "onnxruntime-fp16":
+            assert named["precision.int8"] > 0.6, name
+            assert named["sqnr_db"] > named["vs_float.sqnr_db"], name
+            (applied,) = result.facts.transforms
+            assert len(applied.samples) == 64
+            assert {comparison.samples for comparison in result.comparisons} == {192}
+
+
+def test_calibration_is_repeatable_and_follows_its_seed() -> None:
+    """In this process: three times the same job, and once with another seed."""
+    flow = find_flow("onnxruntime-int8-qdq-per-tensor")
+    digests: dict[int, set[tuple[object, ...]]] = {}
+    for seed in (0, 0, 5):
+        inputs = Inputs(golden=str(GOLDEN), seed=seed, calibration=8)
+        model = replace(open_model(MODEL), source=str(MODEL))
+        result = execute(Job(Case("c", model, inputs), flow), Stages(lambda stage: None))
+        (applied,) = result.facts.transforms
+        assert (len(applied.samples), applied.seed) == (8, seed)
+        digests.setdefault(seed, set()).add((applied.samples, applied.digest, result.facts.artifact_digest))
+    assert len(digests[0]) == 1
+    assert digests[0] != digests[5]
+
+
+def test_without_a_golden_calibration_draws_samples_of_its_own() -> None:
+    (result,) = checked("onnxruntime-int8-qdq-per-tensor", golden=None, samples=3).results
+    assert result.outcome is Outcome.OK, result.detail
+    assert result.facts.transforms[0].samples == tuple(range(3, 35))
+    assert result.comparisons[0].samples == 3
+
+
+def test_a_flow_that_cannot_be_calibrated_is_told_and_the_others_go_on() -> None:
+    run = by_flow(checked("onnxruntime-int8-qdq-per-tensor", "onnxruntime", calibration=256))
+    assert run["onnxruntime"].outcome is Outcome.OK
+    refused = run["onnxruntime-int8-qdq-per-tensor"]
+    assert refused.outcome is Outcome.ERROR
+    assert "has 256 samples, calibration takes 256 and leaves none to judge" in refused.detail
+
+
+def test_a_transform_that_cannot_serve_is_told_and_the_others_go_on() -> None:
+    run = by_flow(checked("onnxruntime+opset:9", "onnxruntime+int8-qdq:per-row", "onnxruntime+opset:20"))
+    assert run["onnxruntime+opset:20"].outcome is Outcome.OK
+    assert run["onnxruntime+opset:9"].outcome is Outcome.UNSUPPORTED
+    assert run["onnxruntime+opset:9"].stage == "transform"
+    assert run["onnxruntime+int8-qdq:per-row"].outcome is Outcome.ERROR
+    assert run["onnxruntime+int8-qdq:per-row"].detail == (
+        "transform int8-qdq is per-tensor or per-channel, not 'per-row'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("flows", "options", "kind", "told"),
+    [
+        (("onnxruntime+int8-qdp",), {}, UnknownName, "perhaps you mean 'int8-qdq'"),
+        (
+            ("onnxruntime",),
+            {"transforms": ("fq16",)},
+            UnknownName,
+            "there is no transform 'fq16'; perhaps you mean 'fp16'",
+        ),
+        (("openvino-bf16+int8-nncf",), {}, UsageError, "option precision=bfloat16 and transform int8-nncf contradict"),
+        (("onnxruntime-fp16",), {"transforms": ("int8-dynamic",)}, UsageError, "both decide the precision"),
+        (("onnxruntime",), {"dims": ("batch=4:1:2",)}, UsageError, "the least, the usual and the largest size"),
+        (("onnxruntime",), {"dims": ("batch=4",)}, UsageError, "--dim 'batch=4' is not NAME=LEAST:USUAL:LARGEST"),
+        (("onnxruntime",), {"dims": ("bach=1:2:4",)}, UsageError, "perhaps you mean 'batch'"),
+        (("onnxruntime",), {"require": ("casts",)}, UsageError, "is not FIGURE OPERATOR NUMBER"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_runs(
+    flows: tuple[str, ...], options: dict[str, object], kind: type[Exception], told: str
+) -> None:
+    with pytest.raises(kind) as caught:
+        checked(*flows, **options)
+    assert told in str(caught.value)
+
+
+def test_an_engine_that_promises_int8_and_runs_float_is_shown() -> None:
+    """OpenVINO runs the convolutions of a dynamically quantized model in float32: the answers are right."""
+    run = checked("openvino-f32+int8-dynamic", require=("precision.int8 >= 0.2",))
+    (result,) = run.results
+    assert result.outcome is Outcome.OK
+    assert figures(result)["precision.int8"] < 0.2
+    assert run.judgement.exit_code == 1
+    assert "precision.int8" in run.judgement.verdicts[0].reason
+
+
+def test_what_is_lost_by_quantizing_fails_only_by_a_goal() -> None:
+    flow = "onnxruntime-int8-qdq-per-tensor"
+    run = checked(flow, require=("vs_float.sqnr_db >= 60", "undelegated == 0"))
+    (result,) = run.results
+    assert result.outcome is Outcome.OK
+    assert math.isinf(figures(result)["sqnr_db"]) or figures(result)["sqnr_db"] > 60
+    assert run.judgement.exit_code == 1
+    assert "vs_float.sqnr_db is 3" in run.judgement.verdicts[0].reason
+    planned = [result.job_key]
+    kept = Policy(goals=(Goal("vs_float.sqnr_db", min=20.0),))
+    assert judge([result], kept, planned=planned, today=date(2026, 11, 22)).exit_code == 0
+
+
+def test_every_size_is_verified_where_it_is_claimed() -> None:
+    (result,) = checked("onnxruntime", dims=("batch=1:4:16",)).results
+    assert [(one.at, one.shape) for one in result.comparisons] == [
+        ("", (1, 10)),
+        ("batch=1", (1, 10)),
+        ("batch=9", (9, 10)),
+        ("batch=16", (16, 10)),
+    ]
+
+
+def test_a_wrong_answer_at_one_size_only_is_a_mismatch() -> None:
+    run = checked("faulty-wrong_above_8", dims=("batch=1:4:16",))
+    (result,) = run.results
+    assert result.outcome is Outcome.MISMATCH
+    assert result.detail.startswith("at batch=9: ")
+    assert run.judgement.exit_code == 1
