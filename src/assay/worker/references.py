@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay import plugins
 from assay.errors import Lowering
+from assay.models.conversion import form_of
 from assay.ports import Backend, Tensor
 
 DOUBLE, OWN = "reference-f64", "reference"
@@ -16,19 +17,23 @@ QUANTIZED = (OWN, DOUBLE)
 """For a quantized model its own types come first: which way a value is rounded to the grid is decided in them, and in double
 it would be decided otherwise now and then, which costs a whole step."""
 
-_BACKEND = "reference"
+_BACKENDS = {"onnx": "reference", "torch": "torch"}
+_TORCH = {DOUBLE: "torch-eager-f64", OWN: "torch-eager"}
+"""What stands for the evaluators where the model is an exported program."""
 
 
 def evaluate(
     model: Path, inputs: Sequence[Mapping[str, Tensor]], *, oracles: Sequence[str] = ORACLES
 ) -> list[dict[str, Tensor]]:
-    """Every output of the ONNX model for every sample, by the reference evaluator. Raises Lowering where it cannot."""
-    backend: Backend = plugins.load(plugins.BACKENDS, _BACKEND)()
+    """Every output of the model for every sample: of an ONNX file by the reference evaluator, of an exported program by torch
+    without a compiler. Raises Lowering where it cannot."""
+    form = form_of(model)
+    backend: Backend = plugins.load(plugins.BACKENDS, _BACKENDS[form])()
     flows = {flow.name: flow for flow in backend.flows}
     refusals: list[Lowering] = []
     for name in oracles:
         try:
-            engine = backend.lower(model, flows[name])
+            engine = backend.lower(model, flows[_TORCH[name] if form == "torch" else name])
             return [engine.run(sample) for sample in inputs]
         except Lowering as error:
             refusals.append(error)
