@@ -30,7 +30,8 @@ def check(
     report: Reports = None,
     task: Annotated[str, typer.Option(help="verify, local, measure or all (local apart).")] = "all",
     local: Annotated[
-        bool, typer.Option("--local", help="Judge every node on the engine's own inputs, too: names the first wrong one.")
+        bool,
+        typer.Option("--local", help="Judge every node on the engine's own inputs, too: names the first wrong one."),
     ] = False,
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the backend. Repeatable.")
