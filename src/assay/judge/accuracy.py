@@ -62,11 +62,15 @@ def _over_budget(result: Result, policy: Policy) -> Iterator[Complaint]:
         if used <= policy.budget_max:
             continue
         text = (
-            f"output '{one.output}': budget used {quantity('budget_used', used)}, "
+            f"output '{one.output}'{_at(one)}: budget used {quantity('budget_used', used)}, "
             f"allowed {policy.budget_max:.4g}{_largest(one)}{_where(one)}; mend the flow, "
             f'or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
         )
         yield Complaint(Word.FAIL, text, "budget_used", used, policy.budget_max)
+
+
+def _at(one: Comparison) -> str:
+    return f" at {one.at}" if one.at else ""
 
 
 def _largest(one: Comparison) -> str:
@@ -83,8 +87,8 @@ def _where(one: Comparison) -> str:
 def _poor(result: Result) -> Iterator[Complaint]:
     for one in result.comparisons:
         if one.degenerate:
-            text = f"mistrusted: output '{one.output}': {one.degenerate}; it proves nothing, give inputs that tell more"
+            text = f"mistrusted: output '{one.output}'{_at(one)}: {one.degenerate}; it proves nothing, give inputs that tell more"
             yield Complaint(Word.INCONCLUSIVE, text)
         elif "budget_used" not in one.metrics and not one.findings:
-            text = f"output '{one.output}' has no budget_used: nothing tells how far it is off; run the job again"
+            text = f"output '{one.output}'{_at(one)} has no budget_used: nothing tells how far it is off; run the job again"
             yield Complaint(Word.INCONCLUSIVE, text)

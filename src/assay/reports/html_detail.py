@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from assay.core.model import Model, TensorSpec
 from assay.core.repro import repro_line
-from assay.core.result import Comparison, Histogram, Result
+from assay.core.result import Applied, Comparison, Histogram, Result
 from assay.core.run import Run
 from assay.core.verdict import Verdict
 from assay.reports import figures_text as text
@@ -60,12 +60,15 @@ def _result(result: Result) -> dict[str, object]:
         "ended": _ended(result),
         "stages": [[time.stage.value, time.seconds, text.duration(time.seconds)] for time in result.stage_times],
         "findings": [[f.output, f.kind, f.text] for f in result.findings if f not in compared],
-        "comparisons": [_comparison(comparison) for comparison in result.comparisons],
+        "comparisons": [
+            *(_comparison(comparison) for comparison in result.comparisons),
+            *(_comparison(comparison, ", against the float model") for comparison in result.against_float),
+        ],
         "taskMetrics": _metrics(result.task_metrics),
         "measurements": [latency(measurement) for measurement in result.measurements],
         "build": _build(result),
         "placements": [
-            [one_line(p.operator), one_line(p.device), one_line(p.precision), str(p.count)]
+            [one_line(p.operator), one_line(p.device), one_line(p.precision), one_line(p.role), str(p.count)]
             for p in result.facts.placements
         ],
         "undelegated": [one_line(name) for name in result.facts.undelegated],
@@ -93,9 +96,10 @@ def _ended(result: Result) -> Pairs:
     )
 
 
-def _comparison(compared: Comparison) -> dict[str, object]:
+def _comparison(compared: Comparison, what: str = "") -> dict[str, object]:
+    place = f" at {compared.at}" if compared.at else ""
     return {
-        "output": one_line(compared.output),
+        "output": one_line(f"{compared.output}{place}{what}"),
         "about": f"{compared.dtype} {_shape(compared.shape)}, {compared.samples} samples, {compared.elements} elements",
         "allowed": f"|error| ≤ {text.number(compared.atol)} + {text.number(compared.rtol)} × |expected|",
         "findings": [[finding.kind, one_line(finding.text)] for finding in compared.findings],
@@ -131,8 +135,14 @@ def _build(result: Result) -> Pairs:
         ("Peak of load", text.size(memory.load_peak_bytes)),
         ("Peak of run", text.size(memory.run_peak_bytes)),
         *((f"Option {name}", value) for name, value in sorted(facts.options.items())),
+        *((f"Transform {applied.transform}", _applied(applied)) for applied in facts.transforms),
     )
     return _pairs(known)
+
+
+def _applied(applied: Applied) -> str:
+    samples = f", calibrated with {len(applied.samples)} samples of seed {applied.seed}" if applied.samples else ""
+    return f"{applied.version}{samples}, model {applied.digest[:12]}"
 
 
 def _model_of(entry: Entry) -> Model | None:

@@ -75,7 +75,7 @@ function task(entry) {
   parts.push(...entry.measurements.flatMap(measurement));
   if (some(entry.stages)) parts.push(...titled("Stages", stageBars(entry.stages)));
   if (some(entry.build)) parts.push(...titled("What was built", pairs(entry.build)));
-  if (some(entry.placements)) parts.push(...titled("Where operators ran", table(["operator", "device", "precision", "count"], entry.placements, 3)));
+  if (some(entry.placements)) parts.push(...titled("Where operators ran", table(["operator", "device", "precision", "role", "count"], entry.placements, 4)));
   if (some(entry.undelegated)) parts.push(...titled("Not delegated", make("p", {}, entry.undelegated.join(", "))));
   if (some(entry.warnings)) parts.push(...titled("Warnings", make("pre", { tabindex: 0 }, entry.warnings.join("\n"))));
   if (entry.log) parts.push(...titled("Native output", make("pre", { tabindex: 0 }, entry.log)));
