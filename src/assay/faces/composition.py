@@ -24,9 +24,10 @@ def open_house(
     recycle: int = 100,
     progress: Progress = lambda done, planned, result: None,
     config: Config | None = None,
+    locks: Path | None = None,
 ) -> Iterator[House]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`). `config` names
-    environments; without it, ./assay.toml does."""
+    environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder."""
     from assay.faces.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.launch.pool import Fresh, Pool
@@ -36,7 +37,7 @@ def open_house(
     remote = "://" in history
     folder = Path(DEFAULT_HISTORY if remote else history)
     _make(folder)
-    environments = open_environments(folder, config)
+    environments = open_environments(locks or folder, config)
     store = SqlStore(history if remote else str(folder / "history.db"))
     try:
         yield House(
@@ -44,6 +45,7 @@ def open_house(
             store=store,
             pool=Pool(workers, recycle, environments.interpreter, gpus()),
             alone=Fresh(1, environments.interpreter, gpus()),
+            pair=Fresh(2, environments.interpreter, gpus()),
             open_journal=Journal,
             read_journal=read_journal,
             progress=progress,

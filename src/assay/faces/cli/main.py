@@ -8,7 +8,21 @@ from collections.abc import Sequence
 import typer
 
 from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
-from assay.faces.cli import baseline, check, compare, env, expect, golden, history, mutate, run, setup, suite, trend
+from assay.faces.cli import (
+    baseline,
+    check,
+    compare,
+    doctor,
+    env,
+    expect,
+    golden,
+    history,
+    mutate,
+    run,
+    setup,
+    suite,
+    trend,
+)
 
 FAILED = 1
 USAGE = 2
@@ -36,6 +50,7 @@ app.command("mutate")(mutate.mutate)
 app.command("demo")(setup.demo)
 app.command("init")(setup.init)
 app.command("flows")(setup.flows)
+app.command("doctor")(doctor.doctor)
 app.add_typer(golden.app, name="golden")
 app.add_typer(env.app, name="env")
 app.command("runs")(history.runs)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from assay.faces.cli.common import finish, progress_bar
+from assay.faces.cli.common import DEFAULT_HISTORY, History, finish, progress_bar
 
 
 def demo(
@@ -48,19 +48,10 @@ def init(path: Annotated[Path, typer.Argument(help="The file to write.")] = Path
     print(f"wrote {path}: list your models in it, then run `assay check`")
 
 
-def flows() -> None:
+def flows(history: History = DEFAULT_HISTORY) -> None:
     """The flows of this machine: version where one can run, reason and install command where not."""
-    from assay import plugins
+    import shutil
 
-    catalogue = plugins.catalogue()
-    here = {name: backend.availability() for name, backend in catalogue.backends.items()}
-    width = max((len(name) for name in catalogue.flows), default=0)
-    for name, flow in sorted(catalogue.flows.items(), key=lambda item: (item[1].backend, item[0])):
-        if flow.backend == "faulty":
-            continue
-        states = [here[flow.backend], *plugins.transforms_available(flow)]
-        state = next((one for one in states if not one.available), states[0])
-        told = f"{flow.backend} {state.version}" if state.available else f"not here: {state.reason}; {state.install}"
-        print(f"{name:<{width}}  {told}")
-    for name, reason in catalogue.broken.items():
-        print(f"{name:<{width}}  broken: {reason}")
+    from assay.faces.flow_table import flow_groups, flow_table
+
+    print(flow_table(flow_groups(Path(history)), shutil.get_terminal_size((100, 24)).columns), end="")

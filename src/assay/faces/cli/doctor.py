@@ -1,0 +1,103 @@
+"""`assay doctor`: why a flow does not run here, or that it does."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.faces.cli.common import DEFAULT_HISTORY, History
+
+if TYPE_CHECKING:
+    from assay.core.result import Result
+    from assay.faces.diagnosis import Diagnosis
+
+
+def doctor(
+    flow: Annotated[str, typer.Argument(metavar="[FLOW]", help="None: the machine, the history, all flows.")] = "",
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Explain one flow: what is installed, what is missing and the command, and a tiny model tried in a worker.
+
+    Exit 0 if the tiny model passed; without FLOW, if the machine and the history can be used."""
+    folder = Path(DEFAULT_HISTORY if "://" in history else history)
+    if not flow:
+        _everything(history, folder)
+        return
+    from assay.faces.diagnosis import diagnose
+
+    found = diagnose(flow, folder)
+    for name, text in _explained(found):
+        print(f"{name:<12} {text}")
+    if not found.healthy:
+        raise typer.Exit(1)
+
+
+def _explained(found: Diagnosis) -> list[tuple[str, str]]:
+    flow, state = found.flow, found.state
+    parts = [f"backend {flow.backend}", f"precision {flow.precision}", f"device {flow.device}"]
+    rows = [("flow", f"{flow.name}: {', '.join(parts)}")]
+    if flow.options:
+        rows.append(("options", ", ".join(f"{name}={value}" for name, value in flow.options.items())))
+    if flow.transforms:
+        rows.append(("transforms", ", ".join(flow.transforms)))
+    if flow.environment:
+        rows.append(("environment", f"{flow.environment}: {found.environment}"))
+    if state.version:
+        rows.append(("installed", f"{flow.backend} {state.version}"))
+    if found.asked:
+        rows.append(("tested with", ", ".join(found.asked)))
+    if not state.available:
+        return [*rows, ("missing", state.reason), *([("to do", state.install)] if state.install else [])]
+    return [*rows, *_trial(found.trial)]
+
+
+def _trial(result: Result | None) -> list[tuple[str, str]]:
+    if result is None:
+        return []
+    stages = ", ".join(f"{one.stage.value} {one.seconds:.2f} s" for one in result.stage_times)
+    told = f" ({result.detail})" if result.detail else ""
+    rows = [("tiny model", f"{result.outcome.value} in {result.stage.value}{told}"), ("stages", stages)]
+    if result.facts.precision:
+        rows.append(("obtained", result.facts.precision))
+    places: dict[str, int] = {}
+    for one in result.facts.placements:
+        places[one.device] = places.get(one.device, 0) + one.count
+    if places:
+        rows.append(("operators", ", ".join(f"{count} on {device}" for device, count in sorted(places.items()))))
+    if result.facts.undelegated:
+        rows.append(("undelegated", ", ".join(sorted(set(result.facts.undelegated)))))
+    if result.versions:
+        rows.append(("versions", ", ".join(f"{name} {version}" for name, version in sorted(result.versions.items()))))
+    if result.outcome.value != "ok" and result.log:
+        rows.append(("log", " ".join(result.log.split()[-60:])))
+    return rows
+
+
+def _everything(history: str, folder: Path) -> None:
+    import shutil
+
+    from assay.environments.installer import find_installer
+    from assay.faces.cli.env import describe
+    from assay.faces.composition import open_house
+    from assay.faces.environments import open_environments
+    from assay.faces.flow_table import flow_groups, flow_table
+    from assay.launch.gpus import gpus
+    from assay.pipeline.provenance import this_machine
+
+    machine = this_machine()
+    print(
+        f"machine      {machine.cpu}, {machine.cores} cores, {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}"
+    )
+    print(f"python       {machine.python} ({sys.executable})")
+    print(f"GPUs         {'; '.join(map(str, gpus())) or 'none'}")
+    with open_house(history) as house:
+        print(f"history      {history}: {len(house.store.runs(1_000_000))} runs")
+    environments = open_environments(folder)
+    print(f"environments built by {find_installer().name}")
+    for name in environments.names:
+        print(f"  {name}: {describe(environments.state(name))}")
+    print()
+    print(flow_table(flow_groups(folder), shutil.get_terminal_size((100, 24)).columns), end="")

@@ -1,0 +1,59 @@
+"""The table of flows is readable at 80 and at 200 columns, and says every reason once."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.core.flow import Flow
+from assay.faces.flow_table import FlowLine, Group, flow_table
+from assay.ports import Availability
+
+HERE = Availability(available=True, version="1.2")
+GONE = Availability(available=False, reason="vendor-library is not installed.", install="pip install 'assay[vendor]'")
+OTHER = Availability(
+    available=False,
+    reason="the transform int8 needs a package that is not installed in this interpreter, and says so at length",
+    install="pip install calibrator",
+)
+
+GROUPS = [
+    Group(
+        "mixed",
+        (
+            FlowLine(Flow("mixed", "mixed"), HERE),
+            FlowLine(Flow("mixed-int8-per-channel", "mixed", precision="int8"), OTHER),
+            FlowLine(Flow("mixed-cuda", "mixed", device="cuda", environment="own"), HERE),
+        ),
+    ),
+    Group("vendor", (FlowLine(Flow("vendor-a", "vendor"), GONE), FlowLine(Flow("vendor-b", "vendor"), GONE))),
+    Group("strange", (), "backend 'strange' of a-package is broken (KeyError: 'x'); reinstall or remove it"),
+]
+
+WIDE = """\
+mixed 1.2
+  ok mixed                   float32
+  -  mixed-int8-per-channel  int8
+     not here: the transform int8 needs a package that is not installed in this interpreter, and says so at length; pip install calibrator
+  ok mixed-cuda              float32  cuda  in own
+
+vendor
+     not here: vendor-library is not installed; pip install 'assay[vendor]'
+  -  vendor-a                float32
+  -  vendor-b                float32
+
+strange
+     broken: backend 'strange' of a-package is broken (KeyError: 'x'); reinstall or remove it
+
+2 of 5 flows have what they need installed; assay doctor FLOW tries one
+"""
+
+
+def test_the_whole_table_at_200_columns() -> None:
+    assert flow_table(GROUPS, 200) == WIDE
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(width: int) -> None:
+    told = flow_table(GROUPS, width)
+    assert max(map(len, told.splitlines())) <= width
+    assert told.split() == WIDE.split()
