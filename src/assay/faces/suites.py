@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,8 +75,18 @@ def run_suites(options: RunOptions, progress: Progress = lambda done, planned, r
 
 
 def find_suites(names: Sequence[str]) -> tuple[Suite, ...]:
-    """Each once, in the order named. Raises UnknownName."""
-    return tuple(plugins.load(GROUP, name)() for name in dict.fromkeys(names))
+    """Each once, in the order named; what has a slash or is a folder here is one of models. Raises UnknownName."""
+    from assay.suites.folder import Folder
+
+    found: list[Suite] = []
+    for name in dict.fromkeys(names):
+        known = name in plugins.names(GROUP)
+        is_folder = not known and ("/" in name or Path(name).is_dir())
+        found.append(Folder(Path(name)) if is_folder else plugins.load(GROUP, name)())
+    twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
+    if twice:
+        raise UsageError(f"two suites are called '{twice[0]}'; run them one after the other")
+    return tuple(found)
 
 
 def find_flows(names: Sequence[str], options: Sequence[str] = ()) -> tuple[Flow, ...]:
@@ -92,15 +103,17 @@ def find_flows(names: Sequence[str], options: Sequence[str] = ()) -> tuple[Flow,
 
 
 def _request(options: RunOptions) -> SuiteRequest:
+    suites = find_suites(options.suites)
     flows = find_flows(options.flows, options.options)
     policy = load_policy(options.policy) if options.policy else Policy()
     if not options.skip_unavailable:
         policy = msgspec.structs.replace(policy, fail_on=tuple(dict.fromkeys((*policy.fail_on, "unavailable"))))
     if options.expectations is not None:
-        known = expectations(options.expectations, [flow.name for flow in flows], options.suites)
+        names = [suite.name for suite in suites]
+        known = expectations(options.expectations, [flow.name for flow in flows], names)
         policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known))
     return SuiteRequest(
-        suites=find_suites(options.suites),
+        suites=suites,
         flows=flows,
         seed=options.seed,
         selection=Selection(filters=options.filters, dtypes=options.dtypes, shard=parse_shard(options.shard)),

@@ -18,7 +18,7 @@ from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
 from assay.pipeline.check import Checked, carry_out
 from assay.pipeline.house import House
-from assay.pipeline.plan import PACKAGES
+from assay.pipeline.plan import PACKAGES, oracle_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.suite_counts import check_counts
 from assay.pipeline.suite_select import Selection, select
@@ -78,7 +78,9 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
     run_id = new_run_id(now)
     scratch = str(house.scratch(run_id))
     jobs = tuple(
-        Job(case, flow, Task.VERIFY, request.limits, scratch=scratch) for flow in request.flows for case in cases
+        Job(case, flow, Task.VERIFY, request.limits, scratch=scratch, reference=_reference(case, house))
+        for flow in request.flows
+        for case in cases
     )
     if request.only:
         jobs = tuple(job for job in jobs if job.key == request.only)
@@ -94,6 +96,10 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
         baseline=request.baseline,
         narrowed=bool(request.only) or request.selection.narrows,
     )
+
+
+def _reference(case: Case, house: House) -> str:
+    return "" if case.inputs.golden else str(oracle_folder(case, house.folder))
 
 
 def _unmade(job: Job, reason: str) -> Result:

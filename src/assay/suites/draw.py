@@ -21,6 +21,7 @@ def draw(wanted: Drawn, *, seed: int, case: str) -> Array:
     unit           uniform in (-0.99, 0.99)
     wide           N(0, 1) times 2 to the power of uniform -8 to 8
     away           N(0, 1) pushed 0.1 away from the integers: for round, floor, fmod, comparisons
+    level          whole numbers from -2 to 2, in any type: ties and zeros on purpose
     distinct       a shuffled ramp over [-2, 2): no ties, for sorting, arg and topk
     nonzero        normal, without zeros
     below:N        integers from 0 to N - 1 (indices)
@@ -45,6 +46,8 @@ def draw(wanted: Drawn, *, seed: int, case: str) -> Array:
 def _whole(stream: np.random.Generator, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     if kind == "distinct":
         return stream.permutation(int(np.prod(shape, dtype=np.int64))).reshape(shape).astype(dtype)
+    if kind == "level":
+        return np.asarray(stream.integers(0 if dtype.kind == "u" else -2, 3, shape)).astype(dtype)
     low = 1 if kind == "positive" else 0 if dtype.kind == "u" or kind == "probability" else -9
     values = np.asarray(stream.integers(low, 10, shape))
     if kind == "nonzero":
@@ -60,6 +63,8 @@ def _real(stream: np.random.Generator, kind: str, shape: tuple[int, ...]) -> Arr
         return np.asarray(stream.uniform(-0.99, 0.99, shape))
     if kind == "probability":
         return np.asarray(stream.uniform(0.01, 0.99, shape))
+    if kind == "level":
+        return np.asarray(stream.integers(-2, 3, shape)).astype(np.float64)
     values = np.asarray(stream.standard_normal(shape))
     if kind == "positive":
         return np.abs(values) + 0.1

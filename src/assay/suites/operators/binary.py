@@ -27,7 +27,7 @@ TABLE = (
     Operator("minimum", "torch.minimum(x, y)", PAIRS, BROADCAST, NUMBERS),
     Operator("atan2", "torch.atan2(x, y)", PAIRS, BROADCAST, FLOATS[:2], ("normal", "nonzero")),
     Operator("hypot", "torch.sqrt(x * x + y * y)", PAIRS, BROADCAST),
-    *(Operator(name, f"torch.{name}(x, y)", PAIRS, BROADCAST, EVERY, ("away", "normal")) for name in _COMPARED),
+    *(Operator(name, f"torch.{name}(x, y)", PAIRS, BROADCAST, EVERY, ("level",)) for name in _COMPARED),
     *(
         Operator(f"logical_{name}", f"torch.logical_{name}(x, y)", PAIRS, BROADCAST, ("bool",))
         for name in ("and", "or", "xor")

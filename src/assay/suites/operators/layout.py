@@ -277,7 +277,7 @@ TABLE = (
     ),
     Operator("unbind", "torch.unbind(x, dim)", "3x4x5", "1x1", FLOATS, attributes=({"dim": 0}, {"dim": -1})),
     *(
-        Operator(f"cast_to_{name}", f"x.to(torch.{name})", "20 | 5x10", "0 | scalar", EVERY, ("away",))
+        Operator(f"cast_to_{name}", f"x.to(torch.{name})", "20 | 5x10", "0 | scalar", EVERY, ("level",))
         for name in ("float32", "float16", "int64", "int32", "bool")
     ),
     Operator(

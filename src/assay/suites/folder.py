@@ -1,0 +1,63 @@
+"""A folder of models with data beside them: the layout of onnx and of the model zoo, or our goldens."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from assay.core.case import Case
+from assay.core.digest import value_digest
+from assay.errors import HarnessError, UsageError
+from assay.suites.cache import cache_folder, read_index
+
+INDEX = "index.msgpack"
+
+
+class Folder:
+    """Every `*.onnx` below `path`: a case for each, named by its place; `path` is what a user names in `assay run`.
+
+    Its data are `test_data_set_N/{input,output}_K.pb` beside it, or a golden folder (`golden.lock`) beside it or in
+    `golden/`. A model without any data is run on seeded inputs against the float64 reference. The model of a folder
+    with one model (`resnet/model.onnx`) is named by the folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_dir():
+            raise UsageError(f"{path} is no folder; name a suite (assay suite list) or a folder of models")
+        self._path = path.absolute()
+        self.name = path.resolve().name
+        self.about = f"the models below {path}"
+
+    def cases(self, *, seed: int) -> Iterator[Case]:
+        """From the cache, which is filled anew when any file below the folder changed."""
+        index = cache_folder("folder", self._state()) / INDEX
+        found = read_index(index)
+        if found is None:
+            _make(self._path, self.name, index)
+            found = read_index(index)
+        for case in found or ():
+            yield msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, seed=seed))
+
+    def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:  # noqa: ARG002
+        """What could not be read is told: a broken data set must not vanish."""
+        for case in cases:
+            why = "" if case.model.digest else case.model.name
+            yield case, why
+
+    def _state(self) -> str:
+        files = sorted(path for path in self._path.rglob("*") if path.is_file())
+        told = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+        return value_digest((self.name, told))[:32]
+
+
+def _make(path: Path, name: str, index: Path) -> None:
+    # Behind a wall: models and data are a stranger's.
+    command = [sys.executable, "-m", "assay.suites.folder_make", str(path), name, str(index)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = " ".join(done.stderr.split()[-60:])
+        raise HarnessError(f"the models below {path} could not be read: {last}")

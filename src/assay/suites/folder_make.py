@@ -1,0 +1,131 @@
+"""`python -m assay.suites.folder_make FOLDER NAME INDEX`: read the models and data of a folder, once."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.core.case import Case, Contract, Inputs, Tolerance
+from assay.core.model import Model
+from assay.errors import AssayError, BadGolden
+from assay.models.goldens import read_lock, write_golden
+from assay.models.nested import flatten
+from assay.models.onnx_file import open_model
+from assay.suites.cache import write_index
+
+RTOL, ATOL = 1e-3, 1e-7
+"""The tolerance of onnx's own runner, where `data.json` gives none."""
+
+
+def main() -> None:
+    root, name, index = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    paths = sorted(root.rglob("*.onnx"))
+    write_index(index, [_case(path, paths, root, name, index.parent) for path in paths])
+
+
+def _case(path: Path, paths: Sequence[Path], root: Path, suite: str, cache: Path) -> Case:
+    alone = sum(other.parent == path.parent for other in paths) == 1 and path.parent != root
+    place = (path.parent if alone else path.with_suffix("")).relative_to(root).as_posix()
+    name = f"{suite}/{place.replace('|', '_')}"
+    try:
+        model = open_model(path)
+        golden, samples = _golden(path, model, cache / "goldens" / model.digest[:32] / place.replace("/", "-"))
+        contract = _contract(path, published=bool(golden))
+    except (AssayError, OSError, ValueError, KeyError) as error:
+        # The digest is empty: `Folder.make` tells the reason instead of a case.
+        return Case(name, Model(" ".join(str(error).split())[:500], str(path), ""))
+    inputs = Inputs(golden=str(golden), samples=samples) if golden else Inputs()
+    return Case(name, msgspec.structs.replace(model, name=place), inputs, contract)
+
+
+def _contract(path: Path, *, published: bool) -> Contract:
+    if not published:
+        return Contract()
+    data = path.parent / "data.json"
+    told = json.loads(data.read_text()) if data.exists() else {}
+    tolerance = Tolerance(float(told.get("rtol", RTOL)), float(told.get("atol", ATOL)))
+    return Contract(tolerances={"*": tolerance}, published=True)
+
+
+def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int]:
+    """The folder of its data and how many samples they are; None where the model has no data at all."""
+    for own in (path.parent, path.parent / "golden", path.with_suffix("")):
+        if (own / "golden.lock").exists():
+            return own, read_lock(own).samples
+    sets = sorted(path.parent.glob("test_data_set_*"), key=_number)
+    if not sets:
+        return None, 0
+    graph = _graph(path)
+    inputs = [_side(one, "input", _fed(graph)) for one in sets]
+    outputs = [_side(one, "output", list(graph.output)) for one in sets]
+    write_golden(
+        folder, model=model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set", producer_version="",
+        who="published", why="published with the model", created_at="", allow_nan=True,
+    )  # fmt: skip
+    return folder, len(sets)
+
+
+def _number(path: Path) -> tuple[int, str]:
+    digits = re.findall(r"\d+", path.stem)
+    return int(digits[-1]) if digits else -1, path.name
+
+
+def _graph(path: Path) -> Any:
+    import onnx
+
+    return onnx.load(str(path), load_external_data=False).graph
+
+
+def _fed(graph: Any) -> list[Any]:
+    given = {tensor.name for tensor in graph.initializer}
+    return [value for value in graph.input if value.name not in given]
+
+
+def _side(folder: Path, role: str, values: Sequence[Any]) -> dict[str, np.ndarray[Any, Any]]:
+    """The tensors of one data set by name: by the name that the file gives, else by its place. Raises BadGolden."""
+    files = sorted(folder.glob(f"{role}_*.pb"), key=_number)
+    if len(files) != len(values):
+        raise BadGolden(f"{folder} has {len(files)} {role}s, the model {len(values)}; complete the data set")
+    names = [value.name for value in values]
+    tensors: dict[str, np.ndarray[Any, Any]] = {}
+    for file in files:
+        place = _number(file)[0]
+        if place >= len(values):
+            raise BadGolden(f"{file} is no {role} of the model, which has {len(values)}; number them from 0")
+        value, own = _read(file, values[place])
+        name = own if own in names and own not in tensors else names[place]
+        tensors |= flatten(name, value)
+    return tensors
+
+
+def _read(file: Path, declared: Any) -> tuple[Any, str]:
+    """The value of one file, by the type that the graph declares: the file does not say what it holds."""
+    import onnx
+    from google.protobuf.message import DecodeError
+    from onnx import numpy_helper
+
+    kind = declared.type.WhichOneof("value")
+    try:
+        if kind == "sequence_type":
+            sequence = onnx.SequenceProto.FromString(file.read_bytes())
+            return numpy_helper.to_list(sequence), sequence.name
+        if kind == "optional_type":
+            optional = onnx.OptionalProto.FromString(file.read_bytes())
+            return numpy_helper.to_optional(optional), optional.name
+        if kind == "tensor_type":
+            tensor = onnx.TensorProto.FromString(file.read_bytes())
+            return numpy_helper.to_array(tensor), tensor.name
+    except (DecodeError, ValueError) as error:
+        raise BadGolden(f"{file} cannot be read ({error}); restore it") from None
+    raise BadGolden(f"{file} holds a {kind}, which this layout cannot store; use a golden folder")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""The tables of operators and models: unique, seeded, as many as promised, and every line one that torch understands."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from assay.core.dtype import dtype_name
+from assay.suites.draw import draw
+from assay.suites.models import TABLE, Models
+from assay.suites.operators import TABLES, Operators
+from assay.suites.operators import _authored as operators
+from assay.suites.torch_case import Drawn, key_of
+
+PEER = """abs adaptive_avg_pool1d adaptive_max_pool2d add amax amin argmax argmin avg_pool1d avg_pool2d avg_pool3d cat ceil
+clamp conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d div elu embedding embedding_bag exp expand
+floor floor_divide gelu glu hardsigmoid hardswish hardtanh index_put index_select leaky_relu linear log log10 log1p log2
+logsigmoid lstm masked_fill max_pool1d max_pool2d max_pool3d mean median mul neg permute pow prelu relu reshape round rsqrt
+select sigmoid silu slice split sqrt square squeeze stack sub tanh threshold transpose trunc unsqueeze upsample_bilinear
+upsample_nearest view""".split()
+LACKING = """softmax log_softmax matmul bmm addmm layer_norm group_norm instance_norm2d batch_norm2d rms_norm attention
+multihead_attention topk sort where gather scatter cumsum pad_mode sin cos erf grid_sample rnn gru one_hot tril triu roll
+flip meshgrid nonzero bitwise_and eq logical_and sum pixel_shuffle unfold fold cdist""".split()
+
+
+def test_there_are_as_many_as_promised_and_all_that_the_peer_has() -> None:
+    names = {one.name for one in TABLES}
+    assert len(TABLES) == len(names) >= 120
+    assert set(PEER) | set(LACKING) <= names
+    assert len(operators()) >= 2500
+    tiers = Counter(name.split("-")[2] for name in operators())
+    assert set(tiers) == {"smoke", "sample", "edge"}
+    assert len(TABLE) >= 30
+
+
+@pytest.mark.parametrize("suite", [Operators(), Models()])
+def test_cases_are_the_same_each_time_and_apart(suite: Operators | Models) -> None:
+    cases = list(suite.cases(seed=3))
+    assert cases == list(suite.cases(seed=3))
+    assert len({case.name for case in cases}) == len(cases)
+    assert all(case.name.startswith(f"{suite.name}/") and "|" not in case.name for case in cases)
+    assert all(case.inputs.seed == 3 for case in cases)
+
+
+def test_another_seed_or_line_is_another_place_in_the_cache() -> None:
+    first, second = list(operators().values())[:2]
+    keys = {key_of(first, 0, {}), key_of(first, 1, {}), key_of(second, 0, {}), key_of(first, 0, {"torch": "2"})}
+    assert len(keys) == 4
+    assert key_of(first, 0, {}) == key_of(first, 0, {})
+
+
+def test_every_expression_is_one_and_uses_every_input() -> None:
+    for case in operators().values():
+        names = {node.id for node in ast.walk(ast.parse(case.call, mode="eval")) if isinstance(node, ast.Name)}
+        if case.module:
+            built = {node.id for node in ast.walk(ast.parse(case.module, mode="eval")) if isinstance(node, ast.Name)}
+            assert built <= {"nn", *case.attributes}, case.name
+            names |= built & set(case.attributes)
+        assert names - {"torch", "F", "m"} == {one.name for one in case.inputs} | set(case.attributes), case.name
+
+
+@pytest.mark.parametrize("kind", "normal positive unit wide away level distinct nonzero probability below:5".split())
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "uint8", "bool"])
+def test_values_are_seeded_and_of_their_kind(kind: str, dtype: str) -> None:
+    wanted = Drawn("x", dtype, (4, 16), kind)
+    first, again = draw(wanted, seed=1, case="c"), draw(wanted, seed=1, case="c")
+    assert first.shape == (4, 16)
+    assert dtype_name(first.dtype) == dtype
+    assert first.tobytes() == again.tobytes()
+    assert first.tobytes() != draw(wanted, seed=2, case="c").tobytes()
+    if dtype == "bool":
+        return
+    values = first.astype(np.float64)
+    if kind in ("positive", "nonzero"):
+        assert (values != 0).all()
+    if kind == "distinct" and dtype != "uint8":
+        assert len(np.unique(values)) == values.size
+    if kind == "below:5":
+        assert set(np.unique(values)) <= set(range(5))
+
+
+def test_the_values_of_a_seed_never_change() -> None:
+    values = draw(Drawn("x", "float32", (3,)), seed=7, case="operators/add")
+    assert values.tolist() == pytest.approx([0.5312642, 0.4100636, 0.1463316])
