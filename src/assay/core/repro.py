@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import PurePath
 
-from assay.core.case import Case, Contract
+from assay.core.case import Case, Contract, Inputs
 from assay.core.environment import SEPARATOR
 from assay.core.flow import Flow, Option
 from assay.core.job import Job, Limits, Measuring, Task
@@ -96,7 +96,7 @@ def _inputs(case: Case) -> list[str]:
     words = ["--golden", inputs.golden] if inputs.golden else []
     words += ["--seed", str(inputs.seed)]
     if not inputs.golden:
-        words += ["--samples", str(inputs.samples), "--batch", str(inputs.batch)]
+        words += ["--samples", str(inputs.samples), "--batch", str(inputs.batch), *_fill(inputs.fill)]
     if inputs.calibration:
         words += ["--calibration", str(inputs.calibration)]
     for name, sizes in inputs.dims.items():
@@ -104,8 +104,14 @@ def _inputs(case: Case) -> list[str]:
     return words
 
 
+def _fill(fill: str) -> list[str]:
+    return [] if fill == Inputs().fill else ["--inputs", fill]
+
+
 def _contract(contract: Contract) -> list[str]:
     words = ["--answers", contract.task] if contract.task else []
+    if contract.tolerance != Contract().tolerance:
+        words += ["--tolerance", contract.tolerance]
     allowed = contract.tolerances.get("*")
     if allowed is not None and allowed.rtol is not None:
         words += ["--rtol", repr(allowed.rtol)]

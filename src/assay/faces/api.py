@@ -24,6 +24,8 @@ from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_dims, parse_options, with_options
 from assay.judge.duels import with_baseline_goals
 from assay.judge.requirement import parse_requirement
+from assay.models.seeded import FILLS
+from assay.numerics.tolerance.choice import DERIVED, table_of
 from assay.pipeline.check import Checked
 from assay.pipeline.check import check as run_pipeline
 from assay.pipeline.config import Config, load_config, load_policy
@@ -56,6 +58,8 @@ class CheckOptions:
     answers: str = ""
     rtol: float | None = None
     atol: float | None = None
+    tolerance: str = ""
+    fill: str = ""
     seed: int = 0
     samples: int = 4
     batch: int = 1
@@ -174,11 +178,25 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
         options.batch,
         options.calibration,
         parse_dims(options.dims),
+        _fill(options.fill),
     )
+    table_of(options.tolerance or DERIVED)
     tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
-    contract = Contract(tolerances=tolerances, task=options.answers or None)
+    contract = Contract(tolerances=tolerances, task=options.answers or None, tolerance=options.tolerance or DERIVED)
     flows = _flows(names, options, config)
     return tuple(ModelRequest(path=path, flows=flows, inputs=inputs, contract=contract) for path in options.models)
+
+
+def _fill(fill: str) -> str:
+    if fill and fill not in FILLS:
+        raise UsageError(f"--inputs {fill!r} is not one of {', '.join(FILLS)}")
+    return fill or Inputs().fill
+
+
+def _chosen(contract: Contract, choice: str) -> Contract:
+    """The contract with the tolerance of the command line, where it names one."""
+    table_of(choice or DERIVED)
+    return msgspec.structs.replace(contract, tolerance=choice) if choice else contract
 
 
 def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelRequest, ...]:
@@ -196,7 +214,7 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
                 calibration=options.calibration or one.inputs.calibration,
                 dims={**one.inputs.dims, **parse_dims(options.dims)},
             ),
-            contract=one.contract,
+            contract=_chosen(one.contract, options.tolerance),
         )
         for one in config.models
     )

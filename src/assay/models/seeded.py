@@ -14,6 +14,10 @@ from assay.errors import BadModel
 DEFAULT_DIMENSION = 16
 """Every symbolic dimension but the first."""
 
+EXACT_MAGNITUDE = 3
+"""Whole numbers this small give products and sums that are exact in any order, where the other operand is whole too."""
+FILLS = ("normal", "exact")
+
 _LARGEST_INTEGER = 9
 _LARGEST = {"int4": 7, "int2": 1, "uint2": 3}
 _NO_VALUES = {"sequence", "optional", "map", "sparse", "opaque", "undefined", "string"} | {
@@ -25,13 +29,15 @@ _NO_VALUES = {"sequence", "optional", "map", "sparse", "opaque", "undefined", "s
 Array = np.ndarray[Any, Any]
 
 
-def seeded_inputs(signature: Model, *, seed: int, samples: int, batch: int) -> list[dict[str, Array]]:
+def seeded_inputs(
+    signature: Model, *, seed: int, samples: int, batch: int, fill: str = "normal"
+) -> list[dict[str, Array]]:
     """One dict per sample: floating inputs normal(0, 1), integers 0 to 9 (less where the type holds less), bools even.
 
     Each tensor of each sample has its own PCG64 stream from sha256 of seed, name and sample: adding an input or a
     sample changes no other. Values are drawn in float64 and then rounded, so that models that differ in precision
     alone get the same. A symbolic first dimension becomes `batch`, every other `DEFAULT_DIMENSION`, one symbol one
-    number. Raises `BadModel` for an input that is no tensor of numbers.
+    number. `fill` exact draws small whole numbers for floating inputs. Raises `BadModel` for an input that is no tensor of numbers.
     """
     for spec in signature.inputs:
         if spec.dtype in _NO_VALUES:
@@ -43,7 +49,7 @@ def seeded_inputs(signature: Model, *, seed: int, samples: int, batch: int) -> l
             raise BadModel(f"{signature.source} does not say the rank of input {spec.name!r}; give a golden")
     shapes = input_shapes(signature, batch=batch)
     return [
-        {spec.name: _draw(spec, shapes[spec.name], _stream(seed, spec.name, sample)) for spec in signature.inputs}
+        {spec.name: _draw(spec, shapes[spec.name], _stream(seed, spec.name, sample), fill) for spec in signature.inputs}
         for sample in range(samples)
     ]
 
@@ -69,12 +75,14 @@ def _stream(seed: int, name: str, sample: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
 
 
-def _draw(spec: TensorSpec, shape: tuple[int, ...], stream: np.random.Generator) -> Array:
+def _draw(spec: TensorSpec, shape: tuple[int, ...], stream: np.random.Generator, fill: str) -> Array:
     dtype = numpy_dtype(spec.dtype)
     if spec.dtype == "bool":
         return np.asarray(stream.integers(0, 2, shape)).astype(bool)
     if dtype.kind == "c":
         return np.asarray(stream.standard_normal(shape) + 1j * stream.standard_normal(shape)).astype(dtype)
+    if is_floating(spec.dtype) and fill == "exact":
+        return np.asarray(stream.integers(-EXACT_MAGNITUDE, EXACT_MAGNITUDE + 1, shape)).astype(dtype)
     if is_floating(spec.dtype):
         return np.asarray(stream.standard_normal(shape)).astype(dtype)
     largest = _LARGEST.get(spec.dtype, _LARGEST_INTEGER)

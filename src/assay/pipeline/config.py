@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -137,9 +137,15 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     stems = [source_name(file) for file in found]
     names = stems if not _twice(stems) else [_relative(path, file) for file in found]
     golden = str(_beside(path, one.golden)) if one.golden else ""
-    inputs = Inputs(golden, one.seed, one.samples, one.batch, one.calibration, _dims(one.dims))
-    tolerances = {output: Tolerance(limits.rtol, limits.atol) for output, limits in one.tolerance.items()}
-    contract = Contract(tolerances=tolerances, task=one.task, task_options=one.task_options)
+    inputs = Inputs(golden, one.seed, one.samples, one.batch, one.calibration, _dims(one.dims), one.inputs)
+    told: Any = one.tolerance
+    named = {} if isinstance(told, str) else one.tolerance
+    contract = Contract(
+        tolerances={output: Tolerance(limits.rtol, limits.atol) for output, limits in named.items()},
+        task=one.task,
+        task_options=one.task_options,
+        tolerance=told if isinstance(told, str) else Contract().tolerance,
+    )
     return [
         ModelEntry(one.name or name, file, inputs, contract, tuple(one.flows))
         for name, file in zip(names, found, strict=True)

@@ -7,13 +7,23 @@ import math
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from assay.core.duel import SpeedRule, looks
 from assay.core.policy import Policy
 from assay.core.result import Outcome, Stage
 from assay.errors import UsageError
 from assay.judge.figure_table import RECORDED, impossible
+from assay.numerics.tolerance.choice import table_of
 from assay.numerics.tolerance.default import default_tolerance
 from assay.pipeline.config_text import nearest
 
@@ -118,6 +128,17 @@ def _python(value: str) -> str:
     return value
 
 
+def _tolerance(value: object, tables: ValidatorFunctionWrapHandler) -> Any:
+    """The name of a tolerance as it is, anything else as tables of outputs. One field: a union would tell both errors."""
+    if not isinstance(value, str):
+        return tables(value)
+    try:
+        table_of(value)
+    except UsageError as error:
+        raise ValueError(f"is of no use: {error}") from None
+    return value
+
+
 OutcomeName = Annotated[str, BeforeValidator(_outcome)]
 EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
 CellName = Annotated[str, AfterValidator(_cell_name)]
@@ -145,7 +166,8 @@ class ModelFile(_Table):
     batch: Count = 1
     calibration: Annotated[int, Field(ge=0)] = 0
     dims: dict[str, Annotated[list[Count], AfterValidator(_sizes)]] = {}
-    tolerance: dict[str, ToleranceFile] = {}
+    tolerance: Annotated[dict[str, ToleranceFile], WrapValidator(_tolerance)] = {}
+    inputs: Literal["normal", "exact"] = "normal"
 
 
 class FlowsFile(_Table):

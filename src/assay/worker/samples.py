@@ -30,7 +30,9 @@ def source_of(job: Job) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
     on axis 0, or the seed."""
     recipe = job.case.inputs
     if not recipe.golden:
-        inputs = seeded_inputs(job.case.model, seed=recipe.seed, samples=recipe.samples, batch=recipe.batch)
+        inputs = seeded_inputs(
+            job.case.model, seed=recipe.seed, samples=recipe.samples, batch=recipe.batch, fill=recipe.fill
+        )
         return inputs, {}
     path = Path(recipe.golden)
     if path.is_dir():

@@ -55,6 +55,16 @@ def check(
     ] = "",
     rtol: Annotated[float | None, typer.Option(help="Relative tolerance for all outputs.")] = None,
     atol: Annotated[float | None, typer.Option(help="Absolute tolerance for all outputs.")] = None,
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND", help="derived, default, torch, onnx or fixed:RTOL,ATOL, where none is given [derived]."
+        ),
+    ] = "",
+    inputs: Annotated[
+        str,
+        typer.Option(metavar="FILL", help="normal, or exact: small whole numbers, where there is no golden [normal]."),
+    ] = "",
     seed: Annotated[int, typer.Option(help="Of the inputs, where there is no golden.")] = 0,
     samples: Annotated[int, typer.Option(min=1, help="How many, where there is no golden.")] = 4,
     batch: Annotated[int, typer.Option(min=1, help="Their batch size, where there is no golden.")] = 1,
@@ -99,6 +109,8 @@ def check(
         answers=answers,
         rtol=rtol,
         atol=atol,
+        tolerance=tolerance,
+        fill=inputs,
         seed=seed,
         samples=samples,
         batch=batch,

@@ -18,7 +18,7 @@ from assay.errors import Unsupported
 from assay.numerics.oracle.probe import Call, Probe, Values
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.graph import Graph
-from assay.numerics.tolerance.rules import INNER, MOVEMENT, Site, fallback, rule_for
+from assay.numerics.tolerance.rules import INNER, MOVEMENT, Site, fallback, rule_for, whole
 from assay.ports import Tensor
 
 Deviation = np.ndarray[Any, np.dtype[np.float32]]
@@ -149,7 +149,9 @@ class Draw(_Noisy):
         self._shared: dict[str, float] = {}
 
     def weight(self, value: Tensor, unit: float) -> Tensor:
-        """A stored number as a backend may fold or repack it: off by up to a unit."""
+        """A stored number as a backend may fold or repack it: off by up to a unit. Whole numbers of the type stay."""
+        if whole(value) and float(np.max(np.abs(value), initial=0.0)) * unit <= 1.0:
+            return value
         return self._relative(value, self._amplified * unit)
 
     def _relative(self, value: Tensor, scale: float) -> Tensor:

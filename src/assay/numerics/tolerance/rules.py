@@ -55,6 +55,30 @@ def rounding(site: Site, unit: Arithmetic) -> Variance:
     return unit.storage**2 / 3 * np.square(site.value)
 
 
+def whole(*arrays: Any) -> bool:
+    """Whole numbers throughout."""
+    return all(bool(np.all(np.rint(one) == one)) for one in arrays)
+
+
+def _held(value: Tensor, unit: float) -> bool:
+    """Whole numbers that a significand of that roundoff holds."""
+    return not value.size or float(np.max(np.abs(value))) * unit <= 1.0
+
+
+def exact_sum(site: Site, unit: Arithmetic, *inputs: Tensor) -> bool:
+    """Whether a sum of products of whole numbers is exact in any order: the sum of magnitudes fits the significand."""
+    if unit.multiply or not whole(*inputs) or not _held(site.value, unit.storage):
+        return False
+    return _held(np.asarray(site.again(*(np.abs(one) for one in inputs))[0]), unit.accumulate)
+
+
+def arithmetic(site: Site, unit: Arithmetic) -> Variance:
+    """Sums, differences and products of two numbers; of whole ones they are exact."""
+    if whole(*site.call.inputs) and _held(site.value, unit.storage):
+        return EXACT
+    return rounding(site, unit)
+
+
 def inner(site: Site, unit: Arithmetic) -> Variance:
     """One result inside a fused operator, kept in the type of accumulation."""
     return unit.accumulate**2 / 3 * np.square(site.value)
@@ -122,6 +146,8 @@ def product(weights: int = 1) -> Rule:
 
     def rule(site: Site, unit: Arithmetic) -> Variance:
         a, b = site.call.inputs[0], site.call.inputs[weights]
+        if exact_sum(site, unit, *site.call.inputs):
+            return EXACT
         squares = site.squared(a, b) * abs(float(site.call.attributes.get("alpha", 1.0) or 1.0))
         scale = unit.convolution**2 if site.call.operator.startswith("Conv") else 1.0
         return scale * total(_terms(site.call), site.value, squares, unit)
@@ -152,6 +178,8 @@ def reduction(site: Site, unit: Arithmetic) -> Variance:
     """ReduceSum, ReduceMean, pooling and running sums. A mean is a sum of terms x / n."""
     x = site.call.inputs[0]
     axes = site.call.inputs[1:]
+    if "Sum" in site.call.operator and whole(x) and _held(np.asarray(np.sum(np.abs(x))), unit.accumulate):
+        return EXACT
     terms = max(1.0, x.size / max(1, site.value.size))
     if site.call.operator == "CumSum":
         terms = float(x.shape[int(np.asarray(axes[0]).reshape(-1)[0])] if x.ndim else 1)
@@ -182,6 +210,8 @@ def log_reduction(site: Site, unit: Arithmetic) -> Variance:
 
 def variadic(site: Site, unit: Arithmetic) -> Variance:
     """Sum and Mean of several tensors."""
+    if site.call.operator == "Sum" and exact_sum(site, unit, *site.call.inputs):
+        return EXACT
     terms = float(len(site.call.inputs))
     scale = terms if site.call.operator == "Mean" else 1.0
     squares = sum((np.square(one / scale) for one in site.call.inputs), np.zeros(1, site.value.dtype))
@@ -341,7 +371,8 @@ INNER: dict[str, Rule] = {
 """Places inside our own kernels, by the kind that they mark."""
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(("Add", "Sub", "Mul", "Sqrt", "LeakyRelu", "PRelu", "Mod", "Col2Im"), rounding),
+    **dict.fromkeys(("Sqrt", "LeakyRelu", "PRelu", "Mod", "Col2Im"), rounding),
+    **dict.fromkeys(("Add", "Sub", "Mul"), arithmetic),
     **dict.fromkeys(("Div", "Reciprocal", "HardSigmoid", "HardSwish", "Shrink", "Softsign"), fused),
     **dict.fromkeys(("Conv", "ConvTranspose", "MatMul", "Gemm"), product()),
     **dict.fromkeys(("ReduceSum", "ReduceMean", "AveragePool", "GlobalAveragePool", "CumSum"), reduction),
