@@ -18,12 +18,16 @@ import numpy as np
 from msgspec.structs import replace
 
 from assay.core.blank import blank_result
+from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import Lowering, Unsupported, UsageError
 from assay.models.instrument import instrument, is_number, part
+from assay.numerics.tolerance.contract import arithmetic_of
 from assay.ports import Tensor
+from assay.worker.calibration import judged
 from assay.worker.lower import Lowered, load, lower
+from assay.worker.rewrite import rewrite
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
@@ -34,6 +38,8 @@ SAMPLES = 2
 """Of the golden set: every node is derived a tolerance on each."""
 MERGED = 3
 """How many times a failing region grows by its producers before it is blamed."""
+UNTRUE = "mutant:"
+"""The transform whose result is not the model: what it did is what is looked for."""
 KEPT = 20
 """Comparisons recorded: the nodes that use most of their limit."""
 
@@ -52,32 +58,43 @@ class _Seen:
 
 def localize(job: Job, stages: Stages) -> Result:
     """MISMATCH names the first wrong node; OK: every node that could be judged is right on its own inputs."""
-    golden = golden_of(job)
-    samples = golden.inputs[:SAMPLES]
+    golden = judged(job, golden_of(job))
     folder = Path(tempfile.mkdtemp(prefix="instrumented-", dir=job.scratch or None))
     if job.case.model.format != "onnx":
         raise Unsupported("local judgement taps ONNX graphs, and this model is none")
+    honest, lies = _divided(job)
+    rewritten = rewrite(honest, Path(job.case.model.source), stages)
+    samples = rewritten.fed(golden.inputs[:SAMPLES])
     with stages.enter(Stage.TRANSFORM):
-        tapped, model, _ = instrument(Path(job.case.model.source), folder)
-    untapped = _outputs(job, samples, stages)
-    inner = replace(job, case=replace(job.case, model=replace(job.case.model, source=str(tapped))))
-    values, lowered, engine = _run(inner, samples, stages)
+        tapped, model, _ = instrument(rewritten.model, folder)
+    untapped, _, _ = _run(_of(lies, rewritten.model), samples, stages)
+    values, lowered, engine = _run(_of(lies, tapped), samples, stages)
     with stages.enter(Stage.COMPARE):
         tapping = _changed(untapped, values)
         feeds = [{**sample, **one} for sample, one in zip(samples, values, strict=True)]
-        judged, left_out = _judge(model, feeds, job)
-    blamed = [one for one in judged if one.budget > 1.0]
+        seen, left_out = _judge(model, feeds, job)
+    blamed = [one for one in seen if one.budget > 1.0]
     return replace(
-        blank_result(job, Outcome.MISMATCH if blamed else Outcome.OK if judged else Outcome.MISTRUSTED),
-        detail=_detail(blamed, judged, left_out, tapping),
+        blank_result(job, Outcome.MISMATCH if blamed else Outcome.OK if seen else Outcome.MISTRUSTED),
+        detail=_detail(blamed, seen, left_out, tapping),
         node=blamed[0].node if blamed else "",
-        comparisons=_comparisons(judged, feeds),
+        comparisons=_comparisons(seen, feeds),
         facts=lowered.facts(engine),
     )
 
 
-def _outputs(job: Job, samples: Sequence[Values], stages: Stages) -> list[dict[str, Tensor]]:
-    return _run(job, samples, stages)[0]
+def _divided(job: Job) -> tuple[Job, Job]:
+    """The job with the transforms that make the model to be judged, and with those that must not be believed: mutants."""
+    lies = tuple(one for one in job.flow.transforms if one.startswith(UNTRUE))
+    kept = tuple(one for one in job.flow.transforms if one not in lies)
+    return (
+        replace(job, flow=replace(job.flow, transforms=kept)),
+        replace(job, flow=replace(job.flow, transforms=lies)),
+    )
+
+
+def _of(job: Job, model: Path) -> Job:
+    return replace(job, case=replace(job.case, model=replace(job.case.model, source=str(model))))
 
 
 def _run(job: Job, samples: Sequence[Values], stages: Stages) -> tuple[list[dict[str, Tensor]], Lowered, Any]:
@@ -109,7 +126,7 @@ def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[_
     producer = {name: node for node in model.graph.node for name in node.output if name}
     order = {id(node): place for place, node in enumerate(model.graph.node)}
     weights = {tensor.name for tensor in model.graph.initializer}
-    judged, left_out = [], 0
+    found, left_out = [], 0
     for node in model.graph.node:
         if node.op_type == "Constant" or all(name in weights or not name for name in node.input):
             continue
@@ -131,8 +148,8 @@ def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[_
             if wider is None:
                 break
             seen = wider if wider.budget < seen.budget else seen
-        judged.append(_Seen(_name(node), seen.output, seen.budget, seen.text))
-    return judged, left_out
+        found.append(_Seen(_name(node), seen.output, seen.budget, seen.text))
+    return found, left_out
 
 
 def _name(node: NodeProto) -> str:
@@ -143,7 +160,8 @@ def _judge_region(
     model: ModelProto, region: Sequence[NodeProto], feeds: Sequence[Values], job: Job, only: tuple[str, ...] = ()
 ) -> _Seen | None:
     """The region's outputs (`only` those) against its float64 evaluation on the engine's own inputs; None where there is none."""
-    from assay.numerics.tolerance.derive import derive_model
+    from assay.numerics.oracle.expand import expanded
+    from assay.numerics.tolerance.derive import Deriving
     from assay.numerics.tolerance.judge import judge
 
     try:
@@ -153,9 +171,10 @@ def _judge_region(
         if not names or not all(is_number(feeds[0][name]) for name in (*names, *reads)):
             return None
         inputs = [{name: one[name] for name in reads} for one in feeds]
-        profile = derive_model(
-            alone, inputs, job.flow.precision, seed=job.case.inputs.seed, allowances=tuple(job.flow.allowances)
-        )
+        precision = job.flow.precision if job.flow.precision in UNIT_ROUNDOFF else "float32"
+        arithmetic = arithmetic_of(precision, tuple(job.flow.allowances))
+        deriving = Deriving(expanded(alone), arithmetic, job.case.inputs.seed)
+        profile = deriving.profile(deriving.samples(inputs), precision)
         found = judge([{name: one[name] for name in names} for one in feeds], None, profile)
     except (Lowering, UsageError, KeyError, ValueError, TypeError):
         return None
