@@ -87,6 +87,12 @@ def openvino_failure(text: str) -> Failure:
     return Lowering(short, node=node)
 
 
+def unusable_artifact(backend: str, version: str, error: Exception) -> InvalidModel:
+    """A saved engine that was cut, changed, or built by another version or for another kind of processor."""
+    told = _one_line(str(error), 300).rstrip(".")
+    return InvalidModel(f"{backend} {version} cannot load this saved engine ({told}): build it again with this version, here")
+
+
 def checker_failure(text: str) -> Failure:
     """Of the text of onnx.checker.ValidationError (onnx 1.23)."""
     short = _one_line(text.partition("\n\n")[0])

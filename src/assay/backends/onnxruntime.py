@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from assay.backends.availability import installed
-from assay.backends.failures import onnxruntime_failure
+from assay.backends.failures import onnxruntime_failure, unusable_artifact
 from assay.backends.onnxruntime_profile import placements_of
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
-from assay.errors import Unsupported
+from assay.errors import InvalidModel, Unsupported
 from assay.models.nested import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -77,10 +77,14 @@ class OnnxRuntime:
 
     def load(self, folder: Path, flow: Flow) -> OnnxRuntimeEngine:
         """The optimized graph is run as saved: optimizing it again would make another engine."""
+        import onnxruntime
+
         options = resolve_options(self.options, flow)
-        return OnnxRuntimeEngine(
-            folder / _ARTIFACT, options, positive(options, "threads", flow), "disable", profiled=True
-        )
+        threads = positive(options, "threads", flow)
+        try:
+            return OnnxRuntimeEngine(folder / _ARTIFACT, options, threads, "disable", profiled=True)
+        except InvalidModel as error:
+            raise unusable_artifact("onnxruntime", onnxruntime.__version__, error) from error
 
 
 class OnnxRuntimeEngine:

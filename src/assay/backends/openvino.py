@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from assay.backends.availability import installed
-from assay.backends.failures import openvino_failure
+from assay.backends.failures import openvino_failure, unusable_artifact
 from assay.backends.feeds import check_feeds
 from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
@@ -106,10 +106,14 @@ class OpenVINO:
 
         options = resolve_options(self.options, flow)
         config = _config(options, flow)
-        blob = (folder / _ARTIFACT).read_bytes()
-        declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
         try:
-            return OpenVINOEngine(openvino.Core().import_model(blob, _DEVICE, config), options, declared)
+            blob = (folder / _ARTIFACT).read_bytes()
+            declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
+            compiled = openvino.Core().import_model(blob, _DEVICE, config)
+        except (OSError, msgspec.DecodeError, RuntimeError) as error:
+            raise unusable_artifact("openvino", openvino.__version__.partition("-")[0], error) from error
+        try:
+            return OpenVINOEngine(compiled, options, declared)
         except RuntimeError as error:
             raise openvino_failure(str(error)) from error
 

@@ -130,3 +130,37 @@ def test_a_wrong_input_is_an_error_of_the_run(tmp_path: Path) -> None:
     engine = OnnxRuntime().lower(tiny_model(tmp_path / "tiny.onnx"), Flow(name="x", backend="onnxruntime"))
     with pytest.raises(Lowering, match="Got invalid dimensions"):
         engine.run({INPUT: _IMAGE[:, :2]})
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "noise"])
+def test_a_saved_engine_that_cannot_be_loaded_is_told_in_one_sentence(tmp_path: Path, how: str) -> None:
+    OnnxRuntime().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW).save(tmp_path)
+    saved = tmp_path / "model.onnx"
+    saved.write_bytes({"cut": saved.read_bytes()[:-7], "empty": b"", "noise": b"noise" * 100}[how])
+    with pytest.raises(InvalidModel) as caught:
+        OnnxRuntime().load(tmp_path, _FLOW)
+    text = str(caught.value)
+    assert text.startswith("onnxruntime 1.31.1 cannot load this saved engine (")
+    assert text.endswith("): build it again with this version, here")
+
+
+def test_a_multiplication_of_bytes_is_int8_whatever_it_puts_out(write: Any) -> None:
+    text = "g (uint8[n, 4] x) => (int32[n, 2] y) <int8[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}> { y = MatMulInteger(x, w) }"
+    engine = OnnxRuntime().lower(write(text), _FLOW)
+    engine.run({"x": np.ones((1, 4), np.uint8)})
+    assert [(one.operator, one.precision, one.role) for one in engine.facts().placements] == [
+        ("MatMulInteger", "uint8", "compute")
+    ]
+
+
+def test_a_node_that_runs_often_is_one_operator(write: Any) -> None:
+    text = """g (float[1] x, int64 times, bool go) => (float[1] y) {
+        y = Loop<body = body (int64 i, bool on, float[1] a) => (bool still, float[1] b) {
+            still = Identity(on)
+            b = Add(a, a)
+        }>(times, go, x)
+    }"""
+    engine = OnnxRuntime().lower(write(text), _FLOW)
+    engine.run({"x": np.ones(1, np.float32), "times": np.array(5), "go": np.array(True)})
+    counts = {one.operator: one.count for one in engine.facts().placements}
+    assert counts["Add"] == 1

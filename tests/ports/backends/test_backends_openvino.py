@@ -122,3 +122,54 @@ def test_too_large_for_memory(write: Any) -> None:
     }"""
     with pytest.raises(MemoryError, match="bad_alloc"):
         OpenVINO().lower(write(text), _FLOW)
+
+
+def _damaged(blob: bytes, how: str) -> bytes:
+    return {
+        "cut": blob[: len(blob) // 2],
+        "empty": b"",
+        "noise": b"noise" * 100,
+        "of another version": blob.replace(b";ov=20", b";ov=19", 1),
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "noise", "of another version", "without its names"])
+def test_a_saved_engine_that_cannot_be_loaded_is_told_in_one_sentence(tmp_path: Path, how: str) -> None:
+    OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW).save(tmp_path)
+    blob = tmp_path / "model.blob"
+    if how == "without its names":
+        (tmp_path / "declared.json").unlink()
+    else:
+        blob.write_bytes(_damaged(blob.read_bytes(), how))
+    with pytest.raises(InvalidModel) as caught:
+        OpenVINO().load(tmp_path, _FLOW)
+    text = str(caught.value)
+    assert text.startswith("openvino 2026.4.1 cannot load this saved engine (")
+    assert text.endswith("): build it again with this version, here")
+    assert "\n" not in text
+
+
+def test_left_alone_it_would_compute_in_bfloat16(tmp_path: Path) -> None:
+    """The trap: on processors that can, the default is not float32. The flow asks, and what it got is read back."""
+    import openvino
+
+    model = tiny_model(tmp_path / "tiny.onnx")
+    core = openvino.Core()
+    default = core.compile_model(core.read_model(str(model)), "CPU").get_property("INFERENCE_PRECISION_HINT")
+    if default != openvino.Type.bf16:
+        pytest.skip("this processor has no bfloat16")
+    far = {}
+    for name in ("openvino-f32", "openvino-bf16"):
+        engine = OpenVINO().lower(model, _FLOWS[name])
+        scores = engine.run({INPUT: _IMAGE})["scores"]
+        far[name] = float(np.abs(scores - tiny_expected(_IMAGE)["scores"]).max())
+        assert engine.facts().precision == {"openvino-f32": "float32", "openvino-bf16": "bfloat16"}[name]
+    assert far["openvino-f32"] < 1e-5 < 1e-4 < far["openvino-bf16"]
+
+
+def test_nodes_tell_their_role(tmp_path: Path) -> None:
+    engine = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    roles = {one.operator: one.role for one in engine.facts().placements}
+    assert roles["Convolution"] == "fused"
+    assert roles.get("Reorder", "reformat") == "reformat"
+    assert all(roles.values())
