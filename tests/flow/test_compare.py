@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper, save_model
 
+from assay.core.duel import SpeedRule
+from assay.core.job import Job
+from assay.core.result import Outcome
 from assay.core.verdict import Word
 from assay.errors import UsageError
-from assay.faces.duels import CompareOptions, run_compare
+from assay.faces.composition import open_house
+from assay.faces.duels import CompareOptions, compare_request, run_compare
+from assay.pipeline.apart import fight_apart
+from assay.pipeline.compare import plan_duel
+from assay.pipeline.house import House
+from assay.pipeline.reference import record_references
 
 
 def _chain(path: Path, products: int) -> Path:
@@ -68,6 +77,39 @@ def test_other_inputs_cannot_be_compared(tmp_path: Path) -> None:
     checked = run_compare(CompareOptions(models=(model, other), flows=("onnxruntime",), history=str(tmp_path / "h")))
     assert checked.judgement.exit_code == 1
     assert "do not take the same inputs" in checked.results[0].detail
+
+
+def _duel_job(options: CompareOptions, house: House) -> Job:
+    run = plan_duel(compare_request(options), house)
+    job = msgspec.structs.replace(run.jobs[0], speed=SpeedRule(looks=(4,)))
+    assert record_references([job], house) == []
+    return job
+
+
+def test_two_processes_take_turns(tmp_path: Path) -> None:
+    small, large = _chain(tmp_path / "small.onnx", 4), _chain(tmp_path / "large.onnx", 12)
+    with open_house(str(tmp_path / "h")) as house:
+        job = _duel_job(CompareOptions(models=(large,), flows=("onnxruntime", "onnxruntime-basic")), house)
+        result = fight_apart(job, house)
+        assert result.outcome is Outcome.OK, result.detail
+        assert result.duel is not None
+        assert (result.duel.processes, len(result.duel.launches)) == (2, 4)
+        assert all(one.quads >= 2 and abs(one.cpu) < 1.0 for one in result.duel.launches)
+        assert result.duel.own_s > 0
+        quick = fight_apart(
+            _duel_job(CompareOptions(models=(small,), flows=("onnxruntime", "onnxruntime")), house), house
+        )
+        assert quick.duel is not None
+        assert quick.duel.own_s < 0.7 * result.duel.own_s
+
+
+def test_a_side_that_dies_is_named_and_the_other_does_not_wait_for_ever(tmp_path: Path) -> None:
+    model = _chain(tmp_path / "m.onnx", 2)
+    with open_house(str(tmp_path / "h")) as house:
+        job = _duel_job(CompareOptions(models=(model,), flows=("faulty-segfault", "onnxruntime")), house)
+        result = fight_apart(job, house)
+    assert result.outcome is Outcome.CRASH
+    assert result.detail.startswith("faulty-segfault: ")
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,14 @@ class Rival(msgspec.Struct, frozen=True):
     trouble: str = ""
 
 
+class Turns(msgspec.Struct, frozen=True):
+    """How one of two processes takes its turns: the folder of the two pipes, the seed of the order, who leads."""
+
+    folder: str
+    seed: int
+    leads: bool
+
+
 class Launch(msgspec.Struct, frozen=True):
     """One fresh pair of engines: natural logarithms of candidate over rival for CPU time, wall time and load time, and
     how many quadruples of calls stand behind the first two."""

@@ -8,7 +8,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
-from assay.core.duel import Rival, SpeedRule
+from assay.core.duel import Rival, SpeedRule, Turns
 from assay.core.flow import Flow
 
 
@@ -21,6 +21,7 @@ class Task(enum.StrEnum):
     VERIFY = "verify"
     MEASURE = "measure"
     DUEL = "duel"
+    TURNS = "turns"
     DERIVE = "derive"
     LOCAL = "local"
     MUTANTS = "mutants"
@@ -51,7 +52,7 @@ class Job(msgspec.Struct, frozen=True):
     golden of its own; `why` the reason that a record job writes into it; `profile` the folder of the derived
     tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is
     fought with, under the rule `speed`; `keep` where a measure job leaves a copy of
-    the artifact that it measured."""
+    the artifact that it measured, and a job of `turns` finds it."""
 
     case: Case
     flow: Flow
@@ -66,6 +67,7 @@ class Job(msgspec.Struct, frozen=True):
     rival: Rival | None = None
     speed: SpeedRule = SpeedRule()
     keep: str = ""
+    turns: Turns | None = None
 
     @property
     def key(self) -> str:

@@ -46,7 +46,7 @@ class CompareOptions:
 def run_compare(options: CompareOptions, progress: Progress = lambda done, planned, result: None) -> Checked:
     """The whole of `assay compare`, its printing apart. Raises UsageError for what cannot be compared."""
     reports = destinations(options.reports)
-    request = _request(options)
+    request = compare_request(options)
     with open_house(options.history, progress=progress) as house:
         checked = run_pipeline(request, house)
     for destination in reports:
@@ -54,7 +54,8 @@ def run_compare(options: CompareOptions, progress: Progress = lambda done, plann
     return checked
 
 
-def _request(options: CompareOptions) -> CompareRequest:
+def compare_request(options: CompareOptions) -> CompareRequest:
+    """What is asked of the pipeline. Raises UsageError."""
     if len(options.models) > 2 or len(options.flows) > 2:
         raise UsageError("two engines are compared: give at most two models and two flows")
     names = options.flows or ("onnxruntime",)

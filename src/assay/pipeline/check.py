@@ -19,6 +19,7 @@ from assay.core.run import Run
 from assay.core.verdict import Judgement
 from assay.errors import HarnessError
 from assay.judge.verdicts import judge
+from assay.pipeline.apart import Duels
 from assay.pipeline.baselines import blessed_results
 from assay.pipeline.house import House, RunJournal
 from assay.pipeline.plan import plan
@@ -67,7 +68,12 @@ def carry_out(
         todo = recorder.take(_unavailable(todo, house), todo)
         todo = recorder.take(record_references(todo, house), todo)
         todo = with_profiles(todo, house)
-        for task, launcher in ((Task.VERIFY, house.pool), (Task.LOCAL, house.pool), (Task.MEASURE, house.alone), (Task.DUEL, house.alone)):
+        for task, launcher in (
+            (Task.VERIFY, house.pool),
+            (Task.LOCAL, house.pool),
+            (Task.MEASURE, house.alone),
+            (Task.DUEL, Duels(house)),
+        ):
             recorder.run([job for job in todo if job.task is task], launcher)
         recorder.take(conclude(recorder.results), todo)
     except BaseException:

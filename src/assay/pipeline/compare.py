@@ -37,12 +37,13 @@ class CompareRequest:
 
 def compare(request: CompareRequest, house: House) -> Checked:
     """Raises UsageError before anything ran, HarnessError when the machine fails."""
-    run = _plan(request, house)
+    run = plan_duel(request, house)
     house.store.open_run(run)
     return carry_out(run, [], house)
 
 
-def _plan(request: CompareRequest, house: House) -> Run:
+def plan_duel(request: CompareRequest, house: House) -> Run:
+    """A run of one job. Raises UsageError for a model that cannot be used."""
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     names = _names(request)

@@ -24,7 +24,8 @@ class RunJournal(Protocol):
 
 @dataclass(frozen=True)
 class House:
-    """`folder` is the history's: oracle/, scratch/, journal/ lie below it. `pool` verifies, `alone` measures.
+    """`folder` is the history's: oracle/, scratch/, journal/ lie below it. `pool` verifies, `alone` measures, `pair`
+    lets two processes take turns.
 
     `available` asks the environment that a flow names; `gpus` are those of this machine, in words.
     """
@@ -33,6 +34,7 @@ class House:
     store: Store
     pool: Launcher
     alone: Launcher
+    pair: Launcher
     open_journal: Callable[[Path, Run], RunJournal]
     read_journal: Callable[[Path], tuple[Run | None, list[Result]]]
     progress: Progress = lambda done, planned, result: None

@@ -26,6 +26,7 @@ from assay.core.job import Job
 from assay.core.result import BuildFacts, Result, Stage
 from assay.errors import UsageError
 from assay.ports import Backend, Engine, Tensor
+from assay.stats.blocks import block_ratio
 from assay.stats.launches import decide
 from assay.worker.lower import lower
 from assay.worker.samples import golden_of
@@ -36,7 +37,6 @@ LEAST_CALL_S = 2e-4
 """Shorter calls are repeated until one reading of the clock spans this much: the reading itself costs 0.75 us."""
 BLOCK_S = {"thread": 5e-3, "process": 0.1}
 """The clock of a process with several threads moves in ticks of milliseconds: its blocks are long."""
-LEAST_BLOCKS = 5
 LEAST_QUADS = 2
 BUDGETS = ((1e-3, 0.1), (1e-2, 0.2), (math.inf, 0.6))
 """Seconds of calls up to so many seconds long, and seconds of calling in one launch."""
@@ -155,8 +155,8 @@ def _launch(own: Make, rival: Make, feed: Feed, clock: str, chance: random.Rando
         quads += 1
     mine, theirs = seen["own"], seen["rival"]
     launch = Launch(
-        cpu=_ratio(mine.cpu_s, theirs.cpu_s, BLOCK_S[clock]),
-        wall=_ratio(mine.wall_s, theirs.wall_s, BLOCK_S[clock]),
+        cpu=_ratio(mine.cpu_s, theirs.cpu_s, clock),
+        wall=_ratio(mine.wall_s, theirs.wall_s, clock),
         load=math.log(load_s["own"] / load_s["rival"]),
         quads=quads,
     )
@@ -192,20 +192,8 @@ def _timed(call: Callable[[], object], repeats: int, now: Callable[[], float], s
     seen.wall_s.append(time.perf_counter() - begin)
 
 
-def _ratio(mine: list[float], theirs: list[float], block_s: float) -> float:
-    """The median over blocks of log(median of mine / median of theirs); a quadruple gives one value of each side."""
-    ours = [(a + b) / 2 for a, b in zip(mine[::2], mine[1::2], strict=True)]
-    others = [(a + b) / 2 for a, b in zip(theirs[::2], theirs[1::2], strict=True)]
-    quad_s = 2 * (statistics.fmean(ours) + statistics.fmean(others))
-    size = max(1, min(round(block_s / quad_s) if quad_s > 0 else 1, len(ours) // LEAST_BLOCKS))
-    if block_s >= BLOCK_S["process"]:  # ticks: only sums mean something
-        pairs = [(sum(ours[at : at + size]), sum(others[at : at + size])) for at in range(0, len(ours), size)]
-    else:
-        pairs = [
-            (statistics.median(ours[at : at + size]), statistics.median(others[at : at + size]))
-            for at in range(0, len(ours), size)
-        ]
-    ratios = [math.log(own / other) for own, other in pairs if own > 0 and other > 0]
-    if not ratios:
+def _ratio(mine: list[float], theirs: list[float], clock: str) -> float:
+    ratio = block_ratio(mine, theirs, BLOCK_S[clock], sums=clock == "process")
+    if ratio is None:
         raise UsageError("the CPU clock of this machine does not advance: nothing can be compared on it")
-    return statistics.median(ratios)
+    return ratio

@@ -15,8 +15,17 @@ from assay import plugins
 from assay.core.blank import blank_result
 from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result, Stage
-from assay.errors import BadModel, InvalidModel, Lowering, NotRunnable, Unavailable, Undelegated, Unsupported, UsageError
-from assay.worker import derive, duel, local, measure, record, verify
+from assay.errors import (
+    BadModel,
+    InvalidModel,
+    Lowering,
+    NotRunnable,
+    Unavailable,
+    Undelegated,
+    Unsupported,
+    UsageError,
+)
+from assay.worker import derive, duel, local, measure, record, turns, verify
 from assay.worker.scratch import lent
 from assay.worker.stages import Stages
 from assay.worker.versions import versions_for
@@ -27,6 +36,7 @@ _TASKS = {
     Task.VERIFY: verify.verify,
     Task.MEASURE: measure.measure,
     Task.DUEL: duel.duel,
+    Task.TURNS: turns.turns,
     Task.DERIVE: derive.derive,
     Task.LOCAL: local.localize,
 }

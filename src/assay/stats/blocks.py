@@ -1,0 +1,26 @@
+"""One number from the calls of two engines that took turns: the median over blocks of the logarithm of their ratio."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+LEAST_BLOCKS = 5
+
+
+def block_ratio(mine: Sequence[float], theirs: Sequence[float], block_s: float, *, sums: bool = False) -> float | None:
+    """Seconds of calls in quadruples ABBA or BAAB, two of each side in every one, in the order taken.
+
+    A quadruple gives the mean of its two calls for each side; a block of about `block_s` gives the ratio of its medians,
+    or of its `sums` where the clock moves in ticks; at least five blocks where there are so many quadruples. None where
+    no block has a time above zero on both sides.
+    """
+    ours = [(a + b) / 2 for a, b in zip(mine[::2], mine[1::2], strict=True)]
+    others = [(a + b) / 2 for a, b in zip(theirs[::2], theirs[1::2], strict=True)]
+    quad_s = 2 * (statistics.fmean(ours) + statistics.fmean(others))
+    size = max(1, min(round(block_s / quad_s) if quad_s > 0 else 1, len(ours) // LEAST_BLOCKS))
+    level = math.fsum if sums else statistics.median
+    blocks = [(level(ours[at : at + size]), level(others[at : at + size])) for at in range(0, len(ours), size)]
+    ratios = [math.log(own / other) for own, other in blocks if own > 0 and other > 0]
+    return statistics.median(ratios) if ratios else None
