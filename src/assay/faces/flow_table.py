@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay import plugins
 from assay.core.flow import Flow
+from assay.errors import HarnessError, UnknownName
 from assay.ports import Availability
 
 HIDDEN = ("faulty",)
@@ -49,7 +50,10 @@ def flow_groups(history: Path) -> list[Group]:
 
 def state_of(flow: Flow, backend: Availability) -> Availability:
     """Of the backend, and of the transforms where they run in this interpreter."""
-    parts = [backend, *([] if flow.environment else plugins.transforms_available(flow))]
+    try:
+        parts = [backend, *([] if flow.environment else plugins.transforms_available(flow))]
+    except (HarnessError, UnknownName) as error:
+        return Availability(available=False, reason=str(error))
     return next((one for one in parts if not one.available), backend)
 
 
