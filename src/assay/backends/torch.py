@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.backends.availability import installed
 from assay.backends.options import positive, resolve_options
 from assay.core.flow import Flow, Option
-from assay.errors import NotRunnable, Unavailable
+from assay.errors import Unavailable
 from assay.ports import Availability, OptionSpec
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _check_device(device: str) -> None:
 
     if device == "cuda" and not torch.cuda.is_available():
         why = "this build of torch has no CUDA" if torch.version.cuda is None else "torch sees no CUDA device"
-        raise NotRunnable(f"{why} (torch {torch.__version__}); take --option device=cpu, or a machine with a GPU")
+        raise Unavailable(f"{why} (torch {torch.__version__}); take --option device=cpu, or a machine with a GPU")
 
 
 def _check_compiler() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import shutil
 import tempfile
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +23,8 @@ from assay.errors import Lowering
 from assay.models.program import Program, open_program, save_program
 from assay.ports import Tensor, Tensors
 
-if TYPE_CHECKING:
-    import torch
-
 _PROGRAM = "program.pt2"
 _PACKAGE = "package.pt2"
-_SIGNATURE = "signature.json"
 _NARROW = ("float32", "float16", "bfloat16")
 
 Call = Callable[..., Any]
@@ -46,14 +44,14 @@ class TorchEngine:
         """In float64 every floating output is float64; inputs are widened as they are given."""
         import torch
 
+        from assay.models.torch_graph.dtypes import to_numpy
+
         check_feeds(tensors, self._program.inputs)
         fed = {name: _widened(array) for name, array in tensors.items()} if self._wide else tensors
         try:
             with torch.no_grad(), _threads(self._options):
                 args, kwargs = _to(self._program.arguments(fed), self._options)
                 results = self._program.results(self._call(*args, **kwargs))
-                from assay.models.torch_graph.dtypes import to_numpy
-
                 return {name: to_numpy(value) for name, value in results.items()}
         except (RuntimeError, NotImplementedError) as error:
             raise torch_failure(error) from error
@@ -120,7 +118,7 @@ def _from_program(program: Program, options: dict[str, Option]) -> TorchEngine:
 
     dynamic = any(isinstance(size, str) for spec in program.inputs for size in spec.shape)
     try:
-        with torch.no_grad(), _threads(options), _quiet():
+        with _compiling(options):
             args, kwargs = _to(program.arguments(_ones(program)), options)
             call, code = compiled(module, args, kwargs, dynamic=dynamic)
     except (RuntimeError, NotImplementedError, torch._dynamo.exc.TorchDynamoException) as error:
@@ -129,21 +127,22 @@ def _from_program(program: Program, options: dict[str, Option]) -> TorchEngine:
 
 
 def _compile_ahead(program: Program, package: Path, options: dict[str, Option]) -> None:
-    import torch
+    import torch._inductor
 
-    with torch.no_grad(), _threads(options), _quiet():
+    with _compiling(options):
         torch._inductor.aoti_compile_and_package(_moved(program, options), package_path=str(package))
 
 
 def _packaged(program: Program, package: Path, options: dict[str, Option]) -> TorchEngine:
     """The package is our own: it was compiled in this job, and it is native code."""
-    import torch
+    import torch._inductor
 
     from assay.backends.torch_code import package_code
 
     if not package.is_file():
         raise Lowering(f"{package.name} is missing from the saved engine")
-    call = torch._inductor.aoti_load_package(str(package))
+    with _compiling(options):
+        call = torch._inductor.aoti_load_package(str(package))
     return TorchEngine(program, call, options, package=package, code=package_code(package))
 
 
@@ -206,39 +205,35 @@ def _widened(array: Tensor) -> Tensor:
     return array.astype(np.float64) if dtype_name(array.dtype) in _NARROW else array
 
 
-class _threads:
+@contextmanager
+def _threads(options: dict[str, Option]) -> Iterator[None]:
     """torch keeps the number for the whole process: it is put back."""
+    import torch
 
-    def __init__(self, options: dict[str, Option]) -> None:
-        self._wanted = int(options["threads"])
-
-    def __enter__(self) -> None:
-        import torch
-
-        self._before = torch.get_num_threads()
-        if self._before != self._wanted:
-            torch.set_num_threads(self._wanted)
-
-    def __exit__(self, *_: object) -> None:
-        import torch
-
-        if self._before != self._wanted:
-            torch.set_num_threads(self._before)
+    before, wanted = torch.get_num_threads(), int(options["threads"])
+    if before == wanted:
+        yield
+        return
+    torch.set_num_threads(wanted)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
-class _quiet:
-    """Compiling logs at the level of warnings what is none."""
+@contextmanager
+def _compiling(options: dict[str, Option]) -> Iterator[None]:
+    """One compiler at a time and no pool of processes, which would outlive the job; what torch warns of while it compiles
+    (its own deprecations, the first use of a feature) is nobody's business."""
+    import torch
+    from torch._inductor import config
 
-    def __enter__(self) -> None:
-        self._logger = logging.getLogger("torch")
-        self._before = self._logger.level
-        self._logger.setLevel(logging.ERROR)
-
-    def __exit__(self, *_: object) -> None:
-        self._logger.setLevel(self._before)
-
-
-def module_of(program: Program) -> torch.nn.Module:
-    """The program as a module that checks its inputs."""
-    module: torch.nn.Module = program.exported.module()
-    return module
+    logger = logging.getLogger("torch")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(), torch.no_grad(), _threads(options), config.patch(compile_threads=1):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(before)
