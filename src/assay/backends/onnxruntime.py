@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.backends.availability import installed
 from assay.backends.failures import onnxruntime_failure, unusable_artifact
-from assay.backends.onnxruntime_profile import placements_of
+from assay.backends.onnxruntime_profile import placements_of, swallowing
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
@@ -195,7 +195,7 @@ class OnnxRuntimeEngine:
             else:
                 _run(session, self._last, plain=self._plain)
             self._events = _end_profile(session)
-        return placements_of(self._events)
+        return placements_of(self._events, swallowing(self._path) if self._level == "disable" else ())
 
 
 def _save_into(options: Any, folder: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Container
+from pathlib import Path
 from typing import Any
 
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN
@@ -11,6 +13,7 @@ from assay.core.result import Placement
 
 # Profiles name element types as protobuf does, without "tensor()".
 _NAMES = {key.removeprefix("tensor(").rstrip(")"): name for key, name in {**PLAIN, **EXTENSION}.items()}
+_SUFFIX = "_kernel_time"
 _CASTS = ("Cast", "CastLike", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear")
 _REFORMATS = ("ReorderInput", "ReorderOutput", "MemcpyFromHost", "MemcpyToHost")
 _BYTE = ("int8", "uint8", "int4", "uint4")
@@ -18,20 +21,36 @@ _MULTIPLIES_BYTES = ("Integer", "QLinear", "DynamicQuantize", "MatMulNBits", "QG
 """In the names of operators that multiply bytes although their output is wider (ConvInteger gives int32)."""
 
 
-def placements_of(profile: bytes) -> tuple[Placement, ...]:
-    """The kernels of the profile, each node once however often it ran, with its provider, type and role."""
+def placements_of(profile: bytes, swallowed: Container[str] = ()) -> tuple[Placement, ...]:
+    """The kernels of the profile, each node once however often it ran, with its provider, type and role. `swallowed` are
+    nodes that took an activation or a sum into themselves (`swallowing`)."""
     events = [event for event in json.loads(profile) if _is_kernel(event)]
-    nodes = {(event["name"], event["args"].get("node_index")): event["args"] for event in events}
-    return count(_row(args) for args in nodes.values())
+    nodes = {(event["name"].removesuffix(_SUFFIX), event["args"].get("node_index")): event["args"] for event in events}
+    return count(_row(args, name in swallowed) for (name, _), args in nodes.items())
+
+
+def swallowing(optimized: Path) -> frozenset[str]:
+    """Nodes of the optimized graph that stand for a convolution and what came after it. In the layout NCHWc they are called
+    Conv as before, and only an attribute or a fourth input tells."""
+    import onnx
+
+    nodes = onnx.load(optimized, load_external_data=False).graph.node
+    return frozenset(
+        node.name
+        for node in nodes
+        if node.op_type in ("Conv", "FusedConv")
+        and (len(node.input) > 3 or any(one.name == "activation" and one.s for one in node.attribute))
+    )
 
 
 def _is_kernel(event: dict[str, Any]) -> bool:
-    return event.get("cat") == "Node" and str(event.get("name", "")).endswith("_kernel_time")
+    return event.get("cat") == "Node" and str(event.get("name", "")).endswith(_SUFFIX)
 
 
-def _row(args: dict[str, Any]) -> tuple[str, str, str, str]:
+def _row(args: dict[str, Any], swallowed: bool) -> tuple[str, str, str, str]:
     operator = str(args["op_name"])
-    return operator, str(args["provider"]), _precision(operator, args), _role(operator)
+    role = "fused" if swallowed else _role(operator)
+    return operator, str(args["provider"]), _precision(operator, args), role
 
 
 def _precision(operator: str, args: dict[str, Any]) -> str:

@@ -164,3 +164,14 @@ def test_a_node_that_runs_often_is_one_operator(write: Any) -> None:
     engine.run({"x": np.ones(1, np.float32), "times": np.array(5), "go": np.array(True)})
     counts = {one.operator: one.count for one in engine.facts().placements}
     assert counts["Add"] == 1
+
+
+def test_a_convolution_that_took_its_activation_in_is_fused_in_every_layout(tmp_path: Path) -> None:
+    model = tiny_model(tmp_path / "tiny.onnx")
+    for flow, fused in (("onnxruntime", 1), ("onnxruntime-extended", 1), ("onnxruntime-disable", 0)):
+        folder = tmp_path / flow
+        folder.mkdir()
+        OnnxRuntime().lower(model, _FLOWS[flow]).save(folder)
+        engine = OnnxRuntime().load(folder, _FLOWS[flow])
+        engine.run({INPUT: _IMAGE})
+        assert sum(one.count for one in engine.facts().placements if one.role == "fused") == fused, flow
