@@ -56,7 +56,9 @@ class ExecuTorch:
         _flow("xnnpack-static-int8-per-tensor", "xnnpack", "int8", "xnnpack-int8:static-per-tensor"),
         _flow("openvino", "openvino", "bfloat16"),
         _flow("vulkan", "vulkan"),
+        _flow("vulkan-static-int8", "vulkan", "int8", "vulkan-int8"),
         _flow("coreml", "coreml", "float16"),
+        _flow("coreml-static-int8", "coreml", "int8", "coreml-int8"),
         _flow("qnn", "qnn", "float16"),
         _flow("arm-tosa", "arm-tosa"),
     )

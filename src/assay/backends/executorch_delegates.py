@@ -68,9 +68,13 @@ def _vulkan() -> list[Any]:
 
 
 def _coreml() -> list[Any]:
+    """For iOS 17 and macOS 14: older ones have no int8 activations."""
+    import coremltools
+    from executorch.backends.apple.coreml.compiler import CoreMLBackend
     from executorch.backends.apple.coreml.partition import CoreMLPartitioner
 
-    return [CoreMLPartitioner()]
+    specs = CoreMLBackend.generate_compile_specs(minimum_deployment_target=coremltools.target.iOS17)
+    return [CoreMLPartitioner(compile_specs=specs)]
 
 
 def _qnn() -> list[Any]:

@@ -28,6 +28,8 @@ def lowering_failure(error: BaseException, *, while_: str) -> Failure:
     text = short(error)
     if isinstance(error, MemoryError) or _MEMORY.search(text):
         return MemoryError(text)
+    if isinstance(error, KeyError) and text.startswith("torch."):
+        return Unsupported(f"ExecuTorch, {while_}: the delegate has no type {text}.", cause=_OPERATOR)
     missing = _MISSING_OUT.search(str(error))
     if missing:
         names = ", ".join(sorted(name.strip(" '\"") for name in missing.group(1).split(",")))

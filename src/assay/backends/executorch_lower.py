@@ -120,11 +120,21 @@ def _precision_of(node: Any) -> str:
     """int8 for an operator between a dequantization and what it feeds: delegates fuse the three."""
     from assay.models.torch_graph.dtypes import name_of
 
-    if any("dequantize_per" in _name(one) for one in node.all_input_nodes if one.op == "call_function"):
+    if any(map(_dequantized, node.all_input_nodes)):
         return "int8"
     value = node.meta.get("val")
     value = value[0] if isinstance(value, list | tuple) and value else value
     return name_of(value.dtype) if hasattr(value, "dtype") else ""
+
+
+def _dequantized(node: Any) -> bool:
+    """Whether the value was int8 a moment ago: weights are often turned before they are multiplied."""
+    if node.op != "call_function":
+        return False
+    name = _name(node)
+    return "dequantize_per" in name or (
+        any(part in name for part in _LAYOUT) and any(map(_dequantized, node.all_input_nodes))
+    )
 
 
 def _placements(delegated: list[Called], left: list[Called], device: str) -> tuple[Placement, ...]:

@@ -209,3 +209,12 @@ def test_words_become_causes(text: str, kind: type[Exception], node: str) -> Non
     failure = lowering_failure(RuntimeError(text), while_="lowering for xnnpack")
     assert type(failure) is kind
     assert getattr(failure, "node", "") == node
+
+
+def test_a_type_that_a_delegate_lacks_is_unsupported() -> None:
+    """Core ML's answer to an input of bytes."""
+    import torch
+
+    failure = lowering_failure(KeyError(torch.uint8), while_="lowering for coreml")
+    assert type(failure) is Unsupported
+    assert str(failure) == "ExecuTorch, lowering for coreml: the delegate has no type torch.uint8."
