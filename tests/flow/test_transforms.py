@@ -6,13 +6,18 @@ import math
 from datetime import date
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 from msgspec.structs import replace
+from onnx import TensorProto, helper, numpy_helper
 
 from assay.core.case import Case, Inputs
-from assay.core.job import Job
+from assay.core.flow import Flow
+from assay.core.job import Job, Task
 from assay.core.policy import Goal, Policy
 from assay.core.result import Outcome, Result
+from assay.core.verdict import Word
 from assay.errors import UnknownName, UsageError
 from assay.faces.api import CheckOptions, run_check
 from assay.judge import judge
@@ -41,6 +46,12 @@ def by_flow(run: Checked) -> dict[str, Result]:
     return {result.flow: result for result in run.results}
 
 
+def here(path: Path, inputs: Inputs, flow: Flow, reference: Path | None = None) -> Result:
+    """One job in this process."""
+    model = replace(open_model(path), source=str(path))
+    return execute(Job(Case("c", model, inputs), flow, reference=str(reference or "")), Stages(lambda stage: None))
+
+
 def test_every_named_flow_is_near_the_model_and_says_what_it_is() -> None:
     run = checked(
         "onnxruntime-fp16", "onnxruntime-int8-qdq-per-tensor", "onnxruntime-int8-qdq-per-channel", "openvino-int8"
@@ -64,9 +75,7 @@ def test_calibration_is_repeatable_and_follows_its_seed() -> None:
     flow = find_flow("onnxruntime-int8-qdq-per-tensor")
     digests: dict[int, set[tuple[object, ...]]] = {}
     for seed in (0, 0, 5):
-        inputs = Inputs(golden=str(GOLDEN), seed=seed, calibration=8)
-        model = replace(open_model(MODEL), source=str(MODEL))
-        result = execute(Job(Case("c", model, inputs), flow), Stages(lambda stage: None))
+        result = here(MODEL, Inputs(golden=str(GOLDEN), seed=seed, calibration=8), flow)
         (applied,) = result.facts.transforms
         assert (len(applied.samples), applied.seed) == (8, seed)
         digests.setdefault(seed, set()).add((applied.samples, applied.digest, result.facts.artifact_digest))
@@ -87,6 +96,32 @@ def test_a_flow_that_cannot_be_calibrated_is_told_and_the_others_go_on() -> None
     refused = run["onnxruntime-int8-qdq-per-tensor"]
     assert refused.outcome is Outcome.ERROR
     assert "has 256 samples, calibration takes 256 and leaves none to judge" in refused.detail
+
+
+def test_a_quantized_model_that_the_reference_cannot_evaluate_is_no_pass(tmp_path: Path) -> None:
+    """ONNX Runtime quantizes an LSTM into an operator of its own: nothing says what that should answer."""
+    stream = np.random.default_rng(0)
+    weights = [
+        numpy_helper.from_array(stream.normal(size=(1, 32, n)).astype(np.float32), w) for w, n in (("w", 6), ("r", 8))
+    ]
+    x, y = (
+        helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", ["s", 1, 6]), ("y", ["s", 1, 1, 8]))
+    )
+    node = helper.make_node("LSTM", ["x", "w", "r"], ["y"], hidden_size=8)
+    graph = helper.make_graph([node], "g", [x], [y], weights)
+    path = tmp_path / "lstm.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    inputs = Inputs(seed=3, samples=2)
+    model = replace(open_model(path), source=str(path))
+    job = Job(Case("c", model, inputs), find_flow("reference-f64"), Task.RECORD, reference=str(tmp_path / "oracle"))
+    assert execute(job, Stages(lambda stage: None)).outcome is Outcome.OK
+    result = here(path, inputs, find_flow("onnxruntime-int8-dynamic"), tmp_path / "oracle")
+    assert (result.outcome, result.comparisons) == (Outcome.MISTRUSTED, ())
+    assert "the quantized model has no reference answers" in result.detail
+    assert figures(result)["vs_float.sqnr_db"] > 20
+    verdict = judge([result], Policy(), planned=[result.job_key], today=date(2026, 11, 22)).verdicts[0]
+    assert verdict.word is Word.INCONCLUSIVE
+    assert verdict.reason.endswith("choose a transform or a size that the reference evaluator can compute")
 
 
 def test_a_transform_that_cannot_serve_is_told_and_the_others_go_on() -> None:

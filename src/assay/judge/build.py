@@ -86,6 +86,8 @@ def _told(result: Result) -> str:
     alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
     # The backend's own words already hold the install command where there is one.
     step = NEXT.get(result.outcome, "")
+    if result.outcome is Outcome.MISTRUSTED and "no reference answers" in result.detail:
+        step = "choose a transform or a size that the reference evaluator can compute"
     hint = "" if result.outcome is Outcome.UNAVAILABLE and "install" in result.detail else f"; {step}"
     return f"{result.outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from assay import plugins
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import Job, Task
 from assay.errors import UsageError
 from assay.models.goldens import Golden
 from assay.models.seeded import seeded_inputs
 from assay.ports import Tensors
-from assay.worker.samples import golden_of
+from assay.worker.samples import golden_of, source_of
 
 SHARE = 4
 """One sample in four of a golden set is kept for calibration, unless the case says how many."""
@@ -41,9 +41,10 @@ def calibration_of(job: Job) -> Calibration:
     """The samples to calibrate with. Raises UsageError where taking them would leave none to judge."""
     recipe = job.case.inputs
     if recipe.golden:
-        golden = golden_of(job)
-        indices = kept_for_calibration(len(golden.inputs), recipe.calibration, recipe.seed, recipe.golden)
-        return Calibration([golden.inputs[index] for index in indices], indices, recipe.seed)
+        # What is recorded is not judged yet: its inputs may come from a file or from a golden of another model.
+        inputs = source_of(job)[0] if job.task is Task.RECORD else golden_of(job).inputs
+        indices = kept_for_calibration(len(inputs), recipe.calibration, recipe.seed, recipe.golden)
+        return Calibration([inputs[index] for index in indices], indices, recipe.seed)
     first, count = recipe.samples, recipe.calibration or DRAWN
     drawn = seeded_inputs(job.case.model, seed=recipe.seed, samples=first + count, batch=recipe.batch)
     return Calibration(drawn[first:], tuple(range(first, first + count)), recipe.seed)
