@@ -14,7 +14,7 @@ from assay.errors import BadPolicy
 from assay.judge.opinion import Opinion
 
 OF_COMPARING = frozenset({"mismatch", "nondeterministic", "mistrusted"})
-"""Outcomes that only a verify job can show: a measure job that ended well says nothing against them."""
+"""Outcomes that only a job that compares can show: a measure job that ended well says nothing against them."""
 
 
 def matches(name: str, glob: str) -> bool:
@@ -71,7 +71,7 @@ def _named(expectation: Expectation, one: Opinion) -> bool:
 
 
 def _covers(expectation: Expectation, one: Opinion) -> bool:
-    return _named(expectation, one) and (expectation.outcome not in OF_COMPARING or one.task == "verify")
+    return _named(expectation, one) and (expectation.outcome not in OF_COMPARING or one.task in ("verify", "local"))
 
 
 def _judged(
