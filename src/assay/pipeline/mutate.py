@@ -43,7 +43,7 @@ BUILDING = (Stage.START, Stage.IMPORT, Stage.TRANSFORM, Stage.LOWER, Stage.SAVE,
 @dataclass(frozen=True, kw_only=True)
 class MutateRequest:
     """`model.flows` is one flow. `most` bounds the mutants (0: no bound), `sites` those of one operator; `seed` draws them and
-    the search's inputs; `only` keeps one job."""
+    the search's inputs; `only` keeps one job; `local` judges node by node instead of at the outputs."""
 
     model: ModelRequest
     policy: Policy = field(default_factory=Policy)
@@ -53,6 +53,7 @@ class MutateRequest:
     seed: int = 0
     command: str = "assay mutate"
     only: str = ""
+    local: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ def mutate(request: MutateRequest, house: House, workspace: Path) -> Mutated:
     """
     (flow,) = request.model.flows
     (case,) = look([request.model], request.limits, house)
-    sound = Job(case, flow, Task.VERIFY, request.limits, reference=_reference(case, house))
+    task = Task.LOCAL if request.local else Task.VERIFY
+    sound = Job(case, flow, task, request.limits, reference=_reference(case, house))
     unsound = _unsound(sound, request, house)
     if unsound:
         run = _run(request, (sound,), house)

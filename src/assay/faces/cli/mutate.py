@@ -41,6 +41,9 @@ def mutate(
     add_inputs: Annotated[
         str, typer.Option(metavar="REASON", help="Add inputs that kill survivors to the golden set.")
     ] = "",
+    local: Annotated[
+        bool, typer.Option("--local", help="Judge every node on the engine's own inputs instead.")
+    ] = False,
     killed: Annotated[bool, typer.Option("--killed", help="List the killed mutants, too.")] = False,
     timeout: Annotated[float | None, typer.Option(min=0.1, help="Seconds per job [300].")] = None,
     jobs: Annotated[int, typer.Option(min=0, help="Workers at once. 0: one per core.")] = 0,
@@ -74,6 +77,7 @@ def mutate(
         wish = MutateRequest(
             model=with_goldens(request.models[0], golden or [], workspace), policy=request.policy,
             limits=request.limits, most=limit, sites=sites, seed=seed, command=_command(sys.argv[1:]), only=only,
+            local=local,
         )  # fmt: skip
         told = run_pipeline(wish, house, workspace)
         killers = [one.killer for one in told.survivors if one.killer is not None]
