@@ -1,0 +1,258 @@
+"""Derived tolerances of small graphs: float32 arithmetic passes, what is no float32 arithmetic does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper, parser
+
+from assay.errors import Lowering, UsageError
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.tolerance import rules
+from assay.numerics.tolerance.contract import arithmetic_of
+from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.judge import judge, suspects
+from assay.numerics.tolerance.profile import Profile
+from assay.ports import Tensor
+
+
+def _model(text: str, opset: int = 21) -> onnx.ModelProto:
+    model: onnx.ModelProto = parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}]>\n{text}')
+    return model
+
+
+def _noise(*shape: int, seed: int = 0) -> Tensor:
+    return np.random.default_rng([seed, *shape]).standard_normal(shape).astype(np.float32)
+
+
+def _float32(model: onnx.ModelProto, feeds: dict[str, Tensor]) -> dict[str, Tensor]:
+    names = [one.name for one in model.graph.output]
+    return dict(zip(names, Evaluator(model).evaluate(feeds), strict=True))
+
+
+def _budget(profile: Profile, outputs: dict[str, Tensor]) -> float:
+    return max(one.metrics["budget_used"] for one in judge([outputs], None, profile).values())
+
+
+def _network(seed: int = 3) -> tuple[onnx.ModelProto, dict[str, Tensor]]:
+    model = _model(
+        """g (float[4, 32] x) => (float[4, 8] y) {
+            h = MatMul(x, w1)
+            b = Add(h, bias)
+            n = LayerNormalization<axis=-1>(b, scale, shift)
+            a = Gelu(n)
+            z = MatMul(a, w2)
+            y = Softmax<axis=-1>(z)
+        }"""
+    )
+    weights = {"w1": (32, 64), "bias": (64,), "scale": (64,), "shift": (64,), "w2": (64, 8)}
+    for name, shape in weights.items():
+        model.graph.initializer.append(numpy_helper.from_array(_noise(*shape, seed=seed) * np.float32(0.3), name))
+    return model, {"x": _noise(4, 32, seed=seed)}
+
+
+def test_float32_arithmetic_is_within_and_its_defects_are_not() -> None:
+    model, feeds = _network()
+    profile = derive_model(model, [feeds], "float32")
+    assert profile.header.without_rule == ()
+    assert all(one.killed for one in profile.header.selftest)
+    assert len(profile.header.selftest) == 3
+    assert _budget(profile, _float32(model, feeds)) < 1
+    coarse = {"x": feeds["x"].astype(ml_dtypes.bfloat16).astype(np.float32)}
+    assert _budget(profile, _float32(model, coarse)) > 10
+    for dropped in ("bias", "shift"):
+        other = onnx.ModelProto()
+        other.CopyFrom(model)
+        for one in other.graph.initializer:
+            if one.name == dropped:
+                one.CopyFrom(numpy_helper.from_array(np.zeros(64, np.float32), dropped))
+        assert _budget(profile, _float32(other, feeds)) > 10, dropped
+    other = onnx.ModelProto()
+    other.CopyFrom(model)
+    other.graph.node[3].attribute.append(onnx.helper.make_attribute("approximate", "tanh"))
+    assert _budget(profile, _float32(other, feeds)) > 1, "tanh for erf"
+
+
+def test_the_same_seed_gives_the_same_tolerance_and_another_gives_another() -> None:
+    model, feeds = _network()
+    first, again = (derive_model(model, [feeds], "float32", seed=5) for _ in range(2))
+    other = derive_model(model, [feeds], "float32", seed=6)
+    assert np.array_equal(first.deviation[0]["y"], again.deviation[0]["y"])
+    assert not np.array_equal(first.deviation[0]["y"], other.deviation[0]["y"])
+    assert np.linalg.norm(first.deviation[0]["y"]) == pytest.approx(np.linalg.norm(other.deviation[0]["y"]), rel=0.5)
+
+
+def test_a_bfloat16_contract_allows_bfloat16_and_tells_of_float32() -> None:
+    model, feeds = _network()
+    narrow = derive_model(model, [feeds], "bfloat16")
+    coarse = {"x": feeds["x"].astype(ml_dtypes.bfloat16).astype(np.float32)}
+    (rounded,) = judge([_float32(model, coarse)], None, narrow).values()
+    assert rounded.metrics["budget_used"] < 1
+    (exact,) = judge([_float32(model, feeds)], None, narrow).values()
+    assert any("seems to have computed in float32" in note for note in exact.notes)
+
+
+def test_movement_must_give_every_bit() -> None:
+    model = _model("g (float[3, 4] x) => (float[4, 3] y) { r = Relu(x)\n y = Transpose(r) }")
+    feeds = {"x": _noise(3, 4)}
+    profile = derive_model(model, [feeds], "float32")
+    right = _float32(model, feeds)
+    assert _budget(profile, right) == 0
+    wrong = right["y"].copy()
+    wrong[np.nonzero(wrong)[0][0], np.nonzero(wrong)[1][0]] *= np.float32(1 + 2**-23)
+    assert _budget(profile, {"y": wrong}) == np.inf
+
+
+def test_an_index_may_differ_at_a_tie_only() -> None:
+    model = _model("g (float[2, 4] x) => (int64[2, 1] y) { s = Exp(x)\n y = ArgMax<axis=1>(s) }")
+    x = np.array([[1, 1 + 2**-23, 0, -1], [1, 2, 0, -1]], np.float32)
+    profile = derive_model(model, [{"x": x}], "float32")
+    (tie,) = judge([{"y": np.array([[0], [1]])}], None, profile).values()
+    assert tie.metrics == {"budget_used": 0.0, "ties": 1.0}
+    assert "1 ties" in tie.notes[0]
+    assert _budget(profile, {"y": np.array([[1], [0]])}) == np.inf
+    assert _budget(profile, {"y": np.array([[2], [1]])}) == np.inf
+
+
+def test_a_rounding_may_differ_next_to_a_step_only() -> None:
+    model = _model("g (float[3] x) => (int32[3] y) { s = Mul(x, x)\n y = Cast<to=6>(s) }")
+    x = np.array([np.sqrt(2.0), 1.5, 3.0], np.float32)
+    profile = derive_model(model, [{"x": x}], "float32")
+    near = int(np.float32(x[0]) * np.float64(x[0]))
+    assert _budget(profile, {"y": np.array([3 - near, 2, 9], np.int32)}) == 0
+    assert _budget(profile, {"y": np.array([near, 3, 9], np.int32)}) == np.inf
+
+
+def test_whole_numbers_have_no_room_for_error() -> None:
+    model = _model("g (float[8, 16] a, float[16, 8] b) => (float[8, 8] y) { y = MatMul(a, b) }")
+    random = np.random.default_rng(0)
+    feeds = {name: random.integers(-3, 4, shape).astype(np.float32) for name, shape in (("a", (8, 16)), ("b", (16, 8)))}
+    profile = derive_model(model, [feeds], "float32")
+    right = _float32(model, feeds)
+    assert profile.header.outputs[0].kind == "exact"
+    assert _budget(profile, right) == 0
+    assert _budget(profile, {"y": right["y"] + np.float32(2**-12)}) == np.inf
+
+
+def test_a_result_of_cancellation_proves_nothing_and_says_so() -> None:
+    model = _model(
+        "g (float[64] x, float a, float b) => (float[64] y) { p = Mul(x, a)\n q = Mul(x, b)\n y = Sub(p, q) }"
+    )
+    feeds = {"x": _noise(64), "a": np.array(1.1, np.float32), "b": np.array(1.1000001, np.float32)}
+    (judged,) = judge([_float32(model, feeds)], None, derive_model(model, [feeds], "float32")).values()
+    assert judged.metrics["budget_used"] < 1
+    assert "too ill-conditioned" in judged.degenerate
+
+
+def test_samples_of_different_shapes_are_judged_together() -> None:
+    model = _model("g (float[N, 8] x) => (float[N, 8] y) { y = Softmax<axis=-1>(x) }")
+    samples = [{"x": _noise(rows, 8)} for rows in (3, 7, 5)]
+    profile = derive_model(model, samples, "float32")
+    right = [_float32(model, one) for one in samples]
+    (judged,) = judge(right, None, profile).values()
+    assert judged.metrics["budget_used"] < 1
+    right[1] = {"y": right[1]["y"] * np.float32(1 + 2**-17)}
+    (judged,) = judge(right, None, profile).values()
+    assert judged.metrics["budget_used"] > 1
+
+
+def test_many_samples_at_once_say_what_each_says_alone() -> None:
+    model = _model("g (float[N, 8] x) => (float[N, 8] y) { e = Exp(x)\n y = Softmax<axis=-1>(e) }")
+    samples = [{"x": _noise(1, 8, seed=seed)} for seed in range(12)]
+    together = derive_model(model, samples, "float32")
+    for number, one in enumerate(samples):
+        alone = derive_model(model, [one], "float32")
+        assert np.allclose(together.oracle[number]["y"], alone.oracle[0]["y"], rtol=1e-12)
+    assert len(together.deviation) == 12
+
+
+def test_rows_that_depend_on_each_other_are_not_evaluated_together() -> None:
+    model = _model("g (float[N, 8] x) => (float[N, 8] y) { m = ReduceMean<keepdims=1>(x, axes)\n y = Sub(x, m) }")
+    model.graph.initializer.append(numpy_helper.from_array(np.array([0]), "axes"))
+    samples = [{"x": _noise(2, 8, seed=seed)} for seed in range(6)]
+    profile = derive_model(model, samples, "float32")
+    for one, oracle in zip(samples, profile.oracle, strict=True):
+        x = one["x"].astype(np.float64)
+        assert np.allclose(oracle["y"], x - x.mean(axis=0), rtol=1e-12)
+
+
+def test_a_golden_that_is_wrong_itself_is_named() -> None:
+    model, feeds = _network()
+    profile = derive_model(model, [feeds], "float32")
+    golden = _float32(model, feeds)
+    assert suspects([golden], profile) == {}
+    golden["y"] = golden["y"] * np.float32(1.001)
+    assert "'y' itself disagrees" in suspects([golden], profile)["y"]
+
+
+def test_an_operator_without_a_rule_is_listed_and_a_plug_in_may_bring_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = _model("g (float[3, 3] x) => (float y) { y = Det(x) }")
+    feeds = {"x": _noise(3, 3)}
+    assert derive_model(model, [feeds], "float32").header.without_rule == ("Det",)
+    monkeypatch.setattr(rules, "_loaded", {"Det": rules.relative_reduction})
+    assert derive_model(model, [feeds], "float32").header.without_rule == ()
+
+
+def test_what_cannot_be_evaluated_in_double_is_refused_with_its_reason() -> None:
+    node = onnx.helper.make_node("Mystery", ["x"], ["y"], domain="their.own")
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1])
+    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1])
+    opsets = [onnx.helper.make_opsetid("", 21), onnx.helper.make_opsetid("their.own", 1)]
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", [x], [y]), opset_imports=opsets)
+    with pytest.raises(Lowering, match="Mystery"):
+        derive_model(model, [{"x": _noise(1)}], "float32")
+
+
+@pytest.mark.parametrize("precision", ["int8", "float17"])
+def test_a_precision_without_arithmetic_is_refused(precision: str) -> None:
+    with pytest.raises(UsageError, match=precision):
+        arithmetic_of(precision)
+
+
+def test_an_unknown_allowance_is_refused() -> None:
+    with pytest.raises(UsageError, match="winograd"):
+        arithmetic_of("float32", ("wino",))
+
+
+_UNARY = [
+    "Exp",
+    "Log",
+    "Tanh",
+    "Sigmoid",
+    "Erf",
+    "Sqrt",
+    "Sin",
+    "Cos",
+    "Softplus",
+    "Elu",
+    "Mish",
+    "HardSwish",
+    "Reciprocal",
+]
+
+
+@pytest.mark.parametrize("operator", _UNARY)
+def test_a_function_in_float32_is_within_and_in_half_precision_is_not(operator: str) -> None:
+    model = _model(f"g (float[1000] x) => (float[1000] y) {{ y = {operator}(x) }}", 22)
+    feeds = {"x": np.abs(_noise(1000)) + np.float32(0.01)}
+    profile = derive_model(model, [feeds], "float32")
+    right = _float32(model, feeds)
+    assert _budget(profile, right) < 1
+    assert _budget(profile, {"y": right["y"].astype(np.float16).astype(np.float32)}) > 1
+
+
+def test_subgraphs_are_noisy_too() -> None:
+    text = """g (float[64] x, bool b) => (float[64] y) {
+        y = If(b) <then_branch = g1 () => (float[64] t) { t = Tanh(x) },
+                   else_branch = g2 () => (float[64] e) { e = Exp(x) }>
+    }"""
+    model = _model(text)
+    feeds: dict[str, Any] = {"x": _noise(64), "b": np.array(True)}
+    profile = derive_model(model, [feeds], "float32")
+    assert profile.deviation[0]["y"].any()
+    assert _budget(profile, _float32(model, feeds)) < 1
+    assert _budget(profile, {"y": np.tanh(feeds["x"]) * np.float32(1 + 2**-18)}) > 1
