@@ -98,7 +98,7 @@ class FlowUnderTest:
         from assay.pipeline.plan import look
         from assay.pipeline.request import ModelRequest
 
-        flow = plugins.find_flow("reference-f64")
+        flow = plugins.find_flow("reference")
         with open_house(str(self._folder / "history")) as house:
             (case,) = look([ModelRequest(path=path, flows=(flow,))], Limits(), house)
             names = [spec.name for spec in case.model.inputs]

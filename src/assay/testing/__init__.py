@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.testing.launcher_checks import check_launcher
     from assay.testing.metric_checks import check_metric
     from assay.testing.store_checks import check_blobs, check_store
+    from assay.testing.suite_checks import check_suite
 
 _MODULES = {
     "check_backend": "backend_checks",
@@ -20,9 +21,10 @@ _MODULES = {
     "check_launcher": "launcher_checks",
     "check_metric": "metric_checks",
     "check_store": "store_checks",
+    "check_suite": "suite_checks",
 }
 
-__all__ = ["check_backend", "check_blobs", "check_launcher", "check_metric", "check_store"]
+__all__ = ["check_backend", "check_blobs", "check_launcher", "check_metric", "check_store", "check_suite"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import msgspec
+
 from assay.core.case import Case
 from assay.core.digest import sha256_bytes
 from assay.suites.making import make_cases
@@ -106,6 +108,11 @@ class Models:
         return make_cases(self.name, [_authored()[case.name] for case in cases], seed=seed, workers=workers)
 
 
+def _batched(inputs: tuple[Drawn, ...]) -> tuple[Drawn, ...]:
+    """Two of each: torch.export takes a dimension of 0 or 1 for a constant."""
+    return tuple(msgspec.structs.replace(one, shape=(2, *one.shape[1:])) for one in inputs)
+
+
 @cache
 def _authored() -> dict[str, TorchCase]:
     rooms = {room: sha256_bytes((Path(__file__).parent / f"{room}.py").read_bytes()) for room in ("vision", "sequence")}
@@ -113,7 +120,7 @@ def _authored() -> dict[str, TorchCase]:
         TorchCase(
             name=f"models/{one.name}-{'dynamic' if dynamic else 'static'}",
             call=f"m({', '.join(drawn.name for drawn in one.inputs)})",
-            inputs=one.inputs,
+            inputs=_batched(one.inputs) if dynamic else one.inputs,
             module=f"assay.suites.models.{one.room}:{one.factory}",
             attributes=one.settings,
             source=rooms[one.room],

@@ -1,0 +1,46 @@
+"""What every suite must do: call it in the tests of a plug-in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay.core.case import Case
+from assay.models.goldens import read_golden
+from assay.models.onnx_file import model_digest
+from assay.ports import Suite
+
+
+def check_suite(suite: Suite, *, at_least: int = 1, made: int = 3, seed: int = 5) -> None:
+    """Raises AssertionError with a sentence that says which promise of `assay.ports.Suite` was broken.
+
+    The promises: at least `at_least` cases, each named once, as `suite/case`; the same for the same seed; the first
+    `made` of them can be made, and what is made is there: a model of the digest told, and a golden for it or a seed.
+    """
+    cases = list(suite.cases(seed=seed))
+    assert len(cases) >= at_least, f"The suite has {len(cases)} cases where at least {at_least} are promised."
+    assert cases == list(suite.cases(seed=seed)), "The suite gives other cases when it is asked again."
+    names = [case.name for case in cases]
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    assert not twice, f"Two cases are called {twice[:1]}."
+    for name in names:
+        assert name.startswith(f"{suite.name}/"), f"Case {name!r} is not named '{suite.name}/...'."
+        assert "|" not in name, f"Case {name!r} holds '|', which separates case, flow and task."
+    assert suite.about.strip(), "The suite does not say what is in it (`about`)."
+    found = list(suite.make(cases[:made], workers=1))
+    got = [case.name for case, _ in found]
+    assert got == names[:made], f"make() was asked for {names[:made]} and gave {got}."
+    for case, reason in found:
+        _check_made(case, reason)
+
+
+def _check_made(case: Case, reason: str) -> None:
+    if reason:
+        assert len(reason.split()) > 1, f"Case {case.name!r} has no files, and the reason {reason!r} tells nothing."
+        return
+    path = Path(case.model.source)
+    assert path.is_file(), f"Case {case.name!r} was made, but {path} is not there."
+    assert model_digest(path) == case.model.digest, f"The model of case {case.name!r} has another digest than told."
+    if case.inputs.golden:
+        folder = Path(case.inputs.golden)
+        golden = read_golden(folder, model_digest=case.model.digest, allow_nan=case.contract.published)
+        assert golden.outputs, f"The golden of case {case.name!r} has no outputs."

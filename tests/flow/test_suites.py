@@ -1,0 +1,137 @@
+"""`assay run` on a folder of models, from the command line to the verdict: guards, shards, expectations, repro lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from assay.suites.folder import Folder
+from assay.testing.suite_checks import check_suite
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASSAY_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def _model(folder: Path, name: str, factor: float, wrong: float = 0.0, dtype: type = np.float32) -> None:
+    """y = x * factor, with a data set whose output is off by `wrong`."""
+    own = folder / name
+    data = own / "test_data_set_0"
+    data.mkdir(parents=True)
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    graph = helper.make_graph(
+        [helper.make_node("Mul", ["x", "w"], ["y"])],
+        name,
+        [helper.make_tensor_value_info("x", kind, [2, 3])],
+        [helper.make_tensor_value_info("y", kind, [2, 3])],
+        [numpy_helper.from_array(np.array(factor, dtype), "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.save(model, str(own / "model.onnx"))
+    x = np.arange(1, 7, dtype=dtype).reshape(2, 3)
+    (data / "input_0.pb").write_bytes(numpy_helper.from_array(x, "x").SerializeToString())
+    (data / "output_0.pb").write_bytes(
+        numpy_helper.from_array((x * factor + wrong).astype(dtype), "y").SerializeToString()
+    )
+
+
+@pytest.fixture
+def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for place in range(4):
+        _model(tmp_path / "zoo", f"right{place}", 2.0 + place)
+    _model(tmp_path / "zoo", "half", 3.0, dtype=np.float16)
+    return tmp_path / "zoo"
+
+
+def assay(*arguments: str, code: int) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "assay", *arguments], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_folder_keeps_the_promises_of_a_suite_and_sees_what_changes(zoo: Path) -> None:
+    check_suite(Folder(zoo), at_least=5)
+    before = {case.name: case.model.digest for case in Folder(zoo).cases(seed=0)}
+    _model(zoo, "more", 9.0)
+    assert set(before) < {case.name for case in Folder(zoo).cases(seed=0)}
+
+
+def test_right_passes_wrong_fails_and_the_repro_line_repeats_it(zoo: Path) -> None:
+    _model(zoo, "wrong", 2.0, wrong=0.5)
+    told = assay("run", "./zoo", "--flow", "onnxruntime", "--report", "csv=out.csv", code=1)
+    rows = {row["case"]: row for row in csv.DictReader(Path("out.csv").read_text().splitlines())}
+    assert {name: row["verdict"] for name, row in rows.items()} == {
+        **{f"zoo/right{place}": "pass" for place in range(4)}, "zoo/half": "pass", "zoo/wrong": "fail"
+    }  # fmt: skip
+    (line,) = [text.strip() for text in told.splitlines() if text.strip().startswith("assay run")]
+    again = assay(*shlex.split(line)[1:], code=1)
+    assert "1 of 1 jobs recorded" in again
+
+
+def test_broken_data_is_told_and_no_data_is_held_against_the_oracle(zoo: Path) -> None:
+    (zoo / "right0" / "test_data_set_0" / "output_0.pb").unlink()
+    for path in (zoo / "right1" / "test_data_set_0").iterdir():
+        path.unlink()
+    (zoo / "right1" / "test_data_set_0").rmdir()
+    told = assay("run", "./zoo", "--flow", "onnxruntime", "--filter", "right[01]", code=1)
+    assert "has 0 outputs, the model 1" in told
+    assert "1 fail, 1 pass" in told
+
+
+def test_nothing_selected_fewer_cases_and_a_flow_that_vanished_are_never_silent(zoo: Path) -> None:
+    run = ("run", "./zoo", "--flow", "onnxruntime")
+    assert "matches none of 5 cases" in assay(*run, "--filter", "nothing*", code=5)
+    assert "no case has --dtype int8" in assay(*run, "--dtype", "int8", code=5)
+    assert "1 of 1 jobs recorded" in assay(*run, "--dtype", "float16", code=0)
+    (zoo / "right3" / "model.onnx").unlink()
+    assert "collects 4 cases, 5 are recorded" in assay(*run, code=1)
+    assay(*run, "--accept-counts", "--filter", "right0", code=0)
+    assert json.loads(Path(".assay/suite-counts.json").read_text()) == {"zoo": 4}
+    assert "there is no flow" in assay("run", "./zoo", "--flow", "nothing", code=2)
+
+
+def test_shards_merge_into_the_whole_run_and_only_if_all_are_there(zoo: Path) -> None:
+    whole = ["run", "./zoo", "--flow", "onnxruntime"]
+    files = []
+    for number in (1, 2):
+        files.append(f"shard-{number}.assay")
+        assay(*whole, "--shard", f"{number}/2", "--save", files[-1], "--history", f"h{number}", code=0)
+    assert "shard 2/2 is missing" in assay("merge", files[0], code=2)
+    assert "name each shard once" in assay("merge", files[0], files[0], code=2)
+    assert "5 pass; 5 of 5 jobs recorded" in assay("merge", *files, code=0)
+    Path("other.assay").write_bytes(b"something else")
+    assert "is no saved run" in assay("merge", files[0], "other.assay", code=2)
+
+
+def test_expectations_are_written_from_a_run_and_an_unexpected_pass_fails(zoo: Path) -> None:
+    _model(zoo, "wrong", 2.0, wrong=0.5)
+    run = ("run", "./zoo", "--flow", "onnxruntime")
+    assay(*run, code=1)
+    assert "zoo/wrong" in assay("expect", "update", "--check", code=1)
+    assay("expect", "update", "--yes", code=0)
+    assert "1 xfail, 5 pass" in assay(*run, code=0)
+    assert "nothing would change" in assay("expect", "update", "--check", code=0)
+    text = Path("expectations/onnxruntime.toml").read_text()
+    assert 'outcome = "mismatch"\nstage = "compare"' in text
+    Path("expectations/onnxruntime.toml").write_text(text.replace("zoo/wrong", "zoo/right0"))
+    assert "unexpected pass" in assay(*run, code=1)
+    Path("expectations/onnxruntime.toml").write_text(text.replace('stage = "compare"', 'stage = "load"'))
+    assert "expected was another outcome" in assay(*run, code=1)
+    Path("expectations/onnxruntime.toml").write_text('[[expect]]\noutcom = "mismatch"\n')
+    assert "outcom" in assay(*run, code=2)
