@@ -15,6 +15,8 @@ from assay.numerics.tolerance.profile import VERSION
 from assay.pipeline.house import House
 
 _HEADER = "profile.json"
+TIMES_LONGER = 4.0
+"""A derivation may take so many times the limit of a job."""
 
 
 def with_profiles(jobs: Sequence[Job], house: House) -> list[Job]:
@@ -22,7 +24,7 @@ def with_profiles(jobs: Sequence[Job], house: House) -> list[Job]:
     yet are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
     placed = [_placed(job, house.folder) if _wants(job) else job for job in jobs]
     missing = {job.profile: job for job in placed if job.profile and not (Path(job.profile) / _HEADER).is_file()}
-    asked = [msgspec.structs.replace(job, flow=_derivation(job.flow), task=Task.DERIVE) for job in missing.values()]
+    asked = [_derivation(job) for job in missing.values()]
     if asked:
         list(house.pool.launch(asked))
     return placed
@@ -34,9 +36,12 @@ def _wants(job: Job) -> bool:
     return job.task is Task.VERIFY and contract.tolerance == DERIVED and not explicit
 
 
-def _derivation(flow: Flow) -> Flow:
-    """The promise of a flow, without its backend: what the derivation depends on."""
-    return Flow(f"derive-{flow.precision}", "", precision=flow.precision, allowances=flow.allowances)
+def _derivation(job: Job) -> Job:
+    """The promise of the flow without its backend, which is what the derivation depends on; it takes some ten times as
+    long as the model itself, and has the time."""
+    flow = Flow(f"derive-{job.flow.precision}", "", precision=job.flow.precision, allowances=job.flow.allowances)
+    limits = msgspec.structs.replace(job.limits, timeout_s=TIMES_LONGER * job.limits.timeout_s)
+    return msgspec.structs.replace(job, flow=flow, task=Task.DERIVE, limits=limits)
 
 
 def _placed(job: Job, history: Path) -> Job:

@@ -1,0 +1,81 @@
+"""`assay check` by derived tolerances, on a real model and real backends: right flows pass, a flow that lies about its type does not."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+import assay
+from assay.core.result import Outcome, Result
+from assay.models.profiles import read_header
+
+DIGITS = Path(__file__).parents[2] / "examples" / "digits"
+LYING = """
+[flows]
+use = ["onnxruntime", "openvino-f32", "openvino-bf16", "lying"]
+
+[flow.lying]
+backend = "openvino"
+options = { precision = "bfloat16" }
+precision = "float32"
+
+[[model]]
+path = "classifier.onnx"
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copy(DIGITS / "models" / "classifier.onnx", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _by_flow(checked: assay.Checked) -> dict[str, Result]:
+    return {result.flow: result for result in checked.results}
+
+
+def test_right_flows_pass_and_a_flow_that_lies_about_its_type_does_not(here: Path) -> None:
+    (here / "assay.toml").write_text(LYING)
+    results = _by_flow(assay.check(measure=False))
+    for flow in ("onnxruntime", "openvino-f32", "openvino-bf16"):
+        assert results[flow].outcome is Outcome.OK, results[flow].detail
+        metrics = results[flow].comparisons[0].metrics
+        assert 0 < metrics["budget_used"] < 1
+        assert metrics["budget_used"] == max(
+            metrics[name] for name in ("budget_norm", "budget_element", "budget_slice")
+        )
+        assert {"share_out_of_torch", "share_out_of_onnx", "noise_share"} <= metrics.keys()
+    lying = results["lying"]
+    assert lying.outcome is Outcome.MISMATCH
+    assert "budget used" in lying.detail
+    assert lying.comparisons[0].metrics["budget_used"] > 100
+    profiles = list((here / ".assay" / "profiles").iterdir())
+    assert sorted(header.precision for one in profiles if (header := read_header(one))) == ["bfloat16", "float32"]
+    stamps = {one: (one / "profile.json").stat().st_mtime_ns for one in profiles}
+    (here / "assay.toml").write_text(
+        LYING.replace('"classifier.onnx"', '"classifier.onnx"\ntolerance = "fixed:0.1,0.1"')
+    )
+    again = _by_flow(assay.check(measure=False))
+    assert again["lying"].outcome is Outcome.OK, "a tolerance that the user fixed stands"
+    assert stamps == {one: (one / "profile.json").stat().st_mtime_ns for one in profiles}
+
+
+def test_a_model_without_a_derived_tolerance_says_so(here: Path) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8])
+    nodes = [
+        helper.make_node("Constant", [], ["n"], value_int=8),
+        helper.make_node("HannWindow", ["n"], ["w"]),
+        helper.make_node("Mul", ["x", "w"], ["y"]),
+    ]
+    model = helper.make_model(helper.make_graph(nodes, "g", [x], [y]), opset_imports=[helper.make_opsetid("", 21)])
+    model.ir_version = 10
+    onnx.save(model, here / "window.onnx")
+    (result,) = assay.check("window.onnx", flows=["onnxruntime"], measure=False).results
+    assert result.outcome is Outcome.OK, result.detail
+    assert any("no tolerance could be derived" in text and "HannWindow" in text for text in result.warnings)
