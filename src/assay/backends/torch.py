@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from assay.backends.availability import installed
 from assay.backends.options import positive, resolve_options
 from assay.core.flow import Flow, Option
-from assay.errors import Unavailable
+from assay.errors import Unavailable, UsageError
 from assay.ports import Availability, OptionSpec
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class Torch:
 
     name = "torch"
     accepts = "torch"
+    dynamic = True
     options = (
         OptionSpec("compiler", "eager", ("eager", "inductor", "aot-inductor"), "what turns the graph into kernels"),
         OptionSpec("precision", "model", ("model", "float64"), "the program's own types, or float64 throughout"),
@@ -59,6 +60,11 @@ class Torch:
     def _checked(self, flow: Flow) -> dict[str, Option]:
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
+        if options["precision"] == "float64" and options["compiler"] != "eager":
+            raise UsageError(
+                f'Flow "{flow.name}": options "precision" and "compiler" contradict each other: float64 is eager only; '
+                "leave one of them out."
+            )
         if flow.device != "cpu" and "device" not in flow.options:
             options["device"] = flow.device
         _check_device(str(options["device"]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay import plugins
 from assay.errors import Lowering
-from assay.models.conversion import form_of
+from assay.models.conversion import deliver, form_of
 from assay.ports import Backend, Tensor
 
 DOUBLE, OWN = "reference-f64", "reference"
@@ -28,6 +29,9 @@ def evaluate(
     """Every output of the model for every sample: of an ONNX file by the reference evaluator, of an exported program by torch
     without a compiler. Raises Lowering where it cannot."""
     form = form_of(model)
+    if form == "factory":
+        with tempfile.TemporaryDirectory(prefix="factory-") as own:
+            return evaluate(deliver(model, "torch", Path(own)), inputs, oracles=oracles)
     backend: Backend = plugins.load(plugins.BACKENDS, _BACKENDS[form])()
     flows = {flow.name: flow for flow in backend.flows}
     refusals: list[Lowering] = []

@@ -12,7 +12,7 @@ import torch
 from assay.backends.torch import Torch
 from assay.backends.torch_failures import torch_failure
 from assay.core.flow import Flow
-from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
+from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported, UsageError
 from assay.models.conversion import deliver
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
 
@@ -66,6 +66,12 @@ def test_threads_are_put_back(tiny: Path) -> None:
     flow = Flow(name="two", backend="torch", options={"threads": before + 1})
     Torch().lower(tiny, flow).run({INPUT: _IMAGE})
     assert torch.get_num_threads() == before
+
+
+def test_options_that_contradict_each_other(tiny: Path) -> None:
+    flow = Flow(name="both", backend="torch", options={"precision": "float64", "compiler": "inductor"})
+    with pytest.raises(UsageError, match="float64 is eager only"):
+        Torch().lower(tiny, flow)
 
 
 @pytest.mark.parametrize("wrong", [_IMAGE[:, :2], _IMAGE.astype(np.float64), _IMAGE[0]])

@@ -1,4 +1,4 @@
-"""RNN, GRU and LSTM, unrolled over time: the number of steps must be known while tracing."""
+"""RNN, GRU and LSTM: torch's own where it has the form, else unrolled over the steps of the example."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ def rnn(
     lengths: Tensor | None = None,
     h0: Tensor | None = None,
 ) -> Any:
+    if _is_plain(node, ["Tanh"], lengths):
+        return _by_torch(node, x, w, r, b, [h0])
+
     def direction(
         inputs: Tensor, k: int, gates: list[Gate], states: list[Tensor], back: bool
     ) -> tuple[Tensor, list[Tensor]]:
@@ -54,6 +57,9 @@ def lstm(
     peepholes: Tensor | None = None,
 ) -> Any:
     """Gates in the order i, o, f, c."""
+
+    if _is_plain(node, ["Sigmoid", "Tanh", "Tanh"], lengths) and peepholes is None and not node.get("input_forget", 0):
+        return _by_torch(node, x, w, r, b, [h0, c0])
 
     def direction(
         inputs: Tensor, k: int, gates: list[Gate], states: list[Tensor], back: bool
@@ -93,6 +99,9 @@ def gru(
 ) -> Any:
     """Gates in the order z, r, h."""
 
+    if _is_plain(node, ["Sigmoid", "Tanh"], lengths) and node.get("linear_before_reset", 0):
+        return _by_torch(node, x, w, r, b, [h0])
+
     def direction(
         inputs: Tensor, k: int, gates: list[Gate], states: list[Tensor], back: bool
     ) -> tuple[Tensor, list[Tensor]]:
@@ -118,6 +127,51 @@ def gru(
 
     y, (h,) = _directions(node, x, r, [h0], ["Sigmoid", "Tanh"], direction)
     return y, h
+
+
+_ORDER = {"RNN": (0,), "LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2)}
+"""Where torch's gates are in ONNX's: i f g o of i o f c, r z n of z r h."""
+
+
+def _is_plain(node: Node, defaults: list[str], lengths: Tensor | None) -> bool:
+    names = node.get("activations")
+    usual = names is None or [one.lower() for one in names] == [
+        one.lower() for one in defaults * (len(names) // len(defaults))
+    ]
+    return usual and lengths is None and node.get("clip") is None
+
+
+def _by_torch(
+    node: Node, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, given: Sequence[Tensor | None]
+) -> tuple[Tensor, ...]:
+    """One layer of torch's own, which takes any number of steps."""
+    batch_first = bool(node.get("layout", 0))
+    states = [None if one is None else one.transpose(0, 1) if batch_first else one for one in given]
+    x = x.transpose(0, 1) if batch_first else x
+    backwards = node.get("direction", "forward") == "reverse"
+    count, size = w.shape[0], r.shape[-1]
+    order = _ORDER[node.operator]
+
+    def sorted_gates(matrix: Tensor) -> Tensor:
+        parts = matrix.chunk(len(order))
+        return matrix if len(order) == 1 else torch.cat([parts[i] for i in order])
+
+    weights = []
+    for k in range(count):
+        weights += [sorted_gates(w[k]), sorted_gates(r[k])]
+        if b is not None:
+            weights += [sorted_gates(one) for one in b[k].chunk(2)]
+    zeros = x.new_zeros(count, x.shape[1], size)
+    start = [zeros if one is None else one for one in states]
+    function: Any = {"RNN": torch.rnn_tanh, "LSTM": torch.lstm, "GRU": torch.gru}[node.operator]
+    fed = torch.flip(x, [0]) if backwards else x
+    hx = start if node.operator == "LSTM" else start[0]
+    y, *ends = function(fed, hx, weights, b is not None, 1, 0.0, False, count == 2, False)
+    y = torch.flip(y, [0]) if backwards else y
+    y = y.reshape(y.shape[0], y.shape[1], count, size)
+    if batch_first:
+        return (y.transpose(0, 1), *(one.transpose(0, 1) for one in ends))
+    return (y.permute(0, 2, 1, 3), *ends)
 
 
 Direction = Callable[[Tensor, int, list[Gate], list[Tensor], bool], tuple[Tensor, list[Tensor]]]
