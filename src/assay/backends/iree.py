@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
 from assay.backends.feeds import check_feeds
 from assay.backends.iree_compile import Target, compiled
@@ -19,6 +20,7 @@ from assay.backends.placements import coarsest
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
 from assay.errors import InvalidModel
+from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.vmfb"
@@ -41,6 +43,7 @@ class Declared(msgspec.Struct, frozen=True):
     signature: Signature
     target: Target
     placements: tuple[Placement, ...]
+    digest: str = ""
 
 
 class IREE:
@@ -89,6 +92,7 @@ class IREE:
         """The module. Raises NotRunnable where its device is not here."""
         threads = positive(resolve_options(self.options, flow), "threads", flow)
         declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
+        check_artifact(folder / _ARTIFACT, declared.digest)
         engine = IREEEngine((folder / _ARTIFACT).read_bytes(), declared, threads)
         engine.ready()
         return engine
@@ -148,7 +152,8 @@ class IREEEngine:
     def save(self, folder: Path) -> None:
         """One module for this kind of processor or device."""
         (folder / _ARTIFACT).write_bytes(self._module)
-        (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
+        declared = msgspec.structs.replace(self._declared, digest=file_digest(folder / _ARTIFACT))
+        (folder / _DECLARED).write_bytes(msgspec.json.encode(declared))
 
     def facts(self) -> BuildFacts:
         """Placements are the dispatches of the module, in the type that each one's name ends with."""

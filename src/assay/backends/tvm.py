@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
 from assay.backends.feeds import check_feeds
 from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
@@ -21,6 +22,7 @@ from assay.backends.tvm_failures import broken, tvm_failure
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
 from assay.errors import NotRunnable, Unsupported
+from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.so"
@@ -34,6 +36,7 @@ class Declared(msgspec.Struct, frozen=True):
 
     signature: Signature
     target: dict[str, str | int]
+    digest: str = ""
 
 
 class TVM:
@@ -86,6 +89,7 @@ class TVM:
         options = resolve_options(self.options, flow)
         threads = positive(options, "threads", flow)
         declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
+        check_artifact(folder / _ARTIFACT, declared.digest)
         _demand_device(str(declared.target["kind"]))
         # The loader knows a library by its path: another one at the same path, as of the next job, would be this one.
         with tempfile.TemporaryDirectory(prefix="assay-tvm-") as own:
@@ -121,7 +125,8 @@ class TVMEngine:
             self._executable.export_library(str(folder / _ARTIFACT))
         except (RuntimeError, OSError) as error:
             raise tvm_failure(error, while_="linking the library (it needs a C++ compiler on PATH)") from error
-        (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
+        declared = msgspec.structs.replace(self._declared, digest=file_digest(folder / _ARTIFACT))
+        (folder / _DECLARED).write_bytes(msgspec.json.encode(declared))
 
     def facts(self) -> BuildFacts:
         """Placements are the kernels that one run called, each in the type of its last argument, which is its result."""

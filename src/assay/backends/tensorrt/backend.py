@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from assay.backends.artifacts import check_artifact
 from assay.backends.onnx_checked import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options
 from assay.backends.tensorrt.api import api_of
@@ -84,6 +85,7 @@ class TensorRT:
         """The plan. Raises InvalidModel for one of another version or another GPU."""
         settings_of(resolve_options(self.options, flow), flow)
         declared = msgspec.json.decode((folder / DECLARED).read_bytes(), type=Declared)
+        check_artifact(folder / PLAN, declared.digest)
         trt = _library()
         listener = Listener(trt)
         return TensorRTEngine(trt, api_of(trt), (folder / PLAN).read_bytes(), declared, listener, cuda())

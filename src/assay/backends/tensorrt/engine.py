@@ -20,6 +20,7 @@ from assay.backends.tensorrt.settings import Settings
 from assay.core.dtype import dtype_name, numpy_dtype
 from assay.core.result import BuildFacts
 from assay.errors import NotRunnable, Unsupported
+from assay.models.files import file_digest
 from assay.ports import Tensor, Tensors
 
 PLAN, DECLARED = "model.plan", "declared.json"
@@ -34,6 +35,7 @@ class Declared(msgspec.Struct, frozen=True):
 
     signature: Signature
     settings: Settings
+    digest: str = ""
 
 
 class TensorRTEngine:
@@ -81,7 +83,8 @@ class TensorRTEngine:
     def save(self, folder: Path) -> None:
         """The plan: for this version of TensorRT and this kind of GPU, or for later versions where it was asked for."""
         (folder / PLAN).write_bytes(self._plan)
-        (folder / DECLARED).write_bytes(msgspec.json.encode(self._declared))
+        declared = msgspec.structs.replace(self._declared, digest=file_digest(folder / PLAN))
+        (folder / DECLARED).write_bytes(msgspec.json.encode(declared))
 
     def facts(self) -> BuildFacts:
         """Placements are the layers of the engine inspector; `precision` is the coarsest that any of them computes in."""

@@ -1,0 +1,220 @@
+"""IREE itself: what runs here, what is lowered only, names, and the traps of importer and runtime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from assay.backends.iree import IREE
+from assay.backends.iree_compile import dispatches
+from assay.backends.iree_failures import compiler_failure, runtime_failure
+from assay.backends.iree_runtime import open_device
+from assay.core.flow import Flow
+from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
+from assay.testing.backend_checks import check_backend
+from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
+
+_FLOWS = {flow.name: flow for flow in IREE.flows}
+_FLOW = _FLOWS["iree-llvm-cpu"]
+_IMAGE = np.random.default_rng(0).normal(size=(2, 3, 8, 8)).astype(np.float32)
+
+
+def _has(driver: str) -> bool:
+    try:
+        open_device(driver, 1)
+    except NotRunnable:
+        return False
+    return True
+
+
+class _WithoutVMVX(IREE):
+    """VMVX cannot run the conformance model: see `test_vmvx_and_a_dynamic_batch`."""
+
+    flows = tuple(flow for flow in IREE.flows if flow.name != "iree-vmvx")
+
+
+_WithoutVMVX.__module__, _WithoutVMVX.__qualname__ = IREE.__module__, IREE.__qualname__
+
+
+def test_conforms() -> None:
+    """On a machine without a Vulkan driver `iree-vulkan` conforms as a flow that is lowered only."""
+    check_backend(_WithoutVMVX())
+
+
+def _static(path: Path) -> Path:
+    model = onnx.load(tiny_model(path))
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = 2
+    onnx.save(model, path)
+    return path
+
+
+def test_vmvx_and_a_fixed_batch(tmp_path: Path) -> None:
+    engine = IREE().lower(_static(tmp_path / "tiny.onnx"), _FLOWS["iree-vmvx"])
+    engine.save(tmp_path)
+    outputs = IREE().load(tmp_path, _FLOWS["iree-vmvx"]).run({INPUT: _IMAGE})
+    np.testing.assert_allclose(outputs["scores"], tiny_expected(_IMAGE)["scores"], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.xfail(
+    raises=Lowering, reason="iree 3.13: a convolution fused with a relu over a dynamic batch asks for too much memory"
+)
+def test_vmvx_and_a_dynamic_batch(tmp_path: Path) -> None:
+    IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS["iree-vmvx"]).run({INPUT: _IMAGE})
+
+
+def test_vulkan_gives_its_answers_back(tmp_path: Path) -> None:
+    """DeviceArray.to_host of 3.13 fails on a software driver: pointers there have to be aligned to a page."""
+    if not _has("vulkan"):
+        pytest.skip("no Vulkan driver: apt install mesa-vulkan-drivers")
+    engine = IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS["iree-vulkan"])
+    outputs = engine.run({INPUT: _IMAGE})
+    for name, wanted in tiny_expected(_IMAGE).items():
+        np.testing.assert_allclose(outputs[name], wanted, rtol=1e-5, atol=1e-5)
+        assert outputs[name].dtype == wanted.dtype
+
+
+@pytest.mark.parametrize(("flow", "driver"), [("iree-cuda", "cuda"), ("iree-rocm", "hip"), ("iree-metal", "metal")])
+def test_lowered_without_its_device(flow: str, driver: str, tmp_path: Path) -> None:
+    if _has(driver):
+        pytest.skip("its device is here")
+    engine = IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS[flow])
+    engine.save(tmp_path)
+    facts = engine.facts()
+    assert facts.precision == "float32"
+    assert "conv" in {one.operator for one in facts.placements}
+    with pytest.raises(NotRunnable, match=driver):
+        IREE().load(tmp_path, _FLOWS[flow])
+
+
+def test_threads_are_those_asked_for(tmp_path: Path) -> None:
+    flow = Flow(name="two", backend="iree", options={"threads": 2})
+    outputs = IREE().lower(tiny_model(tmp_path / "tiny.onnx"), flow).run({INPUT: _IMAGE})
+    np.testing.assert_allclose(outputs["scores"], tiny_expected(_IMAGE)["scores"], rtol=1e-5, atol=1e-6)
+
+
+def test_a_graph_of_any_name(write: Any) -> None:
+    for name in ("main_graph", "torch-jit-export", "g"):
+        path = write("g (float[n] x) => (float[n] y) { y = Relu(x) }", name="named")
+        model = onnx.load(path)
+        model.graph.name = name
+        onnx.save(model, path)
+        assert IREE().lower(path, _FLOW).run({"x": np.array([-1.0, 2.0], np.float32)})["y"].tolist() == [0, 2]
+
+
+def test_names_order_and_what_is_not_read(write: Any) -> None:
+    text = (
+        "g (float[n] a, float[m] unread, float[n] b) => (float[n] z, float[n] a2) { z = Sub(a, b)\n a2 = Identity(a) }"
+    )
+    engine = IREE().lower(write(text), _FLOW)
+    one, two = np.array([1, 2], np.float32), np.array([5, 5], np.float32)
+    outputs = engine.run({"b": two, "a": one, "unread": np.ones(3, np.float32)})
+    assert {name: array.tolist() for name, array in outputs.items()} == {"z": [-4, -3], "a2": [1, 2]}
+    assert list(outputs) == ["z", "a2"]
+
+
+def test_types_and_ranks(write: Any) -> None:
+    engine = IREE().lower(write("g (float x) => (bool y) { y = IsNaN(x) }"), _FLOW)
+    answer = engine.run({"x": np.array(np.nan, np.float32)})["y"]
+    assert (answer.shape, answer.dtype, bool(answer)) == ((), np.bool_, True)
+    engine = IREE().lower(write("g (bool[n] x) => (bool[n] y) { y = Not(x) }"), _FLOW)
+    assert engine.run({"x": np.array([True, False])})["y"].tolist() == [False, True]
+    engine = IREE().lower(write("g (bfloat16[n] x) => (float[n] y) { y = Cast<to = 1>(x) }"), _FLOW)
+    import ml_dtypes
+
+    assert engine.run({"x": np.array([1.5], ml_dtypes.bfloat16)})["y"].tolist() == [1.5]
+
+
+def test_results_are_copies(tmp_path: Path) -> None:
+    engine = IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    first = engine.run({INPUT: _IMAGE})["scores"]
+    kept = first.copy()
+    engine.run({INPUT: _IMAGE * 2})
+    assert np.array_equal(first, kept)
+
+
+@pytest.mark.parametrize("wrong", [_IMAGE[:, :2], _IMAGE.astype(np.float64), _IMAGE[0]])
+def test_inputs_are_checked(tmp_path: Path, wrong: Any) -> None:
+    engine = IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+    with pytest.raises(ValueError, match='Input "image"'):
+        engine.run({INPUT: wrong})
+
+
+def test_text_is_refused(write: Any) -> None:
+    with pytest.raises(Unsupported, match="does not pass through iree"):
+        IREE().lower(write("g (string[n] x) => (string[n] y) { y = Identity(x) }"), _FLOW)
+
+
+def test_an_operator_of_another_domain_is_not_taken_for_onnx(write: Any) -> None:
+    text = "g (float[1] x) => (float[1] y) { y = my.domain.Relu(x) }"
+    with pytest.raises(Unsupported, match=r"has no my\.domain\.Relu"):
+        IREE().lower(write(text, more=', "my.domain" : 1'), _FLOW)
+
+
+def test_an_operator_without_a_lowering_is_named(write: Any) -> None:
+    text = "g (float[1, 3] x) => (float[1, 3] y) { [det] y = Det(x) }".replace("Det(x)", "LpNormalization<p = 1>(x)")
+    with pytest.raises(Unsupported, match="no lowering of ONNX LpNormalization") as caught:
+        IREE().lower(write(text.replace("[det] ", "")), _FLOW)
+    assert caught.value.node == "y"
+
+
+_ILLEGAL = (
+    "<unknown>:0: error: loc(\"fancy\"): failed to legalize operation 'torch.operator' that was explicitly marked illegal: "
+    '%0 = "torch.operator"(%arg0) <{name = "onnx.Fancy"}> : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>'
+)
+
+
+def test_an_older_opset_is_not_converted_silently() -> None:
+    old, new = compiler_failure(_ILLEGAL, 13), compiler_failure(_ILLEGAL, 17)
+    assert isinstance(old, Unsupported)
+    assert "written for opset 13" in str(old)
+    assert "transform opset:17" in str(old)
+    assert isinstance(new, Unsupported)
+    assert "opset" not in str(new)
+    assert new.node == "fancy"
+
+
+def test_words_of_failures() -> None:
+    assert "signal 11" in str(compiler_failure("Error code: -11\nDiagnostics:\n\nInvoked with: x", 17))
+    assert isinstance(
+        compiler_failure("<stdin>:1:1: error: missing GPU target in #hal.executable.target", 17), Unsupported
+    )
+    dispatch = "c/allocator_libc.c:57: RESOURCE_EXHAUSTED; failed; while invoking native function hal.fence.await;"
+    assert type(runtime_failure(dispatch)) is Lowering
+    assert isinstance(
+        runtime_failure("x.c:1: RESOURCE_EXHAUSTED; while invoking native function hal.device.queue.alloca"),
+        MemoryError,
+    )
+
+
+def test_names_of_dispatches() -> None:
+    source = "\n".join(
+        f"hal.executable.export public @{name} ordinal(0)"
+        for name in (
+            "main$async_dispatch_0_conv_Dx4x8x8x3x3x3_f32",
+            "main$async_dispatch_1_matmul_like_Dx5x4_f16xf16xf32",
+            "main$async_dispatch_2_slow_memcpy",
+            "main$async_dispatch_3_elementwise_broadcast_D_i32xf32",
+        )
+    )
+    assert [(one.operator, one.precision, one.role) for one in dispatches([source], "vmvx")] == [
+        ("conv", "float32", ""),
+        ("elementwise_broadcast", "float32", ""),
+        ("matmul_like", "float16", ""),
+        ("slow_memcpy", "", "reformat"),
+    ]
+
+
+def test_a_truncated_artifact(tmp_path: Path) -> None:
+    IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW).save(tmp_path)
+    file = tmp_path / "model.vmfb"
+    file.write_bytes(file.read_bytes()[:2000])
+    with pytest.raises(InvalidModel, match="truncated or replaced"):
+        IREE().load(tmp_path, _FLOW)
+    file.unlink()
+    with pytest.raises(InvalidModel, match="is missing"):
+        IREE().load(tmp_path, _FLOW)
