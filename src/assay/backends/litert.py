@@ -1,0 +1,148 @@
+"""LiteRT: exported programs converted by litert-torch, run by its interpreter; int8 weights by ai-edge-quantizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.backends.artifact import read_artifact, read_record
+from assay.backends.availability import installed
+from assay.backends.feeds import check_feeds
+from assay.backends.litert_convert import converted, first_number
+from assay.backends.options import positive, resolve_options
+from assay.backends.placements import count
+from assay.core.flow import Flow, Option
+from assay.core.model import TensorSpec
+from assay.core.result import BuildFacts, Placement
+from assay.errors import InvalidModel, Unsupported
+from assay.models.program import open_program
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
+
+_ARTIFACT = "model.tflite"
+_DECLARED = "declared.json"
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """What the file itself has forgotten: names, and the sizes that were compiled in for symbols."""
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    sizes: dict[str, int]
+
+
+class LiteRt:
+    """Conformance: `assay.testing.check_backend`.
+
+    Shapes are compiled in: litert-torch 0.10 fails to trace a dynamic batch. Symbols take their usual size.
+    """
+
+    name = "litert"
+    accepts = "torch"
+    dynamic = False
+    requires = ("ai-edge-litert==2.3.0", "ai-edge-quantizer==0.10.0", "litert-torch==0.10.0", "torch==2.13.0")
+    options = (
+        OptionSpec("weights", "float32", ("float32", "int8"), "int8: per channel, activations quantized while running"),
+        OptionSpec("threads", 1, help="threads of one inference"),
+    )
+    flows = (
+        Flow(name="litert-f32", backend="litert", environment="litert"),
+        Flow(name="litert-int8", backend="litert", environment="litert", options={"weights": "int8"}, precision="int8"),
+    )
+
+    def availability(self) -> Availability:
+        """From the package metadata, of the converter, the quantizer and the runtime."""
+        parts = [
+            installed("ai-edge-litert", "ai_edge_litert", "litert"),
+            installed("litert-torch", "litert_torch", "litert"),
+            installed("ai-edge-quantizer", "ai_edge_quantizer", "litert"),
+        ]
+        return next((one for one in parts if not one.available), parts[0])
+
+    def prepare(self) -> None:
+        """Import the converter and the runtime."""
+        import ai_edge_litert.interpreter  # noqa: F401
+        import litert_torch  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> LiteRtEngine:
+        """Converted for the usual size of every symbol."""
+        options = resolve_options(self.options, flow)
+        positive(options, "threads", flow)
+        program, sizes, content = converted(open_program(model), flow.dims, str(options["weights"]))
+        inputs = tuple(
+            msgspec.structs.replace(spec, shape=tuple(sizes.get(str(one), one) for one in spec.shape))
+            for spec in program.inputs
+        )
+        return LiteRtEngine(Declared(inputs, program.outputs, sizes), content, options)
+
+    def load(self, folder: Path, flow: Flow) -> LiteRtEngine:
+        """The flatbuffer; the number of threads is the flow's."""
+        options = resolve_options(self.options, flow)
+        positive(options, "threads", flow)
+        return LiteRtEngine(read_record(folder / _DECLARED, Declared), read_artifact(folder / _ARTIFACT), options)
+
+
+class LiteRtEngine:
+    """One interpreter, with XNNPACK as it comes."""
+
+    def __init__(self, declared: Declared, content: bytes, options: dict[str, Option]) -> None:
+        from ai_edge_litert.interpreter import Interpreter
+
+        self._declared, self._content, self._options = declared, content, options
+        self._cast: dict[str, str] = {}
+        try:
+            self._interpreter: Any = Interpreter(model_content=content, num_threads=options["threads"])
+            self._runner: Any = self._interpreter.get_signature_runner()
+        except (ValueError, RuntimeError) as error:
+            raise InvalidModel(f"LiteRT cannot open the converted model: {' '.join(str(error).split())}") from error
+        self._feeds = sorted(self._runner.get_input_details(), key=first_number)
+        self._answers = sorted(self._runner.get_output_details(), key=first_number)
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Raises Unsupported for a size that the model takes and the file was not converted for."""
+        declared = self._declared
+        try:
+            check_feeds(tensors, declared.inputs)
+        except ValueError as error:
+            if declared.sizes and all(spec.name in tensors for spec in declared.inputs):
+                sizes = ", ".join(f"{name}={size}" for name, size in declared.sizes.items())
+                raise Unsupported(f"{error} It was converted for {sizes}; give other sizes with --dim.") from error
+            raise
+        feeds = {key: tensors[spec.name] for key, spec in zip(self._feeds, declared.inputs, strict=True)}
+        answers = self._runner(**feeds)
+        return {spec.name: np.array(answers[key]) for key, spec in zip(self._answers, declared.outputs, strict=True)}
+
+    def save(self, folder: Path) -> None:
+        """The flatbuffer that a device would get, and the names that it does not hold."""
+        (folder / _ARTIFACT).write_bytes(self._content)
+        (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
+
+    def facts(self) -> BuildFacts:
+        """Operators from the interpreter (a private method: there is no other); int8 where a weight is."""
+        from importlib import metadata
+
+        placements = self._placements()
+        kinds = {np.dtype(one["dtype"]).name for one in self._interpreter.get_tensor_details()}
+        return BuildFacts(
+            backend_version=metadata.version("ai-edge-litert"),
+            precision="int8" if "int8" in kinds else "float16" if "float16" in kinds else "float32",
+            placements=placements,
+            options={
+                **{name: str(value) for name, value in self._options.items()},
+                **{f"cast.{name}": text for name, text in self._cast.items()},
+                **{f"size.{name}": str(size) for name, size in self._declared.sizes.items()},
+            },
+        )
+
+    def _placements(self) -> tuple[Placement, ...]:
+        """What XNNPACK took is one operator named DELEGATE and the operators that it stands for, both listed."""
+        details = {one["index"]: np.dtype(one["dtype"]).name for one in self._interpreter.get_tensor_details()}
+        rows = []
+        for one in self._interpreter._get_ops_details():
+            if one["op_name"] == "DELEGATE":
+                continue
+            made = [details.get(index, "") for index in one["outputs"]]
+            rows.append((str(one["op_name"]), "CPU", made[0] if made else "", "compute"))
+        return count(rows)

@@ -1,0 +1,72 @@
+"""From an exported program to the bytes of a .tflite."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+from assay.errors import Lowering, Unsupported
+from assay.models.program import Program
+from assay.models.reexport import reexport
+
+_MISSING = re.compile(
+    r"(?:Lowering not found|not supported|Unsupported|not implemented|failed to legalize)", re.IGNORECASE
+)
+_OPERATOR = re.compile(r"(?:aten|prims|quantized_decomposed)[.:]+([A-Za-z0-9_]+)")
+
+
+def converted(
+    program: Program, dims: Mapping[str, tuple[int, int, int]], weights: str
+) -> tuple[Program, dict[str, int], bytes]:
+    """The program at fixed sizes, those sizes, and the file. Raises Unsupported, Lowering or MemoryError."""
+    import litert_torch
+
+    sizes = {
+        one: dims[one][1] if one in dims else 1 for spec in program.inputs for one in spec.shape if isinstance(one, str)
+    }
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="assay-litert-") as name:
+        warnings.simplefilter("ignore")
+        path = Path(name) / "model.tflite"
+        try:
+            if sizes:
+                program = reexport(program, {one: (size, size) for one, size in sizes.items()}, usual=sizes)
+            args, kwargs = program.exported.example_inputs
+            litert_torch.convert(program.exported.module(), args, kwargs or None).export(str(path))
+            if weights == "int8":
+                path = _quantized(path)
+        except MemoryError:
+            raise
+        except Exception as error:  # the converter raises whatever torch, MLIR or itself raised
+            raise failure(error) from error
+        return program, sizes, path.read_bytes()
+
+
+def _quantized(path: Path) -> Path:
+    """Weights in int8 per channel; activations are quantized while running, so that nothing is calibrated."""
+    from ai_edge_quantizer import quantizer, recipe
+
+    made = path.with_name("quantized.tflite")
+    one = quantizer.Quantizer(str(path))
+    one.load_quantization_recipe(recipe.dynamic_wi8_afp32())
+    one.quantize().export_model(str(made))
+    return made
+
+
+def failure(error: BaseException) -> Lowering:
+    """What litert-torch 0.10 says, with the operator where it names one."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    found = _OPERATOR.search(text)
+    operator = found.group(1) if found else ""
+    short = text if len(text) <= 400 else f"{text[:399]}…"
+    if _MISSING.search(text):
+        return Unsupported(f"litert-torch does not convert it: {short}", node=operator)
+    return Lowering(f"litert-torch: {type(error).__name__}: {short}", node=operator)
+
+
+def first_number(name: str) -> tuple[int, str]:
+    """The order of `args_10` after `args_9`."""
+    found = re.search(r"\d+", name)
+    return int(found[0]) if found else 0, name
