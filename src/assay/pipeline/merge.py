@@ -41,30 +41,31 @@ def save_run(path: Path, checked: Checked) -> None:
 def merge(paths: Sequence[Path], house: House) -> Checked:
     """Record the shards as one run and judge it. Raises UsageError where they are not the shards of one run: another
     command, a shard twice, missing or unfinished."""
-    saved = {path: _load(path) for path in paths}
-    first = next(iter(saved.values()), None)
-    if first is None:
+    saved = [(path, _load(path)) for path in paths]
+    if not saved:
         raise UsageError("nothing to merge: name the files that `assay run --save FILE` wrote")
-    command, _ = without_shard(first.run.command)
-    shards: dict[tuple[int, int], Path] = {}
-    for path, one in saved.items():
+    command, _ = without_shard(saved[0][1].run.command)
+    shards: dict[tuple[int, int], tuple[Path, _Saved]] = {}
+    for path, one in saved:
         other, shard = without_shard(one.run.command)
         if other != command:
             raise UsageError(
                 f"{path} is of another run ('{other}' instead of '{command}'); merge shards of one command"
             )
         if shard in shards:
-            raise UsageError(f"{path} and {shards[shard]} are both shard {shard[0]}/{shard[1]}; name each shard once")
+            raise UsageError(
+                f"{path} and {shards[shard][0]} are both shard {shard[0]}/{shard[1]}; name each shard once"
+            )
         if one.run.status != "complete":
             raise UsageError(f"{path} is {one.run.status}; finish it with `assay resume` and save it again")
-        shards[shard] = path
+        shards[shard] = (path, one)
     totals = sorted({total for _, total in shards})
     missing = sorted(set(range(1, totals[0] + 1)) - {number for number, _ in shards})
     if len(totals) > 1:
         raise UsageError(f"shards of {totals[0]} and of {totals[1]} do not fit together; merge shards of one division")
     if missing:
         raise UsageError(f"shard {missing[0]}/{totals[0]} is missing; name all {totals[0]} files")
-    ordered = [saved[shards[shard]] for shard in sorted(shards)]
+    ordered = [shards[shard][1] for shard in sorted(shards)]
     run = _joined(command, [one.run for one in ordered])
     results = tuple(result for one in ordered for result in one.results)
     house.store.open_run(run)

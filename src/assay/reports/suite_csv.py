@@ -1,0 +1,134 @@
+"""A run over suites for a spreadsheet: the columns of ExecuTorch's backend tester first, in its words, then ours."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from assay.core.repro import repro_line
+from assay.core.result import Outcome, Result, Stage
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.reports.csv import guarded
+from assay.reports.rows import Entry, entries, figures
+
+PEER = (
+    "Test ID", "Test Case", "Subtest", "Flow", "Params", "Result", "Result Detail", "Delegated", "Quantize Time (s)",
+    "Lower Time (s)", "Delegated Nodes", "Undelegated Nodes", "Delegated Ops", "Undelegated Ops", "PTE Size (Kb)",
+    *(f"Output {place} {what}" for place in (0, 1) for what in ("Error Max", "Error MAE", "SNR")), "Error",
+)  # fmt: skip
+"""The 22 columns of its reports, with its names: scripts that read those read this."""
+
+OURS = (
+    "run", "case", "verdict", "reason", "outcome", "stage", "cause", "node", "seed", "inputs", "budget_used", "max_abs", "rtol", "atol",
+    *(f"{stage.value}_s" for stage in Stage if stage is not Stage.START), "seconds", "peak_memory_bytes",
+    "artifact_bytes", "precision", "backend_version", "attempts", "repro",
+)  # fmt: skip
+
+_RESULT = {"pass": "Pass", "xfail": "Fail", "skip": "Skip"}
+_STAGES = {
+    Stage.TRANSFORM: "Fail (Quantize)",
+    Stage.LOWER: "Fail (Lowering)",
+    Stage.SAVE: "Fail (Lowering)",
+    Stage.LOAD: "Fail (PTE Load)",
+    Stage.RUN: "Fail (PTE Run)",
+    Stage.COMPARE: "Fail (Output Mismatch)",
+}
+
+
+class SuiteCsv:
+    """Columns as in `PEER` and `OURS`, at full precision; a cell is empty where nothing was observed."""
+
+    name = "suite-csv"
+    suffix = ".csv"
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+        """One line per job; text that a spreadsheet would take for a formula starts with an apostrophe."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow((*PEER, *OURS))
+        for entry in entries(run, results, judgement):
+            writer.writerow([*_peer(entry), *_ours(run, entry)])
+        return out.getvalue()
+
+
+def _peer(entry: Entry) -> list[str]:
+    case, flow = entry.names
+    base, _, params = case.partition("-")
+    result = entry.result
+    cells = [case, base, "0", flow, params, _RESULT.get(entry.word, "Fail"), _detail(result)]
+    if result is None:
+        return [*(guarded(one) for one in cells), *("" for _ in range(len(PEER) - len(cells)))]
+    took = {one.stage: one.seconds for one in result.stage_times}
+    left = result.facts.undelegated
+    ops = ", ".join(f"{one.operator}: {one.count}" for one in result.facts.placements)
+    delegated = result.facts.delegated
+    cells += [
+        "False" if delegated == 0 else "True",
+        _number(took.get(Stage.TRANSFORM)),
+        _number(took.get(Stage.LOWER)),
+        _number(delegated if delegated is not None else sum(one.count for one in result.facts.placements) - len(left)),
+        str(len(left)),
+        ops,
+        ", ".join(left),
+        _number(result.facts.artifact_bytes / 1000 if result.facts.artifact_bytes else None),
+    ]
+    for place in (0, 1):
+        metrics = result.comparisons[place].metrics if place < len(result.comparisons) else {}
+        cells += [_number(metrics.get(name)) for name in ("max_abs", "mean_abs", "sqnr_db")]
+    cells.append("" if result.outcome is Outcome.OK else result.detail)
+    return [guarded(cell) for cell in cells]
+
+
+def _detail(result: Result | None) -> str:
+    if result is None:
+        return "Skipped"
+    if result.outcome in (Outcome.OK, Outcome.MISTRUSTED):
+        return "Success (Delegated)" if result.facts.delegated != 0 else "Success (Undelegated)"
+    if result.outcome is Outcome.UNDELEGATED:
+        return "Success (Undelegated)"
+    if result.outcome in (Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE, Outcome.LOWERED):
+        return "Skipped"
+    if result.outcome is Outcome.CRASH:
+        return "Process Crash"
+    return _STAGES.get(result.stage, "Fail (Other)")
+
+
+def _ours(run: Run, entry: Entry) -> list[str]:
+    result, job = entry.result, entry.job
+    seen = figures([entry])
+    took = {one.stage: one.seconds for one in result.stage_times} if result else {}
+    compared = result.comparisons[0] if result and result.comparisons else None
+    specs = job.case.model.inputs if job else ()
+    text = [
+        run.id,
+        entry.names[0],
+        entry.word,
+        entry.reason,
+        result.outcome.value if result else "",
+        result.stage.value if result else "",
+        result.cause.value if result else "",
+        result.node if result else "",
+        str(job.case.inputs.seed) if job else "",
+        "; ".join(f"{one.name} {one.dtype}[{', '.join(map(str, one.shape))}]" for one in specs),
+    ]
+    return [
+        *(guarded(one) for one in text),
+        _number(seen.budget_used),
+        _number(seen.max_abs),
+        _number(compared.rtol if compared else None),
+        _number(compared.atol if compared else None),
+        *(_number(took.get(stage)) for stage in Stage if stage is not Stage.START),
+        _number(result.seconds if result else None),
+        _number(seen.memory_bytes or None),
+        _number(seen.artifact_bytes or None),
+        result.facts.precision if result else "",
+        result.facts.backend_version if result else "",
+        str(result.attempts) if result else "",
+        guarded(repro_line(run, entry.asked)),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else repr(value)

@@ -1,0 +1,85 @@
+"""A summary of a run over suites: the pass table by flow, by element type, what the failures are, and how to repeat them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from assay.core.repro import repro_line
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.reports.markdown import escaped
+from assay.reports.matrix import tally
+from assay.reports.plain import one_line
+from assay.reports.rows import SEVERITY, Row, headline, rows
+
+FAILURES_SHOWN = 100
+_WORDS = ("pass", "xfail", "skip", "inconclusive", "xpass", "fail", "error", "not run")
+
+
+class SuiteMarkdown:
+    """GitHub's dialect, for a job summary; at most `FAILURES_SHOWN` failing cases, the rest counted."""
+
+    name = "suite-markdown"
+    suffix = ".md"
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+        """Names and messages are escaped: none can end a table or a link."""
+        found = rows(run, results, judgement)
+        word, reason = headline(judgement)
+        lines = [f"## Assay: {word}", "", escaped(reason), ""]
+        lines += ["### By flow", "", *_table("flow", found, lambda row: row.flow), ""]
+        lines += ["### By suite and flow", "", *_table("suite", found, _suite), ""]
+        lines += ["### By element type and flow", "", *_table("type", found, _types), ""]
+        return "\n".join([*lines, *_outcomes(found), *_failing(run, found)]) + "\n"
+
+
+def _suite(row: Row) -> str:
+    return f"{row.case.partition('/')[0]} on {row.flow}"
+
+
+def _types(row: Row) -> str:
+    job = row.entries[0].job
+    types = sorted({one.dtype for one in job.case.model.inputs}) if job else []
+    return f"{', '.join(types) or 'no input'} on {row.flow}"
+
+
+def _table(what: str, found: Sequence[Row], key: Callable[[Row], str]) -> list[str]:
+    table = tally(found, key)
+    lines = [f"| {what} | cases | passed | {' | '.join(_WORDS)} |", "|---|--:|--:|" + "--:|" * len(_WORDS)]
+    for name in sorted(table):
+        words = sum(table[name].values(), Counter[str]())
+        total = sum(words.values())
+        cells = " | ".join(str(words[word] or "") for word in _WORDS)
+        lines.append(f"| {escaped(name, 120)} | {total} | {100 * words['pass'] / total:.1f} % | {cells} |")
+    return lines
+
+
+def _outcomes(found: Sequence[Row]) -> list[str]:
+    counted = Counter(
+        (row.flow, entry.result.outcome.value, entry.result.stage.value)
+        for row in found
+        for entry in row.entries
+        if entry.result is not None and entry.word != "pass"
+    )
+    if not counted:
+        return []
+    lines = ["### What the others are", "", "| flow | outcome | stage | cases |", "|---|---|---|--:|"]
+    lines += [f"| {escaped(f)} | {o} | {s} | {count} |" for (f, o, s), count in sorted(counted.items())]
+    return [*lines, ""]
+
+
+def _failing(run: Run, found: Sequence[Row]) -> list[str]:
+    bad = [entry for row in found for entry in row.entries if entry.word not in ("pass", "xfail", "skip")]
+    bad.sort(key=lambda entry: SEVERITY.index(entry.word))
+    lines = ["### Failing cases", ""] if bad else []
+    for entry in bad[:FAILURES_SHOWN]:
+        case, flow = entry.names
+        lines += [
+            f"- **{entry.word or 'not run'}** {escaped(case, 160)} · {escaped(flow, 120)}: {escaped(entry.reason, 300)}"
+        ]
+        lines += ["", f"      {one_line(repro_line(run, entry.asked))}", ""]
+    if len(bad) > FAILURES_SHOWN:
+        lines += [f"{len(bad) - FAILURES_SHOWN} more are in the other reports.", ""]
+    return lines
