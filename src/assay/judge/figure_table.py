@@ -63,6 +63,13 @@ RECORDED = (
 
 METRICS = (
     Kind("budget_used", "", "up", "error as a share of what is allowed; 1 is the limit of the tolerance"),
+    Kind("budget_norm", "", "up", "norm of the error as a share of what rounding explains"),
+    Kind("budget_element", "", "up", "the worst element as a share of what rounding explains"),
+    Kind("budget_slice", "", "up", "the worst slice of any axis as a share of what rounding explains"),
+    Kind("noise_share", "", "up", "noise of a correct flow over the signal; beyond 0.1 a pass proves nothing"),
+    Kind("ties", "", "up", "answers that differ where noise decides"),
+    Kind("share_out_of_torch", "", "up", "share of elements that torch's tolerance would fail"),
+    Kind("share_out_of_onnx", "", "up", "share of elements that ONNX's tolerance would fail"),
     Kind("max_abs", "", "up", "largest absolute error"),
     Kind("mean_abs", "", "up", "mean absolute error"),
     Kind("max_rel", "", "up", "largest relative error"),
