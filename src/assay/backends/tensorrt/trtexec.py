@@ -1,0 +1,121 @@
+"""trtexec, where it is present: what to call it with, which version it is, and what its timings may be compared with.
+
+11.x took the flags for types away and turned CUDA graphs and spinning on and data transfers off: a timing of 10 beside one of 11 looks
+like a speed-up.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from assay.backends.tensorrt.logs import failure, parse_log
+from assay.backends.tensorrt.precision import BF16, FP8, FP16, INT8, TF32
+from assay.backends.tensorrt.settings import Settings
+from assay.core.model import TensorSpec
+from assay.errors import Unavailable, Unsupported
+
+_BANNER = re.compile(r"\[TensorRT v(\d+)\]")
+_FLAGS = {FP16: "--fp16", BF16: "--bf16", INT8: "--int8", FP8: "--fp8"}
+Dims = dict[str, tuple[int, int, int]]
+
+
+class Mode(msgspec.Struct, frozen=True):
+    """Two timings of trtexec may be compared where all of this is the same (and the version, the batch and the shapes)."""
+
+    cuda_graph: bool
+    spin_wait: bool
+    data_transfers: bool
+    streams: int = 1
+    warmup_ms: int = 200
+    duration_s: int = 3
+
+
+def version_of(text: str) -> tuple[int, int, int]:
+    """Of any output of trtexec: v8601 is 8.6.1, v101600 is 10.16.0. (0, 0, 0) where there is no banner."""
+    found = _BANNER.search(text)
+    if found is None:
+        return (0, 0, 0)
+    digits = int(found.group(1))
+    if digits < 10_000:
+        return (digits // 1000, digits // 100 % 10, digits % 100)
+    return (digits // 10_000, digits // 100 % 100, digits % 100)
+
+
+def mode_of(arguments: Sequence[str], major: int) -> Mode:
+    """What a command line of that major version times."""
+    given = dict(one.partition("=")[::2] for one in arguments)
+    newer = major >= 11
+    return Mode(
+        cuda_graph="--noCudaGraph" not in given if newer else "--useCudaGraph" in given,
+        spin_wait="--noSpinWait" not in given if newer else "--useSpinWait" in given,
+        data_transfers="--includeDataTransfers" in given if newer else "--noDataTransfers" not in given,
+        streams=int(given.get("--infStreams") or given.get("--streams") or 1),
+        warmup_ms=int(given.get("--warmUp") or 200),
+        duration_s=int(given.get("--duration") or 3),
+    )
+
+
+def build_command(
+    program: str, model: Path, plan: Path, inputs: Sequence[TensorSpec], settings: Settings, dims: Dims, major: int
+) -> list[str]:
+    """The command that builds, and writes plan and layers. Raises Unsupported for a type that the version has no flag for:
+    since 11 the model has to carry it."""
+    command = [program, f"--onnx={model}", f"--saveEngine={plan}", "--skipInference", "--profilingVerbosity=detailed"]
+    command += [
+        f"--exportLayerInfo={plan.with_suffix('.layers.json')}",
+        f"--builderOptimizationLevel={settings.optimization_level}",
+    ]
+    if settings.precision != TF32:
+        command.append("--noTF32")
+    flag = _FLAGS.get(settings.precision)
+    if flag and not settings.strongly_typed and major < 11:
+        if settings.precision == BF16 and major < 10:
+            raise Unsupported(f"trtexec {major} has no {flag}.")
+        command.append(flag)
+    if settings.strongly_typed and major == 10:
+        command.append("--stronglyTyped")
+    if settings.workspace_mib:
+        command.append(f"--memPoolSize=workspace:{settings.workspace_mib}")
+    if settings.version_compatible:
+        command.append("--versionCompatible")
+    if settings.timing_cache:
+        command.append(f"--timingCacheFile={settings.timing_cache}")
+    return command + _shapes(inputs, dims)
+
+
+def _shapes(inputs: Sequence[TensorSpec], dims: Dims) -> list[str]:
+    dynamic = [spec for spec in inputs if not all(isinstance(size, int) for size in spec.shape)]
+    if not dynamic:
+        return []
+    flags = []
+    for place, name in enumerate(("minShapes", "optShapes", "maxShapes")):
+        sizes = (
+            "x".join(str(size if isinstance(size, int) else dims[size][place]) for size in one.shape) for one in dynamic
+        )
+        flags.append(f"--{name}=" + ",".join(f"{one.name}:{size}" for one, size in zip(dynamic, sizes, strict=True)))
+    return flags
+
+
+def find() -> str:
+    """Its path. Raises Unavailable: it is in no package of the index, only in the vendor's archives."""
+    path = shutil.which("trtexec")
+    if path is None:
+        raise Unavailable(
+            "trtexec is not on PATH: it comes with the TensorRT archive of the vendor, not with the Python package."
+        )
+    return path
+
+
+def run(command: Sequence[str], seconds: float) -> str:
+    """What it wrote. Raises what its words make of a failure."""
+    done = subprocess.run(list(command), capture_output=True, text=True, timeout=seconds, check=False)
+    said = f"{done.stdout}\n{done.stderr}"
+    if done.returncode != 0:
+        raise failure(parse_log(said), "running trtexec")
+    return said
