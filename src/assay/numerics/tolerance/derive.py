@@ -252,6 +252,7 @@ class Deriving:
                 samples=len(samples),
                 outputs=tuple(self._output(name, samples) for name in self.outputs),
                 without_rule=tuple(self.without_rule),
+                jumps=self.graph.jumps,
             ),
             [{name: one.values[name] for name in self.outputs} for one in samples],
             [{name: one.deviations[name] for name in self.outputs if name in one.deviations} for one in samples],

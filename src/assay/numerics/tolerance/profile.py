@@ -37,7 +37,8 @@ class Tried(msgspec.Struct, frozen=True):
 
 class Header(msgspec.Struct, frozen=True):
     """Everything but the tensors. `reason` not empty: no tolerance could be derived at all. `without_rule` are operators
-    that got the wider fallback rule; `selftest` what the tolerance was tried on."""
+    that got the wider fallback rule; `jumps`: a
+    value steps on its way to a real output (quantization); `selftest` what the tolerance was tried on."""
 
     precision: str
     arithmetic: Arithmetic
@@ -49,6 +50,7 @@ class Header(msgspec.Struct, frozen=True):
     selftest: tuple[Tried, ...] = ()
     reason: str = ""
     seconds: dict[str, float] = {}
+    jumps: bool = False
     version: int = VERSION
 
 
