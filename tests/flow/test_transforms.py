@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 from msgspec.structs import replace
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
@@ -25,6 +25,9 @@ from assay.judge.figures import figures
 from assay.models.onnx_file import open_model
 from assay.pipeline.check import Checked
 from assay.plugins import find_flow
+from assay.ports import Availability
+from assay.transforms.int8_nncf import Int8Nncf
+from assay.transforms.needs import needs
 from assay.worker.stages import Stages
 from assay.worker.tasks import execute
 
@@ -50,6 +53,15 @@ def here(path: Path, inputs: Inputs, flow: Flow, reference: Path | None = None) 
     """One job in this process."""
     model = replace(open_model(path), source=str(path))
     return execute(Job(Case("c", model, inputs), flow, reference=str(reference or "")), Stages(lambda stage: None))
+
+
+def recorded(path: Path, inputs: Inputs) -> Path:
+    """The oracle's answers, as a run records them before it verifies."""
+    folder = path.parent / "oracle"
+    model = replace(open_model(path), source=str(path))
+    job = Job(Case("c", model, inputs), find_flow("reference-f64"), Task.RECORD, reference=str(folder))
+    assert execute(job, Stages(lambda stage: None)).outcome is Outcome.OK
+    return folder
 
 
 def test_every_named_flow_is_near_the_model_and_says_what_it_is() -> None:
@@ -112,10 +124,7 @@ def test_a_quantized_model_that_the_reference_cannot_evaluate_is_no_pass(tmp_pat
     path = tmp_path / "lstm.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     inputs = Inputs(seed=3, samples=2)
-    model = replace(open_model(path), source=str(path))
-    job = Job(Case("c", model, inputs), find_flow("reference-f64"), Task.RECORD, reference=str(tmp_path / "oracle"))
-    assert execute(job, Stages(lambda stage: None)).outcome is Outcome.OK
-    result = here(path, inputs, find_flow("onnxruntime-int8-dynamic"), tmp_path / "oracle")
+    result = here(path, inputs, find_flow("onnxruntime-int8-dynamic"), recorded(path, inputs))
     assert (result.outcome, result.comparisons) == (Outcome.MISTRUSTED, ())
     assert "the quantized model has no reference answers" in result.detail
     assert figures(result)["vs_float.sqnr_db"] > 20
@@ -200,3 +209,23 @@ def test_a_wrong_answer_at_one_size_only_is_a_mismatch() -> None:
     assert result.outcome is Outcome.MISMATCH
     assert result.detail.startswith("at batch=9: ")
     assert run.judgement.exit_code == 1
+
+
+def test_an_engine_that_refuses_a_size_it_claims_is_an_error_that_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "eights.onnx"
+    text = "g (float[n, 4] x) => (float[m, 8] y) { s = Constant<value_ints=[-1, 8]>() y = Reshape(x, s) }"
+    onnx.save(parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}'), path)
+    inputs = Inputs(seed=1, samples=2, batch=2, dims={"n": (2, 4, 16)})
+    result = here(path, inputs, find_flow("onnxruntime"), recorded(path, inputs))
+    assert result.outcome is Outcome.ERROR
+    assert result.detail.startswith("at n=9: ")
+
+
+def test_a_transform_that_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(self: Int8Nncf) -> Availability:
+        return needs("no-such-quantizer", extra="nncf")
+
+    monkeypatch.setattr(Int8Nncf, "availability", missing)
+    (result,) = checked("openvino-int8").results
+    assert result.outcome is Outcome.UNAVAILABLE
+    assert result.detail == "no-such-quantizer is not installed; to install it: pip install 'assay[nncf]'"

@@ -149,7 +149,7 @@ def _unavailable(jobs: Sequence[Job], house: House) -> list[Result]:
             parts = (house.available(flow), *(() if flow.environment else transforms_available(flow)))
             here = next((one for one in parts if not one.available), parts[0])
             how = f"; to install it: {here.install}" if here.install else ""
-            known[key] = "" if here.available else f"{here.reason}{how}"
+            known[key] = "" if here.available else f"{here.reason.rstrip('.')}{how}"
     return [
         msgspec.structs.replace(
             blank_result(job, Outcome.UNAVAILABLE), cause=Cause.MISSING_LIBRARY, detail=known[_needed(job.flow)]
