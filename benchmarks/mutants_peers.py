@@ -24,7 +24,7 @@ from assay.core.flow import Flow
 from assay.models.goldens import read_golden
 from assay.mutants.graph import Graph
 from assay.mutants.load import load_graph
-from assay.mutants.table import OPERATORS, Mutant, inject, sites
+from assay.mutants.table import Mutant, inject, sites
 from assay.mutants.viable import why_invalid
 from assay.numerics.tolerance.derive import derive
 from assay.numerics.tolerance.judge import judge
@@ -152,6 +152,66 @@ def same(one: Outputs, other: Outputs) -> bool:
     )
 
 
+class Tally:
+    """What each gate said, so far."""
+
+    def __init__(self) -> None:
+        self.gates = [OURS, *PEERS]
+        self.killed: collections.Counter[str] = collections.Counter()
+        self.alarms: collections.Counter[str] = collections.Counter()
+        self.survived: collections.Counter[str] = collections.Counter()
+        self.wide: collections.Counter[str] = collections.Counter()
+        self.pairs = self.flows = self.equal = self.far = 0
+
+    def correct(self, name: str, flow: str, outputs: Outputs, profile: Profile) -> None:
+        """A flow with nothing wrong in it."""
+        self.flows += 1
+        for gate in self.gates:
+            if not passes(outputs, profile, gate):
+                self.alarms[gate] += 1
+                if gate == OURS:
+                    print(f"  FALSE ALARM {name} on {flow}")
+
+    def mutant(self, operator: str, outputs: Outputs, sound: Outputs, profile: Profile) -> None:
+        """A mutant beside the engine that it was made from."""
+        if same(outputs, sound):
+            self.equal += 1
+            return
+        self.pairs += 1
+        far = widths(outputs, sound, profile) >= 4.0
+        self.far += far
+        for gate in self.gates:
+            if not passes(outputs, profile, gate):
+                self.killed[gate] += 1
+                self.wide[gate] += far
+            elif gate == OURS:
+                self.survived[operator] += 1
+
+    def table(self) -> str:
+        """In Markdown."""
+        lines = [
+            f"{self.pairs} mutants whose outputs differ ({self.equal} more are equal bit for bit), {self.flows} correct flows",
+            "",
+            "| gate | mutants killed | of those of 4 noise widths or more | correct flows called wrong |",
+            "|---|---|---|---|",
+        ]
+        for gate in self.gates:
+            killed, wide = self.killed[gate], self.wide[gate]
+            lines.append(
+                f"| {gate} | {killed} ({100 * killed / max(1, self.pairs):.1f} %) | {wide} of {self.far} "
+                f"({100 * wide / max(1, self.far):.1f} %) | {self.alarms[gate]} of {self.flows} |"
+            )
+        return "\n".join([*lines, f"survived the derived tolerance: {dict(self.survived.most_common())}"])
+
+
+def widths(outputs: Outputs, sound: Outputs, profile: Profile) -> float:
+    """How far the mutant is from the sound engine, in widths of the derived noise; infinite where it is another answer."""
+    judged = judge(outputs, sound, profile)
+    if len(judged) < len(profile.header.outputs):
+        return float("inf")
+    return max(4.0 * one.metrics.get("budget_norm", one.metrics.get("budget_used", 0.0)) for one in judged.values())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=2)
@@ -161,52 +221,25 @@ def main() -> None:
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(4)
-    gates = [OURS, *PEERS]
-    killed: collections.Counter[str] = collections.Counter()
-    alarms: collections.Counter[str] = collections.Counter()
-    survived: collections.Counter[str] = collections.Counter()
-    pairs = flows = equal = 0
+    tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        for name, path, inputs in models(arguments.seeds, folder):
+        for name, path, inputs in models(arguments.seeds, Path(scratch)):
             profile = derive(path, inputs, "float32")
             for flow in CORRECT:
                 try:
-                    outputs = run_flow(path, flow, inputs)
+                    tally.correct(name, flow, run_flow(path, flow, inputs), profile)
                 except Exception as error:  # noqa: BLE001  a backend may refuse a model: told, and not counted
                     print(f"  {name} on {flow}: {error}")
-                    continue
-                flows += 1
-                for gate in gates:
-                    if not passes(outputs, profile, gate):
-                        alarms[gate] += 1
-                        if gate == OURS:
-                            print(f"  FALSE ALARM {name} on {flow}")
             sound = run_flow(path, "onnxruntime", inputs)
             for mutant, graph in mutants_of(path, arguments.sites):
-                lie = folder / "mutant.onnx"
+                lie = Path(scratch) / "mutant.onnx"
                 onnx.save(graph.model, str(lie))
                 try:
                     outputs = run_flow(lie, "onnxruntime", inputs)
                 except Exception:  # noqa: BLE001  refused or crashed: every gate sees that
                     continue
-                if same(outputs, sound):
-                    equal += 1
-                    continue
-                pairs += 1
-                for gate in gates:
-                    if not passes(outputs, profile, gate):
-                        killed[gate] += 1
-                    elif gate == OURS:
-                        survived[mutant.operator] += 1
-            print(f"{name}: {pairs} pairs, {killed[OURS]} killed so far")
-    print(
-        f"\n{pairs} mutants of {len(OPERATORS)} kinds whose outputs differ ({equal} more are equal bit for bit), {flows} correct flows\n"
-    )
-    print("| gate | mutants killed | correct flows called wrong |\n|---|---|---|")
-    for gate in gates:
-        print(f"| {gate} | {killed[gate]} ({100 * killed[gate] / pairs:.1f} %) | {alarms[gate]} of {flows} |")
-    print("\nsurvived the derived tolerance:", dict(survived.most_common()))
+                tally.mutant(mutant.operator, outputs, sound, profile)
+            print(f"\nup to {name}:\n{tally.table()}", flush=True)
 
 
 if __name__ == "__main__":
