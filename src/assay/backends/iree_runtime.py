@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import ml_dtypes
@@ -26,8 +27,13 @@ _ELEMENTS = {
 TYPES = frozenset(_ELEMENTS)
 
 
+@functools.cache
 def open_device(driver: str, threads: int) -> Any:
-    """A device of its own: the driver's cache would keep the threads of the first. Raises NotRunnable."""
+    """One device of the process for each number of threads: the runtime's own cache would keep the threads of the first.
+
+    It lives as long as the process: giving back a device with threads of its own was seen to hang and to segfault (3.13).
+    Raises NotRunnable.
+    """
     from iree.runtime import HalDriver, _binding
     from iree.runtime.flags import parse_flags
 
