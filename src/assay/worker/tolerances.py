@@ -12,7 +12,9 @@ import numpy as np
 from assay.core.case import Contract, Tolerance
 from assay.core.job import Job
 from assay.core.result import Comparison, Finding
+from assay.errors import Lowering
 from assay.models.profiles import read_profile
+from assay.numerics.compare import compare_outputs
 from assay.numerics.tolerance.choice import DERIVED, share_out, table_of
 from assay.numerics.tolerance.judge import Judged, judge, suspects
 from assay.numerics.tolerance.profile import Profile
@@ -33,18 +35,17 @@ class Judging:
     notes: tuple[str, ...] = ()
     told: list[str] = field(default_factory=list)
 
-    def before(self) -> Contract:
-        """The contract for the comparator: outputs that the profile judges get no limit there."""
-        open_outputs = {name: Tolerance(0.0, WIDE) for name in self._derived()}
-        return msgspec.structs.replace(self.contract, tolerances={**self.contract.tolerances, **open_outputs})
-
-    def after(self, compared: Compared, actual: Samples, expected: Samples) -> Compared:
-        """The comparison with the profile's judgement in it, and what other tables would have said."""
+    def compare(self, actual: Samples, expected: Samples, declared: Mapping[str, str]) -> Compared:
+        """The comparator's account, with the profile's judgement in it, and what other tables would have said."""
         judged = self._judged(actual, expected)
-        comparisons = tuple(_with_tables(_with(one, judged.get(one.output)), actual, expected) for one in compared[0])
-        dropped = {name for name in judged if name in self._derived()}
-        findings = [one for one in compared[1] if not (one.kind == "values" and one.output in dropped)]
-        for name in dropped:
+        ours = {name for name in self._derived() if name in judged}
+        # Outputs that the profile judges get no limit from the comparator; all others keep theirs.
+        tolerances = {**self.contract.tolerances, **{name: Tolerance(0.0, WIDE) for name in ours}}
+        contract = msgspec.structs.replace(self.contract, tolerances=tolerances)
+        compared, found = compare_outputs(actual, expected, contract, expected_dtypes=declared)
+        comparisons = tuple(_with_tables(_with(one, judged.get(one.output)), actual, expected) for one in compared)
+        findings = [one for one in found if not (one.kind == "values" and one.output in ours)]
+        for name in sorted(ours):
             findings += judged[name].findings
         for one in judged.values():
             self.told.extend(one.notes)
@@ -90,6 +91,25 @@ def judging_of(job: Job, contract: Contract) -> Judging:
     why = profile.header.reason if profile is not None else "the derivation did not end well" if job.profile else ""
     told = f"no tolerance could be derived for this model ({why}): judged by a multiple of the unit roundoff instead"
     return Judging(contract, None, (told,) if why else ())
+
+
+def judging_of_quantized(model: Path, inputs: Samples, contract: Contract, seed: int) -> Judging:
+    """For a model that transforms have quantized: its grid is in its graph, so everything around it is held to float32.
+
+    Derived here and now: no other flow has the same model.
+    """
+    if contract.tolerance != DERIVED or "*" in contract.tolerances or contract.published:
+        return Judging(contract)
+    from assay.numerics.tolerance.derive import derive
+
+    try:
+        profile = derive(model, inputs, "float32", seed=seed)
+    except Lowering as error:
+        told = (
+            f"no tolerance could be derived for the quantized model ({error}): judged by a multiple of its step instead"
+        )
+        return Judging(contract, None, (told,))
+    return Judging(contract, profile, _about(profile))
 
 
 def _about(profile: Profile) -> tuple[str, ...]:

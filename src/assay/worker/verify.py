@@ -13,7 +13,6 @@ from assay.core.case import Contract
 from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.models.goldens import Golden
-from assay.numerics.compare import compare_outputs
 from assay.ports import Tensor
 from assay.tasks.registry import score
 from assay.worker.calibration import judged
@@ -21,7 +20,7 @@ from assay.worker.lower import delegation, load, lower
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
-from assay.worker.tolerances import Judging, judging_of
+from assay.worker.tolerances import Judging, judging_of, judging_of_quantized
 from assay.worker.yardsticks import Compared, Samples, hold, hold_at_sizes
 
 
@@ -31,16 +30,15 @@ def verify(job: Job, stages: Stages) -> Result:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     rewritten = lowered.rewritten
-    judging = judging_of(job, contract_of(job)) if rewritten.standard is None else Judging(contract_of(job))
-    compare = partial(_compare, job, rewritten, judging)
-    at_sizes = partial(_compare, job, rewritten, Judging(contract_of(job)))
+    plain = partial(_compare, job, rewritten, Judging(contract_of(job)))
     with stages.enter(Stage.RUN):
         fed = rewritten.fed(golden.inputs)
         actual = [engine.run(sample) for sample in fed]
         again = engine.run(fed[0])
     with stages.enter(Stage.COMPARE):
-        held = hold(actual, golden, rewritten, compare)
-    sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, at_sizes)
+        judging = _judging(job, rewritten, fed)
+        held = hold(actual, golden, rewritten, partial(_compare, job, rewritten, judging), plain)
+    sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):
         comparisons, findings = held.given[0] + sized.given[0], held.given[1] + sized.given[1]
         task_metrics = _score(job, actual, golden) if not findings else {}
@@ -62,8 +60,13 @@ def verify(job: Job, stages: Stages) -> Result:
 
 def _compare(job: Job, rewritten: Rewritten, judging: Judging, actual: Samples, expected: Samples) -> Compared:
     declared = {spec.name: spec.dtype for spec in job.case.model.outputs} | rewritten.gives
-    compared = compare_outputs(actual, expected, judging.before(), expected_dtypes=declared)
-    return judging.after(compared, actual, expected)
+    return judging.compare(actual, expected, declared)
+
+
+def _judging(job: Job, rewritten: Rewritten, fed: Samples) -> Judging:
+    if rewritten.standard is None:
+        return judging_of(job, contract_of(job))
+    return judging_of_quantized(rewritten.standard, fed, contract_of(job), job.case.inputs.seed)
 
 
 def contract_of(job: Job) -> Contract:

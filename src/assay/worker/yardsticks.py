@@ -36,13 +36,15 @@ class Held:
     unproven: str = ""
 
 
-def hold(actual: Samples, golden: Golden, rewritten: Rewritten, compare: Compare) -> Held:
+def hold(
+    actual: Samples, golden: Golden, rewritten: Rewritten, compare: Compare, against_float: Compare | None = None
+) -> Held:
     """Where the model was quantized, its reference is the quantized model in the reference evaluator: how far that lies
-    from the float model is the user's loss, not the backend's mistake."""
+    from the float model is the user's loss, not the backend's mistake; it is measured by `against_float` (default: `compare`)."""
     if rewritten.standard is None:
         given = compare(actual, golden.outputs)
         return Held(given, given[0] if rewritten.changed else ())
-    lost, broken = compare(actual, golden.outputs)
+    lost, broken = (against_float or compare)(actual, golden.outputs)
     try:
         outputs = evaluate(rewritten.standard, rewritten.fed(golden.inputs), oracles=QUANTIZED)
     except Lowering as error:
