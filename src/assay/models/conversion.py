@@ -223,7 +223,7 @@ def _quietly() -> Iterator[None]:
     """The exporters warn of what is handled here: specialised dimensions, their own deprecations."""
     logger = logging.getLogger("torch")
     level = logger.level
-    logger.setLevel(logging.ERROR)
+    logger.setLevel(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -26,7 +26,7 @@ _SYMPY = frozenset(
     re.findall(
         r"\w+",
         """
-        Symbol Integer Rational Float Add Mul Pow Mod Max Min Abs Piecewise ExprCondPair And Or Not Xor true
+        precision Symbol Integer Rational Float Add Mul Pow Mod Max Min Abs Piecewise ExprCondPair And Or Not Xor true
         false True False Eq Ne Lt Le Gt Ge Equality Unequality StrictLessThan LessThan StrictGreaterThan
         GreaterThan floor ceiling FloorDiv ModularIndexing Where PythonMod CleanDiv CeilToInt FloorToInt
         CeilDiv LShift RShift PowByNatural FloatPow FloatTrueDiv IntTrueDiv
@@ -127,7 +127,7 @@ def _target_is_plain(target: str) -> bool:
 def _expression_is_plain(text: str) -> bool:
     if _CHARACTERS.fullmatch(text) is None or "__" in text:
         return False
-    bare = re.sub(r"'\w+'", "", text)
+    bare = re.sub(r"'[\w.+-]+'", "", text)
     return all(word in _SYMPY or re.fullmatch(r"[suzf]+\d+", word) for word in _WORDS.findall(bare)) and "'" not in bare
 
 

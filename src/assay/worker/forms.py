@@ -13,6 +13,10 @@ from assay.core.result import Applied, Stage
 from assay.errors import InvalidModel
 from assay.models.conversion import deliver, form_of
 from assay.models.files import file_digest
+from assay.models.golden_checks import LOCK
+from assay.models.golden_samples import model_name
+from assay.models.goldens import read_lock
+from assay.models.seeded import input_shapes
 from assay.worker.stages import Stages
 
 if TYPE_CHECKING:
@@ -34,10 +38,27 @@ def converted(model: Path, form: str, job: Job, stages: Stages) -> tuple[Path, t
         import torch  # noqa: F401
     with stages.enter(Stage.TRANSFORM):
         folder = Path(tempfile.mkdtemp(prefix="form-", dir=job.scratch or None))
-        made = deliver(model, form, folder)
+        made = deliver(model, form, folder, shapes=_fed(job))
         if here == "factory":
             _check_repeats(model, made if form == "torch" else folder / "factory.pt2", job)
         return made, (Applied(f"{here}->{form}", metadata.version("torch"), file_digest(made)),)
+
+
+def _fed(job: Job) -> dict[str, tuple[int, ...]]:
+    """The shapes of the inputs that will be fed, as far as they are told without reading a tensor: where tracing fixes a
+    dimension (the steps of a recurrent layer), it is fixed to what is needed."""
+    recipe = job.case.inputs
+    if recipe.golden and (Path(recipe.golden) / LOCK).is_file():
+        tensors = [one for file in read_lock(Path(recipe.golden)).files for one in file.tensors if one.role == "input"]
+        named = [(*model_name(one.name), one.shape) for one in tensors]
+        return {name: tuple(shape[1:] if index is None else shape) for name, index, shape in reversed(named)}
+    usual = {symbol: sizes[1] for symbol, sizes in recipe.dims.items()}
+    shapes = input_shapes(job.case.model, batch=recipe.batch)
+    return {
+        spec.name: tuple(usual.get(str(told), size) for told, size in zip(spec.shape, shapes[spec.name], strict=True))
+        for spec in job.case.model.inputs
+        if spec.shape != ("...",)
+    }
 
 
 def _check_repeats(source: Path, made: Path, job: Job) -> None:

@@ -46,10 +46,10 @@ def _run(case: Any, inputs: Any, outputs: Any) -> None:
 def _check(name: str, got: Any, wanted: Any, case: Any) -> None:
     assert got.dtype == wanted.dtype, f"{name} is {got.dtype}, not {wanted.dtype}"
     assert got.shape == wanted.shape, f"{name} is {got.shape}, not {wanted.shape}"
+    relative = max(case.rtol, _RELATIVE.get(wanted.dtype.name, 1e-3))
     if "float" in wanted.dtype.name:
         got, wanted = got.astype(np.float64), wanted.astype(np.float64)
     finite = np.abs(wanted[np.isfinite(wanted)]) if wanted.dtype.kind == "f" else np.zeros(0)
-    relative = max(case.rtol, _RELATIVE.get(wanted.dtype.name, 1e-3))
     np.testing.assert_allclose(
         got, wanted, rtol=relative, atol=max(case.atol, 1e-7, 1e-6 * finite.max(initial=0)), err_msg=name
     )

@@ -61,6 +61,21 @@ def test_names_are_kept(tmp_path: Path) -> None:
     assert [(spec.name, spec.shape) for spec in program.outputs] == [("out:0", ("batch", 2)), ("out:1", ("batch", 3))]
 
 
+class _Half(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.interpolate(x, scale_factor=1.5, mode="bilinear")
+
+
+def test_sizes_that_are_computed(tmp_path: Path) -> None:
+    """Their expressions hold numbers, quoted and with a precision."""
+    auto = torch.export.Dim.AUTO
+    exported = torch.export.export(_Half(), (torch.ones(2, 1, 4, 6),), dynamic_shapes=({0: auto, 2: auto, 3: auto},))
+    torch.export.save(exported, tmp_path / "half.pt2")
+    program = open_program(tmp_path / "half.pt2")
+    args, kwargs = program.arguments({"x": np.ones((1, 1, 8, 10), np.float32)})
+    assert program.results(program.exported.module()(*args, **kwargs))["output"].shape == (1, 1, 12, 15)
+
+
 def test_the_digest_is_of_graph_and_weights(path: Path, tmp_path: Path) -> None:
     first = program_digest(open_program(path))
     save_program(_exported(), tmp_path / "again.pt2", open_program(path).inputs, ["score", "scaled"])

@@ -105,6 +105,31 @@ def test_nothing_is_left_of_constant_shapes(tmp_path: Path) -> None:
     assert not program.exported.state_dict
 
 
+def test_integers_that_constants_decide_are_folded(tmp_path: Path) -> None:
+    """Mod of two constants on its way to a Slice of a shape, as exporters write attention."""
+    text = """g (float[n, 6] x) => (float[n, 2, 3] y) {
+        a = Constant<value_ints=[9]>()
+        b = Constant<value_ints=[4]>()
+        start = Constant<value_ints=[0]>()
+        end = Mod(a, b)
+        s = Shape(x)
+        first = Slice(s, start, end)
+        rest = Constant<value_ints=[2, 3]>()
+        to = Concat<axis=0>(first, rest)
+        y = Reshape(x, to)
+    }"""
+    program = _program(tmp_path, text)
+    assert program.inputs[0].shape == ("n", 6)
+    assert _run(program, x=np.ones((5, 6), np.float32))["y"].shape == (5, 2, 3)
+
+
+def test_floating_constants_are_left_to_the_graph(tmp_path: Path) -> None:
+    """They may be computed in another precision."""
+    text = "g (float[n] x) => (float[n] y) { y = Mul(x, w)\n }".replace("w)", "r)").replace("{ y", "{ r = Exp(w)\n y")
+    program = _program(tmp_path, text, weights={"w": np.ones(1, np.float32)})
+    assert "aten.exp.default" in _operators(program)
+
+
 def test_a_missing_operator_is_named(tmp_path: Path) -> None:
     text = "g (float[n] x) => (float[n] y) { y = RandomUniformLike(x) }"
     with pytest.raises(Unsupported, match="no operator RandomUniformLike") as caught:

@@ -34,6 +34,7 @@ def torch_graph_of(proto: ModelProto, folder: str = "") -> TorchGraph:
     import onnx.inliner
 
     from assay.models.torch_graph import operators
+    from assay.models.torch_graph.fold import folded
     from assay.models.torch_graph.graph import read_graph
     from assay.models.torch_graph.module import TorchGraph
 
@@ -42,7 +43,7 @@ def torch_graph_of(proto: ModelProto, folder: str = "") -> TorchGraph:
         proto = onnx.inliner.inline_local_functions(proto)
     proto = _without_functions(proto)
     opsets = {entry.domain if entry.domain != "ai.onnx" else "": entry.version for entry in proto.opset_import}
-    return TorchGraph(read_graph(proto.graph, opsets, folder)).eval()
+    return TorchGraph(folded(read_graph(proto.graph, opsets, folder))).eval()
 
 
 def _without_functions(proto: ModelProto) -> ModelProto:

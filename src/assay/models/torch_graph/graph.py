@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -85,7 +85,7 @@ def read_graph(proto: GraphProto, opsets: Mapping[str, int], folder: str = "") -
         outputs=outputs,
         constants=constants,
         nodes=tuple(nodes),
-        dead=_dead(nodes, set(outputs)),
+        dead=dead_values(nodes, set(outputs)),
     )
 
 
@@ -134,7 +134,8 @@ def _inner(node: Node) -> list[Graph]:
     return [value for value in node.attributes.values() if isinstance(value, Graph)]
 
 
-def _dead(nodes: list[Node], kept: set[str]) -> tuple[tuple[str, ...], ...]:
+def dead_values(nodes: Sequence[Node], kept: set[str]) -> tuple[tuple[str, ...], ...]:
+    """For each node the values that nobody reads after it; `kept` never die."""
     seen = set(kept)
     dead: list[tuple[str, ...]] = []
     for node in reversed(nodes):

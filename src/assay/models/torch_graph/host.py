@@ -85,6 +85,13 @@ for _name, _function in {"Add": python.add, "Sub": python.sub, "Mul": python.mul
     _arithmetic(_name, _function)
 
 
+@host_operator("Mod")
+def mod(node: Node, a: Array, b: Array) -> Any:
+    if node.get("fmod", 0) or a.dtype.kind == "f":
+        return None
+    return (_settled(np.asarray(a % b)),)
+
+
 @host_operator("Min", "Max")
 def extreme(node: Node, *arrays: Array) -> Any:
     if any(one.dtype == object for one in arrays):

@@ -144,7 +144,7 @@ def _is_plain(node: Node, defaults: list[str], lengths: Tensor | None) -> bool:
 def _by_torch(
     node: Node, x: Tensor, w: Tensor, r: Tensor, b: Tensor | None, given: Sequence[Tensor | None]
 ) -> tuple[Tensor, ...]:
-    """One layer of torch's own, which takes any number of steps."""
+    """One layer of torch's own. torch.export unrolls it, too (2.13): the number of steps is that of the example."""
     batch_first = bool(node.get("layout", 0))
     states = [None if one is None else one.transpose(0, 1) if batch_first else one for one in given]
     x = x.transpose(0, 1) if batch_first else x
