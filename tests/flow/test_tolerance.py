@@ -5,13 +5,17 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import msgspec
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
 import assay
 from assay.core.result import Outcome, Result
+from assay.core.verdict import Word
+from assay.faces.composition import open_house
 from assay.models.profiles import read_header
+from assay.pipeline.check import judge_run
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 LYING = """
@@ -79,3 +83,18 @@ def test_a_model_without_a_derived_tolerance_says_so(here: Path) -> None:
     (result,) = assay.check("window.onnx", flows=["onnxruntime"], measure=False).results
     assert result.outcome is Outcome.OK, result.detail
     assert any("no tolerance could be derived" in text and "HannWindow" in text for text in result.warnings)
+
+
+def test_an_error_that_grew_below_its_limit_is_told(here: Path) -> None:
+    first = assay.check("classifier.onnx", flows=["onnxruntime"], measure=False)
+    (result,) = first.results
+    with open_house(str(here / ".assay")) as house:
+        (one,) = result.comparisons
+        worse = msgspec.structs.replace(one, metrics={**one.metrics, "budget_norm": 0.9})
+        grown = msgspec.structs.replace(result, comparisons=(worse,))
+        later = msgspec.structs.replace(first.run, id="99991231T235959-ffffff")
+        told = judge_run(later, [grown], house)
+        assert told.verdicts[0].word is Word.PASS
+        assert "changed: the norm error of output 'logits' is 3.6 noise widths" in told.verdicts[0].reason
+        assert first.run.id in told.verdicts[0].reason
+        assert "changed" not in judge_run(later, [result], house).verdicts[0].reason

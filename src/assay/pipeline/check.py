@@ -24,6 +24,7 @@ from assay.pipeline.baselines import blessed_results
 from assay.pipeline.house import House, RunJournal
 from assay.pipeline.plan import plan
 from assay.pipeline.profiles import with_profiles
+from assay.pipeline.ratchet import with_changes
 from assay.pipeline.reference import record_references
 from assay.pipeline.request import Request
 from assay.plugins import transforms_available
@@ -93,12 +94,13 @@ def carry_out(
 
 
 def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
-    """The run's own policy on these results, beside its baseline."""
+    """The run's own policy on these results, beside its baseline, and what changed since the run before."""
     baseline = house.store.results(run.baseline) if run.baseline else blessed_results(run)
     planned = [job.key for job in run.jobs]
-    return judge(
+    judgement = judge(
         results, run.policy, planned=planned, baseline=baseline, today=datetime.now(UTC).date(), narrowed=run.narrowed
     )
+    return with_changes(judgement, run, results, house)
 
 
 class _Recorder:
