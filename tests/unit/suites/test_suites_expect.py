@@ -1,0 +1,83 @@
+"""Expectations as data: what an update keeps, drops and adds, and that the file says it all again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.core.result import Finding, Outcome, Result, Stage
+from assay.errors import BadPolicy, FewerCases
+from assay.pipeline.expect import Known, expectations, read_known, said, updated, written
+from assay.pipeline.merge import without_shard
+from assay.pipeline.suite_counts import check_counts
+from assay.testing.builders import make_result
+
+
+def _result(case: str, outcome: str, stage: str = "lower", detail: str = "") -> Result:
+    return make_result(f"s/{case}", outcome=Outcome(outcome), stage=Stage(stage), detail=detail)
+
+
+OLD = Known("unsupported", "lower", "no kernel", ("s/a", "s/b*", "s/absent"), issue="#1", expires="2030-01-01")
+
+
+@pytest.mark.parametrize(
+    ("results", "cases"),
+    [
+        ([_result("a", "unsupported"), _result("b1", "unsupported")], [("s/a", "s/b*", "s/absent")]),
+        ([_result("a", "ok"), _result("b1", "unsupported"), _result("b2", "ok")], [("s/b*", "s/absent")]),
+        ([_result("a", "unsupported", "load")], [("s/b*", "s/absent"), ("s/a",)]),
+        ([_result("new", "crash", "run")], [("s/a", "s/b*", "s/absent"), ("s/new",)]),
+        ([_result("new", "infrastructure", "run")], [("s/a", "s/b*", "s/absent")]),
+    ],
+)
+def test_an_update_keeps_what_lasts_drops_what_passes_and_adds_what_is_new(
+    results: list[Result], cases: list[tuple[str, ...]]
+) -> None:
+    after = updated([OLD], results)
+    assert [one.cases for one in after] == cases
+    assert (after[0].reason, after[0].issue, after[0].expires) == ("no kernel", "#1", "2030-01-01")
+    assert updated(after, results) == after
+
+
+def test_the_file_says_again_what_was_written(tmp_path: Path) -> None:
+    known = (OLD, Known("mismatch", "", 'quotes " and \\ and µ', ("s/[x]",)))
+    (tmp_path / "f.toml").write_text(written("f", known), encoding="utf-8")
+    assert read_known(tmp_path / "f.toml") == known
+    found = expectations(tmp_path, ["f", "other"], ["s"])
+    assert [one.case for one in found] == ["s/a", "s/b*", "s/absent", "s/[x]"]
+    assert {(one.flow, one.stage) for one in found} == {("f", "lower"), ("f", "")}
+    assert expectations(tmp_path, ["f"], ["elsewhere"]) == ()
+    (tmp_path / "f.toml").write_text('[[expect]]\noutcome = "unsuported"\nreason = "x"\ncases = ["a"]\n')
+    with pytest.raises(BadPolicy, match="unsupported"):
+        read_known(tmp_path / "f.toml")
+
+
+def test_reasons_are_alike_for_cases_that_fail_alike() -> None:
+    one = _result("a", "unsupported", detail="no kernel for Add(13) node 'n1' at /x/y.cc:12")
+    two = _result("b", "unsupported", detail="no kernel for Add(14) node 'n2' at /x/z.cc:99")
+    assert said(one) == said(two)
+    finding = Finding("lowest_for_infinity", "y", "…")
+    wrong = make_result("s/c", outcome=Outcome.MISMATCH, comparisons=(), findings=(finding,))
+    assert said(wrong) == "mismatch in lowest for infinity"
+
+
+def test_counts_grow_by_themselves_and_shrink_only_when_accepted(tmp_path: Path) -> None:
+    check_counts({"s": 10}, tmp_path, accept=False)
+    check_counts({"s": 12, "t": 1}, tmp_path, accept=False)
+    with pytest.raises(FewerCases, match="collects 11 cases, 12 are recorded"):
+        check_counts({"s": 11}, tmp_path, accept=False)
+    check_counts({"s": 11}, tmp_path, accept=True)
+    check_counts({"s": 11}, tmp_path, accept=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "whole", "shard"),
+    [
+        ("assay run s --flow f --shard 2/4", "assay run s --flow f", (2, 4)),
+        ("assay run s --shard=1/2 --history h --flow f --jobs 3", "assay run s --flow f", (1, 2)),
+        ("assay run s --flow f", "assay run s --flow f", (1, 1)),
+    ],
+)
+def test_the_command_of_the_whole_run(command: str, whole: str, shard: tuple[int, int]) -> None:
+    assert without_shard(command) == (whole, shard)
