@@ -110,9 +110,31 @@ class LiteRtEngine:
                 sizes = ", ".join(f"{name}={size}" for name, size in declared.sizes.items())
                 raise Unsupported(f"{error} It was converted for {sizes}; give other sizes with --dim.") from error
             raise
-        feeds = {key: tensors[spec.name] for key, spec in zip(self._feeds, declared.inputs, strict=True)}
+        feeds = {
+            key: self._fed(key, tensors[spec.name]) for key, spec in zip(self._feeds, declared.inputs, strict=True)
+        }
         answers = self._runner(**feeds)
-        return {spec.name: np.array(answers[key]) for key, spec in zip(self._answers, declared.outputs, strict=True)}
+        return {
+            spec.name: self._answered(np.array(answers[key]), spec)
+            for key, spec in zip(self._answers, declared.outputs, strict=True)
+        }
+
+    def _fed(self, key: str, array: Tensor) -> Tensor:
+        """The converter makes int32 of int64: the numbers must be the same."""
+        wanted = np.dtype(self._runner.get_input_details()[key]["dtype"])
+        if array.dtype == wanted or array.dtype.kind not in "iu" or wanted.kind not in "iu":
+            return array
+        narrow: Tensor = array.astype(wanted)
+        if not np.array_equal(narrow, array):
+            raise Unsupported(f"LiteRT takes {wanted} where the model takes {array.dtype}, and a number is too large.")
+        return narrow
+
+    def _answered(self, array: Tensor, spec: TensorSpec) -> Tensor:
+        """Back to the declared width, which loses nothing; told in the facts."""
+        if array.dtype.name == spec.dtype or array.dtype.kind not in "iu" or not spec.dtype.startswith(("int", "uint")):
+            return array
+        self._cast[spec.name] = f"{array.dtype} -> {spec.dtype} on the way out"
+        return array.astype(spec.dtype)
 
     def save(self, folder: Path) -> None:
         """The flatbuffer that a device would get, and the names that it does not hold."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.testing.metric_checks import check_metric
     from assay.testing.store_checks import check_blobs, check_store
     from assay.testing.suite_checks import check_suite
+    from assay.testing.transform_checks import check_transform
 
 _MODULES = {
     "check_backend": "backend_checks",
@@ -22,9 +23,18 @@ _MODULES = {
     "check_metric": "metric_checks",
     "check_store": "store_checks",
     "check_suite": "suite_checks",
+    "check_transform": "transform_checks",
 }
 
-__all__ = ["check_backend", "check_blobs", "check_launcher", "check_metric", "check_store", "check_suite"]
+__all__ = [
+    "check_backend",
+    "check_blobs",
+    "check_launcher",
+    "check_metric",
+    "check_store",
+    "check_suite",
+    "check_transform",
+]
 
 
 def __getattr__(name: str) -> Any:
