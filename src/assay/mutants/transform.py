@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.errors import Unsupported, UsageError
-from assay.mutants.load import load_graph, save_graph
+from assay.errors import BadModel, InvalidModel, Unsupported, UsageError
 from assay.ports import Availability, Tensors
 
 
@@ -15,6 +14,7 @@ class Mutant:
 
     name = "mutant"
     accepts = "onnx"
+    precision = ""
     calibrated = False
 
     def availability(self) -> Availability:
@@ -30,14 +30,18 @@ class Mutant:
     def apply(self, model: Path, folder: Path, argument: str, calibration: Sequence[Tensors]) -> Path:
         """The mutated model, valid ONNX, weights inside of it where they fit.
 
-        Raises UsageError for an argument that names no mutant of this model, Unsupported where the mutant is no valid
-        model (two shapes that do not meet any more, mostly).
+        Raises UsageError for an argument that is no mutant, InvalidModel for a file that is no model, Unsupported where
+        the operator does not apply or leaves no valid model (two shapes that do not meet any more, mostly).
         """
+        from assay.mutants.load import load_graph, save_graph
         from assay.mutants.table import inject, parse
         from assay.mutants.viable import why_invalid
 
-        graph = load_graph(model)
         mutant = parse(argument)
+        try:
+            graph = load_graph(model)
+        except BadModel as error:
+            raise InvalidModel(str(error)) from error
         try:
             inject(graph, mutant)
         except UsageError as error:

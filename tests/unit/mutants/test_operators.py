@@ -220,3 +220,14 @@ def test_nested_graphs_of_local_functions_are_inlined() -> None:
     made.opset_import.append(helper.make_opsetid("own", 1))
     made.functions.append(function)
     assert "leaky-for-relu" in {mutant.operator for mutant in sites(Graph(made))}
+
+
+def test_the_transform_keeps_the_promises_of_its_port(tmp_path: Path) -> None:
+    """With a lie so small that the conformance check's own limit does not see it."""
+    from assay.mutants.load import load_graph
+    from assay.testing.tiny_models import tiny_model
+    from assay.testing.transform_checks import check_transform
+
+    graph = load_graph(tiny_model(tmp_path / "tiny.onnx"))
+    place = next(mutant.site for mutant in sites(graph) if mutant.operator == "scale-off")
+    check_transform(Transform(), arguments=(f"scale-off=1e-7@{place}",))
