@@ -79,8 +79,13 @@ class ExecuTorch:
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
         delegate, most = str(options["delegate"]), positive(options, "most", flow)
-        program, bounds = bounded(open_program(model), flow.dims, most, fixed=DELEGATES[delegate].fixed)
+        given = open_program(model)
+        program, bounds = bounded(given, flow.dims, most, fixed=DELEGATES[delegate].fixed)
         built, artifact = lowered(program, delegate, bounds)
+        if built.bounds != bounds:
+            # It cannot have any size: then the usual one, not that of an example.
+            program, bounds = bounded(given, flow.dims, most, fixed=True)
+            built, artifact = lowered(program, delegate, bounds)
         return ExecuTorchEngine(built, artifact, options)
 
     def load(self, folder: Path, flow: Flow) -> ExecuTorchEngine:

@@ -62,13 +62,16 @@ def bounded(program: Program, dims: Dims, most: int, *, fixed: bool) -> tuple[Pr
 
 
 def lowered(program: Program, delegate: str, bounds: dict[str, tuple[int, int]]) -> tuple[Built, bytes]:
-    """The record and the program. Raises errors of `assay.errors.Lowering`, or MemoryError."""
+    """The record and the program. The bounds of the record are those that were kept: on its way to the edge dialect
+    executorch (1.4) makes some programs for the example's sizes without a word. Raises errors of `assay.errors.Lowering`,
+    or MemoryError."""
     with quietly():
         chosen = partitioners(delegate)
         from executorch.exir import to_edge_transform_and_lower
 
         try:
             edge = to_edge_transform_and_lower(program.exported, partitioner=chosen)
+            bounds = _kept(edge.exported_program(), program, bounds)
             delegated, left = _operators(edge.exported_program())
             executable = edge.to_executorch()
         except Lowering:
@@ -85,6 +88,20 @@ def lowered(program: Program, delegate: str, bounds: dict[str, tuple[int, int]])
         sum(_role(name) != "cast" for name, _ in delegated) if chosen else None,
     )
     return record, bytes(executable.buffer)
+
+
+def _kept(edge: ExportedProgram, program: Program, bounds: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    """By inputs and outputs: a size that was lost is often still a symbol in the one and a number in the other."""
+    values = {node.name: node.meta.get("val") for node in edge.graph.nodes}
+    signature = edge.graph_signature
+    kept = dict(bounds)
+    for names, specs in ((signature.user_inputs, program.inputs), (signature.user_outputs, program.outputs)):
+        for name, spec in zip(names, specs, strict=True):
+            for symbol, size in zip(spec.shape, getattr(values.get(name), "shape", ()), strict=False):
+                # A SymInt that has become a number is still no int.
+                if symbol in kept and str(size).isdigit():
+                    kept[str(symbol)] = (int(size), int(size))
+    return kept
 
 
 Called = tuple[str, str]

@@ -112,6 +112,17 @@ def test_the_case_names_the_bounds(tiny: Path) -> None:
         engine.run({INPUT: _image(1)})
 
 
+def test_a_size_that_is_lost_on_the_way_is_told(tmp_path: Path) -> None:
+    """executorch 1.4 makes the digits' detector for the example's batch, and then fails with error 0x12 on any other."""
+    digits = Path(__file__).parents[3] / "examples" / "digits" / "models"
+    engine = ExecuTorch().lower(deliver(digits / "detector.onnx", "torch", tmp_path), _PORTABLE)
+    assert engine.facts().options["bounds.batch"] == "1..1"
+    image = np.zeros((2, 1, 64, 64), np.uint8)
+    assert engine.run({"image": image[:1]})["boxes"].shape == (1, 64, 4)
+    with pytest.raises(Unsupported, match="made for 1 to 1"):
+        engine.run({"image": image})
+
+
 def test_the_bytes_of_the_program_live_as_long_as_it_is_run(saved: Path) -> None:
     """The runtime reads weights from them: dropped, they gave error 0x10 or a crash (1.4)."""
     engine = ExecuTorch().load(saved, _XNNPACK)
