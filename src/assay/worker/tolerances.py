@@ -37,7 +37,8 @@ class Judging:
 
     def compare(self, actual: Samples, expected: Samples, declared: Mapping[str, str]) -> Compared:
         """The comparator's account, with the profile's judgement in it, and what other tables would have said."""
-        judged = self._judged(actual, expected)
+        known = self.profile.header.samples if self.profile is not None else len(actual)
+        judged = self._judged(actual[:known], expected[:known])
         ours = {name for name in self._derived() if name in judged}
         # Outputs that the profile judges get no limit from the comparator; all others keep theirs.
         tolerances = {**self.contract.tolerances, **{name: Tolerance(0.0, WIDE) for name in ours}}
@@ -47,9 +48,29 @@ class Judging:
         findings = [one for one in found if not (one.kind == "values" and one.output in ours)]
         for name in sorted(ours):
             findings += judged[name].findings
+        if ours and known < len(actual) == len(expected):
+            rest = self._rest(actual[known:], expected[known:], declared, {name: judged[name] for name in ours})
+            comparisons = tuple(_with_rest(one, rest.get(one.output)) for one in comparisons)
+            findings += [finding for one in rest.values() for finding in one.findings if finding.kind == "values"]
+            self.told.append(
+                f"the tolerance was derived on the first {known} of {len(actual)} samples; the others may be off by as much as "
+                "the noisiest element of these"
+            )
         for one in judged.values():
             self.told.extend(one.notes)
         return comparisons, tuple(findings)
+
+    def _rest(
+        self, actual: Samples, expected: Samples, declared: Mapping[str, str], judged: Mapping[str, Judged]
+    ) -> dict[str, Comparison]:
+        """Samples beyond those of the profile, by output."""
+        tolerances = {
+            name: Tolerance(0.0, one.statistics.most if one.statistics is not None else 0.0)
+            for name, one in judged.items()
+        }
+        contract = msgspec.structs.replace(self.contract, tolerances=tolerances)
+        compared, _ = compare_outputs(actual, expected, contract, expected_dtypes=declared)
+        return {one.output: one for one in compared if one.output in judged}
 
     def _derived(self) -> tuple[str, ...]:
         """Outputs with a derived tolerance and no explicit one."""
@@ -153,6 +174,15 @@ def _with(one: Comparison, judged: Judged | None) -> Comparison:
         degenerate=poor or judged.degenerate,
         worst=judged.worst or one.worst,
     )
+
+
+def _with_rest(one: Comparison, rest: Comparison | None) -> Comparison:
+    """The worse of the two budgets, and what the other samples were found to be."""
+    if rest is None or "budget_used" not in rest.metrics or "budget_used" not in one.metrics:
+        return one
+    used = max(one.metrics["budget_used"], rest.metrics["budget_used"])
+    found = tuple(finding for finding in rest.findings if finding.kind == "values")
+    return msgspec.structs.replace(one, metrics={**one.metrics, "budget_used": used}, findings=(*one.findings, *found))
 
 
 def _with_tables(one: Comparison, actual: Samples, expected: Samples) -> Comparison:

@@ -52,6 +52,21 @@ def test_an_explicit_tolerance_wins_and_the_figures_are_told_all_the_same() -> N
     assert comparisons[0].metrics["budget_norm"] > 1
 
 
+def test_samples_beyond_the_profile_are_judged_by_its_noisiest_element() -> None:
+    judging, _ = _judging(3)
+    _, expected = _judging(6)
+    comparisons, findings = judging.compare(_off(expected, 1.0), expected, DECLARED)
+    assert findings == ()
+    assert comparisons[0].metrics["budget_used"] < 1
+    assert "first 3 of 6 samples" in judging.told[-1]
+    wrong = _off(expected, 1.0)
+    wrong[5] = {"y": wrong[5]["y"] * np.float32(1.001)}
+    comparisons, findings = judging.compare(wrong, expected, DECLARED)
+    assert [one.kind for one in findings] == ["values"]
+    assert comparisons[0].findings == findings
+    assert comparisons[0].metrics["budget_used"] > 1
+
+
 @pytest.mark.parametrize("count", [2, 4])
 def test_samples_that_the_profile_does_not_know_are_not_waved_through(count: int) -> None:
     judging, _ = _judging(3)

@@ -26,8 +26,13 @@ from assay.ports import Tensor, Tensors
 
 AMPLIFIED = 2.0**9
 """Noise far enough above the rounding of the evaluation itself, and small enough not to cross a kink more often."""
+MOST_VALUES = 1 << 28
+"""Places times samples of one profile: some ten pictures of a large convolution net, minutes of work. Samples beyond are
+judged by what the noisiest element of these was allowed."""
 MEMORY_BYTES = 1 << 29
 """Of the values of one evaluation, roughly."""
+BYTES_A_PLACE = 16
+"""Its deviation, its value in double, and what lies between."""
 _COARSE = 2.0**-13
 _FINE = 2.0**-30
 
@@ -112,6 +117,8 @@ class Deriving:
     def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
         """Oracle and noise of all samples, several at once where the model lets them."""
         found = [self._sample(0, inputs[0])] if inputs else []
+        if found:
+            inputs = inputs[: max(1, MOST_VALUES // max(1, found[0].recorded_bytes // BYTES_A_PLACE))]
         at_once = self._at_once(inputs, found)
         while len(found) < len(inputs):
             start = len(found)
@@ -156,7 +163,7 @@ class Deriving:
         recorder = Recorder(self.graph, self.arithmetic, keep=not self.graph.subgraphs)
         with observed_by(recorder), np.errstate(all="ignore"):
             sample.values = self._exact(inputs)
-        sample.recorded_bytes = sum(one.nbytes for one in recorder.deviations) * 4
+        sample.recorded_bytes = sum(one.nbytes for one in recorder.deviations) // 4 * BYTES_A_PLACE
         self.without_rule.update(recorder.without_rule)
         self.seconds["record"] += time.perf_counter() - begin
         begin = time.perf_counter()

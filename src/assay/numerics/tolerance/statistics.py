@@ -33,7 +33,8 @@ Wide = np.ndarray[Any, np.dtype[np.float64]]
 
 class Statistics(msgspec.Struct, frozen=True):
     """`element_at` is (sample, index ...) of the worst element, `slice_at` (axis, index) of the worst slice; axis 0 is the
-    sample. `out` counts elements beyond their limit; `noise` is the root mean square of what is allowed once."""
+    sample. `out` counts elements beyond their limit; `noise` is the root mean square of what is allowed once, `most` the error allowed
+    to the noisiest element."""
 
     norm: float
     element: float
@@ -43,6 +44,7 @@ class Statistics(msgspec.Struct, frozen=True):
     out: int = 0
     elements: int = 0
     noise: float = 0.0
+    most: float = 0.0
     worst: tuple[int, ...] = ()
 
     @property
@@ -67,7 +69,8 @@ def statistics(
     norm = _ratio(float(error @ error), float(variance.sum() + floor.sum()))
     growth = math.sqrt(2 * math.log(2 * error.size) + 2)
     with np.errstate(all="ignore"):
-        used = np.abs(error) / np.sqrt(_shrunk(variance, draws) + floor) / growth
+        scale = np.sqrt(_shrunk(variance, draws) + floor) * growth
+        used = np.abs(error) / scale
     used = np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
     order = np.argsort(used)[::-1][:kept] if used.size <= kept else np.argpartition(used, -kept)[-kept:]
     order = order[np.argsort(used[order])[::-1]]
@@ -80,6 +83,7 @@ def statistics(
         slice_at=where,
         out=int(np.count_nonzero(used > ELEMENT_LIMIT)),
         elements=int(error.size),
+        most=ELEMENT_LIMIT * float(scale.max()),
         noise=math.sqrt(float(variance.mean() + floor.mean())),
         worst=tuple(int(one) for one in order),
     )
