@@ -90,7 +90,9 @@ def openvino_failure(text: str) -> Failure:
 def unusable_artifact(backend: str, version: str, error: Exception) -> InvalidModel:
     """A saved engine that was cut, changed, or built by another version or for another kind of processor."""
     told = _one_line(str(error), 300).rstrip(".")
-    return InvalidModel(f"{backend} {version} cannot load this saved engine ({told}): build it again with this version, here")
+    return InvalidModel(
+        f"{backend} {version} cannot load this saved engine ({told}): build it again with this version, here"
+    )
 
 
 def checker_failure(text: str) -> Failure:
