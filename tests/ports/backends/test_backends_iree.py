@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,14 @@ def _has(driver: str) -> bool:
     except NotRunnable:
         return False
     return True
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The conformance model, lowered once for the CPU."""
+    folder = tmp_path_factory.mktemp("iree")
+    IREE().lower(tiny_model(folder / "tiny.onnx"), _FLOW).save(folder)
+    return folder
 
 
 class _WithoutVMVX(IREE):
@@ -67,6 +76,14 @@ def test_vmvx_and_a_dynamic_batch(tmp_path: Path) -> None:
     IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS["iree-vmvx"]).run({INPUT: _IMAGE})
 
 
+@pytest.mark.xfail(raises=AssertionError, reason="iree 3.13: a grid outside of [-1, 1] is not padded with zeros")
+def test_grid_sample_outside_of_the_image(write: Any) -> None:
+    text = "g (float[1, 1, 4, 4] x, float[1, 1, 1, 2] grid) => (float[1, 1, 1, 1] y) { y = GridSample(x, grid) }"
+    x = np.arange(1, 17, dtype=np.float32).reshape(1, 1, 4, 4)
+    grid = np.array([[[[-1.4, 0.2]]]], np.float32)
+    assert IREE().lower(write(text, opset=17, ir=8), _FLOW).run({"x": x, "grid": grid})["y"].item() == 0
+
+
 def test_vulkan_gives_its_answers_back(tmp_path: Path) -> None:
     """DeviceArray.to_host of 3.13 fails on a software driver: pointers there have to be aligned to a page."""
     if not _has("vulkan"):
@@ -91,14 +108,18 @@ def test_lowered_without_its_device(flow: str, driver: str, tmp_path: Path) -> N
         IREE().load(tmp_path, _FLOWS[flow])
 
 
-def test_threads_are_those_asked_for(tmp_path: Path) -> None:
+def test_two_threads_and_many_engines(saved: Path) -> None:
+    """Giving back a device with threads of its own was seen to hang and to segfault (3.13)."""
     flow = Flow(name="two", backend="iree", options={"threads": 2})
-    outputs = IREE().lower(tiny_model(tmp_path / "tiny.onnx"), flow).run({INPUT: _IMAGE})
+    for _ in range(5):
+        engine = IREE().load(saved, flow)
+        outputs = engine.run({INPUT: _IMAGE})
+    assert engine.facts().options["threads"] == "2"
     np.testing.assert_allclose(outputs["scores"], tiny_expected(_IMAGE)["scores"], rtol=1e-5, atol=1e-6)
 
 
 def test_a_graph_of_any_name(write: Any) -> None:
-    for name in ("main_graph", "torch-jit-export", "g"):
+    for name in ("torch-jit-export", "g"):
         path = write("g (float[n] x) => (float[n] y) { y = Relu(x) }", name="named")
         model = onnx.load(path)
         model.graph.name = name
@@ -129,8 +150,8 @@ def test_types_and_ranks(write: Any) -> None:
     assert engine.run({"x": np.array([1.5], ml_dtypes.bfloat16)})["y"].tolist() == [1.5]
 
 
-def test_results_are_copies(tmp_path: Path) -> None:
-    engine = IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+def test_results_are_copies(saved: Path) -> None:
+    engine = IREE().load(saved, _FLOW)
     first = engine.run({INPUT: _IMAGE})["scores"]
     kept = first.copy()
     engine.run({INPUT: _IMAGE * 2})
@@ -138,8 +159,8 @@ def test_results_are_copies(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("wrong", [_IMAGE[:, :2], _IMAGE.astype(np.float64), _IMAGE[0]])
-def test_inputs_are_checked(tmp_path: Path, wrong: Any) -> None:
-    engine = IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
+def test_inputs_are_checked(saved: Path, wrong: Any) -> None:
+    engine = IREE().load(saved, _FLOW)
     with pytest.raises(ValueError, match='Input "image"'):
         engine.run({INPUT: wrong})
 
@@ -155,10 +176,10 @@ def test_an_operator_of_another_domain_is_not_taken_for_onnx(write: Any) -> None
         IREE().lower(write(text, more=', "my.domain" : 1'), _FLOW)
 
 
-def test_an_operator_without_a_lowering_is_named(write: Any) -> None:
-    text = "g (float[1, 3] x) => (float[1, 3] y) { [det] y = Det(x) }".replace("Det(x)", "LpNormalization<p = 1>(x)")
-    with pytest.raises(Unsupported, match="no lowering of ONNX LpNormalization") as caught:
-        IREE().lower(write(text.replace("[det] ", "")), _FLOW)
+def test_what_has_no_lowering_is_named(write: Any) -> None:
+    text = "g (float[1, 1, 6, 6] x, float[1, 5] r) => (float[1, 1, 2, 2] y) { y = MaxRoiPool<pooled_shape = [2, 2]>(x, r) }"
+    with pytest.raises(Unsupported, match=r"no lowering of torch\.aten\.max_pool2d as used here at 'y'") as caught:
+        IREE().lower(write(text), _FLOW)
     assert caught.value.node == "y"
 
 
@@ -209,8 +230,8 @@ def test_names_of_dispatches() -> None:
     ]
 
 
-def test_a_truncated_artifact(tmp_path: Path) -> None:
-    IREE().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW).save(tmp_path)
+def test_a_truncated_artifact(saved: Path, tmp_path: Path) -> None:
+    shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
     file = tmp_path / "model.vmfb"
     file.write_bytes(file.read_bytes()[:2000])
     with pytest.raises(InvalidModel, match="truncated or replaced"):
