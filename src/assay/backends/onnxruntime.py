@@ -31,6 +31,7 @@ _LEVELS = {
     "all": "ORT_ENABLE_ALL",
 }
 _numbers = itertools.count()
+_KEPT = "kept-optimized-"
 
 
 class OnnxRuntime:
@@ -154,7 +155,7 @@ class OnnxRuntimeEngine:
         if kept := getattr(self, "_kept", None):
             for file in kept.iterdir():
                 file.unlink()
-            if kept != _own_folder():
+            if not kept.name.startswith(_KEPT):
                 kept.rmdir()
 
     def save(self, folder: Path) -> None:
@@ -212,7 +213,7 @@ def _free_folder() -> Path:
 
 
 def _own_folder() -> Path:
-    return Path(tempfile.gettempdir(), f"kept-optimized-{os.getpid()}")
+    return Path(tempfile.gettempdir(), f"{_KEPT}{os.getpid()}")
 
 
 def _profile_into(options: Any, folder: str) -> None:
