@@ -34,7 +34,7 @@ def _listed(variables: tuple[tuple[str, str], ...]) -> Settings:  # noqa: ARG001
 
 
 def parse_settings(text: str) -> dict[str, tuple[str, ...]]:
-    """From lines such as `global.find-links='/opt/wheels'`; what a line says that is no such thing is left out."""
+    """From lines such as `global.find-links='/wheels'`; what a line says that is no such thing is left out."""
     found: dict[str, tuple[int, tuple[str, ...]]] = {}
     for line in text.splitlines():
         key, equals, value = line.partition("=")
