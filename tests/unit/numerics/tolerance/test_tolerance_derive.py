@@ -256,3 +256,24 @@ def test_subgraphs_are_noisy_too() -> None:
     assert profile.deviation[0]["y"].any()
     assert _budget(profile, _float32(model, feeds)) < 1
     assert _budget(profile, {"y": np.tanh(feeds["x"]) * np.float32(1 + 2**-18)}) > 1
+
+
+def test_the_noise_of_a_product_is_that_of_its_formula() -> None:
+    model = _model("g (float[64, 256] a, float[256, 64] b) => (float[64, 64] y) { y = MatMul(a, b) }")
+    feeds = {"a": _noise(64, 256), "b": _noise(256, 64)}
+    profile = derive_model(model, [feeds], "float32")
+    a, b = feeds["a"].astype(np.float64), feeds["b"].astype(np.float64)
+    value, squares, u = a @ b, (a * a) @ (b * b), 2.0**-24
+    formula = u**2 / 3 * (256 * value**2 / 3 + 256 * squares / 2 + value**2)
+    derived = np.mean(np.square(profile.deviation[0]["y"].astype(np.float64)))
+    assert derived == pytest.approx(np.mean(formula), rel=0.1)
+
+
+def test_the_noise_of_a_chain_is_that_of_its_steps_and_not_of_the_evaluation_itself() -> None:
+    steps = 20
+    lines = "\n".join(f"v{n + 1} = Mul(v{n}, c)" for n in range(steps))
+    model = _model(f"g (float[2000] v0) => (float[2000] v{steps}) {{ {lines} }}")
+    model.graph.initializer.append(numpy_helper.from_array(np.array(1.0371, np.float32), "c"))
+    profile = derive_model(model, [{"v0": _noise(2000)}], "float32")
+    relative = profile.deviation[0][f"v{steps}"].astype(np.float64) / np.abs(profile.oracle[0][f"v{steps}"])
+    assert np.sqrt(np.mean(relative**2)) == pytest.approx(2.0**-24 * np.sqrt(steps / 3), rel=0.1)
