@@ -71,7 +71,9 @@ def main() -> None:
                     if precision == "float32":
                         ratio = (time.process_time() - begin) / alone
                         ratios.append(ratio)
-                engine = plugins.load(plugins.BACKENDS, backend)().lower(path, Flow(name, backend, settings, precision=precision))
+                engine = plugins.load(plugins.BACKENDS, backend)().lower(
+                    path, Flow(name, backend, settings, precision=precision)
+                )
                 actual = [engine.run(one) for one in inputs]
             except AssayError as error:
                 line.append(f"{name}: {type(error).__name__} {str(error)[:60]}")
@@ -92,13 +94,18 @@ def main() -> None:
         blind = [one.mutant for one in header.selftest if not one.killed] if header else []
         extra = f"  without a rule: {header.without_rule}" if header and header.without_rule else ""
         extra += f"  self-test did not see: {blind}" if blind else ""
-        print(f"{case.name:26} {len(proto.graph.node):5} {ratios[-1] if ratios else 0:5.1f}  {', '.join(line)}{extra}", flush=True)
+        print(
+            f"{case.name:26} {len(proto.graph.node):5} {ratios[-1] if ratios else 0:5.1f}  {', '.join(line)}{extra}",
+            flush=True,
+        )
     print(f"correct flows called wrong: {len(wrong)} of {correct}")
     for row in wrong:
         print("  ", *row)
     print(f"OpenVINO silently in bfloat16 under a float32 contract: caught {sneaky - len(missed)} of {sneaky} {missed}")
     if ratios:
-        print(f"cost of the derivation beside the oracle's own time: median {np.median(ratios):.1f}, largest {max(ratios):.1f}")
+        print(
+            f"cost of the derivation beside the oracle's own time: median {np.median(ratios):.1f}, largest {max(ratios):.1f}"
+        )
 
 
 if __name__ == "__main__":

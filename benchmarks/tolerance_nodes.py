@@ -94,7 +94,9 @@ def main() -> None:
         settings.intra_op_num_threads = 1
         try:
             session = onnxruntime.InferenceSession(case.model.SerializeToString(), settings)
-            run = lambda given: dict(zip([o.name for o in session.get_outputs()], session.run(None, given), strict=True))  # noqa: B023,E731
+            run = lambda given: dict(
+                zip([o.name for o in session.get_outputs()], session.run(None, given), strict=True)
+            )  # noqa: B023,E731
             actual = run(feeds)
         except Exception:  # noqa: BLE001  whatever the library raises: it does not have the case
             count["not run by onnxruntime"] += 1
@@ -136,7 +138,9 @@ def main() -> None:
             if not seen:
                 survivors.append((case.name, kind, json.dumps(_budgets(other, profile))))
             for name in other:
-                shares = share_out([(other[name], profile.oracle[0][name])], "float32") if name in profile.oracle[0] else {}
+                shares = (
+                    share_out([(other[name], profile.oracle[0][name])], "float32") if name in profile.oracle[0] else {}
+                )
                 for table, share in shares.items():
                     peers[f"{kind} {table}"] += share > 0
                 break

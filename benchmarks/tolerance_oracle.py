@@ -89,7 +89,7 @@ def main() -> None:
     spent = time.process_time() - cpu
     print(
         f"derivation: {time.perf_counter() - wall:.1f} s, {spent:.1f} s of processor time, {spent / oracle:.1f} times the "
-        f"oracle; {({name: round(value, 1) for name, value in profile.header.seconds.items()})}"
+        f"oracle; { ({name: round(value, 1) for name, value in profile.header.seconds.items()}) }"
     )
     print(f"self-test: {[(one.mutant, round(one.budget, 1)) for one in profile.header.selftest]}")
 
