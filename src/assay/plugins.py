@@ -191,7 +191,7 @@ def _points(group: str) -> dict[str, metadata.EntryPoint]:
 
 
 @lru_cache(maxsize=2)
-def _every(finders: tuple[object, ...], path: tuple[str, ...]) -> metadata.EntryPoints:  # noqa: ARG001  the key
+def _every(finders: tuple[object, ...], path: tuple[str, ...]) -> Any:  # noqa: ARG001  the key
     """All entry points, read once: in a large environment reading them takes 50 ms, and a run asks thirty times."""
     return metadata.entry_points()
 

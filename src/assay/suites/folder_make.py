@@ -108,7 +108,7 @@ def _side(folder: Path, role: str, values: Sequence[Any]) -> dict[str, np.ndarra
 def _read(file: Path, declared: Any) -> tuple[Any, str]:
     """The value of one file, by the type that the graph declares: the file does not say what it holds."""
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from onnx import numpy_helper
 
     kind = declared.type.WhichOneof("value")

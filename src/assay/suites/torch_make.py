@@ -125,9 +125,9 @@ def build(case: TorchCase) -> Any:
             self.m = inner if inner is not None else torch.nn.Identity()
 
         def forward(self, *inputs: Any) -> Any:
-            return function(self.m, *inputs)
+            return called(self.m, *inputs)
 
-    function: Any = eval(f"lambda m, {names}: {case.call}", room)
+    called: Any = eval(f"lambda m, {names}: {case.call}", room)
     return Authored()
 
 
