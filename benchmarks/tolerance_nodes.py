@@ -12,6 +12,7 @@ import collections
 import json
 import time
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ def verdict(actual: dict[str, Any], profile: Any) -> tuple[bool | None, str]:
     return bool(texts or clashes), "; ".join(texts) or (f"NaN differs in {clashes}" if clashes else "")
 
 
+def _run(session: Any, feeds: dict[str, Any]) -> dict[str, Any]:
+    names = [one.name for one in session.get_outputs()]
+    return dict(zip(names, session.run(None, feeds), strict=True))
+
+
 def main() -> None:
     import onnxruntime
 
@@ -94,9 +100,7 @@ def main() -> None:
         settings.intra_op_num_threads = 1
         try:
             session = onnxruntime.InferenceSession(case.model.SerializeToString(), settings)
-            run = lambda given: dict(
-                zip([o.name for o in session.get_outputs()], session.run(None, given), strict=True)
-            )  # noqa: B023,E731
+            run = partial(_run, session)
             actual = run(feeds)
         except Exception:  # noqa: BLE001  whatever the library raises: it does not have the case
             count["not run by onnxruntime"] += 1

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from assay.numerics.oracle.evaluator import Evaluator
 from assay.backends.reference import Reference
 from assay.errors import InvalidModel, Unsupported
+from assay.numerics.oracle.evaluator import Evaluator
 from assay.testing.tiny_models import INPUT, tiny_model
 
 _PLAIN, _ORACLE = Reference.flows

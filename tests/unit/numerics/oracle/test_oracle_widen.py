@@ -8,9 +8,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper, parser
 
+from assay.errors import Lowering, Unsupported
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.oracle.widen import widen
-from assay.errors import Lowering, Unsupported
 from assay.ports import Tensor
 
 _THIRD = np.array([1 / 3], np.float64)
