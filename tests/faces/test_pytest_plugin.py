@@ -48,6 +48,7 @@ def test_cases_are_tests_chosen_by_k_stopped_by_x_and_written_to_junit(here: Pat
     ]  # fmt: skip
     told = run_pytest(*suite, "-m", "flow_faulty_lie", "-x", code=1)
     assert "1 failed, 3 deselected" in told
+    assert "stopping after 1 failures" in told
     run_pytest(*suite, "--assay-filter", "nothing", code=4)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,13 @@ from assay.core.job import Job, Limits, Task
 from assay.core.policy import Policy
 from assay.core.result import Outcome, Result, Stage
 from assay.core.verdict import Verdict, Word
+from assay.faces.composition import open_house
 from assay.faces.suites import RECYCLE, find_flows, find_suites
 from assay.judge.verdicts import judge
 from assay.pipeline.expect import expectations
+from assay.pipeline.house import House
+from assay.pipeline.plan import oracle_folder
+from assay.pipeline.reference import record_references
 from assay.pipeline.suite_select import Selection, parse_shard, select
 from assay.ports import Suite
 
@@ -104,6 +109,8 @@ class _Runner:
         self._running: Iterator[Result] = iter(())
         self._folder = tempfile.TemporaryDirectory(prefix="assay-pytest-", ignore_cleanup_errors=True)
         self._unavailable: dict[str, str] = {}
+        self._stack = ExitStack()
+        self._opened: House | None = None
 
     def result(self, item: SuiteItem) -> Result:
         key = _job(item.case, item.flow, "").key
@@ -130,6 +137,7 @@ class _Runner:
         stop = getattr(self._running, "close", None)
         if stop:
             stop()
+        self._stack.close()
         self._folder.cleanup()
 
     def _missing(self, flow: Flow) -> str:
@@ -140,8 +148,6 @@ class _Runner:
 
     def _start(self, first: SuiteItem) -> None:
         """Make and launch `first` and the items after it, of the same flow."""
-        from assay.launch.pool import Pool
-
         selected = [one for one in self._session.items if isinstance(one, SuiteItem)]
         place = selected.index(first)
         batch = [one for one in selected[place : place + BATCH] if one.flow == first.flow]
@@ -153,9 +159,24 @@ class _Runner:
                 self._results[job.key] = msgspec.structs.replace(
                     blank, stage=Stage.TRANSFORM, detail=f"the case cannot be made: {reason}"
                 )
-            else:
+            elif case.inputs.golden:
                 jobs.append(job)
-        self._running = Pool(recycle=RECYCLE).launch(jobs) if jobs else iter(())
+            else:
+                reference = str(oracle_folder(case, Path(self._folder.name)))
+                jobs.append(msgspec.structs.replace(job, reference=reference))
+        if not jobs:
+            self._running = iter(())
+            return
+        house = self._house()
+        without = record_references(jobs, house)
+        self._results |= {result.job_key: result for result in without}
+        self._running = house.pool.launch([job for job in jobs if job.key not in self._results])
+
+    def _house(self) -> House:
+        """A history of its own, gone with the session."""
+        if self._opened is None:
+            self._opened = self._stack.enter_context(open_house(self._folder.name, recycle=RECYCLE))
+        return self._opened
 
     def _made(self, cases: Sequence[Case]) -> Iterator[tuple[Case, str]]:
         for name, suite in self._suites.items():
