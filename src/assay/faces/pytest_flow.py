@@ -12,6 +12,7 @@ import pytest
 from assay import plugins
 from assay.core.verdict import Word
 from assay.errors import UsageError
+from assay.models.module_export import export_module
 from assay.pipeline.check import Checked
 
 
@@ -72,20 +73,12 @@ class FlowUnderTest:
         return checked
 
     def _exported(self, function: Any, arrays: Mapping[str, Any] | Sequence[Any] | None) -> Path:
-        import torch
-
         if arrays is None:
             raise UsageError("flow.check of a torch module needs the inputs to export it with")
+        named = isinstance(arrays, Mapping)
         given = list(arrays.values()) if isinstance(arrays, Mapping) else list(arrays)
-        module = function if isinstance(function, torch.nn.Module) else _as_module(function)
-        tensors = tuple(torch.from_numpy(np.asarray(one)) for one in given)
         path = self._folder / "model.onnx"
-        names = list(arrays) if isinstance(arrays, Mapping) else [f"in{place}" for place in range(len(given))]
-        with torch.no_grad():
-            program = torch.export.export(module.eval(), tensors, strict=False)
-            exported = torch.onnx.export(program, (), dynamo=True, verbose=False, verify=False, input_names=names)
-        assert exported is not None
-        exported.save(str(path))
+        export_module(function, given, list(arrays) if named else [f"in{at}" for at in range(len(given))], path)
         return path
 
     def _golden(self, path: Path, arrays: Mapping[str, Any] | Sequence[Any]) -> Path:
@@ -121,13 +114,3 @@ def _arrays(inputs: Mapping[str, Any] | Sequence[Any] | None) -> Mapping[str, An
     if isinstance(inputs, Mapping):
         return {name: plain(value) for name, value in inputs.items()}
     return [plain(value) for value in inputs]
-
-
-def _as_module(function: Any) -> Any:
-    import torch
-
-    class Called(torch.nn.Module):
-        def forward(self, *inputs: Any) -> Any:
-            return function(*inputs)
-
-    return Called()
