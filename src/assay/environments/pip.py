@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ class Pip:
         run([*command, "-r", str(pins)], what="the environment cannot be installed")
 
     def _pip(self, python: str) -> list[str]:
-        if importlib.util.find_spec("pip") is None:
+        # By its metadata: looking for the module runs hooks of setuptools.
+        if not any(metadata.distributions(name="pip")):
             raise EnvironmentFailed("neither uv nor pip is installed beside assay; pip install 'assay[environments]'")
         return [sys.executable, "-m", "pip", "--python", python]
 
