@@ -6,6 +6,7 @@ AssayError
 │   ├── BadGolden             a golden folder that cannot be used as it is
 │   ├── BadPolicy             assay.toml
 │   ├── UnknownName           an unknown flow, backend, report; names the nearest
+│   ├── NewerHistory          a history written by a newer version of assay
 │   ├── RunNotFound           no such run in the history
 │   ├── NothingSelected       exit 5: a filter, type or share that leaves no case of a suite
 │   └── NotWritable           a path that is to be written cannot be
@@ -14,7 +15,6 @@ AssayError
 │   └── BrokenFlow            a registered flow that cannot be imported
 ├── HarnessError              exit 4: the harness or the machine failed
 │   ├── StoreError            the history cannot be read or written
-│   │   └── NewerHistory      written by a newer version of assay
 │   ├── BlobMissing
 │   ├── BlobCorrupt
 │   ├── WorkerFailed          workers cannot be started
@@ -86,7 +86,7 @@ class StoreError(HarnessError):
     """The history cannot be read or written."""
 
 
-class NewerHistory(StoreError):
+class NewerHistory(UsageError):
     """The history was written by a newer version of assay."""
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from assay.core.model import Model
+from assay.errors import UsageError
 
 
 class Tolerance(msgspec.Struct, frozen=True):
@@ -12,6 +15,12 @@ class Tolerance(msgspec.Struct, frozen=True):
 
     rtol: float | None = None
     atol: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("rtol", "atol"):
+            value = getattr(self, name)
+            if value is not None and not 0.0 <= value < math.inf:
+                raise UsageError(f"{name} is {value!r}; it must be a finite number, at least 0")
 
 
 class Contract(msgspec.Struct, frozen=True):

@@ -30,6 +30,8 @@ def open_model(path: Path) -> Model:
     proto = _parse(path)
     _check_versions(proto, path)
     files = external_files(proto, path)
+    if not proto.graph.output:
+        raise BadModel(f"{path} has no output: there is nothing to compare; export the model with its outputs")
     for problem in graph_problems(proto.graph):
         raise BadModel(f"{path} {problem}")
     _check_with_onnx(proto, path)

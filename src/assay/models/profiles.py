@@ -25,7 +25,7 @@ def write_profile(folder: Path, profile: Profile) -> None:
     for part in _PARTS:
         samples: Samples = getattr(profile, part)
         tensors = {
-            f"{number:05d}/{name}": np.ascontiguousarray(array)
+            f"{number:05d}/{name}": np.asarray(array, order="C")
             for number, sample in enumerate(samples)
             for name, array in sample.items()
         }

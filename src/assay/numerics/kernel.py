@@ -74,7 +74,7 @@ def count_ulps(account: Partial, actual: Tensor, expected: Tensor) -> None:
 def used(error: Wide, expected: Wide, terms: Terms) -> Wide:
     """The share of its allowance that each error takes: 0 where there is no error, infinity where none is allowed."""
     allowed = np.abs(expected) * terms.rtol + terms.atol * terms.scale
-    return np.where(error == 0.0, 0.0, error / allowed)
+    return np.where(error == 0.0, 0.0, np.where(allowed >= 0.0, error / allowed, np.inf))
 
 
 def _figures(account: Partial, error: Wide, actual: Wide, expected: Wide, positions: Any, terms: Terms) -> None:

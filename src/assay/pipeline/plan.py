@@ -42,6 +42,7 @@ def plan(request: Request, house: House) -> Run:
     cases = look(request.models, request.limits, house)
     for case in cases:
         check_dims(case)
+        _check_outputs(case)
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     jobs = tuple(
@@ -66,6 +67,17 @@ def plan(request: Request, house: House) -> Run:
         baseline=request.baseline,
         narrowed=bool(request.only),
     )
+
+
+def _check_outputs(case: Case) -> None:
+    """A limit for an output that is not there would do nothing, in silence."""
+    known = [one.name for one in case.model.outputs]
+    for name in case.contract.tolerances:
+        if name != "*" and name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+            raise UsageError(
+                f"a tolerance is given for output {name!r}, which {case.name} does not have; perhaps you mean {near[0]!r}"
+            )
 
 
 def _no_such_job(only: str, jobs: Sequence[Job]) -> NoReturn:

@@ -26,6 +26,10 @@ from assay.ports import Tensor, Tensors
 
 AMPLIFIED = 2.0**9
 """Noise far enough above the rounding of the evaluation itself, and small enough not to cross a kink more often."""
+CHECKS = 2
+"""Draws that look whether amplifying was right."""
+CHECKED = 4
+"""Evaluations (of one sample, or of several at once) that are looked at."""
 MOST_VALUES = 1 << 28
 """Places times samples of one profile: some ten pictures of a large convolution net, minutes of work. Samples beyond are
 judged by what the noisiest element of these was allowed."""
@@ -81,6 +85,10 @@ class Sample:
     recorded_bytes: int = 0
 
 
+class Bent(Exception):
+    """The noise of this model does not grow in proportion: it must be drawn as it is."""
+
+
 class Deriving:
     """One model and contract: evaluators made once, samples one after the other."""
 
@@ -93,6 +101,7 @@ class Deriving:
         self.wide = _evaluator(proto)
         self.single = self._single(proto)
         self.amplified = self._amplification()
+        self.unchecked = CHECKED
         self.without_rule: dict[str, None] = {}
         self.seconds = {"record": 0.0, "draws": 0.0}
         found = (decision_of(name, self.graph) for name in self.outputs)
@@ -116,6 +125,13 @@ class Deriving:
 
     def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
         """Oracle and noise of all samples, several at once where the model lets them."""
+        try:
+            return self._samples(inputs)
+        except Bent:
+            self.single, self.amplified = None, 1.0
+            return self._samples(inputs)
+
+    def _samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
         found = [self._sample(0, inputs[0])] if inputs else []
         if found:
             inputs = inputs[: max(1, MOST_VALUES // max(1, found[0].recorded_bytes // BYTES_A_PLACE))]
@@ -174,6 +190,9 @@ class Deriving:
     def _draw(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
         try:
             self._draws(number, inputs, recorder, sample, self.single or self.wide, self.amplified)
+            if self.unchecked and self.single is not None and self.amplified > 1.0:
+                self.unchecked -= 1
+                self._check_linear(number, inputs, recorder, sample)
         except (Diverged, Lowering, FloatingPointError):
             # Another way through the graph, or an operator that single precision cannot do.
             self._draws(number, inputs, None, sample, self.wide, 1.0)
@@ -219,6 +238,22 @@ class Deriving:
         for name in lowest:
             sample.margins[f"{name}/low"] = np.asarray(lowest[name], np.float64)
             sample.margins[f"{name}/high"] = np.asarray(highest[name], np.float64)
+
+    def _check_linear(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
+        """Amplified noise, divided again, is too small where a root or a logarithm at its end, or chaos, bends it: two
+        draws in double as they are must look like those. Raises Bent where they do not."""
+        names = [*self.outputs, *self.taps]
+        for turn in range(CHECKS):
+            draw = Draw(self.graph, self.arithmetic, (self.seed, number, DRAWS + turn), 1.0, recorder)
+            with observed_by(draw), np.errstate(all="ignore"):
+                noisy = named(names, self.wide.evaluate(self._feeds(self.wide, inputs, draw), self.taps))
+                straight = all(
+                    _alike(noisy[name] - sample.values[name], deviation, DRAWS)
+                    for name, deviation in sample.deviations.items()
+                    if noisy[name].shape == sample.values[name].shape
+                )
+            if not straight:
+                raise Bent
 
     def _feeds(self, evaluator: Evaluator, inputs: Tensors, draw: Draw) -> dict[str, Tensor]:
         """Inputs, and stored numbers as a backend may refold them; in a coarser flow everything is stored anew."""
@@ -296,6 +331,16 @@ def _declared(dtype: str) -> float:
     from assay.core.dtype import UNIT_ROUNDOFF
 
     return UNIT_ROUNDOFF.get(dtype, 0.0)
+
+
+def _alike(error: Tensor, deviation: Tensor, draws: int) -> bool:
+    """Whether one more draw lies where the others lead one to expect it: within half of every limit."""
+    from assay.numerics.tolerance.statistics import statistics
+
+    finite = np.isfinite(error)
+    variance = np.where(finite, np.square(deviation.astype(np.float64)), 0.0)
+    found = statistics([np.where(finite, error, 0.0)], [variance], [np.zeros(error.shape)], draws)
+    return found.budgets["budget_used"] <= 0.5
 
 
 def shrunk_deviation(deviation: Tensor) -> Tensor:

@@ -203,9 +203,24 @@ def log_reduction(site: Site, unit: Arithmetic) -> Variance:
     """The logarithm of a sum: the relative error of the sum is its absolute error."""
     x = site.call.inputs[0]
     terms = max(1.0, x.size / max(1, site.value.size))
-    reach = float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)) if "Exp" in site.call.operator else 0.0
-    grown = terms / 3 + 16 + reach**2
+    reach = _weighted_reach(site.call, x).reshape(np.shape(site.value)) if "Exp" in site.call.operator else 0.0
+    grown = terms / 3 + 16 + reach
     return unit.accumulate**2 / 3 * (grown + 16 * np.square(site.value)) + unit.storage**2 / 3 * np.square(site.value)
+
+
+def _weighted_reach(call: Call, x: Tensor) -> Tensor:
+    """Sum of (p (x - max))^2 over what is reduced, p the share of a term: a term of -1e9 has none, whatever its size."""
+    given = call.attributes.get("axes")
+    if given is None and len(call.inputs) > 1 and call.inputs[1] is not None:
+        given = np.asarray(call.inputs[1]).reshape(-1).tolist()
+    axes = tuple(int(one) for one in given) if given else tuple(range(x.ndim))
+    with np.errstate(all="ignore"):
+        below = x - np.max(x, axis=axes, keepdims=True)
+        share = np.exp(below)
+        share = share / share.sum(axis=axes, keepdims=True)
+        reached = np.where(share > 0, np.square(share * below), 0.0)
+    result: Tensor = np.where(np.isfinite(reached), reached, 0.0).sum(axis=axes)
+    return result
 
 
 def variadic(site: Site, unit: Arithmetic) -> Variance:

@@ -27,6 +27,8 @@ SLICE_LIMIT = 6.0
 PSEUDO_DRAWS = 4.0
 FEWEST = 4
 """Elements of a slice."""
+GAP = 1024.0
+FEW = 8
 
 Wide = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -58,14 +60,77 @@ class Statistics(msgspec.Struct, frozen=True):
         return {**shares, "budget_used": max(shares.values())}
 
 
+def clusters(allowed: Wide, noisy: Tensor) -> list[Any]:
+    """Masks of the elements whose noise is of one order, the quietest first; one of all where there is no gap.
+
+    A masked score of -1e9 errs by 60, its neighbours by 1e-7: judged together, nothing would be seen of the neighbours.
+    A gap is GAP in the standard deviation, with FEW elements at least on both sides; an element without noise of its own
+    (a value that was clipped in every draw) belongs to the quietest.
+    """
+    levels = np.log2(allowed[noisy]) / 2
+    few = max(FEW, allowed.size // 100)
+    if levels.size < 2 * few or levels.max() - levels.min() <= math.log2(GAP):
+        return [np.ones(allowed.size, bool)]
+    ordered = np.sort(levels)
+    gaps = np.flatnonzero(np.diff(ordered) > math.log2(GAP)) + 1
+    edges: list[float] = []
+    before = 0
+    for place in (int(one) for one in gaps):
+        if place - before >= few and levels.size - place >= few:
+            edges.append((ordered[place - 1] + ordered[place]) / 2)
+            before = place
+    if not edges:
+        return [np.ones(allowed.size, bool)]
+    labels = np.zeros(allowed.size, int)
+    labels[noisy] = np.searchsorted(edges, levels)
+    return [labels == one for one in range(len(edges) + 1)]
+
+
 def statistics(
     errors: Sequence[Tensor], variances: Sequence[Tensor], floors: Sequence[Tensor], draws: int, kept: int = 10
 ) -> Statistics:
+    """Of each cluster of noise by itself; the one that uses most of its limits speaks for all. Arguments as for one."""
+    variance = _flat(variances)
+    if not variance.size:
+        return _statistics(errors, variances, floors, draws, kept, None)
+    with np.errstate(all="ignore"):
+        masks = clusters(variance + _flat(floors), variance > 0.0)
+    if len(masks) == 1:
+        return _statistics(errors, variances, floors, draws, kept, None)
+    found = [_statistics(errors, variances, floors, draws, kept, mask) for mask in masks]
+    worst = max(found, key=lambda one: one.budgets["budget_used"])
+    return msgspec.structs.replace(
+        worst,
+        out=sum(one.out for one in found),
+        elements=sum(one.elements for one in found),
+        noise=min(one.noise for one in found),
+        most=max(one.most for one in found),
+    )
+
+
+def _statistics(
+    errors: Sequence[Tensor],
+    variances: Sequence[Tensor],
+    floors: Sequence[Tensor],
+    draws: int,
+    kept: int,
+    mask: Any,
+) -> Statistics:
     """All sequences have one array per sample; elements that do not count are zero in all three. `worst` are the flat
     positions (all samples in a row) of the `kept` elements that use most of their limit."""
+    shapes = [np.shape(one) for one in errors]
     error, variance, floor = (_flat(one) for one in (errors, variances, floors))
     if not error.size:
         return Statistics(0.0, 0.0, 0.0)
+    places = np.arange(error.size) if mask is None else np.flatnonzero(mask)
+    members = None
+    if mask is not None:
+        members = _unflat(mask.astype(np.float64), shapes)
+        errors, variances, floors = (
+            [np.asarray(one, np.float64) * member for one, member in zip(part, members, strict=True)]
+            for part in (errors, variances, floors)
+        )
+        error, variance, floor = error[places], variance[places], floor[places]
     norm = _ratio(float(error @ error), float(variance.sum() + floor.sum()))
     growth = math.sqrt(2 * math.log(2 * error.size) + 2)
     with np.errstate(all="ignore"):
@@ -74,18 +139,18 @@ def statistics(
     used = np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
     order = np.argsort(used)[::-1][:kept] if used.size <= kept else np.argpartition(used, -kept)[-kept:]
     order = order[np.argsort(used[order])[::-1]]
-    ratio, where = _slices(errors, variances, floors, draws)
+    ratio, where = _slices(errors, variances, floors, draws, members)
     return Statistics(
         norm=norm,
         element=float(used[order[0]]),
         slice=ratio,
-        element_at=locate(int(order[0]), [one.shape for one in errors]),
+        element_at=locate(int(places[order[0]]), shapes),
         slice_at=where,
         out=int(np.count_nonzero(used > ELEMENT_LIMIT)),
         elements=int(error.size),
         most=ELEMENT_LIMIT * float(scale.max()),
         noise=math.sqrt(float(variance.mean() + floor.mean())),
-        worst=tuple(int(one) for one in order),
+        worst=tuple(int(places[one]) for one in order),
     )
 
 
@@ -104,6 +169,11 @@ def _flat(arrays: Sequence[Tensor]) -> Wide:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
+def _unflat(flat: Wide, shapes: Sequence[tuple[int, ...]]) -> list[Wide]:
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+    return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)]
+
+
 def _shrunk(variance: Wide, draws: int) -> Wide:
     result: Wide = (draws * variance + PSEUDO_DRAWS * variance.mean()) / (draws + PSEUDO_DRAWS)
     return result
@@ -116,13 +186,21 @@ def _ratio(energy: float, allowed: float) -> float:
 
 
 def _slices(
-    errors: Sequence[Tensor], variances: Sequence[Tensor], floors: Sequence[Tensor], draws: int
+    errors: Sequence[Tensor],
+    variances: Sequence[Tensor],
+    floors: Sequence[Tensor],
+    draws: int,
+    members: Sequence[Wide] | None,
 ) -> tuple[float, tuple[int, int]]:
-    """Samples of one shape are stacked; otherwise each is sliced by itself, and the samples against each other."""
+    """Samples of one shape are stacked; otherwise each is sliced by itself, and the samples against each other. `members`
+    are 1 where an element counts; None: all do."""
     worst, where = 0.0, (0, 0)
+    counted = members if members is not None else [np.ones(np.shape(one)) for one in errors]
     if len({one.shape for one in errors}) == 1:
         blocks = [
-            tuple(np.stack([np.asarray(one, np.float64) for one in part]) for part in (errors, variances, floors))
+            tuple(
+                np.stack([np.asarray(one, np.float64) for one in part]) for part in (errors, variances, floors, counted)
+            )
         ]
         first = 0
     else:
@@ -130,23 +208,23 @@ def _slices(
             np.array([float(np.sum(one)) for one in part])
             for part in ([np.square(one) for one in errors], variances, floors)
         ]
-        counts = np.array([one.size for one in errors])
+        counts = np.array([float(one.sum()) for one in counted])
         worst, place = _largest(sums[0], sums[1], sums[2], counts, draws)
         where = (0, place)
         blocks = [
-            tuple(np.asarray(part[index], np.float64)[None] for part in (errors, variances, floors))
+            tuple(np.asarray(part[index], np.float64)[None] for part in (errors, variances, floors, counted))
             for index in range(len(errors))
         ]
         first = 1
-    for error, variance, floor in blocks:
+    for error, variance, floor, member in blocks:
         energy = np.square(error)
         for axis in range(first, error.ndim):
             length = error.shape[axis]
             if length < 2 or error.size // length < FEWEST:
                 continue
             others = tuple(one for one in range(error.ndim) if one != axis)
-            parts = [one.sum(axis=others) for one in (energy, variance, floor)]
-            ratio, place = _largest(parts[0], parts[1], parts[2], np.full(length, error.size // length), draws)
+            parts = [one.sum(axis=others) for one in (energy, variance, floor, member)]
+            ratio, place = _largest(parts[0], parts[1], parts[2], parts[3], draws)
             if ratio > worst:
                 worst, where = ratio, (axis, place)
     return worst, where

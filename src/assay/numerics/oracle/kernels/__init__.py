@@ -6,6 +6,7 @@ Each is held against onnx.reference on every node case of the standard (tests/un
 from __future__ import annotations
 
 from assay.numerics.oracle.kernels.activation import ACTIVATIONS
+from assay.numerics.oracle.kernels.gathering import GATHERING
 from assay.numerics.oracle.kernels.normalization import NORMALIZATIONS
 from assay.numerics.oracle.kernels.quantization import QUANTIZATION
 from assay.numerics.oracle.kernels.recurrent import RECURRENT
@@ -13,4 +14,12 @@ from assay.numerics.oracle.kernels.sampling import SAMPLING
 from assay.numerics.oracle.kernels.softmax import SOFTMAXES
 from assay.numerics.oracle.probe import Kernel
 
-KERNELS: dict[str, Kernel] = {**ACTIVATIONS, **NORMALIZATIONS, **SOFTMAXES, **RECURRENT, **QUANTIZATION, **SAMPLING}
+KERNELS: dict[str, Kernel] = {
+    **ACTIVATIONS,
+    **NORMALIZATIONS,
+    **SOFTMAXES,
+    **RECURRENT,
+    **QUANTIZATION,
+    **SAMPLING,
+    **GATHERING,
+}

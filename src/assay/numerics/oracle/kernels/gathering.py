@@ -1,0 +1,32 @@
+"""GatherElements (ONNX 13) where the indices span less than the data on the other axes, and GlobalLpPool (ONNX 22).
+
+onnx.reference 1.23 cannot reshape the first and lacks the second.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.numerics.oracle.probe import Call, Kernel, Values
+
+
+def gather_elements(call: Call) -> Values | None:
+    """out[i][j] = data[indices[i][j]][j] along axis 0, and so on; of the other axes the first entries are read."""
+    data, indices = call.inputs[:2]
+    axis = int(call.attributes.get("axis", 0)) % max(1, data.ndim)
+    if data.ndim != indices.ndim or indices.dtype.kind != "i":
+        return None
+    places = list(np.ogrid[tuple(slice(0, size) for size in indices.shape)])
+    size = data.shape[axis]
+    places[axis] = np.where(indices < 0, indices + size, indices)
+    return (data[tuple(places)],)
+
+
+def global_lp_pool(call: Call) -> Values | None:
+    """The p-norm over all spatial axes, which stay with size 1."""
+    x, p = call.inputs[0], float(call.attributes.get("p", 2))
+    axes = tuple(range(2, x.ndim))
+    return (np.sum(np.abs(x) ** p, axis=axes, keepdims=True) ** (1.0 / p),)
+
+
+GATHERING: dict[str, Kernel] = {"GatherElements": gather_elements, "GlobalLpPool": global_lp_pool}
