@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,9 @@ class Torch:
         return installed("torch", "torch", "torch")
 
     def prepare(self) -> None:
-        """Import torch and its reader of programs."""
+        """Import torch and its reader of programs. What Inductor compiles is kept for the next job, in its own folder: it
+        remembers where its compiled headers lie, and a worker's temporary files are gone after each job."""
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(_cache()))
         import torch  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> TorchEngine:
@@ -88,3 +91,9 @@ def _check_compiler() -> None:
         cpp_builder.get_cpp_compiler()
     except exc.InvalidCxxCompiler as error:
         raise Unavailable("Inductor needs a C++ compiler and found none; run apt-get install g++") from error
+
+
+def _cache() -> Path:
+    """`$ASSAY_CACHE`, else `$XDG_CACHE_HOME/assay`, else `~/.cache/assay`; then `inductor`."""
+    root = os.environ.get("ASSAY_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "assay"
+    return Path(root) / "inductor"

@@ -12,6 +12,8 @@ from pathlib import Path
 KEPT = "kept-"
 """Folders of such names below the lent one are emptied, but stay."""
 ARTIFACT = f"{KEPT}artifact"
+REMEMBERED = "torchinductor"
+"""Inductor (2.13) remembers for the life of the process which headers it has compiled into a folder of such a name."""
 
 
 @contextmanager
@@ -53,5 +55,7 @@ def _empty(folder: str) -> None:
                     os.unlink(entry.path)
                 elif entry.name.startswith(KEPT):
                     _empty(entry.path)
+                elif entry.name.startswith(REMEMBERED):
+                    continue
                 else:
                     shutil.rmtree(entry.path, ignore_errors=True)

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, event, text
 
-from assay.errors import NewerHistory, RunNotFound, StoreError
+from assay.errors import AssayError, NewerHistory, RunNotFound, StoreError
 from assay.stores.sql import SqlStore
 from assay.testing.builders import make_result, make_run
 
 
-def _told(location: str, *, kind: type[StoreError] = StoreError) -> str:
-    with pytest.raises(StoreError) as caught:
+def _told(location: str, *, kind: type[AssayError] = StoreError) -> str:
+    with pytest.raises(kind) as caught:
         SqlStore(location, busy_s=0.2)
     assert type(caught.value) is kind
     said = str(caught.value)

@@ -26,9 +26,9 @@ from assay.ports import Tensor, Tensors
 
 AMPLIFIED = 2.0**9
 """Noise far enough above the rounding of the evaluation itself, and small enough not to cross a kink more often."""
-CHECKS = 2
-"""Draws that look whether amplifying was right."""
-CHECKED = 4
+CHECKS = 1
+"""Draws that look whether amplifying was right: where it was not, one is off by an order of magnitude."""
+CHECKED = 2
 """Evaluations (of one sample, or of several at once) that are looked at."""
 MOST_VALUES = 1 << 28
 """Places times samples of one profile: some ten pictures of a large convolution net, minutes of work. Samples beyond are
@@ -240,8 +240,8 @@ class Deriving:
             sample.margins[f"{name}/high"] = np.asarray(highest[name], np.float64)
 
     def _check_linear(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
-        """Amplified noise, divided again, is too small where a root or a logarithm at its end, or chaos, bends it: two
-        draws in double as they are must look like those. Raises Bent where they do not."""
+        """Amplified noise, divided again, is too small where a root or a logarithm at its end, or chaos, bends it: a
+        draw in double as it is must look like those. Raises Bent where they do not."""
         names = [*self.outputs, *self.taps]
         for turn in range(CHECKS):
             draw = Draw(self.graph, self.arithmetic, (self.seed, number, DRAWS + turn), 1.0, recorder)

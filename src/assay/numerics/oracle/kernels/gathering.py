@@ -1,6 +1,5 @@
-"""GatherElements (ONNX 13) where the indices span less than the data on the other axes, and GlobalLpPool (ONNX 22).
-
-onnx.reference 1.23 cannot reshape the first and lacks the second.
+"""GatherElements (ONNX 13) where the indices span less than the data on the other axes: onnx.reference 1.23 cannot reshape
+what it gathers there.
 """
 
 from __future__ import annotations
@@ -22,11 +21,4 @@ def gather_elements(call: Call) -> Values | None:
     return (data[tuple(places)],)
 
 
-def global_lp_pool(call: Call) -> Values | None:
-    """The p-norm over all spatial axes, which stay with size 1."""
-    x, p = call.inputs[0], float(call.attributes.get("p", 2))
-    axes = tuple(range(2, x.ndim))
-    return (np.sum(np.abs(x) ** p, axis=axes, keepdims=True) ** (1.0 / p),)
-
-
-GATHERING: dict[str, Kernel] = {"GatherElements": gather_elements, "GlobalLpPool": global_lp_pool}
+GATHERING: dict[str, Kernel] = {"GatherElements": gather_elements}
