@@ -10,6 +10,7 @@ from assay.backends.availability import installed
 from assay.backends.options import positive, resolve_options
 from assay.core.flow import Flow, Option
 from assay.errors import Unavailable, UsageError
+from assay.models.files import user_cache
 from assay.ports import Availability, OptionSpec
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Torch:
     def prepare(self) -> None:
         """Import torch and its reader of programs. What Inductor compiles is kept for the next job, in its own folder: it
         remembers where its compiled headers lie, and a worker's temporary files are gone after each job."""
-        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(_cache()))
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(user_cache() / "inductor"))
         import torch  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> TorchEngine:
@@ -91,9 +92,3 @@ def _check_compiler() -> None:
         cpp_builder.get_cpp_compiler()
     except exc.InvalidCxxCompiler as error:
         raise Unavailable("Inductor needs a C++ compiler and found none; run apt-get install g++") from error
-
-
-def _cache() -> Path:
-    """`$ASSAY_CACHE`, else `$XDG_CACHE_HOME/assay`, else `~/.cache/assay`; then `inductor`."""
-    root = os.environ.get("ASSAY_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "assay"
-    return Path(root) / "inductor"

@@ -18,6 +18,7 @@ from assay.environments.lock import Lock
 from assay.environments.needs import normal
 from assay.environments.pip import move_scripts
 from assay.errors import EnvironmentFailed
+from assay.models.files import user_cache
 
 _MARK = "assay-environment.json"
 
@@ -33,10 +34,9 @@ class Built(msgspec.Struct, frozen=True):
 
 
 def default_cache() -> Path:
-    """`ASSAY_ENVIRONMENTS`, or `assay/environments` in the user's cache: environments are shared by all projects."""
+    """`ASSAY_ENVIRONMENTS`, or `environments` in the user's cache: environments are shared by all projects."""
     own = os.environ.get("ASSAY_ENVIRONMENTS", "")
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(own).expanduser().absolute() if own else Path(base).expanduser() / "assay" / "environments"
+    return Path(own).expanduser().absolute() if own else user_cache() / "environments"
 
 
 class Cache:

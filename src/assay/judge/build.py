@@ -22,7 +22,7 @@ NEXT = {
     Outcome.UNAVAILABLE: "`assay flows` names the install command",
     Outcome.LOWERED: "run the job on a machine that has it",
     Outcome.MISTRUSTED: "give inputs that tell more",
-    Outcome.INFRASTRUCTURE: "this is no fault of the model: run `assay resume`",
+    Outcome.INFRASTRUCTURE: "this is no fault of the model: mend the machine and repeat the job with its repro line",
 }
 """What to do about an outcome."""
 

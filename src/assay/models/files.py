@@ -62,6 +62,12 @@ def folder_digest(folder: Path) -> tuple[int, str]:
     return sum(path.stat().st_size for path in files), total.hexdigest() if files else ""
 
 
+def user_cache() -> Path:
+    """`$ASSAY_CACHE`, else `$XDG_CACHE_HOME/assay`, else `~/.cache/assay`: what all projects share, and none would miss."""
+    own = os.environ.get("ASSAY_CACHE")
+    return Path(own).absolute() if own else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "assay"
+
+
 def flush_to_disk(path: Path) -> None:
     """fsync a file or a folder: what was written before survives a power cut. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)

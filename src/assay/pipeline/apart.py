@@ -17,10 +17,9 @@ from assay.core.duel import Duel, Launch, Turns
 from assay.core.job import Job, Measuring, Task
 from assay.core.result import Outcome, Result, Stage
 from assay.pipeline.house import House
-from assay.stats.blocks import block_ratio
+from assay.stats.blocks import BLOCK_S, block_ratio
 from assay.stats.launches import decide
 
-_BLOCK_S = {"thread": 5e-3, "process": 0.1}
 _BUILD = Measuring(seconds=0.01, warmup_s=0.1)
 
 
@@ -130,7 +129,7 @@ def _pair(own: Job, rival: Job, artifacts: tuple[str, str], folder: Path, chance
 def _launch(mine: Result, theirs: Result) -> Launch | None:
     ours, others = mine.measurements[0], theirs.measurements[0]
     quads = min(len(ours.cpu_s), len(others.cpu_s)) // 2
-    block_s, sums = _BLOCK_S[mine.detail], "process" in (mine.detail, theirs.detail)
+    block_s, sums = BLOCK_S[mine.detail], "process" in (mine.detail, theirs.detail)
     cpu = block_ratio(ours.cpu_s[: 2 * quads], others.cpu_s[: 2 * quads], block_s, sums=sums)
     wall = block_ratio(ours.wall_s[: 2 * quads], others.wall_s[: 2 * quads], block_s)
     load = block_ratio([_load_s(mine)] * 2, [_load_s(theirs)] * 2, 1.0)

@@ -7,6 +7,8 @@ import statistics
 from collections.abc import Sequence
 
 LEAST_BLOCKS = 5
+BLOCK_S = {"thread": 5e-3, "process": 0.1}
+"""By clock: that of a process with several threads moves in ticks of milliseconds, so its blocks are long."""
 
 
 def block_ratio(mine: Sequence[float], theirs: Sequence[float], block_s: float, *, sums: bool = False) -> float | None:

@@ -11,18 +11,18 @@ import msgspec
 
 from assay.core.case import Case
 from assay.errors import NotWritable
+from assay.models.files import user_cache
 
 LAYOUT = "1"
 """Of the cache: another number, another folder."""
 
 
 def cache_folder(*parts: str) -> Path:
-    """`$ASSAY_CACHE`, else `$XDG_CACHE_HOME/assay`, else `~/.cache/assay`; then `suites`, the layout and `parts`.
+    """The user's cache, then `suites`, the layout and `parts`.
 
     Made where it is missing. Raises NotWritable.
     """
-    root = os.environ.get("ASSAY_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "assay"
-    folder = Path(root).absolute().joinpath("suites", LAYOUT, *parts)
+    folder = user_cache().absolute().joinpath("suites", LAYOUT, *parts)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

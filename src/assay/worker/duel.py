@@ -26,7 +26,7 @@ from assay.core.job import Job
 from assay.core.result import BuildFacts, Result, Stage
 from assay.errors import UsageError
 from assay.ports import Backend, Engine, Tensor
-from assay.stats.blocks import block_ratio
+from assay.stats.blocks import BLOCK_S, block_ratio
 from assay.stats.launches import decide
 from assay.worker.lower import lower
 from assay.worker.samples import golden_of
@@ -35,8 +35,6 @@ from assay.worker.stages import Stages
 WARM_CALLS = 3
 LEAST_CALL_S = 2e-4
 """Shorter calls are repeated until one reading of the clock spans this much: the reading itself costs 0.75 us."""
-BLOCK_S = {"thread": 5e-3, "process": 0.1}
-"""The clock of a process with several threads moves in ticks of milliseconds: its blocks are long."""
 LEAST_QUADS = 2
 BUDGETS = ((1e-3, 0.1), (1e-2, 0.2), (math.inf, 0.6))
 """Seconds of calls up to so many seconds long, and seconds of calling in one launch."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import cast
 
@@ -17,6 +19,7 @@ from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.errors import (
     BadModel,
+    HarnessError,
     InvalidModel,
     Lowering,
     NotRunnable,
@@ -49,7 +52,7 @@ def execute(job: Job, stages: Stages) -> Result:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            with lent(job.scratch) as own:
+            with lent(job.scratch) as own, _room_told(own):
                 observed = _task(job.task)(msgspec.structs.replace(job, scratch=own), stages)
         except Exception as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
@@ -65,6 +68,26 @@ def execute(job: Job, stages: Stages) -> Result:
     )
 
 
+FULL_BYTES = 1 << 20
+"""Less than this is left where a job writes: what fails there fails for want of room, whatever the backend calls it."""
+
+
+class _DiskFull(HarnessError):
+    pass
+
+
+@contextmanager
+def _room_told(folder: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        left = shutil.disk_usage(folder).free
+        if left < FULL_BYTES:
+            text = f"the disk of {folder} is full ({left} bytes are left): free some space and check again"
+            raise _DiskFull(text) from error
+        raise
+
+
 def _task(task: Task) -> Callable[[Job, Stages], Result]:
     """Ours, or one that lives above the worker and comes in by its entry point."""
     known = _TASKS.get(task)
@@ -78,7 +101,7 @@ def _failure(job: Job, error: Exception, stages: Stages) -> Result:
     text = " ".join(str(error).split()) or type(error).__name__
     if outcome is Outcome.LOWERED:
         text = f"run unavailable: {text}"
-    if not isinstance(error, Lowering | UsageError):
+    if not isinstance(error, Lowering | UsageError | _DiskFull):
         text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
         traceback.print_exc()
     return msgspec.structs.replace(
@@ -93,6 +116,8 @@ def _failure(job: Job, error: Exception, stages: Stages) -> Result:
 
 def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
     match error:
+        case _DiskFull():
+            return Outcome.INFRASTRUCTURE, Cause.OTHER
         case Unsupported():
             return Outcome.UNSUPPORTED, Cause(error.cause)
         case Undelegated():

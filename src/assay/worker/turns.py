@@ -83,7 +83,8 @@ def _lead(side: _Side, line: _Line, call_s: float, chance: random.Random) -> Non
                 side.take()
             else:
                 line.write(GO)
-                line.read(1)
+                if line.read(1) != DONE:
+                    raise Lowering("the other engine of the duel failed in its turn")
         quads += 1
     line.write(QUIT)
 
