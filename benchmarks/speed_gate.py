@@ -26,6 +26,7 @@ from assay.core.case import Case
 from assay.core.duel import SpeedRule
 from assay.core.job import Job, Task
 from assay.core.model import Model
+from assay.models.conversion import deliver
 from assay.stats.launches import decide
 from assay.worker.duel import fight
 
@@ -98,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
                 for extra in dict.fromkeys([0.0, *(arguments.extra or [0.0])]):
                     folder = Path(name) / f"{size}-{flow_name}-{extra}"
                     folder.mkdir()
-                    model = chain(folder / "m.onnx", *SIZES[size], extra)
+                    model = deliver(chain(folder / "m.onnx", *SIZES[size], extra), backend.accepts, folder)
                     (folder / "artifact").mkdir()
                     backend.lower(model, flow).save(folder / "artifact")
                     engines[size, flow_name, extra] = (backend, folder / "artifact", flow)

@@ -19,6 +19,7 @@ from assay.core.flow import Flow, Option
 from assay.core.job import Job
 from assay.core.result import BuildFacts, Result
 from assay.core.run import Run
+from assay.core.sandbox import Sandboxed, SandboxLimits
 from assay.core.verdict import Judgement
 
 Tensor = np.ndarray[Any, Any]
@@ -250,3 +251,17 @@ __all__ = [
     "Tensors",
     "Transform",
 ]
+
+
+class Sandbox(Protocol):
+    """Runs code of strangers: no network, no secrets, a read-only system, a user of its own, limits on everything."""
+
+    def available(self) -> Availability:
+        """Whether this machine can hold it, tried for real, and if not what to do."""
+
+    def run(
+        self, command: Sequence[str], *, inputs: Mapping[str, Path], output: Path, limits: SandboxLimits
+    ) -> Sandboxed:
+        """Run `command` in /work, an empty writable folder that is copied to `output` afterwards: regular files only,
+        within `limits`. Each of `inputs` is seen read-only under /in/NAME. "python" in front is the interpreter of the
+        harness with its packages. Never raises for what the code does."""

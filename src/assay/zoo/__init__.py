@@ -1,0 +1,1 @@
+"""Model submissions: a folder comes in, checks tell what holds, a pure decision goes out."""

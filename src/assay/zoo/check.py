@@ -1,0 +1,43 @@
+"""What one check of a submission found: an outcome, a sentence, and the line of the file at fault."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+
+class CheckOutcome(StrEnum):
+    """INFRASTRUCTURE blames nobody and never declines; UNDECIDED asks a person; SKIPPED was never executed."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    WAIVED = "waived"
+    SKIPPED = "skipped"
+    UNDECIDED = "undecided"
+    INFRASTRUCTURE = "infrastructure"
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """`name` is `group.what` ("compliance.graph"); `path` is relative to the submission and `line` counts from 1, 0 for
+    none; `executed` counts the cases that really ran; `figures` are measured, units in their names."""
+
+    name: str
+    outcome: CheckOutcome
+    sentence: str
+    path: str = ""
+    line: int = 0
+    executed: int = 0
+    seconds: float = 0.0
+    figures: dict[str, float | str] = {}
+
+    @property
+    def group(self) -> str:
+        """artifacts, files, compliance, functionality, accuracy or performance."""
+        return self.name.partition(".")[0]
+
+
+GROUPS = ("artifacts", "files", "compliance", "functionality", "accuracy", "performance")
+"""In the order in which they run; what fails in files is not opened by those after it."""
+EXECUTING = ("compliance", "functionality", "accuracy", "performance")
+"""Groups that run something of the submission: each must have executed before anything is promoted."""

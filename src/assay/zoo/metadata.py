@@ -1,0 +1,66 @@
+"""`metadata.toml` of a submission: what its author claims, in words that a machine can read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Port(_Table):
+    """An input or output: a dimension is a size, or a name where it is free."""
+
+    name: Text
+    dtype: Text
+    shape: tuple[int | str, ...]
+    description: str = ""
+
+
+class Dataset(_Table):
+    name: Text
+    source: Text
+    license: Text
+    preparation: Text
+
+
+class Claim(_Table):
+    """What the validation notebook must reproduce. `read` names where it reports the metric: `output:NAME` for a line
+    `NAME = 0.97` printed by a cell, `file:metrics.json#NAME` for a file that it writes."""
+
+    metric: Text
+    value: float
+    direction: Literal["higher", "lower"] = "higher"
+    tolerance: float = Field(default=0.005, ge=0)
+    read: Text
+
+
+class Metadata(_Table):
+    """One submission. Paths are relative to its folder."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}$")]
+    version: Annotated[str, Field(pattern=r"^\d+(\.\d+){0,2}$")]
+    title: Text
+    description: Text
+    license: Text
+    scenario: Text
+    use_cases: Annotated[tuple[Text, ...], Field(min_length=1)]
+    source: Text
+    references: Annotated[tuple[Text, ...], Field(min_length=1)]
+    contributors: Annotated[tuple[Text, ...], Field(min_length=1)]
+    tags: tuple[Text, ...] = ()
+    model: Text = "model.onnx"
+    opset: Annotated[int, Field(ge=1)]
+    inputs: Annotated[tuple[Port, ...], Field(min_length=1)]
+    outputs: Annotated[tuple[Port, ...], Field(min_length=1)]
+    preprocessing: Text = "preprocess.py"
+    postprocessing: Text = "postprocess.py"
+    inference: Text = "inference.ipynb"
+    validation: Text = "validation.ipynb"
+    dataset: Dataset
+    accuracy: Claim

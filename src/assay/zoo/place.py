@@ -1,0 +1,33 @@
+"""Where a check looks: a submission in its folder, the zoo it wants to join, and the tools it may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.pipeline.house import House
+from assay.ports import Sandbox
+from assay.zoo.metadata import Metadata
+from assay.zoo.policy import Scenario, ZooPolicy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """`folder` holds copies of our own: no links, no hard links. `metadata` is None where it cannot be read: the checks
+    of artifacts say why. `previous` is the folder of the version that is accepted now, None for a new model."""
+
+    folder: Path
+    root: Path
+    policy: ZooPolicy
+    metadata: Metadata | None
+    scenario: Scenario | None = None
+    previous: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    """`scratch` is the check's own and gone afterwards. Without a `sandbox` code of a submission is never run."""
+
+    house: House
+    scratch: Path
+    sandbox: Sandbox | None = None
