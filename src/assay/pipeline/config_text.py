@@ -53,6 +53,21 @@ class ConfigText:
         key = _dotted(place)
         return f"{where}: {f'{key!r} ' if key else ''}{what}"
 
+    def mistakes(self, schema: type[BaseModel]) -> list[tuple[int, str]]:
+        """Line (0: none) and sentence, without the file, of everything that is wrong; empty where the data fit."""
+        from pydantic import ValidationError
+
+        try:
+            schema.model_validate(self.data)
+        except ValidationError as error:
+            told = [(self._line(place), f"{_dotted(place)!r} {what}") for place, what in _mistakes(error, schema)]
+            return sorted(dict.fromkeys(told))
+        return []
+
+    def line(self, *place: str | int) -> int:
+        """The line of a key, or of the nearest enclosing one that has a line; 0 for none."""
+        return self._line(place)
+
     def validate(self, schema: type[Schema]) -> Schema:
         """The data as the schema's values. Raises BadPolicy with one line for each error, in the order of the file."""
         from pydantic import ValidationError
@@ -81,6 +96,10 @@ def read(path: Path) -> ConfigText:
         raise BadPolicy(f"{path}: byte {error.start} is not UTF-8; TOML must be saved as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise BadPolicy(_syntax(path, str(error))) from None
+    except RecursionError:
+        raise BadPolicy(f"{path}: is nested too deeply to be read; flatten it") from None
+    except ValueError as error:  # tomllib lets some of int() and datetime() through
+        raise BadPolicy(f"{path}: is not valid TOML: {error}; correct the value") from None
     except OSError as error:
         raise BadPolicy(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
 
@@ -117,6 +136,8 @@ def _told(one: Mapping[str, Any], schema: type[BaseModel]) -> str:
         return f"must be {'more than' if kind == 'greater_than' else 'at least'} {bound:g}, not {_shown(value)}"
     if kind == "string_too_short":
         return "must not be empty"
+    if kind == "string_pattern_mismatch" and "flow:" not in context["pattern"]:
+        return f"must match {context['pattern']}, not {_shown(value)}"
     if kind == "string_pattern_mismatch":
         return f'must be "run" or "flow:NAME", not {_shown(value)}'
     if kind == "literal_error":
@@ -145,7 +166,7 @@ def _names_at(schema: type[BaseModel], place: Sequence[str | int]) -> list[str]:
 
     here = schema
     for part in place:
-        by_alias = {field.alias: field for field in here.model_fields.values()}
+        by_alias = {field.alias or name: field for name, field in here.model_fields.items()}
         if part in by_alias:
             here = next(iter(tables(by_alias[str(part)].annotation)), here)
     return [field.alias or name for name, field in here.model_fields.items()]

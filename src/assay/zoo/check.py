@@ -37,7 +37,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         return self.name.partition(".")[0]
 
 
-GROUPS = ("artifacts", "files", "compliance", "functionality", "accuracy", "performance")
+GROUPS = ("files", "artifacts", "compliance", "functionality", "accuracy", "performance")
 """In the order in which they run; what fails in files is not opened by those after it."""
 EXECUTING = ("compliance", "functionality", "accuracy", "performance")
 """Groups that run something of the submission: each must have executed before anything is promoted."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.pipeline.house import House
 from assay.ports import Sandbox
+from assay.zoo.intake import Intake
 from assay.zoo.metadata import Metadata
 from assay.zoo.policy import Scenario, ZooPolicy
 
@@ -14,7 +15,8 @@ from assay.zoo.policy import Scenario, ZooPolicy
 @dataclass(frozen=True, kw_only=True)
 class Place:
     """`folder` holds copies of our own: no links, no hard links. `metadata` is None where it cannot be read: the checks
-    of artifacts say why. `previous` is the folder of the version that is accepted now, None for a new model."""
+    of artifacts say why. `previous` is the folder of the version that is accepted now, None for a new model. `intake` tells
+    what was found before it was copied; None where the folder was not taken in."""
 
     folder: Path
     root: Path
@@ -22,6 +24,8 @@ class Place:
     metadata: Metadata | None
     scenario: Scenario | None = None
     previous: Path | None = None
+    intake: Intake | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

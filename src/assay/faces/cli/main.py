@@ -22,6 +22,7 @@ from assay.faces.cli import (
     setup,
     suite,
     trend,
+    zoo,
 )
 
 FAILED = 1
@@ -59,6 +60,7 @@ app.command("rejudge")(history.rejudge)
 app.command("diff")(history.diff)
 app.command("resume")(history.resume)
 app.command("trend")(trend.trend)
+app.add_typer(zoo.app, name="zoo")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,167 @@
+"""A submission on one page: intake -> files -> artifacts -> compliance -> functionality -> accuracy -> performance -> decide."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from assay.core.digest import value_digest
+from assay.core.machine import Machine
+from assay.errors import BadPolicy, UnknownName
+from assay.pipeline.config_text import nearest, read
+from assay.pipeline.provenance import git_commit, this_machine, versions
+from assay.zoo.check import GROUPS, Check, CheckOutcome
+from assay.zoo.decision import Decision, decide
+from assay.zoo.intake import take_in
+from assay.zoo.manifest import current_folder
+from assay.zoo.metadata import Metadata
+from assay.zoo.place import Place, Tools
+from assay.zoo.policy import ZooPolicy
+from assay.zoo.repository import read_policy, read_scenarios, submission_folder
+
+METADATA = "metadata.toml"
+_RECORDED = ("assay", "numpy", "onnx", "onnxruntime", "nbclient", "detect-secrets")
+_CLOSED = (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE)
+_WHERE = {
+    "files": "assay.zoo.files:check_files",
+    "artifacts": "assay.zoo.artifacts:check_artifacts",
+    "compliance": "assay.zoo.compliance:check_compliance",
+    "functionality": "assay.zoo.functionality:check_functionality",
+    "accuracy": "assay.zoo.accuracy:check_accuracy",
+    "performance": "assay.zoo.performance:check_performance",
+}
+_NEEDS = {
+    "compliance": ("files",),
+    "functionality": ("files", "compliance"),
+    "accuracy": ("files", "compliance"),
+    "performance": ("files", "compliance"),
+}
+"""The groups that open the model, and those that must have found nothing wrong before."""
+
+
+class Inspection(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found in one submission and what follows. `digest` is that of its files; `policy` that of the zoo's policy."""
+
+    name: str
+    digest: str
+    checks: tuple[Check, ...]
+    decision: Decision
+    at: str
+    policy: str = ""
+    version: str = ""
+    commit: str = ""
+    versions: dict[str, str] = {}
+    machine: Machine = Machine()
+    seconds: float = 0.0
+
+
+class Group(Protocol):
+    """One group of checks: never raises for what a submission does."""
+
+    def __call__(self, place: Place, tools: Tools) -> list[Check]: ...
+
+
+Progress = Callable[[str, Sequence[Check] | None], None]
+"""(group, its checks): called with None when the group begins."""
+
+
+def inspect(
+    name: str,
+    root: Path,
+    tools: Tools,
+    *,
+    folder: Path | None = None,
+    groups: Iterable[str] = GROUPS,
+    progress: Progress = lambda group, checks: None,
+) -> Inspection:
+    """Every check of `groups` on one submission: `root`/submissions/`name`, or `folder` where that lies elsewhere.
+
+    Raises UsageError for a zoo or a submission that is not there, BadPolicy for a zoo.toml that cannot be followed.
+    """
+    wanted = _known(groups)
+    begin, at = time.perf_counter(), datetime.now(UTC).isoformat(timespec="seconds")
+    policy = read_policy(root)
+    source = folder or submission_folder(root, name)
+    inbox = tools.scratch / "intake"
+    try:
+        place = _open(name, source, inbox, root, policy)
+        checks: list[Check] = []
+        for group in wanted:
+            progress(group, None)
+            found = _closed(group, checks) or _run(group, place, tools)
+            checks += found
+            progress(group, found)
+        assert place.intake is not None
+        return Inspection(
+            name=name, digest=place.intake.digest, checks=tuple(checks), decision=decide(checks, policy.decision), at=at,
+            policy=value_digest(policy.model_dump(mode="json")), machine=this_machine(tools.house.gpus),
+            commit=git_commit(root), versions=versions(_RECORDED),
+            version=place.metadata.version if place.metadata else "", seconds=time.perf_counter() - begin,
+        )  # fmt: skip
+    finally:
+        shutil.rmtree(inbox, ignore_errors=True)
+
+
+def _known(groups: Iterable[str]) -> tuple[str, ...]:
+    asked = set(groups)
+    for name in sorted(asked - set(GROUPS)):
+        raise UnknownName(f"there is no group of checks {name!r}{nearest(name, GROUPS)}; they are {', '.join(GROUPS)}")
+    return tuple(name for name in GROUPS if name in asked)
+
+
+def _open(name: str, source: Path, inbox: Path, root: Path, policy: ZooPolicy) -> Place:
+    taken = take_in(source, inbox, policy.files)
+    metadata = _metadata(taken.folder / METADATA)
+    scenario = read_scenarios(root).get(metadata.scenario) if metadata else None
+    return Place(
+        folder=taken.folder, root=root, policy=policy, metadata=metadata, scenario=scenario,
+        previous=current_folder(root, name), intake=taken, name=name,
+    )  # fmt: skip
+
+
+def _metadata(path: Path) -> Metadata | None:
+    try:
+        return read(path).validate(Metadata)
+    except BadPolicy:
+        return None  # the checks of artifacts say what is wrong with it
+
+
+def _closed(group: str, before: Sequence[Check]) -> list[Check]:
+    """The group as skipped, where one before it found what makes the model unsafe to open."""
+    for name in _NEEDS.get(group, ()):
+        if any(one.group == name and one.outcome in _CLOSED for one in before):
+            told = f"not executed: the checks of {name} must hold before the model is opened"
+            return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
+    return []
+
+
+def _run(group: str, place: Place, tools: Tools) -> list[Check]:
+    scratch = tools.scratch / group
+    scratch.mkdir(parents=True, exist_ok=True)
+    begin = time.perf_counter()
+    try:
+        return _group(group)(place, replace(tools, scratch=scratch))
+    except ModuleNotFoundError as error:
+        told = f"not executed: {error}"
+        return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and must not decline a submission
+        told = f"the harness failed, not the submission: {type(error).__name__}: {error}"
+        seconds = time.perf_counter() - begin
+        outcome = CheckOutcome.INFRASTRUCTURE
+        return [Check(name=f"{group}.all", outcome=outcome, sentence=told, seconds=seconds)]
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _group(name: str) -> Group:
+    module, _, function = _WHERE[name].partition(":")
+    found: Group = getattr(importlib.import_module(module), function)
+    return found

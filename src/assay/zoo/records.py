@@ -1,0 +1,46 @@
+"""Inspections as files, `.assay/zoo/NAME-DIGEST.json`: what was decided can be audited, and judged again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from assay.errors import NotWritable, UsageError
+from assay.zoo.decision import decide
+from assay.zoo.inspect import Inspection
+from assay.zoo.manifest import replace_file
+from assay.zoo.policy import ZooPolicy
+
+FOLDER = Path(".assay") / "zoo"
+_DIGITS = 16
+
+
+def record_path(root: Path, inspection: Inspection) -> Path:
+    """Where an inspection of these files is kept: the newest one of the same files replaces the one before."""
+    return root / FOLDER / f"{inspection.name}-{inspection.digest[:_DIGITS]}.json"
+
+
+def write_record(path: Path, inspection: Inspection) -> Path:
+    """Raises NotWritable."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, msgspec.json.format(msgspec.json.encode(inspection), indent=2) + b"\n")
+    except OSError as error:
+        raise NotWritable(f"{path} cannot be written ({error.strerror})") from None
+    return path
+
+
+def read_record(path: Path) -> Inspection:
+    """Raises UsageError for what is no record."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Inspection)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}); give a file of .assay/zoo") from None
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{path} is no record of an inspection ({error}); give a file of .assay/zoo") from None
+
+
+def decide_again(record: Inspection, policy: ZooPolicy) -> Inspection:
+    """The same checks under another policy: nothing is run."""
+    return msgspec.structs.replace(record, decision=decide(record.checks, policy.decision))
