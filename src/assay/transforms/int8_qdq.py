@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.errors import UsageError
+from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, Tensors
 from assay.transforms.needs import needs
 from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, demand_opset, read, refused
 from assay.transforms.onnxruntime_quantization import Reader, demand_quantized, demand_samples, prepared, quiet
 
-GRANULARITIES = ("per-tensor", "per-channel")
+GRANULARITIES = ("per-tensor", "per-channel", "per-tensor-symmetric", "per-channel-symmetric")
 LEAST_OPSET = 13
 """From here on QuantizeLinear has an axis."""
 
 
 class Int8Qdq:
     """`int8-qdq` or `int8-qdq:per-tensor`, or `int8-qdq:per-channel` (weights of convolutions and matrix products).
+
+    `-symmetric` after either quantizes activations around 0 too, for backends that know no other zero point (TensorRT).
 
     Weights and activations are signed; ranges are the least and the largest value that the calibration samples show.
     Conformance: `assay.testing.check_transform`.
@@ -41,9 +43,14 @@ class Int8Qdq:
         from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
 
         if argument not in ("", *GRANULARITIES):
-            raise UsageError(f"transform int8-qdq is {' or '.join(GRANULARITIES)}, not {argument!r}")
+            raise UsageError(
+                f"transform int8-qdq is {', '.join(GRANULARITIES[:-1])} or {GRANULARITIES[-1]}, not {argument!r}"
+            )
         demand_samples(calibration, self.name)
-        demand_opset(read(model), LEAST_OPSET, self.name)
+        proto = read(model)
+        demand_opset(proto, LEAST_OPSET, self.name)
+        if any(node.op_type == "QuantizeLinear" for node in proto.graph.node):
+            raise Unsupported("int8-qdq finds a model that is quantized already: use a flow without this transform")
         ready = prepared(model, folder, self.name)
         written = folder / WRITTEN
         try:
@@ -53,10 +60,11 @@ class Int8Qdq:
                     str(written),
                     Reader(calibration),
                     quant_format=QuantFormat.QDQ,
-                    per_channel=argument == "per-channel",
+                    per_channel=argument.startswith("per-channel"),
                     activation_type=QuantType.QInt8,
                     weight_type=QuantType.QInt8,
                     calibrate_method=CalibrationMethod.MinMax,
+                    extra_options={"ActivationSymmetric": argument.endswith("-symmetric")},
                     use_external_data_format=ready.stat().st_size > SINGLE_FILE_BYTES,
                 )
         except Exception as error:

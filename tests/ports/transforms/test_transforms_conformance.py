@@ -9,7 +9,7 @@ from assay.testing.transform_checks import check_transform
 
 ARGUMENTS = {
     "fp16": ("", "io"),
-    "int8-qdq": ("", "per-tensor", "per-channel"),
+    "int8-qdq": ("", "per-tensor", "per-channel", "per-channel-symmetric"),
     "int8-dynamic": ("",),
     "int8-nncf": ("", "mixed"),
     "opset": ("21",),

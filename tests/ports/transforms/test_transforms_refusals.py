@@ -87,6 +87,15 @@ def test_per_channel_has_a_scale_for_each_channel(apply: Apply, tmp_path: Path) 
     assert set(scales.values()) == {(4,)}
 
 
+@pytest.mark.parametrize("kind", ["per-tensor", "per-channel"])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_symmetric_quantizes_around_0_only(apply: Apply, kind: str, symmetric: bool) -> None:
+    skewed: Sequence[Tensors] = [{"x": np.ones((1, 4), np.float32)}, {"x": -0.1 * np.ones((1, 4), np.float32)}]
+    made = apply("int8-qdq", PRODUCT, kind + "-symmetric" * symmetric, samples=skewed)
+    points = [onnx.numpy_helper.to_array(one) for one in onnx.load(made).graph.initializer if "zero_point" in one.name]
+    assert ({int(value) for point in points for value in point.reshape(-1)} == {0}) == symmetric
+
+
 def test_fp16_keeps_the_ends_unless_told(apply: Apply) -> None:
     graph = onnx.load(apply("fp16", PRODUCT)).graph
     assert {one.type.tensor_type.elem_type for one in [*graph.input, *graph.output]} == {onnx.TensorProto.FLOAT}

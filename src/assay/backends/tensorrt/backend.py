@@ -49,6 +49,7 @@ class TensorRT:
             name=f"tensorrt-{precision}",
             backend="tensorrt",
             options={"precision": precision},
+            transforms=("int8-qdq:per-channel-symmetric",) if precision == INT8 else (),
             device="cuda",
             precision=_PROMISED[precision],
         )
