@@ -1,0 +1,5 @@
+"""The robot's web pages: they read the queue, change nothing, and show every word of a stranger as text."""
+
+from assay.faces.robot.pages.routes import page_routes
+
+__all__ = ["page_routes"]

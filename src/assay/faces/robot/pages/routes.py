@@ -1,0 +1,144 @@
+"""The addresses of the pages. Each has a twin for a machine at the same address with `.json` behind it."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from assay.faces.robot.pages import badge, render
+from assay.faces.robot.pages.views import PAGE, groups, newest_decision, queue_view
+from assay.faces.robot.reading import Reading
+from assay.faces.robot.rows import Submission, Whole
+
+LARGEST_ID = 2**31 - 1
+"""What the column of the database holds: a larger number is nobody's."""
+
+
+def page_routes(reading: Reading, title: str = "Model zoo") -> list[BaseRoute]:
+    """Routes for an application: GET only, no cookie, no state. Sync functions: Starlette runs them in its threads, so
+    that a slow database never holds up a webhook. `title` names the zoo on every page."""
+    pages = _Pages(reading, title)
+    return [
+        Route("/", pages.queue),
+        Route("/queue.json", pages.queue_json),
+        Route("/submissions/{identity}", pages.submission),
+        Route("/submissions/{identity}.json", pages.submission_json),
+        Route("/submissions/{identity}/report", pages.report),
+        Route("/submissions/{identity}/report.json", pages.report_json),
+        Route("/submissions/{identity}/log", pages.log),
+        Route("/submissions/{identity}/log.json", pages.log_json),
+        Route("/log", pages.robot_log),
+        Route("/log.json", pages.robot_log_json),
+        Route("/badge/{name}.svg", pages.badge_svg),
+        Route("/badge/{name}.json", pages.badge_json),
+        Route("/models/{name}.json", pages.model_json),
+        Route("/models/{name}", pages.model),
+        Mount("/static", StaticFiles(directory=render.STATIC), name="static"),
+    ]
+
+
+class _Pages:
+    def __init__(self, reading: Reading, title: str) -> None:
+        self._reading, self._title = reading, title
+
+    def queue(self, request: Request) -> Response:
+        before = _number(request.query_params.get("before", ""))
+        return self._page("queue.html.j2", view=queue_view(self._reading, before), before=before, page=PAGE)
+
+    def queue_json(self, request: Request) -> Response:
+        return render.data(queue_view(self._reading, _number(request.query_params.get("before", ""))))
+
+    def submission(self, request: Request) -> Response:
+        found = self._whole(request)
+        if found is None:
+            return self._missing("There is no such submission.")
+        return self._page("submission.html.j2", **_told(found))
+
+    def submission_json(self, request: Request) -> Response:
+        found = self._whole(request)
+        return render.data(found) if found else _no_data("there is no such submission")
+
+    def report(self, request: Request) -> Response:
+        found = self._whole(request)
+        if found is None:
+            return self._missing("There is no such submission.")
+        return render.standalone("submission.html.j2", title=self._title, **_told(found))
+
+    def report_json(self, request: Request) -> Response:
+        found = self._whole(request)
+        decided = newest_decision(found) if found else None
+        return render.data(decided) if decided else _no_data("nothing was decided yet")
+
+    def log(self, request: Request) -> Response:
+        found = self._whole(request)
+        if found is None:
+            return self._missing("There is no such submission.")
+        return self._page("log.html.j2", submission=found.submission, lines=found.log)
+
+    def log_json(self, request: Request) -> Response:
+        found = self._whole(request)
+        return render.data(found.log) if found else _no_data("there is no such submission")
+
+    def robot_log(self, request: Request) -> Response:
+        return self._page("log.html.j2", submission=None, lines=self._reading.log())
+
+    def robot_log_json(self, request: Request) -> Response:
+        return render.data(self._reading.log())
+
+    def model(self, request: Request) -> Response:
+        name, found = self._model(request)
+        if not found:
+            return self._missing("No model of this name was ever submitted.")
+        address = str(request.url_for("badge_svg", name=name))
+        return self._page("model.html.j2", name=name, found=found, badge=address, page=str(request.url))
+
+    def model_json(self, request: Request) -> Response:
+        _, found = self._model(request)
+        return render.data(found) if found else _no_data("no model of this name was ever submitted")
+
+    def badge_svg(self, request: Request) -> Response:
+        _, found = self._model(request)
+        return render.picture(badge.as_svg(found[0] if found else None), 200 if found else 404)
+
+    def badge_json(self, request: Request) -> Response:
+        _, found = self._model(request)
+        return render.data(badge.as_json(found[0] if found else None), 200 if found else 404)
+
+    def _model(self, request: Request) -> tuple[str, list[Submission]]:
+        name = str(request.path_params["name"])
+        return name, self._reading.submissions(name=name) if "\x00" not in name else []
+
+    def _whole(self, request: Request) -> Whole | None:
+        identity = _number(str(request.path_params["identity"]))
+        return self._reading.whole(identity) if identity else None
+
+    def _page(self, template: str, **values: object) -> Response:
+        return render.page(template, title=self._title, **values)
+
+    def _missing(self, sentence: str) -> Response:
+        return render.page("missing.html.j2", 404, title=self._title, sentence=sentence)
+
+
+def _told(found: Whole) -> dict[str, object]:
+    decided = newest_decision(found)
+    return {
+        "submission": found.submission,
+        "decided": decided,
+        "stands": found.decision is not None,
+        "earlier": found.decisions[1:],
+        "groups": groups(decided.checks) if decided else [],
+        "lines": found.log[-8:],
+    }
+
+
+def _no_data(sentence: str) -> Response:
+    return render.data({"error": sentence}, 404)
+
+
+def _number(text: str) -> int:
+    """A number of a query, 0 for what is none."""
+    return int(text) if re.fullmatch(r"[0-9]{1,10}", text) and int(text) <= LARGEST_ID else 0

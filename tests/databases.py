@@ -1,0 +1,97 @@
+"""Databases to test against: SQLite in a file, and a real PostgreSQL where its programs are installed."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+
+def _program(name: str) -> Path | None:
+    found = shutil.which(name)
+    if found:
+        return Path(found)
+    versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]))
+    return versions[-1] if versions else None
+
+
+def _server_user() -> str:
+    """PostgreSQL refuses to run as root: then it is the package's own user, or the least of all."""
+    if os.geteuid() != 0:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _run(arguments: list[str | Path], user: str) -> None:
+    ended = subprocess.run(
+        [str(argument) for argument in arguments],
+        user=user if os.geteuid() == 0 else None,
+        cwd="/",
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stdout
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[str]:
+    """An address without a database: `postgresql+psycopg://user@127.0.0.1:port`. Skips where PostgreSQL is not installed."""
+    initdb, control = _program("initdb"), _program("pg_ctl")
+    if initdb is None or control is None:
+        reason = "PostgreSQL is not installed (apt install postgresql)"
+        if os.environ.get("ASSAY_REQUIRE_POSTGRES") == "1":
+            pytest.fail(f"ASSAY_REQUIRE_POSTGRES is 1, but {reason}")
+        pytest.skip(reason)
+    user = _server_user()
+    folder = Path(tempfile.mkdtemp(prefix="assay-pg-"))
+    try:
+        shutil.chown(folder, user)
+        data, port = folder / "data", _free_port()
+        _run([initdb, "--no-sync", "--auth=trust", "--encoding=UTF8", "--username=assay", "-D", data], user)
+        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
+        _run([control, "-D", data, "-l", folder / "log", "-w", "-t", "60", "-o", options, "start"], user)
+        try:
+            yield f"postgresql+psycopg://assay@127.0.0.1:{port}"
+        finally:
+            _run([control, "-D", data, "-m", "immediate", "-w", "stop"], user)
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def postgresql(postgresql_server: str) -> str:
+    """The address of an empty database."""
+    import psycopg
+
+    name = f"history_{uuid4().hex}"
+    plain = postgresql_server.replace("+psycopg", "")
+    with psycopg.connect(f"{plain}/postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return f"{postgresql_server}/{name}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty history of either kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "new" / "history.db")
+    address: str = request.getfixturevalue("postgresql")
+    return address
