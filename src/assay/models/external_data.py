@@ -52,6 +52,24 @@ def external_files(model: ModelProto, path: Path) -> dict[str, Path]:
     return dict(sorted(files.items()))
 
 
+def external_problems(model: ModelProto, path: Path) -> list[str]:
+    """What `external_files` would raise, for every location that is wrong: one sentence each, all of them."""
+    from onnx import TensorProto
+
+    told: dict[str, str] = {}
+    for tensor in _tensors(model):
+        if tensor.data_location != TensorProto.EXTERNAL:
+            continue
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        location = entries.get("location", "")
+        where = f"{path}: external data of tensor {tensor.name!r}"
+        try:
+            _check_extent(tensor, entries, _checked(path.parent, location, where).stat().st_size, where)
+        except BadModel as error:
+            told.setdefault(location, str(error))
+    return [told[location] for location in sorted(told)]
+
+
 def _checked(folder: Path, location: str, where: str) -> Path:
     """The file at that location, or `BadModel`."""
     parts = PurePosixPath(location).parts
