@@ -6,6 +6,7 @@ import math
 
 import msgspec
 
+from assay.core.misuse import Misuse
 from assay.core.model import Model
 from assay.errors import UsageError
 
@@ -60,9 +61,10 @@ class Inputs(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """What is asked of a flow. `name` is unique inside a run."""
+    """What is asked of a flow. `name` is unique inside a run; `misuse` is an exception scenario, for verify jobs only."""
 
     name: str
     model: Model
     inputs: Inputs = Inputs()
     contract: Contract = Contract()
+    misuse: Misuse | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from assay.core.blank import blank_result
 from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import Job, Limits, Task
-from assay.core.policy import Policy
+from assay.core.policy import Expectation, Policy
 from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
 from assay.pipeline.check import Checked, carry_out
@@ -78,7 +79,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
     run_id = new_run_id(now)
     scratch = str(house.scratch(run_id))
     jobs = tuple(
-        Job(case, flow, Task.VERIFY, request.limits, scratch=scratch, reference=_reference(case, house))
+        Job(case, flow, Task.VERIFY, _limits(case, request), scratch=scratch, reference=_reference(case, house))
         for flow in request.flows
         for case in cases
     )
@@ -89,13 +90,29 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
         started_at=now.isoformat(timespec="seconds"),
         command=request.command,
         jobs=jobs,
-        policy=request.policy,
+        policy=_policy(cases, request),
         machine=this_machine(),
         versions=versions((*PACKAGES, *sorted({flow.backend for flow in request.flows}))),
         commit=git_commit(Path.cwd()),
         baseline=request.baseline,
         narrowed=bool(request.only) or request.selection.narrows,
     )
+
+
+def _limits(case: Case, request: SuiteRequest) -> Limits:
+    """A case that never ends is not waited for longer than it says."""
+    own = case.misuse.limit_s if case.misuse is not None else 0.0
+    return msgspec.structs.replace(request.limits, timeout_s=min(own or math.inf, request.limits.timeout_s))
+
+
+def _policy(cases: Sequence[Case], request: SuiteRequest) -> Policy:
+    """The policy, and what the cases themselves say of how they end: a model that never ends is stopped in time, or the
+    flow refuses it."""
+    endless = [case.name for case in cases if case.misuse is not None and case.misuse.expects == Outcome.TIMEOUT.value]
+    known = {one.case for one in request.policy.expectations}
+    why = "the model never ends: it must be stopped in time"
+    said = [Expectation(name, "*", "timeout", why, strict=False) for name in endless if name not in known]
+    return msgspec.structs.replace(request.policy, expectations=(*request.policy.expectations, *said))
 
 
 def _reference(case: Case, house: House) -> str:

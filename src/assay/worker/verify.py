@@ -17,6 +17,7 @@ from assay.ports import Tensor
 from assay.tasks.registry import score
 from assay.worker.calibration import judged
 from assay.worker.lower import delegation, load, lower
+from assay.worker.misuse import provoke
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
@@ -26,6 +27,8 @@ from assay.worker.yardsticks import Compared, Samples, hold, hold_at_sizes
 
 def verify(job: Job, stages: Stages) -> Result:
     """lower -> save -> load -> run -> compare; the first sample is run twice to see whether the answer repeats."""
+    if job.case.misuse is not None:
+        return provoke(job, job.case.misuse, stages)
     golden = judged(job, golden_of(job))
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
@@ -78,7 +81,8 @@ def _score(job: Job, actual: Samples, golden: Golden) -> dict[str, float]:
     contract = job.case.contract
     if contract.task is None:
         return {}
-    return score(contract.task, actual, golden.outputs, golden.labels, contract.task_options)
+    known = len(next(iter(golden.labels.values()))) if golden.labels else len(actual)
+    return score(contract.task, actual[:known], golden.outputs[:known], golden.labels, contract.task_options)
 
 
 def _first_difference(once: Mapping[str, Tensor], again: Mapping[str, Tensor]) -> str:
