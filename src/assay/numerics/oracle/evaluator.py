@@ -6,7 +6,7 @@ one floating type throughout: double (the oracle), or single (the same graph, ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,19 +43,55 @@ class Evaluator(ReferenceEvaluator):
         operators = list(new_ops or ()) + FAST_OPERATORS
         operators += _ONE_TYPE_OPERATORS if self.computes_in else _OWN_TYPE_OPERATORS
         super().__init__(proto, new_ops=operators, **arguments)
+        self._labels: dict[int, str] = {}
+        self._freed: dict[frozenset[str], dict[int, list[str]]] = {}
+        self._fixed: dict[int, tuple[dict[str, Any], frozenset[str], tuple[str, ...], tuple[str, ...]]] = {}
 
-    def evaluate(self, tensors: Tensors, taps: Sequence[str] = ()) -> list[Any]:
+    def evaluate(self, tensors: Tensors, taps: Sequence[str] = (), known: Tensors | None = None) -> list[Any]:
         """Outputs in the model's order, then the values called `taps`. Raises Unsupported or Lowering that names the node;
-        MemoryError as it comes. A tensor called like an initializer takes its place."""
-        values: dict[str, Any] = {"": None, **self.rt_inits_, **tensors}
+        MemoryError as it comes. A tensor called like an initializer takes its place. What is `known` already is not
+        computed again: operators all of whose outputs are, and those that only they need, must not be missing there."""
+        values: dict[str, Any] = {"": None, **self.rt_inits_, **tensors, **(known or {})}
         wanted = [*self.output_names, *taps]
         last_use = self._last_uses(frozenset(wanted))
+        skipped = self.skippable(frozenset(known), wanted) if known else frozenset()
         for position, node in enumerate(self.rt_nodes_):
+            if position in skipped:
+                continue
             for name, value in zip(node.output, self._step(node, values, None), strict=False):
                 values[name] = value
             for name in last_use.get(position, ()):
                 values.pop(name, None)
         return [values[name] for name in wanted]
+
+    def skippable(self, known: frozenset[str], wanted: Sequence[str]) -> frozenset[int]:
+        """Positions of operators that nobody needs who has these values."""
+        needed = {name for name in wanted if name not in known}
+        skipped = []
+        for position in range(len(self.rt_nodes_) - 1, -1, -1):
+            node = self.rt_nodes_[position]
+            if needed.isdisjoint(node.output):
+                skipped.append(position)
+            else:
+                needed.update(name for name in _names_read(node.onnx_node) if name not in known)
+        return frozenset(skipped)
+
+    def boundary(
+        self, touched: set[str], touches: Callable[[tuple[str, ...]], bool], wanted: Sequence[str]
+    ) -> list[str]:
+        """Values computed from none of `touched` and by no operator that `touches` what it gives, where they meet the
+        others or are `wanted`: with these known, nothing before them need be computed again. None where functions hide
+        what happens inside of them."""
+        if self.functions_:
+            return []
+        reached, met = set(touched), set()
+        for node in self.rt_nodes_:
+            read = [name for name in _names_read(node.onnx_node) if name]
+            if not reached.isdisjoint(read) or touches(tuple(node.output)):
+                reached.update(node.output)
+                met.update(read)
+        made = {name for node in self.rt_nodes_ for name in node.output if name}
+        return sorted((met | set(wanted)) & made - reached)
 
     def follow(self, values: Tensors, names: Sequence[str], wanted: str) -> Any:
         """`wanted`, evaluated from `values` through the operators that give `names`, in that order."""
@@ -79,7 +115,7 @@ class Evaluator(ReferenceEvaluator):
         return [values[name] for name in (output_names or self.output_names)]
 
     def _step(self, node: OpRun, values: dict[str, Any], attributes: Any) -> Values:
-        label = node.onnx_node.name or f"{node.op_type} -> {', '.join(node.output)}"
+        label = self._labels.get(id(node)) or self._label(node)
         try:
             results = self._evaluate(node, values, attributes, label)
         except NotImplementedError as error:
@@ -93,8 +129,15 @@ class Evaluator(ReferenceEvaluator):
             raise Unsupported(f"onnx.reference does not compute {node.op_type} in {self.computes_in}.", node=label)
         return results
 
+    def _label(self, node: OpRun) -> str:
+        label: str = node.onnx_node.name or f"{node.op_type} -> {', '.join(node.output)}"
+        self._labels[id(node)] = label
+        return label
+
     def _is_of_another_type(self, value: Any) -> bool:
-        kind = dtype_name(value.dtype) if isinstance(value, np.ndarray) else ""
+        if not isinstance(value, np.ndarray) or value.dtype.kind in "biu" or value.dtype == self.computes_in:
+            return False
+        kind = dtype_name(value.dtype)
         return kind in _REAL and kind != self.computes_in
 
     def _evaluate(self, node: OpRun, values: dict[str, Any], attributes: Any, label: str) -> Values:
@@ -123,25 +166,33 @@ class Evaluator(ReferenceEvaluator):
         return probe.node(call, results, again)
 
     def _call(self, node: OpRun, inputs: Values, linked: Any, label: str) -> Call:
+        key = id(node)
+        fixed = self._fixed.get(key) or self._facts(node, linked)
+        if not node.has_linked_attribute:
+            self._fixed[key] = fixed
+        attributes, explicit, outputs, reads = fixed
+        version = self.opsets.get(node.domain, 1)
+        return Call(
+            node.op_type, version, inputs, attributes, explicit, outputs, label, domain=node.domain, reads=reads
+        )
+
+    def _facts(
+        self, node: OpRun, linked: Any
+    ) -> tuple[dict[str, Any], frozenset[str], tuple[str, ...], tuple[str, ...]]:
+        """Attributes, those that the node names itself, what it gives and what it takes."""
         attributes = {name: getattr(node, name) for name in node.attributes_names_}
         for name, value in attributes.items():
             if isinstance(value, RefAttrName):
                 attributes[name] = linked.get(value.name)
         explicit = frozenset(attribute.name for attribute in node.onnx_node.attribute)
-        version = self.opsets.get(node.domain, 1)
-        return Call(
-            node.op_type,
-            version,
-            inputs,
-            attributes,
-            explicit,
-            tuple(node.output),
-            label,
-            domain=node.domain,
-            reads=tuple(node.input),
-        )
+        return attributes, explicit, tuple(node.output), tuple(node.input)
 
     def _last_uses(self, kept: frozenset[str]) -> dict[int, list[str]]:
+        if kept not in self._freed:
+            self._freed[kept] = self._find_last_uses(kept)
+        return self._freed[kept]
+
+    def _find_last_uses(self, kept: frozenset[str]) -> dict[int, list[str]]:
         last: dict[str, int] = {}
         for position, node in enumerate(self.rt_nodes_):
             for name in (*node.output, *_names_read(node.onnx_node)):
@@ -158,7 +209,8 @@ class WideEvaluator(Evaluator):
 
     computes_in = "float64"
 
-    def __init__(self, proto: Any, **arguments: Any) -> None:
+    def __init__(self, proto: Any, *, weights: Tensors | None = None, **arguments: Any) -> None:
+        """`weights` are initializers that were taken out of the model, in whatever type."""
         if isinstance(proto, onnx.ModelProto):
             proto = expanded(proto)
         for node in getattr(getattr(proto, "graph", proto), "node", ()):
@@ -166,6 +218,10 @@ class WideEvaluator(Evaluator):
                 raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=node.name)
         widen(proto, self.computes_in)
         super().__init__(proto, **arguments)
+        for name, array in (weights or {}).items():
+            real = dtype_name(array.dtype) in _REAL
+            with np.errstate(over="ignore"):
+                self.rt_inits_[name] = array.astype(self.computes_in, copy=False) if real else array
 
 
 class SingleEvaluator(WideEvaluator):
@@ -218,7 +274,10 @@ _OWN_TYPE_OPERATORS: list[type[OpRun]] = [type("DequantizeLinear", (_DeclaredDeq
 
 def _is_plain(inputs: Values) -> bool:
     """Narrower types go to onnx.reference's own code, whose rounding they are there to show."""
-    return not any(isinstance(one, np.ndarray) and dtype_name(one.dtype) in ("float16", "bfloat16") for one in inputs)
+    return not any(
+        isinstance(one, np.ndarray) and one.dtype.itemsize == 2 and dtype_name(one.dtype) in ("float16", "bfloat16")
+        for one in inputs
+    )
 
 
 def _names_read(node: onnx.NodeProto) -> Iterator[str]:

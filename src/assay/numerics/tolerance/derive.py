@@ -16,20 +16,26 @@ from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator, SingleEvaluator, WideEvaluator
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.oracle.probe import observed_by
+from assay.numerics.oracle.weights import without_weights
 from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.discrete import Decision, decision_of, interval, ranking
 from assay.numerics.tolerance.graph import Graph, study
-from assay.numerics.tolerance.joining import MOST, join, may_join, same, split
+from assay.numerics.tolerance.joining import MOST, alike, join, may_join, same, split
 from assay.numerics.tolerance.noise import Diverged, Draw, Recorder
+from assay.numerics.tolerance.pool import Pool
 from assay.numerics.tolerance.profile import DRAWS, Header, OutputNoise, Profile
+from assay.numerics.tolerance.selftest import middle_of, selftest
+from assay.numerics.tolerance.spread import Spread, shrunk_deviation
 from assay.ports import Tensor, Tensors
 
 AMPLIFIED = 2.0**9
 """Noise far enough above the rounding of the evaluation itself, and small enough not to cross a kink more often."""
-CHECKS = 1
-"""Draws that look whether amplifying was right: where it was not, one is off by an order of magnitude."""
 CHECKED = 2
-"""Evaluations (of one sample, or of several at once) that are looked at."""
+"""Evaluations (of one sample, or of several at once) whose last draw is not amplified, and shows whether that was right:
+where it was not, it is off by an order of magnitude."""
+FEWER = 4
+"""Draws where there are MANY samples: each has its own, and the statistics take all samples together."""
+MANY = 4
 MOST_VALUES = 1 << 28
 """Places times samples of one profile: some ten pictures of a large convolution net, minutes of work. Samples beyond are
 judged by what the noisiest element of these was allowed."""
@@ -39,6 +45,7 @@ BYTES_A_PLACE = 16
 """Its deviation, its value in double, and what lies between."""
 _COARSE = 2.0**-13
 _FINE = 2.0**-30
+_UNIT = 2.0**-24
 
 
 def derive(
@@ -58,8 +65,6 @@ def derive_model(
     proto: Any, inputs: Sequence[Tensors], precision: str, *, seed: int = 0, allowances: tuple[str, ...] = ()
 ) -> Profile:
     """The same of a loaded model, which is left as it is."""
-    from assay.numerics.tolerance.selftest import selftest
-
     deriving = Deriving(expanded(proto), arithmetic_of(precision, allowances), seed)
     samples = deriving.samples(inputs)
     profile = deriving.profile(samples, precision)
@@ -98,8 +103,12 @@ class Deriving:
         self.arithmetic = arithmetic
         self.seed = seed
         self.outputs = [one.name for one in proto.graph.output]
-        self.wide = _evaluator(proto)
-        self.single = self._single(proto)
+        light, weights = without_weights(proto)
+        self.wide = _evaluator(light, weights)
+        self.single = self._single(light, weights)
+        self.draws = DRAWS
+        self.middle = middle_of(self.wide, self.graph)
+        self.before: dict[str, Any] = {}
         self.amplified = self._amplification()
         self.unchecked = CHECKED
         self.without_rule: dict[str, None] = {}
@@ -108,13 +117,13 @@ class Deriving:
         self.decisions: dict[str, Decision] = {one.output: one for one in found if one is not None}
         self.taps = tuple(dict.fromkeys(name for one in self.decisions.values() for name in one.taps))
 
-    def _single(self, proto: Any) -> SingleEvaluator | None:
+    def _single(self, proto: Any, weights: Tensors) -> SingleEvaluator | None:
         """None where single precision is too coarse to show the noise, or where amplifying would cross jumps."""
         fine = self.arithmetic.storage < _COARSE
         if self.arithmetic.storage < _FINE or (fine and self.graph.jumps):
             return None
         try:
-            return SingleEvaluator(_copy(proto))
+            return SingleEvaluator(_copy(proto), weights=weights)
         except (Lowering, ValueError):
             return None
 
@@ -125,41 +134,57 @@ class Deriving:
 
     def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
         """Oracle and noise of all samples, several at once where the model lets them."""
+        self.draws = self._how_many(len(inputs))
         try:
             return self._samples(inputs)
         except Bent:
             self.single, self.amplified = None, 1.0
             return self._samples(inputs)
 
+    def _how_many(self, samples: int) -> int:
+        """All of them where the range of the draws is what is allowed, or where values jump."""
+        smooth = not self.graph.jumps and not self.graph.subgraphs
+        real = all(is_floating(self.graph.types.get(one, "")) or one in self.decisions for one in self.outputs)
+        return FEWER if samples >= MANY and smooth and real else DRAWS
+
     def _samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
-        found = [self._sample(0, inputs[0])] if inputs else []
-        if found:
-            inputs = inputs[: max(1, MOST_VALUES // max(1, found[0].recorded_bytes // BYTES_A_PLACE))]
-        at_once = self._at_once(inputs, found)
-        while len(found) < len(inputs):
-            start = len(found)
-            part = inputs[start : start + at_once]
-            parts = self._together(start, part, found[0]) if len(part) > 1 else None
-            if parts is None:
-                at_once = 1
-                parts = [self._sample(start, inputs[start])]
-            found += parts
-        for sample in found:
+        if not inputs:
+            return []
+        found = {0: self._sample(0, inputs[0])}
+        inputs = inputs[: max(1, MOST_VALUES // max(1, found[0].recorded_bytes // BYTES_A_PLACE))]
+        for places in alike(inputs):
+            self._group(places, inputs, found)
+        for sample in found.values():
             for decision in self.decisions.values():
                 self._decide(decision, sample)
-        return found
+        return [found[place] for place in range(len(inputs))]
 
-    def _at_once(self, inputs: Sequence[Tensors], found: Sequence[Sample]) -> int:
+    def _group(self, places: Sequence[int], inputs: Sequence[Tensors], found: dict[int, Sample]) -> None:
+        """Samples of one shape: the first alone, the others together where the model lets them."""
+        first = places[0]
+        if first not in found:
+            found[first] = self._sample(first, inputs[first])
+        rest = list(places[1:])
+        at_once = self._at_once([inputs[place] for place in places], found[first])
+        while rest:
+            part, rest = rest[:at_once], rest[at_once:]
+            parts = self._together(part[0], [inputs[one] for one in part], found[first]) if len(part) > 1 else None
+            if parts is None:
+                at_once, rest = 1, part[1:] + rest
+                parts = [self._sample(part[0], inputs[part[0]])]
+            found.update(zip(part, parts, strict=False))
+
+    def _at_once(self, inputs: Sequence[Tensors], first: Sample) -> int:
         if not may_join(self._proto, inputs):
             return 1
-        return int(max(1, min(MOST, MEMORY_BYTES // max(1, found[0].recorded_bytes))))
+        return int(max(1, min(MOST, MEMORY_BYTES // max(1, first.recorded_bytes))))
 
     def _together(self, start: int, inputs: Sequence[Tensors], first: Sample) -> list[Sample] | None:
         """None where the samples are not independent of each other after all."""
         try:
             whole = self._sample(start, join(inputs))
             with np.errstate(all="ignore"):
-                last = self._exact(inputs[-1])
+                last, _ = self._exact(inputs[-1])
         except Lowering:
             return None
         values = split(whole.values, len(inputs), first.values)
@@ -170,16 +195,20 @@ class Deriving:
         rows = zip(values, deviations, margins, strict=True)
         return [Sample(value, deviation, margin) for value, deviation, margin in rows]
 
-    def _exact(self, inputs: Tensors) -> dict[str, Tensor]:
-        return named([*self.outputs, *self.taps], self.wide.evaluate(as_type(inputs, np.float64), self.taps))
+    def _exact(self, inputs: Tensors, more: Sequence[str] = ()) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Outputs and taps by name, and the values called `more`."""
+        names = [*self.outputs, *self.taps]
+        found = self.wide.evaluate(as_type(inputs, np.float64), (*self.taps, *more))
+        return named(names, found[: len(names)]), dict(zip(more, found[len(names) :], strict=True))
 
     def _sample(self, number: int, inputs: Tensors) -> Sample:
         sample = Sample()
         begin = time.perf_counter()
         recorder = Recorder(self.graph, self.arithmetic, keep=not self.graph.subgraphs)
         with observed_by(recorder), np.errstate(all="ignore"):
-            sample.values = self._exact(inputs)
-        sample.recorded_bytes = sum(one.nbytes for one in recorder.deviations) // 4 * BYTES_A_PLACE
+            sample.values, before = self._exact(inputs, () if number else self._before_middle())
+        self.before = self.before if number else before
+        sample.recorded_bytes = recorder.values * BYTES_A_PLACE
         self.without_rule.update(recorder.without_rule)
         self.seconds["record"] += time.perf_counter() - begin
         begin = time.perf_counter()
@@ -187,79 +216,74 @@ class Deriving:
         self.seconds["draws"] += time.perf_counter() - begin
         return sample
 
+    def _before_middle(self) -> list[str]:
+        """What the first sample's evaluation keeps: a defect in the middle changes nothing before it."""
+        if self.middle is None or self.graph.subgraphs:
+            return []
+        outputs = tuple(self.middle[0].output)
+        return self.wide.boundary(set(), lambda one: one == outputs, self.outputs)
+
     def _draw(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
+        pool = Pool((self.seed, number), recorder.largest if recorder is not None else 1)
         try:
-            self._draws(number, inputs, recorder, sample, self.single or self.wide, self.amplified)
-            if self.unchecked and self.single is not None and self.amplified > 1.0:
-                self.unchecked -= 1
-                self._check_linear(number, inputs, recorder, sample)
+            self._draws(number, inputs, recorder, pool, sample, self.single or self.wide, self.amplified)
         except (Diverged, Lowering, FloatingPointError):
             # Another way through the graph, or an operator that single precision cannot do.
-            self._draws(number, inputs, None, sample, self.wide, 1.0)
+            self._draws(number, inputs, None, pool, sample, self.wide, 1.0)
 
     def _draws(
         self,
         number: int,
         inputs: Tensors,
         recorder: Recorder | None,
+        pool: Pool,
         sample: Sample,
         evaluator: Evaluator,
         amplified: float,
     ) -> None:
         names = [*self.outputs, *self.taps]
-        if evaluator is self.wide:
-            base = sample.values
-        else:
-            with np.errstate(all="ignore"):
-                base = named(names, evaluator.evaluate(as_type(inputs, np.float32), self.taps))
-            _same_classes(base, sample.values)
-        squares = {name: np.zeros(value.shape) for name, value in base.items() if value.dtype.kind == "f"}
-        lowest = {name: value for name, value in base.items() if value.dtype.kind in "biu"}
-        highest = dict(lowest)
-        sample.unstable = {}
-        for turn in range(DRAWS):
-            draw = Draw(self.graph, self.arithmetic, (self.seed, number, turn), amplified, recorder)
-            feeds = self._feeds(evaluator, inputs, draw)
+        base, known = self._base(inputs, recorder, sample, evaluator)
+        spread = Spread(base)
+        straight = evaluator is not self.wide and amplified > 1.0 and self.unchecked > 0
+        self.unchecked -= straight
+        for turn in range(self.draws):
+            last = straight and turn == self.draws - 1
+            by, scale = (self.wide, 1.0) if last else (evaluator, amplified)
+            draw = Draw(self.graph, self.arithmetic, (self.seed, number, turn), scale, recorder, pool)
             with observed_by(draw), np.errstate(all="ignore"):
-                noisy = named(names, evaluator.evaluate(feeds, self.taps))
-            for name, value in noisy.items():
-                if value.shape != base[name].shape:
-                    sample.unstable[name] = f"its shape depends on rounding ({base[name].shape} or {value.shape})"
-                elif name in squares:
-                    with np.errstate(all="ignore"):
-                        error = value.astype(np.float64) - base[name]
-                    squares[name] += np.square(np.where(np.isfinite(error), error, 0.0))
-                elif name in lowest:
-                    lowest[name] = np.minimum(lowest[name], value)
-                    highest[name] = np.maximum(highest[name], value)
-        sample.deviations = {
-            name: (np.sqrt(one / DRAWS) / amplified).astype(np.float32) for name, one in squares.items()
-        }
-        for name in lowest:
-            sample.margins[f"{name}/low"] = np.asarray(lowest[name], np.float64)
-            sample.margins[f"{name}/high"] = np.asarray(highest[name], np.float64)
-
-    def _check_linear(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
-        """Amplified noise, divided again, is too small where a root or a logarithm at its end, or chaos, bends it: a
-        draw in double as it is must look like those. Raises Bent where they do not."""
-        names = [*self.outputs, *self.taps]
-        for turn in range(CHECKS):
-            draw = Draw(self.graph, self.arithmetic, (self.seed, number, DRAWS + turn), 1.0, recorder)
-            with observed_by(draw), np.errstate(all="ignore"):
-                noisy = named(names, self.wide.evaluate(self._feeds(self.wide, inputs, draw), self.taps))
-                straight = all(
-                    _alike(noisy[name] - sample.values[name], deviation, DRAWS)
-                    for name, deviation in sample.deviations.items()
-                    if noisy[name].shape == sample.values[name].shape
-                )
-            if not straight:
+                noisy = named(names, by.evaluate(self._feeds(by, inputs, draw), self.taps, None if last else known))
+            if last and not spread.is_continued(noisy, sample.values, self.outputs + list(self.taps)):
                 raise Bent
+            spread.add(noisy, sample.values if last else base, scale)
+        sample.deviations, sample.unstable = spread.deviations(), spread.unstable
+        sample.margins.update(spread.ranges())
+
+    def _base(
+        self, inputs: Tensors, recorder: Recorder | None, sample: Sample, evaluator: Evaluator
+    ) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """What the draws differ from, and the values that are the same in all of them."""
+        if evaluator is self.wide:
+            return sample.values, {}
+        names = [*self.outputs, *self.taps]
+        same = self._untouched(evaluator, inputs, recorder) if recorder is not None else []
+        with np.errstate(all="ignore"):
+            values = evaluator.evaluate(as_type(inputs, np.float32), (*self.taps, *same))
+        base = named(names, values[: len(names)])
+        _same_classes(base, sample.values)
+        return base, dict(zip(same, values[len(names) :], strict=True))
+
+    def _untouched(self, evaluator: Evaluator, inputs: Tensors, recorder: Recorder) -> list[str]:
+        """Values that no noise reaches, where they meet those that it does."""
+        coarse = self.arithmetic.storage > _UNIT
+        stored = {*self.graph.weights, *(self.graph.others if coarse else ())}
+        noisy = stored | (set(inputs) & self.graph.data if coarse else set())
+        return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), [*self.outputs, *self.taps])
 
     def _feeds(self, evaluator: Evaluator, inputs: Tensors, draw: Draw) -> dict[str, Tensor]:
         """Inputs, and stored numbers as a backend may refold them; in a coarser flow everything is stored anew."""
         dtype = np.dtype(np.float64) if evaluator is self.wide else np.dtype(np.float32)
         feeds = as_type(inputs, dtype)
-        coarse = self.arithmetic.storage > 2.0**-24
+        coarse = self.arithmetic.storage > _UNIT
         if coarse:
             for name, value in feeds.items():
                 if value.dtype == dtype and name in self.graph.data:
@@ -275,7 +299,7 @@ class Deriving:
         deviations = [sample.deviations.get(name) for name in decision.taps]
         if any(one is None for one in deviations):
             return
-        spread = [shrunk_deviation(one) for one in deviations if one is not None]
+        spread = [shrunk_deviation(one, self.draws) for one in deviations if one is not None]
         found = (
             ranking(decision, values[0], spread[0])
             if decision.kind == "ranking"
@@ -292,6 +316,7 @@ class Deriving:
                 arithmetic=self.arithmetic,
                 seed=self.seed,
                 samples=len(samples),
+                draws=self.draws,
                 outputs=tuple(self._output(name, samples) for name in self.outputs),
                 without_rule=tuple(self.without_rule),
                 jumps=self.graph.jumps,
@@ -333,27 +358,6 @@ def _declared(dtype: str) -> float:
     return UNIT_ROUNDOFF.get(dtype, 0.0)
 
 
-def _alike(error: Tensor, deviation: Tensor, draws: int) -> bool:
-    """Whether one more draw lies where the others lead one to expect it: within half of every limit."""
-    from assay.numerics.tolerance.statistics import statistics
-
-    finite = np.isfinite(error)
-    variance = np.where(finite, np.square(deviation.astype(np.float64)), 0.0)
-    found = statistics([np.where(finite, error, 0.0)], [variance], [np.zeros(error.shape)], draws)
-    return found.budgets["budget_used"] <= 0.5
-
-
-def shrunk_deviation(deviation: Tensor) -> Tensor:
-    """The standard deviation with the mean variance as nu pseudo-draws, as the statistics use it."""
-    from assay.numerics.tolerance.statistics import PSEUDO_DRAWS
-
-    variance = np.square(deviation.astype(np.float64))
-    if not variance.size:
-        return variance
-    result: Tensor = np.sqrt((DRAWS * variance + PSEUDO_DRAWS * variance.mean()) / (DRAWS + PSEUDO_DRAWS))
-    return result
-
-
 def as_type(inputs: Tensors, dtype: Any) -> dict[str, Tensor]:
     """Every real input in one type, after the backend's own rounding of it."""
     wanted = np.dtype(dtype)
@@ -381,10 +385,10 @@ def _same_classes(base: dict[str, Tensor], wide: dict[str, Tensor]) -> None:
             raise FloatingPointError(name)
 
 
-def _evaluator(proto: Any) -> WideEvaluator:
+def _evaluator(proto: Any, weights: Tensors) -> WideEvaluator:
     """Raises Lowering for operators and forms that the evaluation has no code for."""
     try:
-        return WideEvaluator(_copy(proto))
+        return WideEvaluator(_copy(proto), weights=weights)
     except Lowering:
         raise
     except (AttributeError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:

@@ -27,6 +27,15 @@ def may_join(proto: ModelProto, inputs: Sequence[Tensors]) -> bool:
     return len(shapes) == 1 and len(rows) == 1 and len(inputs) > 1
 
 
+def alike(inputs: Sequence[Tensors]) -> list[list[int]]:
+    """The positions of the samples, those of one shape together, in the order of their first."""
+    groups: dict[object, list[int]] = {}
+    for place, one in enumerate(inputs):
+        key = tuple((name, array.shape, array.dtype.str) for name, array in sorted(one.items()))
+        groups.setdefault(key, []).append(place)
+    return list(groups.values())
+
+
 def join(inputs: Sequence[Tensors]) -> dict[str, Tensor]:
     """One feed of all samples."""
     return {name: np.concatenate([one[name] for one in inputs]) for name in inputs[0]}

@@ -7,7 +7,9 @@ again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -18,6 +20,7 @@ from assay.errors import Unsupported
 from assay.numerics.oracle.probe import Call, Probe, Values
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.graph import Graph
+from assay.numerics.tolerance.pool import Pool
 from assay.numerics.tolerance.rules import INNER, MOVEMENT, Site, fallback, rule_for, whole
 from assay.ports import Tensor
 
@@ -43,7 +46,7 @@ class _Noisy(Probe):
             return value
         rule = INNER[kind]
         return self._at(
-            kind, value, lambda: rule(Site(kind, value, call, operands, _no_again), self.unit(call.outputs))
+            kind, value, call, lambda: rule(Site(kind, value, call, operands, _no_again), self.unit(call.outputs))
         )
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
@@ -65,7 +68,7 @@ class _Noisy(Probe):
                     site = Site(call.operator, array, call, {}, again)
                     return one(site, self.unit(call.outputs))
 
-                found[position] = self._at(call.operator.lower(), array, variance)
+                found[position] = self._at(call.operator.lower(), array, call, variance)
         return tuple(found)
 
     def unit(self, names: tuple[str, ...]) -> Arithmetic:
@@ -96,8 +99,12 @@ class _Noisy(Probe):
         known = [name for name in call.outputs if name in self._graph.producers]
         return not known or any(name in self._graph.data for name in known)
 
-    def _at(self, kind: str, value: Tensor, variance: Callable[[], Any]) -> Tensor:
+    def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
         raise NotImplementedError
+
+
+def _unasked() -> Any:
+    raise Diverged  # the recording knows the noise of every place
 
 
 def _no_again(*_: Any) -> Values:
@@ -113,25 +120,54 @@ def deviation_of(variance: Any, value: Tensor) -> Deviation:
     return deviation
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a recording found noise: `deviation` None where none is added."""
+
+    shape: tuple[int, ...]
+    deviation: Deviation | None
+
+
 class Recorder(_Noisy):
-    """Changes nothing; `deviations` and `kinds` are those of every place in order, `without_rule` lists operators."""
+    """Changes nothing; `places` are those of every operator in order, by what it gives; `without_rule` lists operators."""
 
     def __init__(self, graph: Graph, arithmetic: Arithmetic, *, keep: bool = True) -> None:
         super().__init__(graph, arithmetic)
-        self.deviations: list[Deviation] = []
-        self.shapes: list[tuple[int, ...]] = []
+        self.places: dict[tuple[str, ...], list[Place]] = {}
         self.without_rule: dict[str, None] = {}
         self._keep = keep
+
+    @property
+    def values(self) -> int:
+        """Elements that are noisy, of all places."""
+        return sum(one.deviation.size for all_ in self.places.values() for one in all_ if one.deviation is not None)
+
+    @property
+    def largest(self) -> int:
+        """Elements of the largest place."""
+        return max((math.prod(one.shape) for all_ in self.places.values() for one in all_), default=1)
+
+    def is_noisy(self, outputs: tuple[str, ...]) -> bool:
+        """Whether an operator adds any noise. One that was not met (the body of a function was) may."""
+        return outputs not in self.places or any(one.deviation is not None for one in self.places[outputs])
 
     def unruled(self, call: Call) -> None:
         self.without_rule[call.operator] = None
 
-    def _at(self, kind: str, value: Tensor, variance: Callable[[], Any]) -> Tensor:
+    def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
+        self.places.setdefault(call.outputs, [])
+        return super().node(call, results, again)
+
+    def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
+        self.places.setdefault(call.outputs, [])
+        return super().site(kind, value, call, operands)
+
+    def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
         del kind
         if self._keep:
             with np.errstate(all="ignore"):
-                self.deviations.append(deviation_of(variance(), value))
-            self.shapes.append(value.shape)
+                deviation = deviation_of(variance(), value)
+            self.places[call.outputs].append(Place(value.shape, deviation if deviation.any() else None))
         return value
 
 
@@ -139,51 +175,70 @@ class Draw(_Noisy):
     """One noisy evaluation, its noise `amplified`. Without a recording it asks the rules at every place."""
 
     def __init__(
-        self, graph: Graph, arithmetic: Arithmetic, seed: tuple[int, ...], amplified: float, recorder: Recorder | None
+        self,
+        graph: Graph,
+        arithmetic: Arithmetic,
+        seed: tuple[int, ...],
+        amplified: float,
+        recorder: Recorder | None,
+        pool: Pool,
     ) -> None:
         super().__init__(graph, arithmetic)
         self._random = np.random.Generator(np.random.SFC64(seed))
         self._amplified = amplified
-        self._recorder = recorder
-        self._place = 0
+        self._places = recorder.places if recorder is not None else None
+        self._next: dict[tuple[str, ...], int] = {}
         self._shared: dict[str, float] = {}
+        self._pool = pool
 
     def weight(self, value: Tensor, unit: float) -> Tensor:
         """A stored number as a backend may fold or repack it: off by up to a unit. Whole numbers of the type stay."""
         if whole(value) and float(np.max(np.abs(value), initial=0.0)) * unit <= 1.0:
             return value
-        return self._relative(value, self._amplified * unit)
+        factor = self._pool.factor(value.shape, self._amplified * unit, value.dtype, self._random)
+        return np.asarray(value * factor)
 
-    def _relative(self, value: Tensor, scale: float) -> Tensor:
-        factor: Any = self._random.random(value.shape, dtype=np.float32)
-        factor -= np.float32(0.5)
-        factor *= np.float32(2 * scale)
-        factor += np.float32(1) if value.dtype == np.float32 else np.float32(0)
-        return np.asarray(value * factor if value.dtype == np.float32 else value + value * factor)
+    def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
+        if self._places is None:
+            return super().node(call, results, again)
+        if not self._places.get(call.outputs):
+            return results
+        found = [
+            self._at(call.operator.lower(), np.asarray(value), call, _unasked)
+            if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
+            else value
+            for value in results
+        ]
+        return tuple(found)
 
-    def _at(self, kind: str, value: Tensor, variance: Callable[[], Any]) -> Tensor:
-        place, self._place = self._place, self._place + 1
-        if self._recorder is None:
+    def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
+        if self._places is None:
+            return super().site(kind, value, call, operands)
+        return self._at(kind, value, call, _unasked) if self._places.get(call.outputs) else value
+
+    def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
+        if self._places is None:
             with np.errstate(all="ignore"):
-                deviation = deviation_of(variance(), value)
+                deviation: Deviation | None = deviation_of(variance(), value)
+            deviation = deviation if deviation is not None and deviation.any() else None
         else:
-            deviation = self._recalled(place, value)
-        if not deviation.any():
+            deviation = self._recalled(call.outputs, value)
+        if deviation is None:
             return value
-        noise: Any = self._random.random(value.shape, dtype=np.float32)
-        noise -= np.float32(0.5)
-        noise *= np.float32(2 * 3**0.5 * self._amplified)  # uniform, of standard deviation 1 before amplification
-        noise = noise * deviation
+        noise: Any = self._pool.noise(value.shape, self._amplified, self._random) * deviation
         if kind in SHARED:
             noise = noise + value * value.dtype.type(self._factor(kind))
         noisy: Tensor = value + noise
         return noisy.astype(value.dtype, copy=False)
 
-    def _recalled(self, place: int, value: Tensor) -> Deviation:
-        assert self._recorder is not None
-        if place >= len(self._recorder.shapes) or self._recorder.shapes[place] != value.shape:
+    def _recalled(self, outputs: tuple[str, ...], value: Tensor) -> Deviation | None:
+        assert self._places is not None
+        place = self._next.get(outputs, 0)
+        self._next[outputs] = place + 1
+        known = self._places.get(outputs, ())
+        if place >= len(known) or known[place].shape != value.shape:
             raise Diverged
-        return self._recorder.deviations[place]
+        return known[place].deviation
 
     def _factor(self, kind: str) -> float:
         if kind not in self._shared:

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.errors import Lowering
+from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.probe import Call, Probe, Values, observed_by
-from assay.numerics.tolerance.graph import WEIGHTS
+from assay.numerics.tolerance.graph import WEIGHTS, Graph
 from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.profile import Profile, Tried
 from assay.ports import Tensor, Tensors
 
 if TYPE_CHECKING:
+    from onnx import NodeProto
+
     from assay.numerics.tolerance.derive import Deriving
 
 COARSER = 2.0**12
@@ -52,15 +55,16 @@ def selftest(deriving: Deriving, profile: Profile, inputs: Sequence[Tensors]) ->
     """Every defect that the model has a place for; none where it has none."""
     if not inputs or all(one.kind == "none" for one in profile.header.outputs):
         return ()
-    from assay.numerics.tolerance.derive import as_type, named
+    from assay.numerics.tolerance.derive import as_type, named  # which asks for this
 
     feeds = as_type(inputs[0], np.float64)
     first = Profile(profile.header, profile.oracle[:1], profile.deviation[:1], profile.margins[:1])
     tried = []
     for name, changed, probe in _defects(deriving, feeds):
+        before = {} if feeds.keys() & changed.keys() else deriving.before
         try:
             with observed_by(probe), np.errstate(all="ignore"):
-                outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}))
+                outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}, known=before))
         except Lowering:
             continue
         if any(outputs[one].shape != profile.oracle[0][one].shape for one in outputs):
@@ -84,9 +88,8 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[tuple[str, dict[str, Te
     found: list[tuple[str, dict[str, Tensor], Probe]] = []
     if unit < 0.25:
         found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Probe()))
-    middle = _middle(deriving)
-    if middle is not None:
-        node, weight = middle
+    if deriving.middle is not None:
+        node, weight = deriving.middle
         found.append((f"last channel lost at {node.name or node.output[0]}", {}, _LastSliceLost(node.output[0])))
         if weight:
             found.append(
@@ -107,25 +110,20 @@ def _coarsened(value: Tensor, unit: float) -> Tensor:
     return np.where(np.isfinite(value), result, value)
 
 
-def _middle(deriving: Deriving) -> tuple[Any, str] | None:
-    """The operator with weights in the middle of the graph, else the one in the middle."""
-    nodes = [
-        node.onnx_node
-        for node in deriving.wide.rt_nodes_
-        if node.op_type in WEIGHTS and node.output[0] in deriving.graph.data
-    ]
+def middle_of(evaluator: Evaluator, graph: Graph) -> tuple[NodeProto, str] | None:
+    """The operator in the middle of those with weights, one that sums where there is any, and the weight of its sum."""
+    nodes = [node.onnx_node for node in evaluator.rt_nodes_ if node.op_type in WEIGHTS and node.output[0] in graph.data]
     if not nodes:
         return None
-    node = nodes[len(nodes) // 2]
-    weight = next(
-        (
-            node.input[at]
-            for at in WEIGHTS[node.op_type]
-            if at < len(node.input) and node.input[at] in deriving.graph.weights
-        ),
-        "",
-    )
-    return node, weight if node.op_type in ("Conv", "Gemm", "MatMul", "ConvTranspose") else ""
+    summing = [(node, weight) for node in nodes if (weight := _summed(node, graph))]
+    return summing[len(summing) // 2] if summing else (nodes[len(nodes) // 2], "")
+
+
+def _summed(node: NodeProto, graph: Graph) -> str:
+    if node.op_type not in ("Conv", "Gemm", "MatMul", "ConvTranspose"):
+        return ""
+    places = [at for at in WEIGHTS[node.op_type] if at < len(node.input)]
+    return next((str(node.input[at]) for at in places if node.input[at] in graph.weights), "")
 
 
 def _term_lost(deriving: Deriving, node: Any, weight: str) -> Tensor:
