@@ -20,6 +20,7 @@ from assay.mutants.load import load_graph
 from assay.mutants.probe import most_telling, search
 from assay.mutants.table import Mutant, inject, sites
 from assay.mutants.viable import why_invalid
+from assay.worker.calibration import judged
 from assay.worker.lower import load, lower
 from assay.worker.rewrite import rewrite
 from assay.worker.samples import golden_of
@@ -73,7 +74,7 @@ def probe(job: Job, stages: Stages) -> Result:
     inputs were tried, and whether all outputs were equal (`golden_equal`, `found_equal`). The most telling inputs are written
     as goldens of one sample into `job.reference`/0, /1 ..., in `detail` what they are.
     """
-    golden = golden_of(job)
+    golden = judged(job, golden_of(job))
     sound = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, transforms=job.flow.transforms[:-1]))
     engine, lying = (_engine(one, stages) for one in (sound, job))
     with stages.enter(Stage.RUN):

@@ -14,6 +14,7 @@ from assay.core.job import Job, Limits, Task
 from assay.core.model import Model
 from assay.core.result import Outcome
 from assay.errors import UnknownName, UsageError
+from assay.models.companions import companion_of
 from assay.models.golden_samples import Sample
 from assay.models.goldens import Golden, read_golden, write_golden
 from assay.pipeline.golden import LOCK, publish
@@ -44,7 +45,7 @@ def extend(
     known = [read_golden(folder) for folder in folders]
     old = next((golden for golden in known if not golden.labels), known[0])
     folder = folders[known.index(old)]
-    target = folder.with_name(f"{folder.name}-mutants") if old.labels else folder
+    target = companion_of(folder) if old.labels else folder
     kept = read_golden(target) if (target / LOCK).exists() else None
     fresh = _unknown([read_golden(one) for one in found], [*known, *([kept] if kept else [])])
     if not fresh:

@@ -10,6 +10,7 @@ import msgspec
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
 from assay.core.job import Job, Task
+from assay.models.companions import lock_of_companion
 from assay.numerics.tolerance.choice import DERIVED
 from assay.numerics.tolerance.profile import VERSION
 from assay.pipeline.house import House
@@ -49,7 +50,7 @@ def _placed(job: Job, history: Path) -> Job:
     inputs = job.case.inputs
     lock = Path(inputs.golden) / "golden.lock" if inputs.golden else Path(job.reference) / "golden.lock"
     try:
-        told = sha256_bytes(lock.read_bytes()) if inputs.golden else ""
+        told = sha256_bytes(lock.read_bytes() + lock_of_companion(lock.parent)) if inputs.golden else ""
     except OSError:
         return job
     recipe = (told, inputs.seed, inputs.samples, inputs.batch, inputs.fill)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from assay import plugins
 from assay.core.flow import Flow
 from assay.core.job import Job, Task
 from assay.errors import UsageError
+from assay.models.companions import with_companion
 from assay.models.goldens import Golden
 from assay.models.seeded import seeded_inputs
 from assay.ports import Tensors
@@ -51,10 +53,13 @@ def calibration_of(job: Job) -> Calibration:
 
 
 def judged(job: Job, golden: Golden) -> Golden:
-    """What is left of the golden set for a flow that is calibrated on it; all of it for any other."""
+    """What is left of the golden set for a flow that is calibrated on it; for any other all of it, its companion's samples
+    at the end (those lie outside of the range that a calibrated flow was promised)."""
     recipe = job.case.inputs
-    if not recipe.golden or not is_calibrated(job.flow):
+    if not recipe.golden:
         return golden
+    if not is_calibrated(job.flow):
+        return with_companion(Path(recipe.golden), golden)
     taken = set(kept_for_calibration(len(golden.inputs), recipe.calibration, recipe.seed, recipe.golden))
     rest = [index for index in range(len(golden.inputs)) if index not in taken]
     return replace(

@@ -13,6 +13,7 @@ from assay.errors import Lowering, UsageError
 from assay.models.profiles import write_profile
 from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.profile import Header, Profile
+from assay.worker.calibration import judged
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
@@ -22,7 +23,7 @@ def derive(job: Job, stages: Stages) -> Result:
     failure of the model."""
     from assay.numerics.tolerance.derive import derive as derived
 
-    golden = golden_of(job)
+    golden = judged(job, golden_of(job))
     precision, allowances = job.flow.precision, tuple(job.flow.allowances)
     with stages.enter(Stage.RUN):
         try:
