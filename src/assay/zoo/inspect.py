@@ -29,7 +29,10 @@ from assay.zoo.repository import read_policy, read_scenarios, submission_folder
 
 METADATA = "metadata.toml"
 _RECORDED = ("assay", "numpy", "onnx", "onnxruntime", "nbclient", "detect-secrets")
-_CLOSED = (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE)
+_CLOSED = {
+    "files": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED),
+    "compliance": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE),
+}
 _WHERE = {
     "files": "assay.zoo.files:check_files",
     "artifacts": "assay.zoo.artifacts:check_artifacts",
@@ -137,7 +140,7 @@ def _metadata(path: Path) -> Metadata | None:
 def _closed(group: str, before: Sequence[Check]) -> list[Check]:
     """The group as skipped, where one before it found what makes the model unsafe to open."""
     for name in _NEEDS.get(group, ()):
-        if any(one.group == name and one.outcome in _CLOSED for one in before):
+        if any(one.group == name and one.outcome in _CLOSED[name] for one in before):
             told = f"not executed: the checks of {name} must hold before the model is opened"
             return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
     return []

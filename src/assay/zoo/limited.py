@@ -22,10 +22,12 @@ _START_S = 60.0
 
 
 class Ending(StrEnum):
-    """How the look at one item ended. HARNESS: the process never came up, and no file is to blame."""
+    """How the look at one item ended. ERROR: the reader itself failed, whoever is to blame. HARNESS: the process never came
+    up, and no file is to blame."""
 
     OK = "ok"
     ERROR = "error"
+    NESTED = "nested too deeply"
     CRASH = "crash"
     TIMEOUT = "timeout"
     OUT_OF_MEMORY = "out of memory"

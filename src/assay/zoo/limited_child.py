@@ -13,6 +13,9 @@ import msgspec
 
 from assay.zoo.limited import Ending, Looked, Work
 
+_WRITTEN_BYTES = 32 << 20
+"""To any one file: nothing is written on a disk, but a reader may want a file in memory."""
+
 
 def main() -> None:
     """One line for being up, then one for each item."""
@@ -37,14 +40,14 @@ def _look(function: Callable[[Any], Any], item: Any) -> Looked:
     except MemoryError:
         return Looked(ending=Ending.OUT_OF_MEMORY, sentence="opening it needs more memory than is allowed")
     except RecursionError:
-        return Looked(ending=Ending.ERROR, sentence="it is nested too deeply to be read")
+        return Looked(ending=Ending.NESTED, sentence="it is nested too deeply to be read")
     except Exception as error:  # noqa: BLE001 - told to the driver, which decides whose fault it is
         return Looked(ending=Ending.ERROR, sentence=f"{type(error).__name__}: {error}"[:500])
 
 
 def _limit(work: Work) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_WRITTEN_BYTES, _WRITTEN_BYTES))
     resource.setrlimit(resource.RLIMIT_AS, (work.memory_bytes, work.memory_bytes))
     seconds = int(work.seconds * len(work.items)) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))

@@ -55,9 +55,9 @@ def check_files(place: Place, tools: Tools) -> list[Check]:
     opened = [(entry, found) for entry, answer in looked for found in _found(answer)]
     refused = {one.path for one in taken.entries if one.problem}
     checks += [_opened_check(entry, one) for entry, one in opened if not _told_before(one, refused)]
-    broken = [(entry, answer) for entry, answer in looked if answer.ending is Ending.HARNESS]
-    if broken:
-        return [*_first(checks), _unopened(broken[0][1])]
+    checks += [_unread(entry, answer) for entry, answer in looked if answer.ending is Ending.ERROR]
+    if broken := [answer for _, answer in looked if answer.ending is Ending.HARNESS]:
+        return [*_first(_ordered(checks)), _unopened(broken[0])]
     size = sum(one.size for one in taken.taken)
     words = {"files": len(taken.taken), "bytes": size}
     failed = {one.name for one in checks}
@@ -92,7 +92,7 @@ def _found(answer: Looked) -> list[Found]:
     """What a file's process said; that it was lost is a finding, too: a file that nothing can open is not readable."""
     if answer.ending is Ending.OK:
         return msgspec.convert(answer.value, list[Found])
-    if answer.ending is Ending.HARNESS:
+    if answer.ending in (Ending.HARNESS, Ending.ERROR):
         return []
     return [Found(check="readable", sentence=f"cannot be opened: {answer.sentence}")]
 
@@ -127,6 +127,12 @@ def _same_names(entries: Sequence[Entry]) -> list[Check]:
 def _failed(name: str, sentence: str, path: str, line: int = 0) -> Check:
     outcome = CheckOutcome.FAILED
     return Check(name=f"files.{name}", outcome=outcome, sentence=sentence, path=path, line=line, executed=1)
+
+
+def _unread(entry: Entry, answer: Looked) -> Check:
+    """Our reader failed on it: neither its fault for sure nor a machine's, so that a person looks."""
+    told = f"{entry.path} could not be looked at: {answer.sentence}"
+    return Check(name="files.readable", outcome=CheckOutcome.UNDECIDED, sentence=told, path=entry.path)
 
 
 def _unopened(answer: Looked) -> Check:
