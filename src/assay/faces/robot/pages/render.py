@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,20 +44,19 @@ def environment() -> Environment:
     return made
 
 
-def page(template: str, status: int = 200, **values: object) -> Response:
+def page(template: str, values: Mapping[str, object], status: int = 200) -> Response:
     """A page of the robot."""
-    text = environment().get_template(template).render(now=time.time(), standalone=None, **values)
+    text = environment().get_template(template).render({"now": time.time(), "standalone": None, **values})
     return _answer(text, "text/html", PAGE_POLICY, status)
 
 
-def standalone(template: str, **values: object) -> Response:
+def standalone(template: str, values: Mapping[str, object]) -> Response:
     """A page that can be kept: its style lies within, it has no script and no link to the robot."""
     style = (STATIC / "robot.css").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    text = environment().get_template(template).render(
-        now=time.time(), standalone={"style": style, "policy": policy}, **values
-    )  # fmt: skip
+    within = {"style": style, "policy": policy}
+    text = environment().get_template(template).render({"now": time.time(), "standalone": within, **values})
     return _answer(text, "text/html", f"{policy}; frame-ancestors 'none'")
 
 

@@ -25,18 +25,18 @@ def page_routes(reading: Reading, title: str = "Model zoo") -> list[BaseRoute]:
     return [
         Route("/", pages.queue),
         Route("/queue.json", pages.queue_json),
-        Route("/submissions/{identity}", pages.submission),
         Route("/submissions/{identity}.json", pages.submission_json),
+        Route("/submissions/{identity}", pages.submission),
         Route("/submissions/{identity}/report", pages.report),
         Route("/submissions/{identity}/report.json", pages.report_json),
         Route("/submissions/{identity}/log", pages.log),
         Route("/submissions/{identity}/log.json", pages.log_json),
         Route("/log", pages.robot_log),
         Route("/log.json", pages.robot_log_json),
-        Route("/badge/{name}.svg", pages.badge_svg),
-        Route("/badge/{name}.json", pages.badge_json),
-        Route("/models/{name}.json", pages.model_json),
-        Route("/models/{name}", pages.model),
+        Route("/badge/{name:path}.svg", pages.badge_svg),
+        Route("/badge/{name:path}.json", pages.badge_json),
+        Route("/models/{name:path}.json", pages.model_json),
+        Route("/models/{name:path}", pages.model),
         Mount("/static", StaticFiles(directory=render.STATIC), name="static"),
     ]
 
@@ -66,7 +66,7 @@ class _Pages:
         found = self._whole(request)
         if found is None:
             return self._missing("There is no such submission.")
-        return render.standalone("submission.html.j2", title=self._title, **_told(found))
+        return render.standalone("submission.html.j2", {"title": self._title, **_told(found)})
 
     def report_json(self, request: Request) -> Response:
         found = self._whole(request)
@@ -83,18 +83,17 @@ class _Pages:
         found = self._whole(request)
         return render.data(found.log) if found else _no_data("there is no such submission")
 
-    def robot_log(self, request: Request) -> Response:
+    def robot_log(self, _: Request) -> Response:
         return self._page("log.html.j2", submission=None, lines=self._reading.log())
 
-    def robot_log_json(self, request: Request) -> Response:
+    def robot_log_json(self, _: Request) -> Response:
         return render.data(self._reading.log())
 
     def model(self, request: Request) -> Response:
         name, found = self._model(request)
         if not found:
             return self._missing("No model of this name was ever submitted.")
-        address = str(request.url_for("badge_svg", name=name))
-        return self._page("model.html.j2", name=name, found=found, badge=address, page=str(request.url))
+        return self._page("model.html.j2", name=name, found=found, site=str(request.base_url).rstrip("/"))
 
     def model_json(self, request: Request) -> Response:
         _, found = self._model(request)
@@ -117,10 +116,10 @@ class _Pages:
         return self._reading.whole(identity) if identity else None
 
     def _page(self, template: str, **values: object) -> Response:
-        return render.page(template, title=self._title, **values)
+        return render.page(template, {"title": self._title, **values})
 
     def _missing(self, sentence: str) -> Response:
-        return render.page("missing.html.j2", 404, title=self._title, sentence=sentence)
+        return render.page("missing.html.j2", {"title": self._title, "sentence": sentence}, 404)
 
 
 def _told(found: Whole) -> dict[str, object]:
