@@ -21,7 +21,7 @@ from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.discrete import Decision, decision_of, interval, ranking
 from assay.numerics.tolerance.graph import Graph, study
 from assay.numerics.tolerance.joining import MOST, alike, join, may_join, same, split
-from assay.numerics.tolerance.noise import Diverged, Draw, Recorder
+from assay.numerics.tolerance.noise import Diverged, Draw, Recorder, held
 from assay.numerics.tolerance.pool import Pool
 from assay.numerics.tolerance.profile import DRAWS, Header, OutputNoise, Profile
 from assay.numerics.tolerance.selftest import middle_of, selftest
@@ -109,6 +109,7 @@ class Deriving:
         self.draws = DRAWS
         self.middle = middle_of(self.wide, self.graph)
         self.before: dict[str, Any] = {}
+        self._inexact: dict[bool, list[str]] = {}
         self.amplified = self._amplification()
         self.unchecked = CHECKED
         self.without_rule: dict[str, None] = {}
@@ -241,22 +242,46 @@ class Deriving:
         evaluator: Evaluator,
         amplified: float,
     ) -> None:
-        names = [*self.outputs, *self.taps]
         base, known = self._base(inputs, recorder, sample, evaluator)
         spread = Spread(base)
         straight = evaluator is not self.wide and amplified > 1.0 and self.unchecked > 0
         self.unchecked -= straight
-        for turn in range(self.draws):
-            last = straight and turn == self.draws - 1
-            by, scale = (self.wide, 1.0) if last else (evaluator, amplified)
-            draw = Draw(self.graph, self.arithmetic, (self.seed, number, turn), scale, recorder, pool)
-            with observed_by(draw), np.errstate(all="ignore"):
-                noisy = named(names, by.evaluate(self._feeds(by, inputs, draw), self.taps, None if last else known))
-            if last and not spread.is_continued(noisy, sample.values, self.outputs + list(self.taps)):
-                raise Bent
-            spread.add(noisy, sample.values if last else base, scale)
+        for turn in range(self.draws - straight):
+            spread.add(
+                self._noisy(evaluator, inputs, (number, turn), amplified, recorder, pool, known), base, amplified
+            )
+        if straight:
+            spread = self._look(number, inputs, recorder, pool, sample, spread)
         sample.deviations, sample.unstable = spread.deviations(), spread.unstable
         sample.margins.update(spread.ranges())
+
+    def _noisy(
+        self,
+        evaluator: Evaluator,
+        inputs: Tensors,
+        turn: tuple[int, int],
+        amplified: float,
+        recorder: Recorder | None,
+        pool: Pool,
+        known: dict[str, Any] | None = None,
+    ) -> dict[str, Tensor]:
+        """One noisy evaluation."""
+        draw = Draw(self.graph, self.arithmetic, (self.seed, *turn), amplified, recorder, pool)
+        with observed_by(draw), np.errstate(all="ignore"):
+            found = evaluator.evaluate(self._feeds(evaluator, inputs, draw), self.taps, known)
+        return named([*self.outputs, *self.taps], found)
+
+    def _look(
+        self, number: int, inputs: Tensors, recorder: Recorder | None, pool: Pool, sample: Sample, spread: Spread
+    ) -> Spread:
+        """The last draw in double and as it is: amplified noise, divided again, is too small where a root or a logarithm
+        at its end, or chaos, bends it. Raises Bent where two of two lie elsewhere than the others."""
+        for turn in (self.draws - 1, self.draws):
+            noisy = self._noisy(self.wide, inputs, (number, turn), 1.0, recorder, pool)
+            if spread.is_continued(noisy, sample.values, [*self.outputs, *self.taps]):
+                spread.add(noisy, sample.values, 1.0)
+                return spread
+        raise Bent
 
     def _base(
         self, inputs: Tensors, recorder: Recorder | None, sample: Sample, evaluator: Evaluator
@@ -275,8 +300,7 @@ class Deriving:
     def _untouched(self, evaluator: Evaluator, inputs: Tensors, recorder: Recorder) -> list[str]:
         """Values that no noise reaches, where they meet those that it does."""
         coarse = self.arithmetic.storage > _UNIT
-        stored = {*self.graph.weights, *(self.graph.others if coarse else ())}
-        noisy = stored | (set(inputs) & self.graph.data if coarse else set())
+        noisy = set(self._stored(coarse)) | (set(inputs) & self.graph.data if coarse else set())
         return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), [*self.outputs, *self.taps])
 
     def _feeds(self, evaluator: Evaluator, inputs: Tensors, draw: Draw) -> dict[str, Tensor]:
@@ -286,13 +310,20 @@ class Deriving:
         coarse = self.arithmetic.storage > _UNIT
         if coarse:
             for name, value in feeds.items():
-                if value.dtype == dtype and name in self.graph.data:
+                if value.dtype == dtype and name in self.graph.data and not held(value, self.arithmetic.storage):
                     feeds[name] = draw.weight(value, self.arithmetic.storage)
-        stored = (*self.graph.weights, *self.graph.others) if coarse else self.graph.weights
-        for name in stored:
+        for name in self._stored(coarse):
             if name not in feeds:
                 feeds[name] = draw.weight(evaluator.rt_inits_[name], self.arithmetic.weights)
         return feeds
+
+    def _stored(self, coarse: bool) -> list[str]:
+        """Initializers that may be off by a unit of the flow's weights."""
+        if coarse not in self._inexact:
+            names = (*self.graph.weights, *self.graph.others) if coarse else self.graph.weights
+            unit = self.arithmetic.weights
+            self._inexact[coarse] = [name for name in names if not held(self.wide.rt_inits_[name], unit)]
+        return self._inexact[coarse]
 
     def _decide(self, decision: Decision, sample: Sample) -> None:
         values = [sample.values[name] for name in decision.taps]

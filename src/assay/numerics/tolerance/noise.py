@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.core.dtype import UNIT_ROUNDOFF, is_floating
+from assay.core.dtype import UNIT_ROUNDOFF
 from assay.errors import Unsupported
 from assay.numerics.oracle.probe import Call, Probe, Values
 from assay.numerics.tolerance.contract import Arithmetic
@@ -171,6 +171,11 @@ class Recorder(_Noisy):
         return value
 
 
+def held(value: Tensor, unit: float) -> bool:
+    """Whether these are whole numbers of a type of that roundoff, which stay as they are."""
+    return whole(value) and float(np.max(np.abs(value), initial=0.0)) * unit <= 1.0
+
+
 class Draw(_Noisy):
     """One noisy evaluation, its noise `amplified`. Without a recording it asks the rules at every place."""
 
@@ -192,9 +197,7 @@ class Draw(_Noisy):
         self._pool = pool
 
     def weight(self, value: Tensor, unit: float) -> Tensor:
-        """A stored number as a backend may fold or repack it: off by up to a unit. Whole numbers of the type stay."""
-        if whole(value) and float(np.max(np.abs(value), initial=0.0)) * unit <= 1.0:
-            return value
+        """Stored numbers as a backend may fold or repack them: each off by up to a unit."""
         factor = self._pool.factor(value.shape, self._amplified * unit, value.dtype, self._random)
         return np.asarray(value * factor)
 
@@ -244,8 +247,3 @@ class Draw(_Noisy):
         if kind not in self._shared:
             self._shared[kind] = float(self._random.standard_normal()) * self._amplified * self._arithmetic.accumulate
         return self._shared[kind]
-
-
-def is_real(dtype: np.dtype[Any]) -> bool:
-    """Numbers that carry rounding."""
-    return dtype.kind == "f" or is_floating(dtype.name)

@@ -7,6 +7,7 @@ put together from several of either sign.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Pool:
         return self._take(self._factors[key], shape, random, signed=False)
 
     def _take(self, pool: Tensor, shape: tuple[int, ...], random: np.random.Generator, *, signed: bool) -> Tensor:
-        size = int(np.prod(shape, dtype=np.int64))
+        size = math.prod(shape)
         most = self._size // _SHARE
         if size <= most:
             first = int(random.integers(self._size - size + 1))
