@@ -18,6 +18,7 @@ from assay.core.machine import Machine
 from assay.errors import BadPolicy, UnknownName
 from assay.pipeline.config_text import nearest, read
 from assay.pipeline.provenance import git_commit, this_machine, versions
+from assay.zoo.artifacts.meta import LONGEST_BYTES
 from assay.zoo.check import GROUPS, Check, CheckOutcome
 from assay.zoo.decision import Decision, decide
 from assay.zoo.intake import take_in
@@ -25,9 +26,8 @@ from assay.zoo.manifest import current_folder
 from assay.zoo.metadata import Metadata
 from assay.zoo.place import Place, Tools
 from assay.zoo.policy import ZooPolicy
-from assay.zoo.repository import read_policy, read_scenarios, submission_folder
+from assay.zoo.repository import METADATA, read_policy, read_scenarios, submission_folder
 
-METADATA = "metadata.toml"
 _RECORDED = ("assay", "numpy", "onnx", "onnxruntime", "nbclient", "detect-secrets")
 _CLOSED = {
     "files": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED),
@@ -132,8 +132,10 @@ def _open(name: str, source: Path, inbox: Path, root: Path, policy: ZooPolicy) -
 
 def _metadata(path: Path) -> Metadata | None:
     try:
+        if path.stat().st_size > LONGEST_BYTES:
+            return None
         return read(path).validate(Metadata)
-    except BadPolicy:
+    except (BadPolicy, OSError):
         return None  # the checks of artifacts say what is wrong with it
 
 

@@ -75,11 +75,13 @@ class Scenario(_Table):
 
 
 class ZooPolicy(_Table):
-    """A zoo. `flows` run every test data set; `opset` and `ir` are the newest that its runtimes read."""
+    """A zoo. `flows` run every test data set; `packages` are what scripts and notebooks may import, by the name in the
+    import; `opset` and `ir` are the newest that its runtimes read."""
 
     name: str
     flows: Annotated[tuple[str, ...], Field(min_length=1)] = ("onnxruntime",)
     licenses: tuple[str, ...] = ("Apache-2.0", "MIT", "BSD-3-Clause")
+    packages: tuple[str, ...] = ("numpy", "onnx", "onnxruntime", "scipy", "PIL", "matplotlib")
     domains: tuple[str, ...] = ("", "ai.onnx", "ai.onnx.ml")
     opset: int = 26
     ir: int = 13

@@ -14,6 +14,7 @@ SUBMISSIONS = "submissions"
 MODELS = "models"
 MANIFEST = "manifest.json"
 INDEX = "README.md"
+METADATA = "metadata.toml"
 
 
 def find_root(start: Path) -> Path:
