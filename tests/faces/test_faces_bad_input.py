@@ -156,6 +156,19 @@ def test_wrong_goldens_are_refused(linear: Path, golden: Path) -> None:
     _check_refused(run_assay("check", "other.onnx", "--golden", "golden", cwd=here), "golden update")
 
 
+def test_a_string_input_wants_a_golden(tmp_path: Path) -> None:
+    text = '<ir_version: 8, opset_import: ["":17]> g (string[n] x) => (string[n] y) { y = Identity(x) }'
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "words.onnx")
+    _check_refused(run_assay("check", "words.onnx", cwd=tmp_path), "for which no values can be drawn; give a golden")
+
+
+@pytest.mark.parametrize("command", [("runs",), ("report",), ("resume",), ("trend", "m", "--flow", "onnxruntime")])
+def test_a_mistyped_history_is_not_made(command: tuple[str, ...], tmp_path: Path) -> None:
+    answer = run_assay(*command, "--history", "typo", cwd=tmp_path)
+    _check_refused(answer, "there is no history in typo")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_unknown_policy_key_names_the_nearest(linear: Path) -> None:
     (linear.parent / "p.toml").write_text("[policy]\nbudget-mx = 1.0\n")
     _check_refused(run_assay("check", "linear.onnx", "--policy", "p.toml", cwd=linear.parent), "budget-max")

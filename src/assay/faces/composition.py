@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.errors import NotWritable
+from assay.errors import NotWritable, RunNotFound
 from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.pipeline.house import House
 from assay.ports import Progress
@@ -25,9 +25,11 @@ def open_house(
     progress: Progress = lambda done, planned, result: None,
     config: Config | None = None,
     locks: Path | None = None,
+    recorded: bool = False,
 ) -> Iterator[House]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`). `config` names
-    environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder."""
+    environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
+    `recorded`, for commands that read, a folder without a history is refused instead of made."""
     from assay.faces.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.launch.pool import Fresh, Pool
@@ -36,6 +38,8 @@ def open_house(
 
     remote = "://" in history
     folder = Path(DEFAULT_HISTORY if remote else history)
+    if recorded and not remote and not (folder / "history.db").is_file():
+        raise RunNotFound(f"there is no history in {folder}; `assay check` makes one, or give another with --history")
     _make(folder)
     environments = open_environments(locks or folder, config)
     store = SqlStore(history if remote else str(folder / "history.db"))

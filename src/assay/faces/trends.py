@@ -24,7 +24,7 @@ def show(
     mlflow: str = "",
 ) -> tuple[str, bool]:
     """The text, and whether the newest run raised an alarm. Raises UsageError, NotWritable."""
-    with open_house(history) as house:
+    with open_house(history, recorded=True) as house:
         found = trend(house.store, Path(model).stem if model.endswith((".onnx", ".pt2")) else model, flow, figure)
     try:
         if png:

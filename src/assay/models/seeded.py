@@ -39,6 +39,16 @@ def seeded_inputs(
     alone get the same. A symbolic first dimension becomes `batch`, every other `DEFAULT_DIMENSION`, one symbol one
     number. `fill` exact draws small whole numbers for floating inputs. Raises `BadModel` for an input that is no tensor of numbers.
     """
+    check_drawable(signature)
+    shapes = input_shapes(signature, batch=batch)
+    return [
+        {spec.name: _draw(spec, shapes[spec.name], _stream(seed, spec.name, sample), fill) for spec in signature.inputs}
+        for sample in range(samples)
+    ]
+
+
+def check_drawable(signature: Model) -> None:
+    """Raises `BadModel` for an input for which no values can be drawn."""
     for spec in signature.inputs:
         if spec.dtype in _NO_VALUES:
             raise BadModel(
@@ -47,11 +57,6 @@ def seeded_inputs(
             )
         if spec.shape == ("...",):
             raise BadModel(f"{signature.source} does not say the rank of input {spec.name!r}; give a golden")
-    shapes = input_shapes(signature, batch=batch)
-    return [
-        {spec.name: _draw(spec, shapes[spec.name], _stream(seed, spec.name, sample), fill) for spec in signature.inputs}
-        for sample in range(samples)
-    ]
 
 
 def input_shapes(signature: Model, *, batch: int) -> dict[str, tuple[int, ...]]:

@@ -17,12 +17,14 @@ from assay.core.model import Model
 from assay.core.result import Outcome, Result
 from assay.core.run import Run
 from assay.errors import BadModel, UsageError
+from assay.models.seeded import check_drawable
 from assay.models.sources import check_source, source_name
 from assay.pipeline.baselines import rival_of
 from assay.pipeline.dimensions import check_dims
 from assay.pipeline.house import House
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
+from assay.pipeline.threads import threaded
 from assay.plugins import check_flow
 from assay.tasks.registry import check_task
 
@@ -43,6 +45,8 @@ def plan(request: Request, house: House) -> Run:
     for case in cases:
         check_dims(case)
         _check_outputs(case)
+        if not case.inputs.golden:
+            check_drawable(case.model)
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     jobs = tuple(
@@ -128,15 +132,18 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
     reference = "" if case.inputs.golden else str(oracle_folder(case, house.folder))
     scratch = str(house.scratch(run_id))
     flows = [*map(check_flow, wanted.flows)]
+    measuring = request.measuring or Measuring()
+    measured = {flow.name: threaded(flow, measuring.threads) for flow in flows}
     duels = [
         Job(
             case,
-            flow,
+            measured[flow.name],
             Task.DUEL,
             request.limits,
+            Measuring(batches=measuring.batches, threads=measuring.threads),
             scratch=scratch,
             reference=reference,
-            rival=rival_of(case, flow, house),
+            rival=rival_of(case, measured[flow.name], measuring, house),
             speed=request.policy.speed,
         )
         for flow in flows
@@ -147,10 +154,10 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
     jobs = [
         Job(
             case,
-            flow,
+            measured[flow.name] if task is Task.MEASURE else flow,
             task,
             request.limits,
-            request.measuring if request.measuring and task is Task.MEASURE else Measuring(),
+            measuring if task is Task.MEASURE else Measuring(),
             scratch=scratch,
             reference=reference,
         )

@@ -83,7 +83,7 @@ def _table(console: Console, found: Sequence[Row]) -> None:
         console.print("No job was planned and no result was recorded: nothing was executed.")
         return
     shown = _shown(found)
-    lines = [_cells(row) for row in shown]
+    lines = _without_empty([_cells(row) for row in shown])
     hidden = _hidden(lines, console.width)
     _print_columns(console, [name for name in lines[0] if name not in hidden], lines)
     if len(shown) < len(found):
@@ -121,11 +121,17 @@ def _cells(row: Row) -> dict[str, str]:
     }
 
 
+def _without_empty(lines: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Without the columns that have no figure at all: nothing was measured, say."""
+    filled = [name for name in lines[0] if any(line[name] for line in lines)]
+    return [{name: line[name] for name in filled} for line in lines]
+
+
 def _hidden(lines: Sequence[dict[str, str]], width: int) -> set[str]:
-    """The columns to leave out: those with no figure at all, then optional ones until names have room."""
+    """The columns to leave out, optional ones in their order, until names have room."""
     wide = {name: max(len(name), *(len(line[name]) for line in lines)) for name in lines[0]}
     hidden: set[str] = set()
-    for name in OPTIONAL:
+    for name in filter(wide.__contains__, OPTIONAL):
         names = min(wide["Case"], NARROWEST_CASE) + min(wide["Flow"], NARROWEST_CASE)
         figures = sum(
             space for column, space in wide.items() if column not in hidden and column not in ("Case", "Flow")

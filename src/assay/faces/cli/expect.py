@@ -28,7 +28,7 @@ def update(
     from assay.faces.composition import open_house
     from assay.pipeline.expect import read_known, updated, written
 
-    with open_house(history) as house:
+    with open_house(history, recorded=True) as house:
         found = house.store.run(run)
         results = [result for result in house.store.results(found.id) if result.task == "verify"]
     flows = sorted({result.flow for result in results})

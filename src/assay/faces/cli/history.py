@@ -16,7 +16,7 @@ def runs(limit: Annotated[int, typer.Option(min=1)] = 20, history: History = DEF
     """The runs in the history, newest first."""
     from assay.faces.composition import open_house
 
-    with open_house(history) as house:
+    with open_house(history, recorded=True) as house:
         found = house.store.runs(limit)
     if not found:
         print(f"no runs in {history}; `assay check` makes one")
@@ -40,7 +40,7 @@ def report(
 
     where = destinations([f"{format}={output}"]) if output else []
     renderer = plugins.load(GROUP, format)()
-    with open_house(history) as house:
+    with open_house(history, recorded=True) as house:
         checked = rejudge(run, None, house)
     for destination in where:
         destination.write(checked)
@@ -63,7 +63,7 @@ def rejudge(
 
     where = destinations(report or [])
     demanded = load_policy(policy) if policy else None
-    with open_house(history) as house:
+    with open_house(history, recorded=True) as house:
         checked = again(run, demanded, house)
     for destination in where:
         destination.write(checked)
@@ -79,7 +79,7 @@ def diff(
     from assay.faces.composition import open_house
     from assay.pipeline.diff import diff as compare
 
-    with open_house(history) as house:
+    with open_house(history, recorded=True) as house:
         found = compare(old, new, house)
     print(f"{found.old} -> {found.new}")
     for key, before, after in found.outcomes:
@@ -105,7 +105,7 @@ def resume(
     from assay.pipeline.resume import resume as go_on
 
     where = destinations(report or [])
-    with progress_bar() as progress, open_house(history, workers=jobs, progress=progress) as house:
+    with progress_bar() as progress, open_house(history, workers=jobs, progress=progress, recorded=True) as house:
         checked = go_on(run, house)
     for destination in where:
         destination.write(checked)
