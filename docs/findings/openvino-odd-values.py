@@ -15,16 +15,16 @@ import openvino
 from onnx import TensorProto, helper
 
 INF, NAN = float("inf"), float("nan")
-F, I, U, B = TensorProto.FLOAT, TensorProto.INT32, TensorProto.UINT8, TensorProto.BOOL
-NUMPY: dict[int, Any] = {F: np.float32, I: np.int32, U: np.uint8, B: np.bool_}
+F, W, U, B = TensorProto.FLOAT, TensorProto.INT32, TensorProto.UINT8, TensorProto.BOOL
+NUMPY: dict[int, Any] = {F: np.float32, W: np.int32, U: np.uint8, B: np.bool_}
 TOP = 2**31 - 1
 CASES: tuple[tuple[str, dict[str, Any], int, list[list[float]], int, list[float]], ...] = (
     ("Greater", {}, F, [[NAN, 1, INF], [1, NAN, 2]], B, [0, 0, 1]),
     ("GreaterOrEqual", {}, F, [[NAN, 1, INF], [1, NAN, 2]], B, [0, 0, 1]),
     ("Exp", {}, F, [[NAN, INF, -INF]], F, [NAN, INF, 0]),
     ("Mod", {"fmod": 1}, F, [[1, 7, 5], [INF, 4, 3]], F, [1, 3, 2]),
-    ("Equal", {}, I, [[TOP, 5, 7], [TOP - 1, 5, 8]], B, [0, 1, 0]),
-    ("Less", {}, I, [[TOP - 1, 5, 7], [TOP, 6, 7]], B, [1, 1, 0]),
+    ("Equal", {}, W, [[TOP, 5, 7], [TOP - 1, 5, 8]], B, [0, 1, 0]),
+    ("Less", {}, W, [[TOP - 1, 5, 7], [TOP, 6, 7]], B, [1, 1, 0]),
     ("ReduceMax", {"keepdims": 0}, F, [[-INF, -INF, -INF]], F, [-INF]),
     ("ReduceMin", {"keepdims": 0}, F, [[INF, INF, INF]], F, [INF]),
     ("BitShift", {"direction": "LEFT"}, U, [[200, 1, 255], [1, 7, 4]], U, [144, 128, 240]),
