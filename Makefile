@@ -23,10 +23,10 @@ format: $(VENV)/.test
 	$(BIN)/ruff format src tests benchmarks examples
 	$(BIN)/ruff check --fix src tests benchmarks examples
 
-# A real browser and a real PostgreSQL for the tests that want them (Debian, Ubuntu; as root).
+# A real browser, a real PostgreSQL and a real sandbox for the tests that want them (Debian, Ubuntu; as root).
 system:
 	apt-get update
-	apt-get install --yes --no-install-recommends chromium postgresql
+	apt-get install --yes --no-install-recommends bubblewrap chromium postgresql
 
 $(VENV)/.made:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "assay needs Python 3.11 or newer; give one with make PYTHON=...")'

@@ -1,0 +1,108 @@
+"""How a sandboxed process ended, in a word and a sentence."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
+from assay.launch.sandbox_copy import told_left_out
+from assay.launch.sandbox_watch import FILES, OUTPUT_BYTES, Watched
+
+KEPT = 64 * 1024
+"""Characters kept of each stream: the last."""
+_CONTROLS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NO_MEMORY = re.compile(r"^MemoryError|std::bad_alloc|Cannot allocate memory|\[Errno 12\]", re.MULTILINE)
+_NO_ROOM = re.compile(r"No space left on device|\[Errno 28\]|\[Errno 27\]|File too large")
+_NO_FORK = re.compile(r"\[Errno 11\]|Resource temporarily unavailable|can't start new thread|Cannot fork")
+_LAST_LINES = 2000
+"""Characters of standard error in which the code's own words are looked for."""
+
+
+def named(seen: Watched, limits: SandboxLimits, left_out: tuple[str, ...]) -> Sandboxed:
+    """What `watch` saw, as a value."""
+    stdout, stderr = (_plain(seen.tails[name]) for name in ("stdout", "stderr"))
+    ending, sentence = _ending(seen, limits, stderr)
+    notes = [sentence, _left_behind(seen.left_behind), told_left_out(left_out)]
+    return Sandboxed(
+        ending=ending,
+        sentence="; ".join(note for note in notes if note),
+        exit_code=seen.exit_code if seen.exit_code is not None else -1,
+        stdout=stdout,
+        stderr=stderr,
+        seconds=seen.seconds,
+        peak_bytes=seen.peak.memory_bytes,
+    )
+
+
+def _ending(seen: Watched, limits: SandboxLimits, stderr: str) -> tuple[Ending, str]:
+    full = f"it filled its {_mb(limits.disk_bytes)} of disk"
+    stopped = {
+        "memory": (
+            Ending.OUT_OF_MEMORY,
+            f"stopped at {_mb(seen.peak.memory_bytes)} of memory; the limit is {_mb(limits.memory_bytes)}",
+        ),
+        "processes": (
+            Ending.TOO_MANY_PROCESSES,
+            f"stopped with {seen.peak.processes} processes and {seen.peak.threads} threads; the limit is {limits.processes} processes",
+        ),
+        "files": (Ending.DISK_FULL, f"stopped with more than {FILES} files{'; ' + full if seen.disk_was_full else ''}"),
+        "output": (Ending.ERROR, f"stopped after {_mb(OUTPUT_BYTES)} of output"),
+        "time": (
+            Ending.TIMEOUT,
+            f"not done within {limits.seconds:g} s{'; ' + full if seen.disk_was_full else ''}",
+        ),
+    }
+    if not seen.started:
+        said = stderr.strip().splitlines()[-1:] or [seen.stopped or "it ended before it began"]
+        return Ending.INFRASTRUCTURE, f"the sandbox did not start: {said[0]}"
+    if seen.stopped and not (seen.stopped == "time" and seen.exit_code is not None):
+        return stopped[seen.stopped]
+    code = seen.exit_code
+    if code == 0:
+        return Ending.OK, "ended by itself"
+    last = stderr[-_LAST_LINES:]
+    if seen.disk_was_full or _NO_ROOM.search(last):
+        return Ending.DISK_FULL, f"{full}, and ended with exit code {code}"
+    if seen.peak.processes >= limits.processes or _NO_FORK.search(last):
+        return (
+            Ending.TOO_MANY_PROCESSES,
+            f"it asked for more processes than the {limits.processes} allowed, and ended with exit code {code}",
+        )
+    if _NO_MEMORY.search(last):
+        return Ending.OUT_OF_MEMORY, f"it asked for more memory than the {_mb(limits.memory_bytes)} allowed"
+    if code is None:
+        return Ending.CRASH, "its first process was killed from inside"
+    if (name := _signal(code)) is not None:
+        return Ending.CRASH, f"it crashed: {name}"
+    if code in (126, 127):
+        return Ending.ERROR, f"the command cannot be run (exit code {code})"
+    return Ending.ERROR, f"exit code {code}{_said(stderr)}"
+
+
+def _signal(code: int) -> str | None:
+    """A shell reports the death by a signal as 128 + its number."""
+    try:
+        return signal.Signals(code - 128).name if code > 128 else None
+    except ValueError:
+        return None
+
+
+def _said(stderr: str) -> str:
+    last = next((line.strip() for line in reversed(stderr.splitlines()) if line.strip()), "")
+    return f": {last[:300]}" if last else ""
+
+
+def _left_behind(names: tuple[str, ...]) -> str:
+    if not names:
+        return ""
+    one = len(names) == 1
+    return f"it left {len(names)} process{'' if one else 'es'} behind ({', '.join(names[:3])}), which {'was' if one else 'were'} ended"
+
+
+def _plain(tail: bytearray) -> str:
+    return _CONTROLS.sub("", tail.decode(errors="replace"))[-KEPT:]
+
+
+def _mb(count: int) -> str:
+    return f"{count / 1e6:.0f} MB"
