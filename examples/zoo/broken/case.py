@@ -1,0 +1,68 @@
+"""What a broken submission is: one change to a good one, the answer it must get, and the one check that must say why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+Break = Callable[[Path], None]
+"""Damages the submission in the folder that it is given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken:
+    """`check` alone fails, or alone stays undecided where `answer` is a person's. `zoo` changes lines of zoo.toml and
+    `scenario` lines of the scenario: (found, put in its place). `previous`: the good one is accepted already.
+    `costly` ones execute a notebook or wait for a limit: the quick tests take a few of them only."""
+
+    name: str
+    what: str
+    check: str
+    breaks: Break
+    answer: str = "decline"
+    zoo: tuple[str, ...] = ()
+    scenario: tuple[tuple[str, str], ...] = ()
+    previous: bool = False
+    costly: bool = False
+
+    @property
+    def group(self) -> str:
+        """The group of checks that must find it."""
+        return self.check.partition(".")[0]
+
+
+TABLE: dict[str, Broken] = {}
+"""Every broken submission by its name, in the order of the groups."""
+
+
+def broken(
+    name: str,
+    what: str,
+    check: str,
+    *,
+    answer: str = "decline",
+    zoo: tuple[str, ...] = (),
+    scenario: tuple[tuple[str, str], ...] = (),
+    previous: bool = False,
+    costly: bool = False,
+) -> Callable[[Break], Break]:
+    """Enter the function that follows into the table."""
+
+    def enter(breaks: Break) -> Break:
+        assert name not in TABLE, name
+        TABLE[name] = Broken(
+            name=name, what=what, check=check, breaks=breaks, answer=answer, zoo=zoo, scenario=scenario,
+            previous=previous, costly=costly,
+        )  # fmt: skip
+        return breaks
+
+    return enter
+
+
+def replace(file: Path, found: str, put: str) -> None:
+    """Change one text of a file, and refuse to do nothing: a broken submission that is not broken proves nothing."""
+    text = file.read_text(encoding="utf-8")
+    if found not in text:
+        raise LookupError(f"{file.name} does not say {found!r}: the good submission changed, change its damage, too")
+    file.write_text(text.replace(found, put), encoding="utf-8")

@@ -1,0 +1,69 @@
+"""Broken in its test data sets, or in what the model makes of them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import onnx
+from case import broken
+from onnx import helper, numpy_helper
+
+
+def _rewrite(file: Path, change: object) -> None:
+    tensor = onnx.load_tensor(file)
+    values = change(numpy_helper.to_array(tensor).copy())  # type: ignore[operator]
+    file.write_bytes(numpy_helper.from_array(values, tensor.name).SerializeToString())
+
+
+@broken("golden-of-wrong-value", "one expected output is off by a tenth", "functionality.golden")
+def _(folder: Path) -> None:
+    def change(values: np.ndarray) -> np.ndarray:
+        values.flat[3] += 0.1
+        return values
+
+    _rewrite(folder / "test_data_set_0" / "output_0.pb", change)
+
+
+@broken("golden-of-wrong-dtype", "an expected output is float64 and the model makes float32", "functionality.golden")
+def _(folder: Path) -> None:
+    _rewrite(folder / "test_data_set_0" / "output_0.pb", lambda values: values.astype(np.float64))
+
+
+@broken("golden-broadcastable", "an expected output of one row where the model makes more", "functionality.golden")
+def _(folder: Path) -> None:
+    """All inputs of the set are one image: every row of the output is the same, and broadcasting would hide it."""
+    _rewrite(folder / "test_data_set_1" / "input_0.pb", lambda values: np.repeat(values[:1], 3, axis=0))
+    same = onnx.load_tensor(folder / "test_data_set_0" / "input_0.pb")
+    _rewrite(folder / "test_data_set_1" / "input_0.pb", lambda _: np.repeat(numpy_helper.to_array(same), 3, axis=0))
+    shutil.copy(folder / "test_data_set_0" / "output_0.pb", folder / "test_data_set_1" / "output_0.pb")
+
+
+@broken("golden-with-nan", "an expected output is not a number", "functionality.golden")
+def _(folder: Path) -> None:
+    def change(values: np.ndarray) -> np.ndarray:
+        values.flat[3] = np.nan
+        return values
+
+    _rewrite(folder / "test_data_set_0" / "output_0.pb", change)
+
+
+@broken("input-of-wrong-shape", "a data set's image has 9 columns and the model reads 8", "functionality.data")
+def _(folder: Path) -> None:
+    _rewrite(folder / "test_data_set_0" / "input_0.pb", lambda values: np.pad(values, [(0, 0)] * 3 + [(0, 1)]))
+
+
+@broken("batch-is-not-free", "a batch that is declared free and works at one size only", "functionality.batch")
+def _(folder: Path) -> None:
+    """A Reshape to one row: right for a batch of one, which is all that the data sets hold."""
+    model = onnx.load(folder / "model.onnx")
+    at = next(at for at, node in enumerate(model.graph.node) if node.op_type == "Flatten")
+    flatten = model.graph.node[at]
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1, 128], np.int64), "one_row"))
+    reshape = helper.make_node("Reshape", [flatten.input[0], "one_row"], [flatten.output[0]], name="rows")
+    model.graph.node.remove(flatten)
+    model.graph.node.insert(at, reshape)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    for name in ("input_0.pb", "output_0.pb"):
+        _rewrite(folder / "test_data_set_1" / name, lambda values: values[:1])

@@ -1,0 +1,105 @@
+"""Broken when it runs: notebooks that fail, lie, reach out, or never end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from case import broken, replace
+
+SOON = ("[run]", "seconds = 20.0")
+"""A limit that is reached while somebody waits."""
+
+
+def first_cell(notebook: Path, source: str) -> None:
+    """Put a cell of code in front of all others."""
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    cell = {
+        "cell_type": "code", "execution_count": None, "id": "damage", "metadata": {}, "outputs": [], "source": source,
+    }  # fmt: skip
+    content["cells"].insert(0, cell)
+    notebook.write_text(json.dumps(content, indent=1), encoding="utf-8")
+
+
+def _validation(folder: Path, source: str) -> None:
+    first_cell(folder / "validation.ipynb", source)
+
+
+@broken("claim-too-high", "a claim that the notebook does not reach", "accuracy.claim", costly=True)
+def _(folder: Path) -> None:
+    import re
+
+    text = (folder / "metadata.toml").read_text(encoding="utf-8")
+    claim = re.search(r"^value = ([0-9.]+)$", text, re.MULTILINE)
+    assert claim
+    for name in ("metadata.toml", "README.md"):
+        replace(folder / name, claim[1], "0.9999")
+
+
+@broken("notebook-fails", "a validation notebook that ends in an exception", "accuracy.notebook", costly=True)
+def _(folder: Path) -> None:
+    _validation(folder, "raise ValueError('the data set has moved')")
+
+
+@broken("notebook-dies", "a validation notebook that kills its kernel", "accuracy.notebook", costly=True)
+def _(folder: Path) -> None:
+    _validation(folder, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
+
+
+@broken("notebook-never-ends", "a validation notebook that never ends", "accuracy.notebook", zoo=SOON, costly=True)
+def _(folder: Path) -> None:
+    _validation(folder, "while True:\n    pass")
+
+
+@broken("notebook-opens-network", "a notebook that fetches its data at run time", "accuracy.notebook", costly=True)
+def _(folder: Path) -> None:
+    _validation(folder, "import socket\nsocket.create_connection(('192.0.2.1', 443), timeout=3)")
+
+
+@broken("notebook-reads-secret", "a notebook that needs a secret of the machine", "accuracy.notebook", costly=True)
+def _(folder: Path) -> None:
+    _validation(folder, "import os\ntoken = os.environ['ASSAY_ZOO_TEST_SECRET']")
+
+
+@broken("notebook-reads-machine", "a notebook that reads the password file", "accuracy.notebook", costly=True)
+def _(folder: Path) -> None:
+    _validation(folder, "from pathlib import Path\nPath('/etc/passwd').read_text()")
+
+
+@broken("notebook-writes-model", "a notebook that replaces the model under test", "accuracy.notebook", costly=True)
+def _(folder: Path) -> None:
+    _validation(
+        folder,
+        "from pathlib import Path\n"
+        "for found in Path('/in').rglob('model.onnx'):\n    found.write_bytes(b'another model')",
+    )
+
+
+@broken("notebook-fills-memory", "a notebook that takes all memory", "accuracy.notebook", costly=True,
+        zoo=("[run]", "memory_bytes = 1_500_000_000"))  # fmt: skip
+def _(folder: Path) -> None:
+    _validation(folder, "held = []\nwhile True:\n    held.append(bytearray(b'x') * (64 << 20))")
+
+
+@broken("notebook-fills-disk", "a notebook that fills the disk", "accuracy.notebook", costly=True,
+        zoo=("[run]", "disk_bytes = 100_000_000"))  # fmt: skip
+def _(folder: Path) -> None:
+    _validation(
+        folder,
+        "with open('filled.bin', 'wb') as file:\n    while True:\n        file.write(bytes(1 << 20)); file.flush()",
+    )
+
+
+@broken("notebook-forks", "a notebook that forks without end", "accuracy.notebook", zoo=SOON, costly=True)
+def _(folder: Path) -> None:
+    _validation(folder, "import os, time\nwhile True:\n    if os.fork() == 0:\n        time.sleep(60)")
+
+
+@broken("no-metric", "a notebook that does not say its metric", "accuracy.claim", costly=True)
+def _(folder: Path) -> None:
+    content = json.loads((folder / "validation.ipynb").read_text(encoding="utf-8"))
+    for cell in content["cells"]:
+        if cell["cell_type"] == "code":
+            source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+            cell["source"] = "\n".join(line for line in source.splitlines() if not line.startswith("print("))
+    (folder / "validation.ipynb").write_text(json.dumps(content, indent=1), encoding="utf-8")
