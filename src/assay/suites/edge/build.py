@@ -92,7 +92,7 @@ def _info(name: str, given: Given, edge: Edge) -> Any:
 def _node(node: Node) -> Any:
     from onnx import helper
 
-    attributes = dict(node.attributes)
+    attributes: dict[str, Any] = dict(node.attributes)
     if node.operator == "Cast":
         attributes["to"] = _type(str(attributes["to"]))
     if attributes.get("body") == "increment":

@@ -40,9 +40,9 @@ def _overflow() -> Iterator[Edge]:
             yield Edge(f"{operator}-overflow-{dtype}", (Node(operator, ("x",)),), {"x": ints(f"{low} -5 0", dtype)},
                        {"y": ints(f"{low} 5 0", dtype)}, TWOS)  # fmt: skip
     # Values with bit 31 set are no negative numbers in 64 bits.
-    high = ints("2638713002 5 2147483648")
-    yield _two("Max-bit-31-int64", "Max", high, ints("100 100 3"), ints("2638713002 100 2147483648"), ONNX)
-    yield _two("Min-bit-31-int64", "Min", high, ints("100 100 3"), ints("100 5 3"), ONNX)
+    set_bit = ints("2638713002 5 2147483648")
+    yield _two("Max-bit-31-int64", "Max", set_bit, ints("100 100 3"), ints("2638713002 100 2147483648"), ONNX)
+    yield _two("Min-bit-31-int64", "Min", set_bit, ints("100 100 3"), ints("100 5 3"), ONNX)
     yield _two("MatMul-overflow-int32", "MatMul", ints(f"{2**31 - 1} 1", "int32", (1, 2)),
                ints("1 1", "int32", (2, 1)), ints(f"{-(2**31)}", "int32", (1, 1)), TWOS)  # fmt: skip
     yield Edge("BitShift-out-uint8", (Node("BitShift", ("x", "z"), attributes={"direction": "LEFT"}),),
@@ -63,9 +63,9 @@ def _casts() -> Iterator[Edge]:
         node = Node("Cast", ("x",), attributes={"to": to})
         yield Edge(f"Cast-{name}", (node,), {"x": given}, {"y": found}, "the table of ONNX Cast")
     quantized = Node("QuantizeLinear", ("x", "scale", "zero"))
-    for dtype, zero, found in (("uint8", "128", "255 0 128 130 130"), ("int8", "0", "127 -128 0 2 2")):
+    for dtype, zero, steps in (("uint8", "128", "255 0 128 130 130"), ("int8", "0", "127 -128 0 2 2")):
         yield Edge(f"QuantizeLinear-saturates-{dtype}", (quantized,), {"x": floats("1e9 -1e9 0.5 1.5 2.5")},
-                   {"y": ints(found, dtype)}, ONNX,
+                   {"y": ints(steps, dtype)}, ONNX,
                    constants={"scale": floats("1", ()), "zero": ints(zero, dtype, ())})  # fmt: skip
 
 

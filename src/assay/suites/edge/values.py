@@ -118,10 +118,10 @@ def table() -> Iterator[Edge]:
     for operator, (given, found) in _EDGES.items():
         yield _unary(operator, "domain", given, found, C)
     for operator in _ODD:
-        # The sign of a zero is seen through its reciprocal; the third element keeps the answer from being constant.
+        # The sign of a zero is seen through its reciprocal.
         found = "-inf inf" if operator == "Neg" else "inf -inf"
-        nodes = (Node(operator, ("x",), ("zero",)), Node("Reciprocal", ("zero",)))
-        yield Edge(f"{operator}-signed-zero", nodes, {"x": floats("0 -0")}, {"y": floats(found)}, C)
+        seen = (Node(operator, ("x",), ("zero",)), Node("Reciprocal", ("zero",)))
+        yield Edge(f"{operator}-signed-zero", seen, {"x": floats("0 -0")}, {"y": floats(found)}, C)
     for operator, found in _SMALL.items():
         # Tens of units of so small a number are 1e-3 of it.
         nodes = (Node(operator, ("x",)),)

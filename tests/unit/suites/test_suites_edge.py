@@ -1,0 +1,97 @@
+"""The exception scenarios: their answers hold in the evaluator of ONNX, their misuses are misuses, and what must be told is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Limits
+from assay.core.misuse import EXPECTED, KINDS, Misuse
+from assay.core.model import Model
+from assay.core.policy import Expectation, Policy
+from assay.pipeline.suite import SuiteRequest, _limits, _policy
+from assay.ports import Tensor
+from assay.suites.edge import tables
+from assay.suites.edge.build import _saved, array
+from assay.worker.misuse import _again, wrong
+from assay.worker.stages import Stages
+
+_DEFECTS = {"ReduceLogSumExp-lowest", "Loop-endless", "LogSoftmax-large"}
+"""Of onnx.reference itself: it subtracts -inf from -inf, knows no Loop without a condition, takes the logarithm of 0."""
+
+
+def test_the_answers_of_the_tables_are_those_of_the_evaluator_of_onnx(tmp_path: Path) -> None:
+    from onnx.reference import ReferenceEvaluator
+
+    wrong_ones = set()
+    for edge in tables():
+        evaluator = ReferenceEvaluator(str(_saved(tmp_path / "model.onnx", edge, edge.nodes)))
+        with np.errstate(all="ignore"):
+            found = evaluator.run(None, {name: array(given) for name, given in edge.inputs.items()})
+        for got, given in zip(found, edge.outputs.values(), strict=True):
+            expected = array(given)
+            fits = got.shape == expected.shape and got.dtype == expected.dtype
+            if not fits or not np.allclose(got, expected, edge.relative, 0.0, equal_nan=expected.dtype.kind == "f"):
+                wrong_ones.add(edge.name)
+    assert wrong_ones == _DEFECTS
+
+
+def test_they_are_many_and_of_every_kind() -> None:
+    assert len(tables()) >= 270
+    misuses = [one.misuse for one in tables() if one.misuse is not None]
+    assert {one.kind for one in misuses} == set(KINDS)
+    assert {one.expects for one in misuses} == set(EXPECTED)
+    assert all(one.wrong for one in tables() if one.misuse is not None and one.misuse.kind == "model")
+
+
+@pytest.mark.parametrize("kind", ["rank", "shape", "empty", "dtype", "missing", "extra", "value"])
+def test_a_misuse_changes_what_is_fed_and_nothing_else(kind: str) -> None:
+    sample = {"x": np.ones((2, 3), np.float32), "z": np.zeros(2, np.float32)}
+    fed = wrong(sample, Misuse(kind, input="x", value=9, dtype="float64"))
+    expected = {
+        "rank": (1, 2, 3), "shape": (2, 4), "empty": (2, 0), "dtype": (2, 3), "missing": None, "extra": (2, 3), "value": (2, 3)
+    }[kind]  # fmt: skip
+    assert (fed["x"].shape if "x" in fed else None) == expected
+    assert np.array_equal(fed["z"], sample["z"])
+    same = "x" in fed and fed["x"].dtype == np.float32 and np.array_equal(fed["x"], sample["x"])
+    assert same == (kind == "extra")
+    assert sample["x"].shape == (2, 3), "the right inputs must stay as they are"
+
+
+class _Spoilt:
+    """An engine that a wrong use has damaged: it answers something else, or nothing."""
+
+    def __init__(self, answer: Tensor | None) -> None:
+        self._answer = answer
+
+    def run(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        if self._answer is None:
+            raise RuntimeError("the session is closed")
+        return {"y": self._answer}
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"), [(np.ones(2), ""), (np.zeros(2), "is another"), (None, "refuses the right inputs: the session")]
+)
+def test_an_engine_that_is_not_the_same_afterwards_is_told(answer: Tensor | None, told: str) -> None:
+    found = _again(_Spoilt(answer), {}, {"y": np.ones(2)}, Stages(lambda stage: None))  # type: ignore[arg-type]
+    assert [one.kind for one in found] == (["unusable"] if told else [])
+    assert told in "".join(one.text for one in found)
+
+
+def test_a_model_that_never_ends_is_waited_for_no_longer_than_it_says_and_stopping_it_is_right() -> None:
+    endless = Case("edge/a", Model("a", "", ""), misuse=Misuse("value", "timeout", "n", 9, limit_s=15.0))
+    other = Case("edge/b", Model("b", "", ""))
+    request = SuiteRequest(suites=(), flows=(Flow("f", "f"),), limits=Limits(timeout_s=60.0))
+    assert [_limits(case, request).timeout_s for case in (endless, other)] == [15.0, 60.0]
+    assert not math.isinf(_limits(endless, SuiteRequest(suites=(), flows=())).timeout_s)
+    (said,) = _policy([endless, other], request).expectations
+    assert (said.case, said.outcome, said.strict) == ("edge/a", "timeout", False)
+    known = Policy(expectations=(Expectation("edge/a", "f", "crash", "known"),))
+    assert _policy([endless], SuiteRequest(suites=(), flows=(), policy=known)).expectations == known.expectations
