@@ -1,0 +1,61 @@
+"""Whether a model follows the ONNX specification and the zoo's bounds, by model, graph, node, attribute and function."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+from assay.errors import HarnessError
+from assay.zoo.check import Check, CheckOutcome
+from assay.zoo.compliance.examination import Examination, examine_apart
+from assay.zoo.compliance.finding import Area
+from assay.zoo.compliance.process import ChildLimits
+from assay.zoo.compliance.report import report
+from assay.zoo.compliance.request import ClaimedPort, Request
+from assay.zoo.compliance.waivers import apply_waivers
+from assay.zoo.metadata import Port
+from assay.zoo.place import Place, Tools
+
+LIMITS = ChildLimits()
+
+
+def check_compliance(place: Place, tools: Tools, *, limits: ChildLimits = LIMITS) -> list[Check]:  # noqa: ARG001
+    """Every part as checks of its own. The model is opened in a child with limits alone."""
+    started = time.monotonic()
+    name = place.metadata.model if place.metadata else "model.onnx"
+    try:
+        examination = examine_apart(request_of(place), limits)
+    except HarnessError as error:
+        return [Check(name="compliance.model", outcome=CheckOutcome.INFRASTRUCTURE, sentence=str(error), path=name)]
+    seconds = time.monotonic() - started
+    checks = report(examination.findings, examination.counts, name, seconds, examination.unseen)
+    checks += [_puzzle(text, name) for text in examination.puzzles]
+    model = place.metadata.name if place.metadata else place.folder.name
+    return apply_waivers(checks, place.policy.waivers, model, "compliance", datetime.now(UTC).date())
+
+
+def request_of(place: Place) -> Request:
+    """What the policy and the metadata ask of the model."""
+    policy, metadata = place.policy, place.metadata
+    return Request(
+        model=str((place.folder / (metadata.model if metadata else "model.onnx")).absolute()),
+        domains=policy.domains,
+        opset=policy.opset,
+        ir=policy.ir,
+        allocation_bytes=policy.allocation_bytes,
+        loop_trips=policy.loop_trips,
+        claimed_opset=metadata.opset if metadata else 0,
+        claimed_inputs=_claimed(metadata.inputs if metadata else ()),
+        claimed_outputs=_claimed(metadata.outputs if metadata else ()),
+    )
+
+
+def _claimed(ports: tuple[Port, ...]) -> tuple[ClaimedPort, ...]:
+    return tuple(ClaimedPort(port.name, port.dtype, port.shape) for port in ports)
+
+
+def _puzzle(text: str, path: str) -> Check:
+    return Check(name="compliance.model", outcome=CheckOutcome.UNDECIDED, sentence=text, path=path)
+
+
+__all__ = ["Area", "Examination", "check_compliance", "request_of"]

@@ -1,0 +1,55 @@
+"""The least that each value of a model takes, where its shape does not depend on the input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING
+
+from assay.zoo.compliance.constants import Known
+from assay.zoo.compliance.element import bits_of
+from assay.zoo.compliance.estimates import estimate, stacked
+from assay.zoo.compliance.finding import Area, Finding, shown
+from assay.zoo.compliance.request import Request
+from assay.zoo.compliance.types import LARGEST_INDEX, Shape, told
+from assay.zoo.compliance.walk import called, domain_of
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+_TEXTLESS = 32
+"""Bits of an element whose type is not known."""
+
+
+def check_allocation(known: Known, request: Request) -> Iterator[Finding]:
+    """Of one scope. Free dimensions count as one: what is told is needed at any batch."""
+    for index, node in enumerate(known.scope.graph.node):
+        who = f"{called(node, index)}{known.scope.where}"
+        for position, name in enumerate(node.output):
+            if name:
+                yield from _value(node, position, who, known, request)
+
+
+def _value(node: NodeProto, position: int, who: str, known: Known, request: Request) -> Iterator[Finding]:
+    name = node.output[position]
+    element, inferred = known.types.get(name, (0, ()))
+    shapes: list[Shape] = [inferred]
+    if not domain_of(node.domain):
+        other = estimate(node, known) if position == 0 else None
+        shapes += [one for one in (other, stacked(node, position, known)) if one is not None]
+    # Outside of the main graph it may be a branch that is never taken.
+    negative = [one for one in shapes if any(isinstance(size, int) and size < 0 for size in one)]
+    if negative and known.scope.root:
+        told_ = f"{who} makes {shown(name)} of shape {told(negative[0])}: no size is negative"
+        yield Finding(Area.NODE, "negative-dimension", told_)
+        return
+    shape = max(shapes, key=_least)
+    size = _least(shape) * (bits_of(element) or _TEXTLESS) // 8
+    if _least(shape) > LARGEST_INDEX or size > request.allocation_bytes:
+        limit = f"this zoo allows {request.allocation_bytes}"
+        told_ = f"{who} makes {shown(name)} of shape {told(shape)}, {size} bytes at least, and {limit}"
+        yield Finding(Area.NODE, "allocation", told_)
+
+
+def _least(shape: Shape) -> int:
+    return prod(max(size, 0) for size in shape if isinstance(size, int))

@@ -1,0 +1,166 @@
+"""Everything that is looked at, in its order, on one page. Runs in the child alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.zoo.compliance.allocation import check_allocation
+from assay.zoo.compliance.attributes import check_attributes
+from assay.zoo.compliance.checker import check_with_onnx, full_check
+from assay.zoo.compliance.constants import Known, known_in
+from assay.zoo.compliance.execution import check_execution
+from assay.zoo.compliance.external import check_external
+from assay.zoo.compliance.finding import Area, Finding
+from assay.zoo.compliance.functions import check_functions, functions_of
+from assay.zoo.compliance.header import check_header
+from assay.zoo.compliance.indices import check_indices
+from assay.zoo.compliance.inference import infer, slim
+from assay.zoo.compliance.loops import check_loops, nested
+from assay.zoo.compliance.names import check_names
+from assay.zoo.compliance.nodes import check_nodes
+from assay.zoo.compliance.parse import parse
+from assay.zoo.compliance.request import Request
+from assay.zoo.compliance.tensors import check_tensors, check_values, tensors_of
+from assay.zoo.compliance.types import check_types
+from assay.zoo.compliance.walk import Scope, scopes
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+HARMLESS = {
+    "not-finite", "nan-attribute", "duplicate-metadata", "claimed-opset", "claimed-port", "duplicate-node", "opset-version",
+    "ir-version", "allocation", "loop", "custom-domain",
+}  # fmt: skip
+"""Kinds after which what onnx infers of the model still means something."""
+_LARGEST_FULL = 200_000_000
+"""Bytes of a model that the full check copies; strict inference has looked at larger ones already."""
+
+
+@dataclass
+class Desk:
+    """What the steps share."""
+
+    request: Request
+    findings: list[Finding] = field(default_factory=list)
+    model: ModelProto | None = None
+    everything: list[Scope] = field(default_factory=list)
+    inferred: ModelProto | None = None
+
+    @property
+    def path(self) -> Path:
+        return Path(self.request.model)
+
+    @property
+    def failures(self) -> list[Finding]:
+        return [one for one in self.findings if not one.remark]
+
+    def sound(self) -> bool:
+        """Whether the model can be asked for more than its structure."""
+        return self.model is not None and not {one.kind for one in self.failures} - HARMLESS
+
+    def counts(self) -> dict[str, int]:
+        """What was looked at."""
+        nodes = [node for scope in self.everything for node in scope.graph.node]
+        return {
+            "graphs": len(self.everything),
+            "nodes": len(nodes),
+            "attributes": sum(len(node.attribute) for node in nodes),
+            "tensors": sum(1 for _ in tensors_of(self.everything)),
+            "functions": len(self.model.functions) if self.model is not None else 0,
+        }
+
+
+Step = Callable[[Desk], Iterator[Finding]]
+
+
+def parsing(desk: Desk) -> Iterator[Finding]:
+    model, findings = parse(desk.path)
+    yield from findings
+    if model is not None:
+        desk.model, desk.everything = model, scopes(model)
+
+
+def structure(desk: Desk) -> Iterator[Finding]:
+    if desk.model is None:
+        return
+    functions = functions_of(desk.model)
+    yield from check_header(desk.model, desk.request)
+    yield from check_functions(desk.model)
+    yield from check_names(desk.everything)
+    yield from check_nodes(desk.everything, functions, desk.request.domains)
+    yield from check_attributes(desk.everything, functions)
+    yield from check_types(desk.model, desk.everything, desk.request)
+
+
+def data(desk: Desk) -> Iterator[Finding]:
+    broken = [*check_external(desk.everything, desk.path), *check_tensors(desk.everything, desk.request)]
+    yield from broken
+    if all(one.remark for one in broken):
+        yield from check_values(desk.everything, desk.path.parent)
+
+
+def checker(desk: Desk) -> Iterator[Finding]:
+    """What the lint has told already is not told again in other words: the checker stops at its first error."""
+    if desk.model is None:
+        return
+    told = {one.area for one in desk.failures if one.kind not in HARMLESS}
+    yield from (one for one in check_with_onnx(desk.path) if one.area not in told)
+
+
+def inference(desk: Desk) -> Iterator[Finding]:
+    if desk.model is None or not desk.sound():
+        return
+    inferred = infer(slim(desk.model, desk.path.parent))
+    yield from inferred.findings
+    for known in _all_known(inferred.model):
+        yield from check_loops(known, desk.request)
+        yield from check_allocation(known, desk.request)
+        yield from check_indices(known)
+    desk.inferred = inferred.model
+
+
+def full(desk: Desk) -> Iterator[Finding]:
+    from onnx import TensorProto
+
+    external = any(one.tensor.data_location == TensorProto.EXTERNAL for one in tensors_of(desk.everything))
+    if desk.inferred is not None and desk.sound() and not external and desk.path.stat().st_size <= _LARGEST_FULL:
+        yield from full_check(desk.path)
+
+
+def execution(desk: Desk) -> Iterator[Finding]:
+    """Only a model that nothing else is wrong with is run."""
+    if desk.model is not None and desk.inferred is not None and not desk.failures:
+        yield from check_execution(desk.model, desk.path, desk.inferred)
+
+
+STEPS: dict[str, Step] = {
+    "parse": parsing,
+    "structure": structure,
+    "data": data,
+    "onnx.checker": checker,
+    "inference": inference,
+    "full check": full,
+    "execution": execution,
+}
+
+
+def _all_known(model: ModelProto) -> list[Known]:
+    """The main graph and every subgraph of a model whose functions are expanded."""
+    found = [known_in(scopes(model)[0])]
+    for one in found:
+        found += nested(one)
+    return found
+
+
+def examine(request: Request) -> list[Finding]:
+    """Every step in this process: for tests of the rules, and for models that one trusts."""
+    desk = Desk(request)
+    for step in STEPS.values():
+        desk.findings += step(desk)
+    return list(dict.fromkeys(desk.findings))
+
+
+__all__ = ["STEPS", "Area", "Desk", "examine"]
