@@ -99,7 +99,7 @@ def inspect(
         checks: list[Check] = []
         for group in wanted:
             progress(group, None)
-            found = _closed(group, checks) or _run(group, place, tools)
+            found = _closed(group, checks, place) or _run(group, place, tools)
             checks += found
             progress(group, found)
         assert place.intake is not None
@@ -139,13 +139,23 @@ def _metadata(path: Path) -> Metadata | None:
         return None  # the checks of artifacts say what is wrong with it
 
 
-def _closed(group: str, before: Sequence[Check]) -> list[Check]:
-    """The group as skipped, where one before it found what makes the model unsafe to open."""
-    for name in _NEEDS.get(group, ()):
-        if any(one.group == name and one.outcome in _CLOSED[name] for one in before):
-            told = f"not executed: the checks of {name} must hold before the model is opened"
-            return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
-    return []
+def _closed(group: str, before: Sequence[Check], place: Place) -> list[Check]:
+    """The group as skipped, where one before it found what makes the model unsafe to open, or where there is none."""
+    if group not in _NEEDS:
+        return []
+    model = place.metadata.model if place.metadata else Metadata.model_fields["model"].default
+    wrong = [
+        name for name in _NEEDS[group] if any(one.group == name and one.outcome in _CLOSED[name] for one in before)
+    ]
+    if wrong:
+        told = f"not executed: the checks of {wrong[0]} must hold before the model is opened"
+    elif not (place.folder / model).is_file():
+        told = f"not executed: there is no {model}"
+    elif place.metadata is None and group != "compliance":
+        told = f"not executed: what the model claims cannot be read from {METADATA}"
+    else:
+        return []
+    return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
 
 
 def _run(group: str, place: Place, tools: Tools) -> list[Check]:

@@ -18,7 +18,12 @@ _DIGITS = 16
 
 def record_path(root: Path, inspection: Inspection) -> Path:
     """Where an inspection of these files is kept: the newest one of the same files replaces the one before."""
-    return root / FOLDER / f"{inspection.name}-{inspection.digest[:_DIGITS]}.json"
+    return path_for(root, inspection.name, inspection.digest)
+
+
+def path_for(root: Path, name: str, digest: str) -> Path:
+    """Where the record of a submission with these contents is kept."""
+    return root / FOLDER / f"{name}-{digest[:_DIGITS]}.json"
 
 
 def write_record(path: Path, inspection: Inspection) -> Path:

@@ -2,63 +2,145 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.faces.cli import zoo_change, zoo_make, zoo_robot
+from assay.faces.cli.zoo_common import Zoo, root_of
+
 if TYPE_CHECKING:
-    from assay.zoo.inspect import Inspection
+    from assay.zoo.check import Check
+    from assay.zoo.inspect import Progress
 
 app = typer.Typer(
     help="A model collection: submissions come in, decisions go out.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Zoo = Annotated[
-    Path | None,
-    typer.Option("--zoo", metavar="FOLDER", help="The zoo; without it, the folder above with a zoo.toml."),
-]
-PROMOTE, DECLINE, PERSON, RETRY, NOTHING = 0, 1, 3, 4, 5
-
 
 @app.command("check")
 def check(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The submission.")],
+    folders: Annotated[list[Path] | None, typer.Argument(metavar="FOLDER...", help="Submissions.")] = None,
     zoo: Zoo = None,
+    since: Annotated[str, typer.Option(metavar="COMMIT", help="Every submission that changed since then.")] = "",
     groups: Annotated[str, typer.Option(help="Only these groups of checks, with commas between.")] = "",
-    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write what was found, too.")] = None,
-    history: Annotated[str, typer.Option(help="Where runs are recorded [the zoo's .assay].")] = "",
+    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the record here, too.")] = None,
+    history: Annotated[str, typer.Option(help="Where runs are recorded [.assay of the zoo].")] = "",
 ) -> None:
-    """The checks of the robot, here: exit 0 promote, 1 decline, 3 a person decides, 4 look again, 5 nothing executed."""
-    from assay.errors import UsageError
+    """The checks of the robot, here.
+
+    Exit codes: 0 promote, 1 decline, 3 a person decides, 4 the machine failed, 5 nothing was executed.
+    """
     from assay.faces.zoo import open_tools
+    from assay.faces.zoo_text import exit_code, inspection_text
     from assay.zoo.check import GROUPS
     from assay.zoo.inspect import inspect
     from assay.zoo.records import record_path, write_record
-    from assay.zoo.repository import find_root
 
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder; give the folder of a submission")
-    root = (zoo or find_root(folder)).absolute()
-    wanted = tuple(groups.split(",")) if groups else GROUPS
+    root, wanted = _submissions(folders or [], zoo, since)
+    _refuse(wanted, json, since)
+    asked = tuple(one.strip() for one in groups.split(",")) if groups else GROUPS
+    codes = []
     with open_tools(root, history) as tools:
-        found = inspect(folder.absolute().name, root, tools, folder=folder.absolute(), groups=wanted)
-    record = write_record(record_path(root, found), found)
-    if json:
-        write_record(json, found)
-    for one in found.checks:
-        print(f"{one.outcome:<14} {one.name}: {one.sentence}")
-    print(found.decision.answer, *found.decision.reasons, sep="\n  ")
-    print(f"record {record}")
-    raise typer.Exit(exit_code(found))
+        for folder in wanted:
+            with _progress() as progress:
+                found = inspect(
+                    folder.absolute().name, root, tools, folder=folder.absolute(), groups=asked, progress=progress
+                )
+            record = write_record(record_path(root, found), found)
+            if json:
+                write_record(json, found)
+            print(inspection_text(found, folder=str(folder), width=_width(), colour=sys.stdout.isatty()), end="")
+            print(f"record {_beside(record)}\n")
+            codes.append(exit_code(found))
+    raise typer.Exit(_worst(codes))
 
 
-def exit_code(found: Inspection) -> int:
-    """What the decision means to the shell."""
-    from assay.zoo.decision import Answer
+@app.command("decide")
+def decide(
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="A file of .assay/zoo.")],
+    zoo: Zoo = None,
+) -> None:
+    """Judge a recorded inspection by the zoo's policy of today: nothing is run, nothing is written."""
+    from assay.faces.zoo_text import decision_text, exit_code
+    from assay.zoo.records import decide_again, read_record
+    from assay.zoo.repository import read_policy
 
-    codes = {Answer.PROMOTE: PROMOTE, Answer.DECLINE: DECLINE, Answer.PERSON: PERSON, Answer.RETRY: RETRY}
-    answer = found.decision.answer
-    if answer is Answer.PERSON and not any(one.executed for one in found.checks):
-        return NOTHING
-    return codes[answer]
+    kept = read_record(record)
+    again = decide_again(kept, read_policy(root_of(zoo, record.parent)))
+    print(decision_text(again, width=_width(), colour=sys.stdout.isatty()), end="")
+    if again.decision.answer is not kept.decision.answer:
+        print(f"it was decided {kept.decision.answer.value!r} on {kept.at}")
+    raise typer.Exit(exit_code(again))
+
+
+app.command("robot")(zoo_robot.robot)
+app.command("promote")(zoo_change.promote)
+app.command("rollback")(zoo_change.rollback)
+app.command("index")(zoo_change.index)
+app.command("init")(zoo_make.init)
+app.command("new")(zoo_make.new)
+app.command("readme")(zoo_make.readme)
+app.command("schema")(zoo_make.schema)
+
+
+def _submissions(folders: Sequence[Path], zoo: Path | None, since: str) -> tuple[Path, list[Path]]:
+    from assay.errors import UsageError
+    from assay.zoo.changed import changed_submissions
+
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"{folder} is no folder; give the folder of a submission")
+    root = root_of(zoo, folders[0] if folders else Path())
+    changed = changed_submissions(root_of(None, Path()), since) if since else []
+    return root, [*folders, *map(_beside, changed)]
+
+
+def _refuse(wanted: Sequence[Path], json: Path | None, since: str) -> None:
+    from assay.errors import UsageError
+
+    if not wanted and since:
+        print(f"no submission changed since {since}")
+        raise typer.Exit(0)
+    if not wanted:
+        raise UsageError("which submission? give its folder, or --since COMMIT for those that changed")
+    if json and len(wanted) > 1:
+        raise UsageError(f"--json writes one record, and {len(wanted)} submissions are to be checked: leave it out")
+
+
+def _worst(codes: Sequence[int]) -> int:
+    """A decline before a fault of the machine, that before a question, and success last."""
+    return min(codes, key=(1, 4, 5, 3, 0).index)
+
+
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def _beside(path: Path) -> Path:
+    """As one would type it here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+class _progress:
+    """One line on a terminal that says which group runs; nothing elsewhere."""
+
+    def __enter__(self) -> Progress:
+        self._shown = sys.stderr.isatty()
+        return self._tell
+
+    def __exit__(self, *error: object) -> None:
+        self._write("")
+
+    def _tell(self, group: str, checks: Sequence[Check] | None) -> None:
+        self._write(f"{group} ..." if checks is None else "")
+
+    def _write(self, text: str) -> None:
+        if self._shown:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

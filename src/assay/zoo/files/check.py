@@ -62,9 +62,7 @@ def check_files(place: Place, tools: Tools) -> list[Check]:
     words = {"files": len(taken.taken), "bytes": size}
     failed = {one.name for one in checks}
     checks += [
-        Check(
-            name=f"files.{name}", outcome=CheckOutcome.PASSED, sentence=told.format(**words), executed=len(taken.taken)
-        )
+        Check(name=f"files.{name}", outcome=CheckOutcome.PASSED, sentence=told.format(**words), executed=1)
         for name, told in _HOLDS.items()
         if f"files.{name}" not in failed
     ]
@@ -160,6 +158,6 @@ def _first(checks: Sequence[Check]) -> list[Check]:
 def _digest(taken: Intake, size: int, seconds: float) -> Check:
     left = f"; left out: {', '.join(taken.left_out)}" if taken.left_out else ""
     return Check(
-        name="files.digest", outcome=CheckOutcome.PASSED, sentence=f"sha256 {taken.digest}{left}",
-        executed=len(taken.taken), seconds=seconds, figures={"files": len(taken.taken), "size_bytes": size},
+        name="files.digest", outcome=CheckOutcome.PASSED, sentence=f"the contents are sha256 {taken.digest[:16]}...{left}",
+        executed=1, seconds=seconds, figures={"files": len(taken.taken), "size_bytes": size},
     )  # fmt: skip

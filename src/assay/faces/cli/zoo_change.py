@@ -1,0 +1,89 @@
+"""`assay zoo promote | rollback | index`: what changes a zoo."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.faces.cli.zoo_common import By, Zoo, root_of
+
+if TYPE_CHECKING:
+    from assay.zoo.inspect import Inspection
+
+
+def promote(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The submission.")],
+    by: By,
+    reason: Annotated[str, typer.Option(help="Why, where the decision was not to promote.")] = "",
+    record: Annotated[Path | None, typer.Option(metavar="FILE", help="The inspection [that of these files].")] = None,
+    zoo: Zoo = None,
+) -> None:
+    """Accept a submission that was checked: it moves to models/, into the manifest and into the index."""
+    from assay.errors import NotWritable
+    from assay.zoo.promote import promote as accept
+    from assay.zoo.records import read_record
+
+    root = root_of(zoo, Path())
+    found = read_record(record) if record else _newest(root, name)
+    try:
+        print(accept(root, name, found, by, reason=reason).sentence)
+    except OSError as error:
+        raise NotWritable(f"{error.filename or root} cannot be written ({error.strerror})") from None
+
+
+def rollback(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The model.")],
+    by: By,
+    reason: Annotated[str, typer.Option(help="Why: kept in the manifest.")],
+    zoo: Zoo = None,
+) -> None:
+    """Serve the version before the current one again; the current one is kept and marked as withdrawn."""
+    from assay.errors import NotWritable
+    from assay.zoo.promote import rollback as take_back
+
+    root = root_of(zoo, Path())
+    try:
+        print(take_back(root, name, by, reason=reason).sentence)
+    except OSError as error:
+        raise NotWritable(f"{error.filename or root} cannot be written ({error.strerror})") from None
+
+
+def index(zoo: Zoo = None) -> None:
+    """Write the table of models in the zoo's README.md anew, from its manifest."""
+    from assay.errors import NotWritable
+    from assay.zoo.index import write_index
+    from assay.zoo.manifest import read_manifest
+
+    root = root_of(zoo, Path())
+    try:
+        write_index(root, read_manifest(root))
+    except OSError as error:
+        raise NotWritable(f"{root / 'README.md'} cannot be written ({error.strerror})") from None
+    print(f"{root / 'README.md'} says what the manifest says")
+
+
+def _newest(root: Path, name: str) -> Inspection:
+    """The record of the files as they lie there now; where they are gone, of the version that is served."""
+    from assay.errors import UsageError
+    from assay.zoo.intake import take_in
+    from assay.zoo.manifest import read_manifest
+    from assay.zoo.records import path_for, read_record
+    from assay.zoo.repository import SUBMISSIONS, read_policy, submission_folder
+
+    if (root / SUBMISSIONS / name).is_dir():
+        with tempfile.TemporaryDirectory() as scratch:
+            taken = take_in(submission_folder(root, name), Path(scratch) / "intake", read_policy(root).files)
+        digest = taken.digest
+    else:
+        entry = read_manifest(root).models.get(name)
+        served = entry.version(entry.current) if entry else None
+        if served is None:
+            submission_folder(root, name)
+        digest = served.digest if served else ""
+    path = path_for(root, name, digest)
+    if not path.is_file():
+        raise UsageError(f"{name} was not checked as it is now: run `assay zoo check {SUBMISSIONS}/{name}` first")
+    return read_record(path)

@@ -1,0 +1,21 @@
+"""What the commands of `assay zoo` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Zoo = Annotated[
+    Path | None,
+    typer.Option("--zoo", metavar="FOLDER", help="The zoo; without it, the nearest folder above with a zoo.toml."),
+]
+By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who asks for it: kept in the manifest.")]
+
+
+def root_of(zoo: Path | None, start: Path) -> Path:
+    """The zoo that the user names, or that `start` lies in. Raises UsageError."""
+    from assay.zoo.repository import find_root
+
+    return zoo.absolute() if zoo else find_root(start)
