@@ -156,8 +156,9 @@ class Queue(Reading):
                 self._note(connection, identity, "the robot was restarted; the check begins anew", Level.WARNING)
             return len(found)
 
-    def decide(self, lease: Lease, decided: Decided, wishes: Sequence[Wish]) -> bool:
-        """Record the decision and what is to be done of it. False where the lease is lost: then nothing is recorded."""
+    def decide(self, lease: Lease, decided: Decided, wishes: Sequence[Wish], inspection: str = "") -> bool:
+        """Record the decision, the whole inspection (JSON, "" for none) and what is to be done of it. False where the
+        lease is lost: then nothing is recorded."""
         with self.database.write() as connection:
             now = self._now()
             ended = update(jobs).where(_held(lease)).values(state=_DONE, ended_at=now)
@@ -176,6 +177,7 @@ class Queue(Reading):
                     digest=decided.digest,
                     base=decided.base,
                     record=decided.record,
+                    inspection=inspection,
                     at=now,
                 )
             )

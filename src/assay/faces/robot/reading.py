@@ -58,6 +58,27 @@ class Reading:
                 log=tuple(as_line(row) for row in connection.execute(lines))[::-1],
             )
 
+    def inspection(self, identity: int) -> str:
+        """The newest inspection of a submission as JSON, "" where none came to its end."""
+        query = select(decisions.c.inspection).where(decisions.c.submission_id == identity)
+        with self.database.read() as connection:
+            return connection.execute(query.order_by(decisions.c.job_id.desc()).limit(1)).scalar() or ""
+
+    def open_heads(self) -> set[str]:
+        """The commits that are still needed: those not decided, and those whose promotion or report is still to be done."""
+        waiting = select(submissions.c.sha).where(submissions.c.state.in_((State.QUEUED, State.RUNNING)))
+        unsent = select(submissions.c.sha).join(outbox).where(outbox.c.done < outbox.c.wanted)
+        with self.database.read() as connection:
+            return {str(sha) for query in (waiting, unsent) for sha in connection.execute(query).scalars()}
+
+    def open_branches(self, repository: str) -> list[tuple[str, int]]:
+        """Branch and number of everything that is not decided yet."""
+        query = select(submissions.c.branch, submissions.c.number).distinct()
+        query = query.where(submissions.c.repository == repository)
+        query = query.where(submissions.c.state.in_((State.QUEUED, State.RUNNING)))
+        with self.database.read() as connection:
+            return [(str(branch), int(number)) for branch, number in connection.execute(query)]
+
     def find(self, sha: str, name: str = "") -> list[Submission]:
         """The submissions of a commit."""
         query = submissions_query().where(submissions.c.sha == sha)

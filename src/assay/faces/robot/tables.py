@@ -68,6 +68,7 @@ decisions = Table(
     Column("digest", String, nullable=False),
     Column("base", String, nullable=False),
     Column("record", Text, nullable=False),
+    Column("inspection", Text, nullable=False),
     Column("at", Float, nullable=False),
 )
 

@@ -1,0 +1,55 @@
+"""`assay zoo robot`: the service, until it is told to stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def robot(
+    config: Annotated[Path, typer.Option("--config", metavar="FILE", help="robot.toml: docs/robot.md explains it.")],
+    dry: Annotated[
+        bool, typer.Option("--check", help="Only read the file and open what it names; start nothing.")
+    ] = False,
+) -> None:
+    """Watch a zoo's repository, check what is submitted, decide, promote and tell.
+
+    Needs `pip install 'assay[zoo]'`. Stops at Ctrl-C or SIGTERM: what is at work is given back and begun anew at the next
+    start.
+    """
+    from assay.errors import UsageError
+
+    try:
+        import uvicorn
+
+        from assay.faces.robot.app import app_of
+        from assay.faces.robot.config import load_robot
+        from assay.faces.robot.logs import log_as_json
+        from assay.faces.robot.service import Service
+    except ModuleNotFoundError as error:
+        raise UsageError(f"the robot needs {error.name}: pip install 'assay[zoo]'") from None
+
+    settings = load_robot(config)
+    service = Service(settings)
+    if dry:
+        missing = service.health.ready()
+        service.close()
+        for name, reason in missing.items():
+            print(f"{name}: {reason}")
+        print("not ready" if missing else f"ready: {settings.zoo.repository}, {service.queue.database.name}")
+        raise typer.Exit(4 if missing else 0)
+    log_as_json()
+    # A connection that sends nothing is closed by the server, and there is an end to how many there are.
+    uvicorn.run(
+        app_of(service),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=10,
+        limit_concurrency=200,
+        server_header=False,
+    )

@@ -1,0 +1,146 @@
+"""The keys of robot.toml, each with its default."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Text = Annotated[str, Field(min_length=1)]
+Positive = Annotated[float, Field(gt=0)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SecretPlace(_Table):
+    """Where a secret is read from; robot.toml itself never holds one."""
+
+    file: str = ""
+    env: str = ""
+
+    @model_validator(mode="after")
+    def _one(self) -> SecretPlace:
+        if bool(self.file) == bool(self.env):
+            raise ValueError('must be { file = "PATH" } or { env = "NAME" }')
+        return self
+
+
+class ZooTable(_Table):
+    """`repository` is a path or an address that git understands; "": the forge's own."""
+
+    repository: str = ""
+    branch: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._/-]*$")] = "main"
+    promote: bool = True
+    committer: Annotated[str, Field(pattern=r"^[^<>\n]+ <[^<>\s]+>$")] = "Assay robot <assay@localhost>"
+
+
+class GitTable(_Table):
+    """Branches of a plain repository, looked at every `poll_s` seconds; no account, no webhook."""
+
+    prefix: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._/-]*/$")] = "submission/"
+    status: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._/-]*$")] = "assay-status"
+    poll_s: Positive = 10.0
+
+
+class AppTable(_Table):
+    id: Annotated[int, Field(gt=0)]
+    key: SecretPlace
+
+
+class GithubTable(_Table):
+    """Pull requests. With `app` check runs are written, with `token` commit statuses."""
+
+    repository: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$")]
+    api: Annotated[str, Field(pattern=r"^https?://")] = "https://api.github.com"
+    app: AppTable | None = None
+    token: SecretPlace | None = None
+    poll_s: Positive = 300.0
+
+    @model_validator(mode="after")
+    def _one(self) -> GithubTable:
+        if (self.app is None) == (self.token is None):
+            raise ValueError("must have either app = { id = N, key = { file = ... } } or token = { file = ... }")
+        return self
+
+
+class GitlabTable(_Table):
+    """Merge requests."""
+
+    project: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$|^\d+$")]
+    api: Annotated[str, Field(pattern=r"^https?://")] = "https://gitlab.com"
+    token: SecretPlace
+    poll_s: Positive = 300.0
+
+
+class WebhookTable(_Table):
+    """Two secrets are accepted while one replaces the other."""
+
+    secrets: Annotated[tuple[SecretPlace, ...], Field(min_length=1, max_length=2)]
+    body_bytes: Annotated[int, Field(gt=0)] = 5_000_000
+    body_s: Positive = 10.0
+
+
+class OperatorTable(_Table):
+    """Who has the token may have a submission checked again."""
+
+    token: SecretPlace
+
+
+class MailTable(_Table):
+    host: Text
+    port: Annotated[int, Field(gt=0, lt=65536)] = 587
+    security: Literal["starttls", "tls", "none"] = "starttls"
+    sender: Annotated[str, Field(pattern=r"^[^\s@]+@[^\s@]+$")]
+    to: Annotated[tuple[Annotated[str, Field(pattern=r"^[^\s@]+@[^\s@]+$")], ...], Field(min_length=1)]
+    user: str = ""
+    password: SecretPlace | None = None
+
+
+class ChatTable(_Table):
+    """A Slack-compatible incoming webhook; its address is a secret."""
+
+    url: SecretPlace
+
+
+class LimitsTable(_Table):
+    """`attempts`: inspections that end without an answer before a person is asked; `taken`: the same for workers that did
+    not come back. Seconds and bytes as the names say."""
+
+    attempts: Annotated[int, Field(gt=0)] = 3
+    taken: Annotated[int, Field(gt=0)] = 10
+    retry_s: Annotated[float, Field(ge=0)] = 60.0
+    lease_s: Annotated[float, Field(ge=3)] = 60.0
+    check_s: Positive = 7200.0
+    fetch_s: Positive = 900.0
+    checkout_bytes: Annotated[int, Field(gt=0)] = 8_000_000_000
+    checkout_files: Annotated[int, Field(gt=0)] = 20_000
+
+
+class RobotFile(_Table):
+    """robot.toml."""
+
+    listen: Annotated[str, Field(pattern=r"^(\[[0-9a-fA-F:]+\]|[^:\s]+):\d{1,5}$")] = "127.0.0.1:8300"
+    public_url: str = ""
+    data: Text = "robot"
+    database: str = ""
+    history: str = ""
+    workers: Annotated[int, Field(ge=0, le=256)] = 1
+    sandbox: Literal["demand", "optional"] = "demand"
+    zoo: ZooTable = ZooTable()
+    git: GitTable | None = None
+    github: GithubTable | None = None
+    gitlab: GitlabTable | None = None
+    webhook: WebhookTable | None = None
+    operator: OperatorTable | None = None
+    mail: MailTable | None = None
+    chat: ChatTable | None = None
+    limits: LimitsTable = LimitsTable()
+
+    @field_validator("public_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError(f"must begin with https:// or http://, not {value!r}")
+        return value.rstrip("/")

@@ -1,0 +1,133 @@
+"""From what is submitted now to jobs in the queue: asked for by a hint of a webhook, and all of it now and then."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from assay.errors import AssayError, HarnessError
+from assay.faces.robot.deliveries import Deliveries, Hint
+from assay.faces.robot.mirror import Mirror, Moved
+from assay.faces.robot.queue import Queue
+from assay.faces.robot.rows import Head, Level
+from assay.faces.robot.sources.source import Source, SourceFailed
+
+_LOG = logging.getLogger("assay.robot.looking")
+_SLEEP_S = 1.0
+_LONGEST_S = 600.0
+
+
+class Looking:
+    """One thread. What cannot be reached now is looked at again: a hint is kept until it was looked into."""
+
+    def __init__(
+        self,
+        source: Source,
+        mirror: Mirror,
+        queue: Queue,
+        deliveries: Deliveries,
+        *,
+        wake_workers: Callable[[], None],
+        fault: Callable[[str], None],
+        note: Callable[[float], None] = lambda at: None,
+    ) -> None:
+        self._source, self._mirror, self._queue, self._deliveries = source, mirror, queue, deliveries
+        self._wake_workers, self._fault, self._note = wake_workers, fault, note
+        self._told = threading.Event()
+        self._seen: dict[tuple[str, int], str] = {}
+
+    def wake(self) -> None:
+        """There is a hint."""
+        self._told.set()
+
+    def look_again(self, branch: str, number: int) -> None:
+        """What was seen of a head is not to be relied on."""
+        self._seen.pop((branch, number), None)
+        self._told.set()
+
+    def run(self, stop: threading.Event) -> None:
+        """Until `stop`."""
+        failures, next_at = 0, 0.0
+        while not stop.is_set():
+            self._told.clear()
+            if time.monotonic() >= next_at:
+                failures = 0 if self._try(self.look_everywhere) else failures + 1
+                next_at = time.monotonic() + min(
+                    self._source.poll_s * 2 ** min(failures, 6), max(_LONGEST_S, self._source.poll_s)
+                )
+            self._try(self.look_into_hints)
+            self._told.wait(min(_SLEEP_S, self._source.poll_s))
+
+    def look_everywhere(self) -> None:
+        """Everything that is submitted now comes into the queue, and what is gone leaves it. Raises HarnessError."""
+        heads = self._source.heads()
+        self._note(time.time())
+        known = {(head.branch, head.number): head.sha for head in heads}
+        fresh = [head for head in heads if self._seen.get((head.branch, head.number)) != head.sha]
+        for branch, number in self._queue.open_branches(self._source.repository):
+            if (branch, number) not in known:
+                self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
+        base = self._mirror.fetch_base() if fresh else ""
+        for head in fresh:
+            self._take(head, base)
+        self._seen = {place: sha for place, sha in self._seen.items() if place in known}
+        if fresh:
+            self._mirror.keep_only({*known.values(), *self._queue.open_heads()})
+
+    def look_into_hints(self) -> None:
+        """Each hint leads to a head that is asked for anew: what the webhook said is not used."""
+        for hint in self._deliveries.waiting():
+            try:
+                self._follow(hint)
+            except HarnessError as error:
+                wait = min(5.0 * 2 ** min(hint.attempts, 10), _LONGEST_S)
+                wait = max(wait, error.after_s) if isinstance(error, SourceFailed) else wait
+                self._deliveries.later(hint, wait)
+                raise
+            self._deliveries.looked(hint)
+
+    def _follow(self, hint: Hint) -> None:
+        if not hint.number and not hint.branch:
+            self.look_everywhere()
+            return
+        head = self._source.head(hint.branch, hint.number)
+        if head is not None:
+            self._take(head, self._mirror.fetch_base())
+            return
+        for branch, number in self._queue.open_branches(self._source.repository):
+            if number == hint.number and (number or branch == hint.branch):
+                self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
+
+    def _take(self, head: Head, base: str) -> None:
+        place = (head.branch, head.number)
+        try:
+            self._mirror.fetch_head(head)
+            names = self._source.names(head, self._mirror.submissions_of(head, base))
+        except Moved:
+            return  # the next look finds what it moved to
+        except HarnessError as error:
+            # One head that cannot be fetched (a broken object in it) must not keep the others out.
+            self._fault("fetch")
+            self._queue.note(0, f"{head.branch} at {head.sha[:12]} cannot be fetched: {error}", Level.ERROR)
+            return
+        for name in names:
+            identity, new = self._queue.enqueue(self._source.repository, head, name)
+            if new:
+                _LOG.info("queued", extra={"submission": identity, "zoo_name": name, "sha": head.sha})
+                self._wake_workers()
+        self._seen[place] = head.sha
+
+    def _try(self, look: Callable[[], None]) -> bool:
+        try:
+            look()
+        except AssayError as error:
+            self._fault("source")
+            _LOG.warning("%s", error)
+            return False
+        except Exception:  # noqa: BLE001 - a thread of the service never dies of what it met
+            self._fault("looking")
+            _LOG.exception("looking for submissions failed")
+            return False
+        return True

@@ -1,0 +1,181 @@
+"""The robot put together: its database, its copy of the repository, its source, and the threads that work."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import shutil
+import threading
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from assay.errors import HarnessError, UsageError
+from assay.faces.robot.config import RobotConfig
+from assay.faces.robot.database import Database
+from assay.faces.robot.deliveries import Deliveries
+from assay.faces.robot.delivering import Delivering
+from assay.faces.robot.health import Health
+from assay.faces.robot.looking import Looking
+from assay.faces.robot.metrics import Metrics
+from assay.faces.robot.notify import Chat, Mailer
+from assay.faces.robot.outbox import Outbox
+from assay.faces.robot.promotion import Promoter
+from assay.faces.robot.queue import Queue
+from assay.faces.robot.rows import Level
+from assay.faces.robot.sources.open import open_source
+from assay.faces.robot.worker import Worker, Workshop
+from assay.launch.sandbox import Bubblewrap
+
+_LOG = logging.getLogger("assay.robot")
+_STOP_S = 15.0
+
+
+class Service:
+    """Opened by its constructor, which raises AssayError in one sentence for what is missing; `start` begins to work and
+    `stop` gives back what is at work. Killed at any moment, its next start goes on."""
+
+    def __init__(self, config: RobotConfig) -> None:
+        self.config = config
+        self._lock = _lock(config.data)
+        try:
+            self._open(config)
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    def _open(self, config: RobotConfig) -> None:
+        _sweep(config)
+        self._name = _name(config.data)
+        self._sandbox = Bubblewrap()
+        _refuse_without_sandbox(config, self._sandbox)
+        self.source, self.mirror = open_source(config)
+        database = Database(config.database)
+        try:
+            self.queue = Queue(database, lease_s=config.limits.lease_s)
+            self.deliveries = Deliveries(database)
+            self.outbox = Outbox(database)
+            self.metrics = Metrics(self.queue)
+            self.health = Health(self.queue, self.mirror, self._sandbox, demand_sandbox=config.demand_sandbox)
+        except BaseException:
+            database.close()
+            raise
+        self._stop, self._waken, self._news = threading.Event(), threading.Event(), threading.Event()
+        self.looking = Looking(
+            self.source, self.mirror, self.queue, self.deliveries, wake_workers=self._new_work, fault=self.metrics.fault
+        )
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Take up what was left lying, and begin."""
+        left = self.queue.forget_workers(f"{self._name}:")
+        if "://" not in self.config.database:  # a database of its own: nobody else can hold a delivery
+            self.outbox.forget_leases()
+        self.queue.note(0, f"the robot starts; {left} checks begin anew", Level.INFO)
+        shop = Workshop(
+            config=self.config,
+            queue=self.queue,
+            source=self.source,
+            mirror=self.mirror,
+            metrics=self.metrics,
+            hidden=self.config.hidden,
+            look_again=self.looking.look_again,
+        )
+        for number in range(self.config.workers):
+            worker = Worker(f"{self._name}:{number}", shop, waken=self._waken, news=self._news)
+            self._begin(f"worker-{number}", worker.run)
+        self._begin("looking", self.looking.run)
+        delivering = self._delivering()
+        self._begin("delivering", lambda stop: delivering.run(stop, self._news))
+
+    def stop(self) -> None:
+        """Within seconds: inspections are ended and their jobs given back."""
+        self._stop.set()
+        self._waken.set()
+        self._news.set()
+        self.looking.wake()
+        for thread in self._threads:
+            thread.join(_STOP_S)
+        self.close()
+
+    def close(self) -> None:
+        """Of a service that was not started."""
+        self.queue.database.close()
+        os.close(self._lock)
+
+    def rerun(self, identity: int) -> bool:
+        """False where there is no such submission that is decided."""
+        again = self.queue.rerun(identity, "an operator asked for it")
+        if again:
+            self._new_work()
+        return again
+
+    def _begin(self, name: str, run: Callable[[threading.Event], None]) -> None:
+        thread = threading.Thread(target=run, args=(self._stop,), name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _new_work(self) -> None:
+        self._waken.set()
+        self._news.set()
+
+    def _delivering(self) -> Delivering:
+        config, password = self.config, self.config.mail_password
+        return Delivering(
+            queue=self.queue,
+            outbox=self.outbox,
+            source=self.source,
+            promoter=Promoter(config, self.source, self.mirror),
+            metrics=self.metrics,
+            public_url=config.public_url,
+            mailer=Mailer(config.mail, password.reveal() if password else "") if config.mail else None,
+            chat=Chat(config.chat.reveal()) if config.chat else None,
+        )
+
+
+def _lock(data: Path) -> int:
+    """One robot for each folder of data; the lock is gone with the process, however it ends."""
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise UsageError(
+            f"the robot's folder {data} cannot be written ({error.strerror}): name another as `data`"
+        ) from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise UsageError(
+            f"another robot works in {data}: stop it, or give this one a `data` folder of its own"
+        ) from None
+    return descriptor
+
+
+def _name(data: Path) -> str:
+    """Of this robot among those that share a database; the same after a restart."""
+    path = data / "name"
+    if not path.is_file():
+        path.write_text(f"robot-{uuid.uuid4().hex[:12]}\n")
+    return path.read_text().strip()
+
+
+def _sweep(config: RobotConfig) -> None:
+    """What a killed robot left: half exports, half promotions, scratch folders of inspections."""
+    shutil.rmtree(config.data / "work", ignore_errors=True)
+    if "://" not in config.history:
+        for left in Path(config.history).glob("zoo-*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _refuse_without_sandbox(config: RobotConfig, sandbox: Bubblewrap) -> None:
+    here = sandbox.available()
+    if config.demand_sandbox and config.workers and not here.available:
+        told = f"{here.reason}: {here.install}" if here.install else here.reason
+        raise HarnessError(
+            f"there is no sandbox for the code of submissions ({told}); only where nobody hostile can submit, "
+            'write sandbox = "optional" in robot.toml'
+        )
+    if not here.available:
+        _LOG.warning("no sandbox: %s", here.reason)

@@ -1,0 +1,1 @@
+"""Where submissions come from and where the robot reports to: a plain git repository, GitHub, GitLab."""
