@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from case import Break, broken
+from case import Break, broken, replace
 from onnx import TensorProto, helper, numpy_helper
 
 Edit = Callable[[onnx.ModelProto], None]
@@ -47,7 +47,7 @@ def _(model: onnx.ModelProto) -> None:
     model.graph.node.extend(nodes)
 
 
-@graph("duplicate-node-names", "two nodes have one name", "compliance.graph")
+@graph("duplicate-node-names", "two nodes have one name", "compliance.node")
 def _(model: onnx.ModelProto) -> None:
     model.graph.node[3].name = model.graph.node[1].name
 
@@ -63,7 +63,7 @@ def _(model: onnx.ModelProto) -> None:
     model.graph.node[-1].output[0] = "not_logits"
 
 
-@graph("nan-weights", "one weight is not a number", "compliance.weights")
+@graph("nan-weights", "one weight is not a number", "compliance.graph")
 def _(model: onnx.ModelProto) -> None:
     for at, tensor in enumerate(model.graph.initializer):
         if tensor.name == "5.weight":
@@ -72,7 +72,7 @@ def _(model: onnx.ModelProto) -> None:
             model.graph.initializer[at].CopyFrom(numpy_helper.from_array(values, tensor.name))
 
 
-@graph("huge-allocation", "a ConstantOfShape of 4 TiB that no output needs", "compliance.allocation")
+@graph("huge-allocation", "a ConstantOfShape of 4 TiB that no output needs", "compliance.node")
 def _(model: onnx.ModelProto) -> None:
     shape = _constant(model, "huge_shape", [1 << 40])
     model.graph.node.extend(
@@ -85,7 +85,7 @@ def _(model: onnx.ModelProto) -> None:
     _rename_output(model, "with_huge")
 
 
-@graph("endless-loop", "a Loop of 2^62 trips", "compliance.loops")
+@graph("endless-loop", "a Loop of 2^62 trips", "compliance.node")
 def _(model: onnx.ModelProto) -> None:
     trips, going = _constant(model, "trips", 1 << 62), _constant(model, "going", True, np.bool_)
     scalar = helper.make_tensor_value_info
@@ -116,17 +116,20 @@ def _rename_output(model: onnx.ModelProto, name: str) -> None:
                     names[at] = "before_" + one if one == "logits" else "logits"
 
 
-@graph("opset-too-new", "an opset that the zoo's runtimes do not read", "compliance.opset")
-def _(model: onnx.ModelProto) -> None:
+@broken("opset-too-new", "an opset that the zoo's runtimes do not read", "compliance.model")
+def _(folder: Path) -> None:
+    model = onnx.load(folder / "model.onnx")
     model.opset_import[0].version = 27
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    replace(folder / "metadata.toml", "opset = 17", "opset = 27")
 
 
-@graph("ir-too-new", "an IR version that the zoo's runtimes do not read", "compliance.ir")
+@graph("ir-too-new", "an IR version that the zoo's runtimes do not read", "compliance.model")
 def _(model: onnx.ModelProto) -> None:
     model.ir_version = 14
 
 
-@graph("custom-domain", "an operator of a domain that nobody else has", "compliance.domains")
+@graph("custom-domain", "an operator of a domain that nobody else has", "compliance.node")
 def _(model: onnx.ModelProto) -> None:
     model.opset_import.append(helper.make_opsetid("com.example.secret", 1))
     model.graph.node[1].domain = "com.example.secret"
@@ -151,12 +154,16 @@ def _(model: onnx.ModelProto) -> None:
     model.graph.node[1].op_type, model.graph.node[1].domain = "Again", "local"
 
 
-@graph("declared-shape-wrong", "the graph declares 11 logits and makes 10", "compliance.shapes")
-def _(model: onnx.ModelProto) -> None:
+@broken("declared-shape-wrong", "graph, metadata and readme say 11 logits, and there are 10", "compliance.graph")
+def _(folder: Path) -> None:
+    model = onnx.load(folder / "model.onnx")
     model.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 11
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    replace(folder / "metadata.toml", 'shape = ["batch", 10]', 'shape = ["batch", 11]')
+    replace(folder / "README.md", "(batch, 10)", "(batch, 11)")
 
 
-@graph("weights-too-short", "a weight with fewer bytes than its shape needs", "compliance.weights")
+@graph("weights-too-short", "a weight with fewer bytes than its shape needs", "compliance.graph")
 def _(model: onnx.ModelProto) -> None:
     tensor = next(one for one in model.graph.initializer if one.name == "5.weight")
     tensor.raw_data = tensor.raw_data[:-8]

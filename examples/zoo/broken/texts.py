@@ -60,7 +60,7 @@ def _(folder: Path) -> None:
 @broken(
     "metadata-names-other-input",
     "metadata and readme name an input that the model does not have",
-    "functionality.ports",
+    "compliance.graph",
 )
 def _(folder: Path) -> None:
     _metadata(folder, r'^name = "image"$', 'name = "picture"')
