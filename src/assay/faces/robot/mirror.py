@@ -168,10 +168,13 @@ class Mirror:
         with tempfile.TemporaryDirectory(prefix="index-", dir=self._git.folder) as scratch:
             index = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
             self._git.run("read-tree", parent or "--empty", variables=index)
-            for path in change.cleared:
-                there = self._git.run("ls-files", "-z", "--", path, variables=index)
-                self._git.run("update-index", "-z", "--force-remove", "--stdin", told=there, variables=index)
-            lines = [f"100644 {self._blob(data)}\t".encode() + os.fsencode(path) for path, data in change.files.items()]
+            lines: list[bytes] = []
+            for folder in change.cleared:
+                there = self._git.run("ls-files", "-z", "--", folder, variables=index)
+                lines += [f"0 {'0' * 40}\t".encode() + path for path in there.split(b"\0") if path]
+            lines += [
+                f"100644 {self._blob(data)}\t".encode() + os.fsencode(path) for path, data in change.files.items()
+            ]
             self._git.run("update-index", "-z", "--index-info", told=b"\0".join([*lines, b""]), variables=index)
             return self._git.run("write-tree", variables=index).decode().strip()
 
