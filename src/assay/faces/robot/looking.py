@@ -17,6 +17,8 @@ from assay.faces.robot.sources.source import Source, SourceFailed
 _LOG = logging.getLogger("assay.robot.looking")
 _SLEEP_S = 1.0
 _LONGEST_S = 600.0
+_SOON_S = 5.0
+_TIDY_S = 86400.0
 
 
 class Looking:
@@ -31,12 +33,13 @@ class Looking:
         *,
         wake_workers: Callable[[], None],
         fault: Callable[[str], None],
-        note: Callable[[float], None] = lambda at: None,
     ) -> None:
         self._source, self._mirror, self._queue, self._deliveries = source, mirror, queue, deliveries
-        self._wake_workers, self._fault, self._note = wake_workers, fault, note
+        self._wake_workers, self._fault = wake_workers, fault
         self._told = threading.Event()
         self._seen: dict[tuple[str, int], str] = {}
+        self._soon = False
+        self._tidied = time.monotonic()
 
     def wake(self) -> None:
         """There is a hint."""
@@ -45,7 +48,7 @@ class Looking:
     def look_again(self, branch: str, number: int) -> None:
         """What was seen of a head is not to be relied on."""
         self._seen.pop((branch, number), None)
-        self._told.set()
+        self._soon = True
 
     def run(self, stop: threading.Event) -> None:
         """Until `stop`."""
@@ -54,16 +57,17 @@ class Looking:
             self._told.clear()
             if time.monotonic() >= next_at:
                 failures = 0 if self._try(self.look_everywhere) else failures + 1
-                next_at = time.monotonic() + min(
-                    self._source.poll_s * 2 ** min(failures, 6), max(_LONGEST_S, self._source.poll_s)
-                )
+                longest = max(_LONGEST_S, self._source.poll_s)
+                wait = min(self._source.poll_s * 2 ** min(failures, 6), longest)
+                next_at = time.monotonic() + wait
+            if self._soon:
+                self._soon, next_at = False, min(next_at, time.monotonic() + _SOON_S)
             self._try(self.look_into_hints)
             self._told.wait(min(_SLEEP_S, self._source.poll_s))
 
     def look_everywhere(self) -> None:
         """Everything that is submitted now comes into the queue, and what is gone leaves it. Raises HarnessError."""
         heads = self._source.heads()
-        self._note(time.time())
         known = {(head.branch, head.number): head.sha for head in heads}
         fresh = [head for head in heads if self._seen.get((head.branch, head.number)) != head.sha]
         for branch, number in self._queue.open_branches(self._source.repository):
@@ -71,10 +75,16 @@ class Looking:
                 self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
         base = self._mirror.fetch_base() if fresh else ""
         for head in fresh:
-            self._take(head, base)
+            try:
+                self._take(head, base)
+            except Moved:
+                self._soon = True
         self._seen = {place: sha for place, sha in self._seen.items() if place in known}
         if fresh:
             self._mirror.keep_only({*known.values(), *self._queue.open_heads()})
+        if time.monotonic() - self._tidied > _TIDY_S:
+            self._mirror.tidy()
+            self._tidied = time.monotonic()
 
     def look_into_hints(self) -> None:
         """Each hint leads to a head that is asked for anew: what the webhook said is not used."""
@@ -106,7 +116,8 @@ class Looking:
             self._mirror.fetch_head(head)
             names = self._source.names(head, self._mirror.submissions_of(head, base))
         except Moved:
-            return  # the next look finds what it moved to
+            self.look_again(*place)  # the forge's git is a moment behind its word, or it moved on
+            raise
         except HarnessError as error:
             # One head that cannot be fetched (a broken object in it) must not keep the others out.
             self._fault("fetch")

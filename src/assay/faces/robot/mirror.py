@@ -124,6 +124,10 @@ class Mirror:
             if ref.rpartition("/")[2] not in wanted:
                 self._git.run("update-ref", "-d", ref)
 
+    def tidy(self) -> None:
+        """Drop what is needed no more and older than a day: what is being made at this moment stays. Raises GitFailed."""
+        self._git.run("gc", "--quiet", "--prune=1.day.ago", timeout_s=3600)
+
     def commit(self, branch: str, change: Callable[[str], Change | None]) -> str:
         """Put a commit on a branch of the remote and return it; "" where there is nothing to change.
 

@@ -18,13 +18,13 @@ def open_source(config: RobotConfig) -> tuple[Source, Mirror]:
         from assay.faces.robot.sources.github import Github
 
         assert secret is not None
-        forge = Github(config.source, secret.reveal())
+        forge = Github(config.source, secret.reveal(), branch=config.zoo.branch)
         return forge, _mirror(config, lambda: forge.credentials(config.zoo.repository))
     if isinstance(config.source, GitlabTable):
         from assay.faces.robot.sources.gitlab import Gitlab
 
         assert secret is not None
-        lab = Gitlab(config.source, secret.reveal())
+        lab = Gitlab(config.source, secret.reveal(), branch=config.zoo.branch)
         return lab, _mirror(config, lambda: lab.credentials(config.zoo.repository))
     mirror = _mirror(config, dict)
     return GitPoll(config.source, mirror, config.zoo.repository), mirror
