@@ -37,15 +37,7 @@ class Conv(_Conv):
         fits = x.ndim > 2 and x.shape[1] == w.shape[1] * groups and w.shape[0] % groups == 0
         if x.dtype.name not in _FAST or not fits:
             return _own(super()._run(x, w, b, **attributes))
-        window = window_of(x.shape[2:], w.shape[2:], attributes)
-        padded = window.pad(x, 0)
-        weights = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])
-        places = math.prod(window.out)
-        y = np.zeros((x.shape[0], groups, weights.shape[1], places), x.dtype)
-        for offset, where in window.positions():
-            part = padded[where].reshape(x.shape[0], groups, w.shape[1], places)
-            y += _product(weights[offset], part)
-        return (_biased(y.reshape(x.shape[0], w.shape[0], *window.out), b),)
+        return (convolved(x, w, b, attributes),)
 
 
 class ConvTranspose(_ConvTranspose):
@@ -121,6 +113,20 @@ class AveragePool(AveragePool_19):
             total += padded[where]
             count += inside[where]
         return (total / count,)
+
+
+def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, Any]) -> Tensor:
+    """The convolution of ONNX in the type of its operands; they must fit each other."""
+    groups = attributes.get("group") or 1
+    window = window_of(x.shape[2:], w.shape[2:], attributes)
+    padded = window.pad(x, 0)
+    weights = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])
+    places = math.prod(window.out)
+    y = np.zeros((x.shape[0], groups, weights.shape[1], places), x.dtype)
+    for offset, where in window.positions():
+        part = padded[where].reshape(x.shape[0], groups, w.shape[1], places)
+        y += _product(weights[offset], part)
+    return _biased(y.reshape(x.shape[0], w.shape[0], *window.out), b)
 
 
 FAST_OPERATORS = [Conv, ConvTranspose, MaxPool, AveragePool]

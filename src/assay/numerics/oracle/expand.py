@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from onnx import ModelProto, inliner
+from onnx import AttributeProto, ModelProto, defs, inliner
 
 EXPANDED = (
-    "AffineGrid",
     "Attention",
     "CausalConvWithState",
     "LinearAttention",
@@ -20,10 +19,27 @@ EXPANDED = (
 def expanded(proto: ModelProto) -> ModelProto:
     """The same model in smaller steps; the model itself where it has none of these, or where onnx 1.23 cannot take them
     apart (an optional input left out in the middle)."""
-    present = {node.op_type for node in proto.graph.node} & set(EXPANDED)
+    present = {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")} & set(EXPANDED)
+    if present:
+        proto = _told(proto, present)
     for name in sorted(present):
         try:
             proto = inliner.inline_selected_functions(proto, [("", name)], False, True)
         except RuntimeError:
             continue
     return proto
+
+
+def _told(proto: ModelProto, operators: set[str]) -> ModelProto:
+    """A copy in which these name their attributes: what onnx 1.23 takes apart knows no default."""
+    told = ModelProto()
+    told.CopyFrom(proto)
+    opset = next((one.version for one in told.opset_import if one.domain in ("", "ai.onnx")), 1)
+    for node in told.graph.node:
+        if node.op_type in operators and node.domain in ("", "ai.onnx"):
+            named = {one.name for one in node.attribute}
+            schema = defs.get_schema(node.op_type, opset)
+            for name, attribute in schema.attributes.items():
+                if name not in named and attribute.default_value.type != AttributeProto.UNDEFINED:
+                    node.attribute.append(attribute.default_value)
+    return told

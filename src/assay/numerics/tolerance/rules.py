@@ -196,6 +196,8 @@ def relative_reduction(site: Site, unit: Arithmetic) -> Variance:
     terms = max(1.0, site.call.inputs[0].size / max(1, site.value.size))
     if "kernel_shape" in site.call.attributes:
         terms = float(math.prod(site.call.attributes["kernel_shape"]))
+    if site.call.operator == "CumProd":
+        terms = float(max(site.value.shape, default=1))
     return (unit.accumulate**2 * (terms / 3 + 6) + unit.storage**2 / 3) * np.square(site.value)
 
 
@@ -392,7 +394,8 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("Conv", "ConvTranspose", "MatMul", "Gemm"), product()),
     **dict.fromkeys(("ReduceSum", "ReduceMean", "AveragePool", "GlobalAveragePool", "CumSum"), reduction),
     **dict.fromkeys(
-        ("ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd", "LpPool", "GlobalLpPool"), relative_reduction
+        ("ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd", "LpPool", "GlobalLpPool", "CumProd"),
+        relative_reduction,
     ),
     **dict.fromkeys(("ReduceLogSum", "ReduceLogSumExp"), log_reduction),
     **dict.fromkeys(("Sum", "Mean"), variadic),

@@ -6,6 +6,7 @@ Each is held against onnx.reference on every node case of the standard (tests/un
 from __future__ import annotations
 
 from assay.numerics.oracle.kernels.activation import ACTIVATIONS
+from assay.numerics.oracle.kernels.affine import AFFINE
 from assay.numerics.oracle.kernels.gathering import GATHERING
 from assay.numerics.oracle.kernels.normalization import NORMALIZATIONS
 from assay.numerics.oracle.kernels.quantization import QUANTIZATION
@@ -22,4 +23,5 @@ KERNELS: dict[str, Kernel] = {
     **QUANTIZATION,
     **SAMPLING,
     **GATHERING,
+    **AFFINE,
 }

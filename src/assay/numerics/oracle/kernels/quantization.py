@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from onnx.reference.ops._quant_utils import reshape_input
 
+from assay.numerics.oracle.convolution import convolved
 from assay.numerics.oracle.probe import Call, Kernel, Values
 from assay.ports import Tensor
 
@@ -73,8 +74,24 @@ def _matmul(call: Call) -> Values | None:
     return (on_grid(call, left @ right / y_scale, y_zero.reshape(()), y_zero.dtype),)
 
 
+def _convolution(call: Call) -> Values | None:
+    """The bias is in steps of x_scale w_scale, around 0."""
+    x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = call.inputs[:8]
+    bias, attributes = call.input(8), call.attributes
+    fits = x.ndim > 2 and x.shape[1] == w.shape[1] * (attributes.get("group") or 1)
+    if not fits or x_scale.size > 1 or y_scale.size > 1 or y_zero.dtype.name not in _WHOLE:
+        return None
+    left = _dequantized(x, x_scale.reshape(()), x_zero.reshape(()), 0)
+    w_scale, w_zero = (one.reshape(()) if one.size == 1 else one for one in (w_scale, w_zero))
+    right = _dequantized(w, w_scale, w_zero, 0)
+    offset = None if bias is None else bias.astype(left.dtype) * (x_scale.reshape(()) * w_scale.reshape(-1))
+    steps = convolved(left, right, offset, attributes) / y_scale.reshape(())
+    return (on_grid(call, steps, y_zero.reshape(()), y_zero.dtype),)
+
+
 QUANTIZATION: dict[str, Kernel] = {
     "QuantizeLinear": _quantize,
     "DynamicQuantizeLinear": _dynamic,
     "QLinearMatMul": _matmul,
+    "QLinearConv": _convolution,
 }

@@ -1,0 +1,63 @@
+"""Pooling that onnx.reference 1.23 has no code for: the p-norm of a whole picture, the maximum of rectangular regions.
+
+Definitions: the ONNX operator specification, GlobalLpPool-22, MaxRoiPool-22; the bounds of a region's cells as in Girshick
+2015 (Fast R-CNN), which MaxRoiPool cites.
+"""
+
+# onnx.reference is untyped, and its operators take their attributes as they like.
+# mypy: disable-error-code="override,no-untyped-call"
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx.reference.op_run import OpRun
+
+from assay.ports import Tensor
+
+
+class GlobalLpPool(OpRun):
+    """(sum of |x|^p)^(1/p) over all axes behind the channel, which stay as axes of one element."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor, p: Any = 2) -> tuple[Tensor]:
+        axes = tuple(range(2, x.ndim))
+        total = np.sum(np.abs(x) ** p, axis=axes, keepdims=True)
+        return ((total ** (1 / p)).astype(x.dtype),)
+
+
+class MaxRoiPool(OpRun):
+    """The maximum of each cell of a grid laid over each region (batch index, x1, y1, x2, y2); an empty cell gives 0."""
+
+    op_domain = ""
+
+    def _run(
+        self, x: Tensor, regions: Tensor, pooled_shape: Sequence[int] = (), spatial_scale: float = 1.0
+    ) -> tuple[Tensor]:
+        tall, wide = (int(one) for one in pooled_shape)
+        y = np.zeros((len(regions), x.shape[1], tall, wide), x.dtype)
+        for number, (batch, *corners) in enumerate(regions):
+            left, top, right, bottom = (_half_away(float(one) * spatial_scale) for one in corners)
+            rows, columns = _cells(top, bottom, tall, x.shape[2]), _cells(left, right, wide, x.shape[3])
+            for i, (y0, y1) in enumerate(rows):
+                for j, (x0, x1) in enumerate(columns):
+                    if y1 > y0 and x1 > x0:
+                        y[number, :, i, j] = x[int(batch), :, y0:y1, x0:x1].max(axis=(1, 2))
+        return (y,)
+
+
+def _half_away(value: float) -> int:
+    return int(math.copysign(math.floor(abs(value) + 0.5), value))
+
+
+def _cells(first: int, last: int, count: int, size: int) -> list[tuple[int, int]]:
+    length = max(last - first + 1, 1) / count
+    edges = ((math.floor(k * length) + first, math.ceil((k + 1) * length) + first) for k in range(count))
+    return [(min(max(a, 0), size), min(max(b, 0), size)) for a, b in edges]
+
+
+REGION_OPERATORS = [GlobalLpPool, MaxRoiPool]
