@@ -27,8 +27,9 @@ from assay.core.duel import SpeedRule
 from assay.core.job import Job, Task
 from assay.core.model import Model
 from assay.models.conversion import deliver
+from assay.pipeline.threads import threaded
 from assay.stats.launches import decide
-from assay.worker.duel import fight
+from assay.worker.fight import fight
 
 SIZES = {"0.1ms": (96, 3), "2ms": (256, 8), "30ms": (768, 5)}
 """Width of the square products and how many there are."""
@@ -71,6 +72,8 @@ def main() -> None:
     parser.add_argument("--size", action="append", choices=list(SIZES), default=[])
     parser.add_argument("--extra", type=float, action="append", default=[], help="share of more work, 0 for none")
     parser.add_argument("--gates", type=int, default=20, help="of each combination")
+    parser.add_argument("--threads", type=int, default=1, help="of both engines")
+    parser.add_argument("--floor", type=float, default=1.0, help="percent; the margin is twice as much")
     parser.add_argument("--noisy", action="store_true", help="with two busy neighbours")
     parser.add_argument("--minutes", type=float, default=0.0, help="stop after so long")
     parser.add_argument("--csv", type=Path, help="append every gate and its launches")
@@ -84,7 +87,7 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    rule = SpeedRule()
+    rule = SpeedRule(floor=arguments.floor / 100, margin=arguments.floor / 50)
     words: dict[tuple[str, str, float], list[str]] = defaultdict(list)
     ratios: dict[tuple[str, str, float], list[float]] = defaultdict(list)
     seconds: dict[tuple[str, str, float], list[float]] = defaultdict(list)
@@ -93,7 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
         engines = {}
         for size in arguments.size or SIZES:
             for flow_name in arguments.flow or ["onnxruntime"]:
-                flow = plugins.find_flow(flow_name)
+                flow = threaded(plugins.find_flow(flow_name), arguments.threads)
                 backend = plugins.load("assay.backends", flow.backend)()
                 backend.prepare()
                 for extra in dict.fromkeys([0.0, *(arguments.extra or [0.0])]):
@@ -124,7 +127,18 @@ def run(arguments: argparse.Namespace) -> None:
                 if arguments.csv:
                     launches = [f"{one.cpu:.5f}" for one in seen.launches]
                     load = f"{os.getloadavg()[0]:.1f}"
-                    row = [*key, int(arguments.noisy), load, answer.word, f"{took:.2f}", f"{1e3 * seen.rival_s:.4f}"]
+                    name = flow_name if arguments.threads == 1 else f"{flow_name} threads={arguments.threads}"
+                    name += f" floor={arguments.floor:g}" if arguments.floor != 1.0 else ""
+                    row = [
+                        size,
+                        name,
+                        extra,
+                        int(arguments.noisy),
+                        load,
+                        answer.word,
+                        f"{took:.2f}",
+                        f"{1e3 * seen.rival_s:.4f}",
+                    ]
                     with arguments.csv.open("a", newline="") as stream:
                         csv.writer(stream).writerow([*row, *launches])
     print("size   flow                   more work  measured  gates  slower   same faster undecided  median s")

@@ -48,16 +48,6 @@ def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) 
     assert len(result.duel.launches) >= 4
 
 
-def test_more_memory_than_the_baseline_is_found_in_its_own_figure(options: CheckOptions) -> None:
-    set_baselines(options, "release 1")
-    path = _file(options)
-    record = json.loads(path.read_bytes())
-    record["result"]["memory"]["load_peak_bytes"] //= 2
-    path.write_text(json.dumps(record))
-    failed = [one for one in run_check(options).judgement.verdicts if one.word is Word.FAIL]
-    assert [one.figure for one in failed] == ["memory.load_peak_bytes"]
-
-
 def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckOptions) -> None:
     checked = run_check(options)
     assert checked.judgement.exit_code == 3

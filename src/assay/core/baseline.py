@@ -10,9 +10,24 @@ from assay.core.model import Model
 from assay.core.result import Result
 
 
+class Fingerprint(msgspec.Struct, frozen=True):
+    """What must be equal for stored samples to stand in for an engine; each field in words that a person can compare.
+
+    `clocks` is the governor and the range of the processor's frequency, "" where the system does not tell.
+    """
+
+    machine: str = ""
+    driver: str = ""
+    clocks: str = ""
+    threads: int = 0
+    batch: int = 0
+    mode: str = ""
+
+
 class Baseline(msgspec.Struct, frozen=True):
     """baseline.json. The artifact and a golden folder with the inputs lie beside it; `result` is what was measured when it
-    was blessed, `machine` where: its figures mean nothing on another one."""
+    was blessed, `machine` where: its figures mean nothing on another one. `samples` are CPU seconds per call, one for
+    each fresh engine of a duel with itself, taken under `fingerprint`: what is left when the engine cannot be run again."""
 
     case: str
     model: Model
@@ -23,3 +38,5 @@ class Baseline(msgspec.Struct, frozen=True):
     why: str
     created_at: str
     version: int = 1
+    samples: tuple[float, ...] = ()
+    fingerprint: Fingerprint = Fingerprint()

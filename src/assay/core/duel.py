@@ -9,6 +9,10 @@ from assay.core.model import Model
 
 USUAL_LOOKS = (4, 6, 8, 12, 16, 20)
 _STEP = 8
+DEAD_CLOCK = "the CPU-time clock of this machine does not advance; measure on a machine that has one"
+LATE = "the time ran out: raise --timeout, or measure on a machine with less else to do"
+TAKES = ".takes.json"
+"""After the path of a kept artifact: the file that says in which types the engine takes its inputs."""
 
 
 def looks(launches: int) -> tuple[int, ...]:
@@ -25,7 +29,8 @@ class SpeedRule(msgspec.Struct, frozen=True):
     `beta` are the chances of a wrong "slower" and of a wrong "same", each spent in equal parts over `looks`, the numbers
     of launches after which the data are looked at. `spread` is the least standard deviation between launches that is
     believed. `wall_floor` is the coarse limit on the wall clock, for what CPU time cannot see: waiting;
-    `load_floor` that on the time to load.
+    `load_floor` that on the time to load; `stored_floor` the limit where stored samples have to stand in for an engine:
+    a machine is not what it was last month by more than a floor of one percent can tell.
     """
 
     floor: float = 0.01
@@ -36,12 +41,15 @@ class SpeedRule(msgspec.Struct, frozen=True):
     spread: float = 0.002
     wall_floor: float = 0.25
     load_floor: float = 0.5
+    stored_floor: float = 0.1
 
 
 class Rival(msgspec.Struct, frozen=True):
     """What the candidate is held against: a model on a flow, to be built, or the `artifact` of a baseline, to be loaded.
 
-    `name` is what reports call it; `trouble` says why there is nothing to be held against ("" where there is).
+    `name` is what reports call it; `trouble` says why there is nothing to be held against ("" where there is). `stored`
+    are CPU seconds per call by launch, of a baseline that cannot be run again here: the candidate then fights with
+    itself, and its own launches are held against those.
     """
 
     name: str
@@ -49,29 +57,35 @@ class Rival(msgspec.Struct, frozen=True):
     model: Model
     artifact: str = ""
     trouble: str = ""
+    stored: tuple[float, ...] = ()
 
 
 class Turns(msgspec.Struct, frozen=True):
-    """How one of two processes takes its turns: the folder of the two pipes, the seed of the order, who leads."""
+    """How one of two processes takes its turns: the folder of the two pipes, the seed of the order, who leads, and the
+    file that says in which types the candidate takes its inputs ("": as they are)."""
 
     folder: str
     seed: int
     leads: bool
+    takes: str = ""
 
 
 class Launch(msgspec.Struct, frozen=True):
-    """One fresh pair of engines: natural logarithms of candidate over rival for CPU time, wall time and load time, and
-    how many quadruples of calls stand behind the first two."""
+    """One fresh pair of engines: natural logarithms of candidate over rival for CPU time, wall time and load time, how
+    many quadruples of calls stand behind the first two, and the median CPU seconds per call of each."""
 
     cpu: float
     wall: float
     load: float
     quads: int
+    own_s: float = 0.0
+    rival_s: float = 0.0
 
 
 class Duel(msgspec.Struct, frozen=True):
-    """`clock` is thread or process; `own_s` and `rival_s` are medians of CPU seconds per call, of all launches. `trouble`
-    says why nothing can be compared ("" where it can)."""
+    """`clock` is thread or process; `own_s` and `rival_s` are medians of CPU seconds per call, of all launches, the others
+    of wall seconds. `trouble` says why nothing can be compared ("" where it can), `ended` why no more launches were made
+    ("" where the rule had its answer, or its last look was past). `stored` as in `Rival`."""
 
     rival: str
     launches: tuple[Launch, ...] = ()
@@ -81,3 +95,7 @@ class Duel(msgspec.Struct, frozen=True):
     batch: int = 0
     processes: int = 1
     trouble: str = ""
+    own_wall_s: float = 0.0
+    rival_wall_s: float = 0.0
+    ended: str = ""
+    stored: tuple[float, ...] = ()

@@ -38,12 +38,14 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Measuring(msgspec.Struct, frozen=True):
-    """How a measure job samples: seconds of sampling, batch sizes (empty: the model's own), threads."""
+    """How a measure job samples: seconds of sampling, batch sizes (empty: the model's own), threads. `thorough` asks for
+    what a benchmark of operators tells besides: cold caches, layouts, the work done."""
 
     seconds: float = 0.5
     batches: tuple[int, ...] = ()
     threads: int = 1
     warmup_s: float = 2.0
+    thorough: bool = False
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -6,7 +6,8 @@ import msgspec
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """What must be equal for two figures to be comparable, and what helps to read them."""
+    """What must be equal for two figures to be comparable, and what helps to read them. The peaks (bytes and floating
+    operations per second by number of threads) are known where operators were measured."""
 
     cpu: str = ""
     cores: int = 0
@@ -15,3 +16,5 @@ class Machine(msgspec.Struct, frozen=True):
     python: str = ""
     load_average: float = 0.0
     gpus: tuple[str, ...] = ()
+    copy_bytes_per_s: dict[int, float] = {}
+    gemm_flops_per_s: dict[int, float] = {}

@@ -12,6 +12,7 @@ class Goal(msgspec.Struct, frozen=True):
 
     Exactly one of: `max`, `min`, `equal` (absolute, in the figure's own unit), `max_degradation` (absolute difference to the
     baseline, in the bad direction), `percent_max_degradation` (the same in percent of the baseline).
+    `noise`: a degradation of no more than this, in the figure's own unit, never counts, whatever its percentage.
     `against` names the baseline: "run" (the run given as baseline) or "flow:<name>" (that flow in the same run).
     """
 
@@ -24,6 +25,7 @@ class Goal(msgspec.Struct, frozen=True):
     case: str = "*"
     against: str = "run"
     equal: float | None = None
+    noise: float = 0.0
 
 
 class Expectation(msgspec.Struct, frozen=True):

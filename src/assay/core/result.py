@@ -64,7 +64,8 @@ class Cause(enum.StrEnum):
 
 class Finding(msgspec.Struct, frozen=True):
     """One defect seen by the comparator. `kind` is one of: missing_output, extra_output, output_order, samples, dtype,
-    shape, nan, infinity, lowest_for_infinity, values, degenerate, empty, unsupported_dtype, task."""
+    shape, nan, infinity, lowest_for_infinity, values, degenerate, empty, unsupported_dtype, task, accepted (an answer where
+    an error was due), unusable (the engine after a wrong use)."""
 
     kind: str
     output: str
@@ -114,7 +115,9 @@ class Comparison(msgspec.Struct, frozen=True):
 class Measurement(msgspec.Struct, frozen=True):
     """Honest samples at one batch size: seconds per call, wall and CPU, in the order taken.
 
-    `warmup_s` are the calls before the clock was believed; `stable` is False where the budget ended first.
+    `warmup_s` are the calls before the clock was believed; `stable` is False where the budget ended first. `cold_s` are
+    wall seconds of calls before which the caches were emptied; `layout` how inputs of four axes lay in memory ("" as usual,
+    C order, or channels-last).
     """
 
     batch: int
@@ -122,14 +125,40 @@ class Measurement(msgspec.Struct, frozen=True):
     cpu_s: tuple[float, ...]
     warmup_s: tuple[float, ...] = ()
     stable: bool = True
+    cold_s: tuple[float, ...] = ()
+    layout: str = ""
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """Peak resident memory in bytes (VmHWM, reset before each): of the process before loading, of load, of run."""
+    """Peak resident memory in bytes (VmHWM, reset before each): of the process before loading, of load, of run (the first
+    ten calls at each batch size, so that a leak does not count twice). `soak_bytes` is the resident memory after so many
+    calls more (`soak_calls`): whether it grows. `loaded_bytes` is what was resident between loading and running."""
 
     before_bytes: int = 0
     load_peak_bytes: int = 0
     run_peak_bytes: int = 0
+    soak_calls: tuple[int, ...] = ()
+    soak_bytes: tuple[int, ...] = ()
+    loaded_bytes: int = 0
+
+
+class OperatorTime(msgspec.Struct, frozen=True):
+    """One operator of the engine, as the backend's own profile tells: its name there, its kind, its type ("" unknown),
+    and the median wall seconds that it takes in one call."""
+
+    name: str
+    operator: str
+    seconds: float
+    precision: str = ""
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What one call has to do at least, from the graph: floating operations (a multiplication and an addition are two),
+    bytes of inputs, weights and outputs once each, elements of the outputs. 0: not known."""
+
+    flops: float = 0.0
+    moved_bytes: int = 0
+    elements: int = 0
 
 
 class Placement(msgspec.Struct, frozen=True):
@@ -225,3 +254,7 @@ class Result(msgspec.Struct, frozen=True):
     model: Model | None = None
     duel: Duel | None = None
     rival_facts: BuildFacts = BuildFacts()
+    more_duels: tuple[Duel, ...] = ()
+    operator_times: tuple[OperatorTime, ...] = ()
+    rival_operator_times: tuple[OperatorTime, ...] = ()
+    work: Work = Work()

@@ -151,7 +151,7 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
     measuring = _measuring(options, config)
     policy = load_policy(options.policy) if options.policy else config.policy if config else Policy()
     policy = msgspec.structs.replace(policy, goals=(*policy.goals, *map(parse_requirement, options.require)))
-    if options.baseline and options.task == "all":
+    if options.baseline and options.task in ("all", "measure"):
         policy = with_baseline_goals(policy)
     wanted_measuring = options.task == "measure" or (options.task == "all" and (config is None or config.measure))
     return Request(

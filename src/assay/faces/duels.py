@@ -35,7 +35,8 @@ class CompareOptions:
     floor_percent: float | None = None
     launches: int | None = None
     seed: int = 0
-    batch: int = 1
+    batches: tuple[int, ...] = ()
+    threads: int = 1
     policy: Path | None = None
     reports: tuple[str, ...] = ()
     timeout_s: float = 600.0
@@ -65,14 +66,18 @@ def compare_request(options: CompareOptions) -> CompareRequest:
     if old == new and old_flow == new_flow and len(options.models) + len(options.flows) < 3:
         raise UsageError("nothing to compare: give a second model, a second --flow, or an --option of the new one")
     policy = load_policy(options.policy) if options.policy else Policy()
+    # Seeded inputs of one row: whatever batch is asked for is made of them.
+    batches = tuple(sorted(set(options.batches)))
     return CompareRequest(
         old=old,
         new=new,
         old_flow=old_flow,
         new_flow=new_flow,
-        inputs=Inputs(str(options.golden) if options.golden else "", options.seed, 1, options.batch),
+        inputs=Inputs(str(options.golden) if options.golden else "", options.seed, 1, 1),
         policy=msgspec.structs.replace(policy, speed=_rule(policy.speed, options)),
         limits=Limits(timeout_s=options.timeout_s),
+        batches=batches,
+        threads=options.threads,
         command=options.command,
     )
 

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from assay.core.duel import Duel, SpeedRule
+from assay.core.duel import Duel, Launch, SpeedRule
 from assay.core.policy import Goal, Policy
-from assay.core.result import BuildFacts, Result
+from assay.core.result import Result
 from assay.core.verdict import Word
+from assay.judge.operator_changes import differences, explained, told
 from assay.judge.opinion import Opinion
 from assay.stats.launches import Answer, decide, surely_above
+from assay.stats.stored import decide_stored
+from assay.stats.summary import median
 
 CHANGES_SHOWN = 5
-
+OPERATORS_SHOWN = 3
+GRAVITY = (Word.FAIL, Word.INCONCLUSIVE, Word.PASS)
 
 BASELINE_GOALS = (
-    Goal("memory.load_peak_bytes", percent_max_degradation=10.0),
-    Goal("memory.run_peak_bytes", percent_max_degradation=10.0),
+    Goal("memory.load_added_bytes", percent_max_degradation=10.0, noise=2e6),
+    Goal("memory.run_added_bytes", percent_max_degradation=10.0, noise=2e6),
+    Goal("memory.growth_low_bytes", max_degradation=65536.0),
     Goal("artifact.bytes", percent_max_degradation=2.0),
 )
+
+
+@dataclass(frozen=True)
+class Told:
+    """One duel, judged: at one batch size."""
+
+    word: Word
+    text: str
+    figure: str = ""
+    observed: float | None = None
+    allowed: float | None = None
 
 
 def with_baseline_goals(policy: Policy) -> Policy:
@@ -32,42 +48,84 @@ def with_baseline_goals(policy: Policy) -> Policy:
 
 
 def judged(opinion: Opinion, policy: Policy) -> Opinion:
-    """Slower fails, the same or faster passes, anything else is inconclusive: never forced."""
+    """Slower fails, the same or faster passes, anything else is inconclusive: never forced. Of several batch sizes the
+    worst counts, and each is told."""
     result = opinion.result
     assert result is not None
     assert result.duel is not None
-    seen = result.duel
-    if seen.trouble:
-        return replace(opinion, word=Word.INCONCLUSIVE, reason=f"not comparable: {seen.trouble}")
-    answer = decide([one.cpu for one in seen.launches], policy.speed)
-    word, text = _word(answer, seen, policy.speed)
-    why = f"; {_difference(result)}" if answer.word == "slower" else ""
+    duels = (result.duel, *result.more_duels)
+    found = [judged_duel(one, policy.speed) for one in duels]
+    worst = min(found, key=lambda one: GRAVITY.index(one.word))
+    text = "; ".join(_of_batches(duels, found))
+    why = f"; {_difference(result)}" if worst.word is Word.FAIL else ""
+    figure = worst.figure
+    if len(duels) > 1 and figure:
+        figure = figure.replace("duel.", f"duel.batch{duels[found.index(worst)].batch}.")
     return replace(
         opinion,
-        word=word,
+        word=worst.word,
         reason=f"{text}{why}",
-        figure="duel.slowdown_percent",
-        observed=percent(answer.mean) if seen.launches else None,
-        allowed=100.0 * policy.speed.floor,
+        figure=figure,
+        observed=worst.observed,
+        allowed=worst.allowed,
     )
 
 
-def _word(answer: Answer, seen: Duel, rule: SpeedRule) -> tuple[Word, str]:
+def _of_batches(duels: Sequence[Duel], found: Sequence[Told]) -> list[str]:
+    """Each duel's text, the worst first, with its batch size where there are several."""
+    if len(duels) == 1:
+        return [found[0].text]
+    ordered = sorted(zip(duels, found, strict=True), key=lambda pair: GRAVITY.index(pair[1].word))
+    return [f"at batch {duel.batch}: {one.text}" for duel, one in ordered]
+
+
+def judged_duel(seen: Duel, rule: SpeedRule) -> Told:
+    """One duel alone."""
+    if seen.trouble:
+        return Told(Word.INCONCLUSIVE, f"not comparable: {seen.trouble}")
+    if seen.stored:
+        return _against_stored(seen, rule)
+    answer = decide([one.cpu for one in seen.launches], rule)
+    limit = 100.0 * rule.floor
+    observed = percent(answer.mean) if math.isfinite(answer.mean) else None
     said = f"{_percent(answer.mean)} CPU time against {seen.rival} ({_interval(answer)}, {answer.launches} launches; {_times(seen)})"
     if answer.word == "slower":
-        return Word.FAIL, f"slower: {said}"
+        return Told(Word.FAIL, f"slower: {said}", "duel.slowdown_percent", observed, limit)
     if surely_above([one.wall for one in seen.launches], rule.wall_floor, rule):
-        wall = percent(sum(one.wall for one in seen.launches) / len(seen.launches))
+        wall = _middle(seen.launches, "wall")
         text = (
             f"slower by {wall:.0f} % on the wall clock, though not in CPU time: it waits (lost threads, locks, files)"
         )
-        return Word.FAIL, f"{text}; {said}"
+        return Told(Word.FAIL, f"{text}; {said}", "duel.wall_slowdown_percent", wall, 100.0 * rule.wall_floor)
     if surely_above([one.load for one in seen.launches], rule.load_floor, rule):
-        load = percent(sum(one.load for one in seen.launches) / len(seen.launches))
-        return Word.FAIL, f"loads slower by {load:.0f} %; {answer.word}: {said}"
+        load = _middle(seen.launches, "load")
+        text = f"loads slower by {load:.0f} %; {answer.word}: {said}"
+        return Told(Word.FAIL, text, "duel.load_slowdown_percent", load, 100.0 * rule.load_floor)
     if answer.word in ("same", "faster"):
-        return Word.PASS, f"{answer.word}: {said}"
-    return Word.INCONCLUSIVE, f"undecided: {said}; {_advice(answer)}"
+        return Told(Word.PASS, f"{answer.word}: {said}", "duel.slowdown_percent", observed, limit)
+    if seen.ended and not math.isfinite(answer.mean):
+        said = f"{len(seen.launches)} launches against {seen.rival} are too few"
+    text = f"undecided: {said}; {seen.ended or _advice(answer)}"
+    return Told(Word.INCONCLUSIVE, text, "duel.slowdown_percent", observed, limit)
+
+
+def _against_stored(seen: Duel, rule: SpeedRule) -> Told:
+    """The candidate's engines fought with one another: all of them are its own."""
+    now = [seconds for one in seen.launches for seconds in (one.own_s, one.rival_s)]
+    answer = decide_stored(now, seen.stored, rule)
+    limit = 100.0 * rule.stored_floor
+    said = (
+        f"{_percent(answer.mean)} CPU time against {seen.rival} ({_interval(answer)}; {1e3 * median(now):.4g} ms, they "
+        f"{1e3 * median(seen.stored):.4g} ms a call; never measured side by side, so no less than {limit:g} % counts)"
+    )
+    word = {"slower": Word.FAIL, "inconclusive": Word.INCONCLUSIVE}.get(answer.word, Word.PASS)
+    name = "undecided" if word is Word.INCONCLUSIVE else answer.word
+    observed = percent(answer.mean) if math.isfinite(answer.mean) else None
+    return Told(word, f"{name}: {said}", "duel.slowdown_percent", observed, limit)
+
+
+def _middle(launches: Sequence[Launch], name: str) -> float:
+    return percent(median([getattr(one, name) for one in launches]))
 
 
 def _advice(answer: Answer) -> str:
@@ -96,29 +154,11 @@ def _times(seen: Duel) -> str:
 
 
 def _difference(result: Result) -> str:
+    """Which operators cost more, as the backends' profiles tell, and what changed in the engine."""
+    dearer = [one for one in explained(result) if one.delta_s > 0.0][:OPERATORS_SHOWN]
+    costs = f"where: {', '.join(map(told, dearer))}; " if dearer else ""
     changes = list(differences(result.rival_facts, result.facts))
     if not changes:
-        return "both engines are made of the same operators in the same types and places"
+        return f"{costs}both engines are made of the same operators in the same types and places"
     more = f" and {len(changes) - CHANGES_SHOWN} more" if len(changes) > CHANGES_SHOWN else ""
-    return f"what changed in the engine: {', '.join(changes[:CHANGES_SHOWN])}{more}"
-
-
-def differences(before: BuildFacts, after: BuildFacts) -> Iterator[str]:
-    """Operators by kind, type and place that the two engines do not share, the largest change first; then options."""
-    old, new = _operators(before), _operators(after)
-    changed = {key: new[key] - old[key] for key in old.keys() | new.keys() if new[key] != old[key]}
-    for key, count in sorted(changed.items(), key=lambda item: (-abs(item[1]), item[0])):
-        yield f"{count:+d} {key}"
-    for name in sorted(before.options.keys() & after.options.keys()):
-        if before.options[name] != after.options[name]:
-            yield f"{name} {before.options[name]} -> {after.options[name]}"
-    if before.backend_version != after.backend_version:
-        yield f"version {before.backend_version} -> {after.backend_version}"
-
-
-def _operators(facts: BuildFacts) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for one in facts.placements:
-        precision = f" {one.precision}" if one.precision else ""
-        found[f"{one.operator}{precision} on {one.device}"] += one.count
-    return found
+    return f"{costs}what changed in the engine: {', '.join(changes[:CHANGES_SHOWN])}{more}"

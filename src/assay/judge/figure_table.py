@@ -35,12 +35,29 @@ RECORDED = (
     Kind("throughput.batch*.per_s", "1/s", "down", "the same at one batch size"),
     Kind("memory.load_peak_bytes", "bytes", "up", "peak resident memory while the engine was loaded"),
     Kind("memory.run_peak_bytes", "bytes", "up", "peak resident memory while the engine ran"),
+    Kind("memory.load_added_bytes", "bytes", "up", "the same above what the process held before"),
+    Kind("memory.run_added_bytes", "bytes", "up", "peak of the first ten calls above what was held once it was loaded"),
+    Kind("memory.growth_bytes", "bytes", "up", "growth of resident memory per 1,000 inferences (Sen's slope)"),
+    Kind("memory.growth_low_bytes", "bytes", "up", "the least that it surely grows (99 %): above 0 it leaks"),
+    Kind("memory.growth_high_bytes", "bytes", "up", "the most that it may grow (99 %)"),
     Kind("artifact.bytes", "bytes", "up", "size of what would be deployed"),
     Kind("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),
     Kind("duel.slowdown_percent", "%", "up", "CPU time of one call against the rival's, mean over launches"),
     Kind("duel.wall_slowdown_percent", "%", "up", "wall time of one call against the rival's, median over launches"),
     Kind("duel.load_slowdown_percent", "%", "up", "wall time of loading against the rival's, median over launches"),
     Kind("duel.launches", "", "up", "fresh pairs of engines that were looked at"),
+    Kind(
+        "duel.batch*.slowdown_percent", "%", "up", "the same at one batch size of a sweep: duel.batch8.slowdown_percent"
+    ),
+    Kind("duel.batch*.wall_slowdown_percent", "%", "up", "the same at one batch size"),
+    Kind("duel.batch*.load_slowdown_percent", "%", "up", "the same at one batch size"),
+    Kind("duel.batch*.launches", "", "up", "the same at one batch size"),
+    Kind(
+        "operator.*_ms",
+        "ms",
+        "up",
+        "one call's time in all operators of a kind, where a profile tells: operator.Conv_ms",
+    ),
     Kind("operators", "", "up", "operators of the engine, casts and reformats included"),
     Kind("precision.float*", "", "down", "share of the operators that compute in that type: precision.float16"),
     Kind("precision.bfloat16", "", "down", "the same; casts, reformats, shapes and indices do not count"),
@@ -136,7 +153,11 @@ def home_task(figure: str) -> str:
         return "mutate"
     if figure.startswith("duel."):
         return "duel"
-    return "measure" if figure.split(".")[0] in {"latency", "throughput", "memory"} and _measured(figure) else "verify"
+    return (
+        "measure"
+        if figure.split(".")[0] in {"latency", "throughput", "memory", "operator"} and _measured(figure)
+        else "verify"
+    )
 
 
 def _measured(figure: str) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from assay.core.duel import Duel
 from assay.core.result import Comparison, Measurement, Result
 from assay.judge.build_figures import build_figures
 from assay.judge.figure_table import AGAINST_FLOAT, direction
 from assay.stats import percentiles, summary
+from assay.stats.slope import slope
 
 PERCENTILES = (90, 95, 99)
 
@@ -30,19 +32,52 @@ def figures(result: Result) -> dict[str, float]:
     named.update(_sizes(result))
     named.update(_stages(result))
     named.update(build_figures(result.facts))
-    named.update(_duel(result))
+    named.update(_duels(result))
+    named.update(_growth(result))
+    named.update(_operators(result))
     return named
 
 
-def _duel(result: Result) -> Iterable[tuple[str, float]]:
-    if result.duel is None or not result.duel.launches:
+def _duels(result: Result) -> Iterable[tuple[str, float]]:
+    """Of the smallest batch size by their plain names, and of each by its own where there are several."""
+    if result.duel is None:
         return
-    launches = result.duel.launches
+    duels = sorted((result.duel, *result.more_duels), key=lambda one: one.batch)
+    yield from ((f"duel.{name}", value) for name, value in _duel(duels[0]))
+    for one in duels if len(duels) > 1 else ():
+        yield from ((f"duel.batch{one.batch}.{name}", value) for name, value in _duel(one))
+
+
+def _duel(seen: Duel) -> Iterable[tuple[str, float]]:
+    """Nothing of engines that fought with themselves: those are held against samples of another day."""
+    if not seen.launches or seen.stored:
+        return
     for name in ("cpu", "wall", "load"):
-        ratios = [getattr(one, name) for one in launches]
+        ratios = [getattr(one, name) for one in seen.launches]
         middle = summary.mean(ratios) if name == "cpu" else summary.median(ratios)
-        yield f"duel.{'' if name == 'cpu' else name + '_'}slowdown_percent", 100.0 * math.expm1(middle)
-    yield "duel.launches", float(len(launches))
+        yield f"{'' if name == 'cpu' else name + '_'}slowdown_percent", 100.0 * math.expm1(middle)
+    yield "launches", float(len(seen.launches))
+
+
+def _growth(result: Result) -> Iterable[tuple[str, float]]:
+    """Bytes per 1,000 inferences, and the ends of the interval (99 %, one slope for each pair of readings)."""
+    memory = result.memory
+    if not memory.soak_bytes:
+        return
+    found = slope([calls / 1000 for calls in memory.soak_calls], memory.soak_bytes)
+    if found is not None:
+        yield "memory.growth_bytes", found.value
+        yield "memory.growth_low_bytes", found.low
+        yield "memory.growth_high_bytes", found.high
+
+
+def _operators(result: Result) -> Iterable[tuple[str, float]]:
+    """Milliseconds of one call by kind of operator, where the backend's profile tells."""
+    if result.duel is not None:
+        return
+    for kind in sorted({one.operator for one in result.operator_times}):
+        seconds = math.fsum(one.seconds for one in result.operator_times if one.operator == kind)
+        yield f"operator.{kind}_ms", 1e3 * seconds
 
 
 def samples_missing(result: Result, figure: str) -> tuple[int, int] | None:
@@ -110,6 +145,8 @@ def _pooled(measurements: Sequence[Measurement]) -> dict[int, tuple[list[float],
     """Wall and CPU seconds by batch size; several measurements of one size count together."""
     pooled: dict[int, tuple[list[float], list[float]]] = {}
     for one in measurements:
+        if one.layout:
+            continue
         wall_s, cpu_s = pooled.setdefault(one.batch, ([], []))
         wall_s.extend(one.wall_s)
         cpu_s.extend(one.cpu_s)
@@ -131,13 +168,25 @@ def _latencies(batch: int, wall_s: Sequence[float], cpu_s: Sequence[float]) -> I
 
 
 def _sizes(result: Result) -> Iterable[tuple[str, float]]:
+    memory = result.memory
     sizes = (
-        ("memory.load_peak_bytes", result.memory.load_peak_bytes),
-        ("memory.run_peak_bytes", result.memory.run_peak_bytes),
+        ("memory.load_peak_bytes", memory.load_peak_bytes),
+        ("memory.run_peak_bytes", memory.run_peak_bytes),
         ("artifact.bytes", result.facts.artifact_bytes),
     )
     # Zero bytes is how a record says "not measured": a figure of 0 would pass every limit.
-    return [(name, float(value)) for name, value in sizes if value > 0]
+    known = [(name, float(value)) for name, value in sizes if value > 0]
+    # An engine may live in memory that the process had before: it adds nothing then, and that is known.
+    peaks = {
+        "load": (memory.load_peak_bytes, memory.before_bytes),
+        "run": (memory.run_peak_bytes, memory.loaded_bytes),
+    }
+    added = [
+        (f"memory.{name}_added_bytes", float(max(0, peak - base)))
+        for name, (peak, base) in peaks.items()
+        if peak and base
+    ]
+    return known + added
 
 
 def _stages(result: Result) -> dict[str, float]:

@@ -41,14 +41,16 @@ def absolute(goal: Goal, observed: float) -> Complaint | None:
 def relative(goal: Goal, observed: float, base: float, whose: str) -> Complaint | None:
     """None where `observed` is not further on the bad side of `base` than the goal allows. `whose` names the baseline.
 
-    The percentage is of |base|. Of a base of 0 any worsening is infinitely many percent; a base that is not a number
-    proves nothing.
+    What is not worse by more than the goal's `noise` is kept in any case. The percentage is of |base|. Of a base of 0 any
+    worsening is infinitely many percent; a base that is not a number proves nothing.
     """
     name = goal.figure
     if math.isnan(base):
         text = f"{name} of {whose} is not a number: bless another baseline, or judge by max or min"
         return Complaint(Word.INCONCLUSIVE, text, name, observed)
     worse = _worsening(name, observed, base)
+    if worse <= goal.noise and not math.isnan(worse):
+        return None
     if goal.max_degradation is not None:
         limit, kept, step = goal.max_degradation, worse <= goal.max_degradation, goal.max_degradation
         allowed_text = f"{quantity(name, limit)} worse"

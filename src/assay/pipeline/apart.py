@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import random
-import statistics
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
-import msgspec
+from msgspec.structs import replace
 
 from assay.core.blank import blank_result
-from assay.core.duel import Duel, Launch, Turns
+from assay.core.duel import DEAD_CLOCK, LATE, TAKES, Duel, Launch, Turns
 from assay.core.job import Job, Measuring, Task
 from assay.core.result import Outcome, Result, Stage
 from assay.pipeline.house import House
 from assay.stats.blocks import BLOCK_S, block_ratio
-from assay.stats.launches import decide
+from assay.stats.launches import settled
 
 _BUILD = Measuring(seconds=0.01, warmup_s=0.1)
+SHARE_OF_TIME = 0.8
+"""Of the job's time, when no launch is begun any more."""
 
 
 @dataclass(frozen=True)
@@ -41,87 +44,122 @@ class Duels:
 
 def apart(job: Job) -> bool:
     """Whether the two engines of this duel need processes of their own."""
-    return job.rival is not None and not job.rival.trouble and job.rival.flow.environment != job.flow.environment
+    rival = job.rival
+    if rival is None or rival.trouble or rival.stored:
+        return False
+    return rival.flow.environment != job.flow.environment
 
 
 def fight_apart(job: Job, house: House) -> Result:
     """Exactly one result, as of a duel in one worker."""
     assert job.rival is not None
     Path(job.scratch).mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
     with tempfile.TemporaryDirectory(prefix="duel-", dir=job.scratch) as name:
         folder = Path(name)
-        rival = msgspec.structs.replace(
-            job, flow=job.rival.flow, case=msgspec.structs.replace(job.case, model=job.rival.model), rival=None
-        )
-        own = msgspec.structs.replace(job, rival=None)
+        own, rival = _sides(job)
         built = []
         for side, one in (("own", own), ("rival", rival)):
             if side == "rival" and job.rival.artifact:
                 built.append(blank_result(one))
                 continue
-            asked = msgspec.structs.replace(
-                one, task=Task.MEASURE, measuring=_BUILD, keep=str(folder / side), limits=job.limits
-            )
+            asked = replace(one, task=Task.MEASURE, measuring=_BUILD, keep=str(folder / side))
             (found,) = house.alone.launch([asked])
             if found.outcome is not Outcome.OK:
                 return _failed(job, found)
             built.append(found)
         artifacts = (str(folder / "own"), job.rival.artifact or str(folder / "rival"))
-        # Both sides are fed the candidate's inputs.
-        other = msgspec.structs.replace(own, flow=rival.flow)
-        return _fight(job, own, other, artifacts, built, folder, house)
-
-
-def _fight(
-    job: Job, own: Job, rival: Job, artifacts: tuple[str, str], built: list[Result], folder: Path, house: House
-) -> Result:
-    assert job.rival is not None
-    launches: list[Launch] = []
-    medians: list[tuple[float, float]] = []
-    clock = ""
-    chance = random.Random()
-    while len(launches) < job.speed.looks[-1]:
-        pair = _pair(own, rival, artifacts, folder / f"launch-{len(launches)}", chance)
-        found = {result.job_key: result for result in house.pair.launch(pair)}
-        mine, theirs = (found[one.key] for one in sorted(pair, key=lambda one: one.case.name))
-        for result in (mine, theirs):
-            if result.outcome is not Outcome.OK:
-                return _failed(job, result)
-        launch = _launch(mine, theirs)
-        if launch is None:
-            return _failed(job, blank_result(job, Outcome.ERROR), "the CPU clock of this machine does not advance")
-        launches.append(launch)
-        medians.append((statistics.median(mine.measurements[0].cpu_s), statistics.median(theirs.measurements[0].cpu_s)))
-        clock = mine.detail
-        if len(launches) in job.speed.looks and decide([one.cpu for one in launches], job.speed).word != "inconclusive":
-            break
-    own_s, rival_s = (statistics.median(one) for one in zip(*medians, strict=True))
-    return msgspec.structs.replace(
+        duels: list[Duel] = []
+        for batch in job.measuring.batches or (0,):
+            seen = _fight(job, batch, artifacts, folder, deadline, house)
+            if isinstance(seen, Result):
+                return seen
+            duels.append(seen)
+    return replace(
         blank_result(job),
         stage=Stage.MEASURE,
-        duel=Duel(job.rival.name, tuple(launches), clock, own_s, rival_s, 1, processes=2),
+        duel=duels[0],
+        more_duels=tuple(duels[1:]),
         facts=built[0].facts,
         rival_facts=built[1].facts,
+        operator_times=built[0].operator_times,
+        rival_operator_times=built[1].operator_times,
         versions=built[0].versions,
     )
 
 
-def _pair(own: Job, rival: Job, artifacts: tuple[str, str], folder: Path, chance: random.Random) -> list[Job]:
+def _sides(job: Job) -> tuple[Job, Job]:
+    """What to build for each of the two."""
+    assert job.rival is not None
+    case = replace(job.case, model=job.rival.model)
+    return replace(job, rival=None), replace(job, flow=job.rival.flow, case=case, rival=None)
+
+
+def _fight(
+    job: Job, batch: int, artifacts: tuple[str, str], folder: Path, deadline: float, house: House
+) -> Duel | Result:
+    """The duel at one batch size, or what a side of it failed with."""
+    assert job.rival is not None
+    launches: list[Launch] = []
+    walls: list[tuple[float, float]] = []
+    chance = random.Random()
+    clock, ended, rows = "", "", 0
+    while len(launches) < job.speed.looks[-1]:
+        pair = _pair(job, batch, artifacts, folder / f"launch-{batch}-{len(launches)}", chance)
+        found = {result.job_key: result for result in house.pair.launch(pair)}
+        mine, theirs = (found[one.key] for one in sorted(pair, key=lambda one: one.case.name))
+        for result in sorted((mine, theirs), key=lambda one: one.detail.startswith("the other ")):
+            if result.outcome is not Outcome.OK:
+                return _failed(job, result)
+        clock, rows = mine.detail, mine.measurements[0].batch
+        launch = _launch(mine, theirs)
+        if launch is None:
+            return Duel(job.rival.name, clock=clock, batch=rows, processes=2, trouble=DEAD_CLOCK)
+        launches.append(launch)
+        walls.append((median(mine.measurements[0].wall_s), median(theirs.measurements[0].wall_s)))
+        if len(launches) in job.speed.looks and settled(launches, job.speed):
+            break
+        if time.monotonic() > deadline:
+            ended = LATE
+            break
+    own_s, rival_s = median([one.own_s for one in launches]), median([one.rival_s for one in launches])
+    own_wall_s, rival_wall_s = (median(one) for one in zip(*walls, strict=True))
+    return Duel(
+        job.rival.name,
+        tuple(launches),
+        clock,
+        own_s,
+        rival_s,
+        rows,
+        processes=2,
+        own_wall_s=own_wall_s,
+        rival_wall_s=rival_wall_s,
+        ended=ended,
+    )
+
+
+def _pair(job: Job, batch: int, artifacts: tuple[str, str], folder: Path, chance: random.Random) -> list[Job]:
     """The two jobs of one launch, in random order, one of them leading. Their names sort own before rival."""
+    assert job.rival is not None
     folder.mkdir()
     for name in ("to-lead", "to-follow"):
         os.mkfifo(folder / name)
     seed, own_leads = chance.randrange(1 << 30), chance.random() < 0.5
-    sides = zip(("a", "b"), (own, rival), artifacts, (own_leads, not own_leads), strict=True)
+    # Both sides are fed the candidate's inputs, in the types that it takes.
+    flows, takes = (job.flow, job.rival.flow), f"{folder.parent / 'own'}{TAKES}"
+    sides = zip(("a", "b"), flows, artifacts, (own_leads, not own_leads), strict=True)
     jobs = [
-        msgspec.structs.replace(
+        replace(
             job,
-            case=msgspec.structs.replace(job.case, name=f"{letter}/{job.case.name}"),
+            case=replace(job.case, name=f"{letter}/{job.case.name}"),
+            flow=flow,
             task=Task.TURNS,
+            measuring=replace(job.measuring, batches=(batch,) if batch else ()),
             keep=artifact,
-            turns=Turns(str(folder), seed, leads),
+            rival=None,
+            turns=Turns(str(folder), seed, leads, takes),
         )
-        for letter, job, artifact, leads in sides
+        for letter, flow, artifact, leads in sides
     ]
     return chance.sample(jobs, 2)
 
@@ -129,24 +167,26 @@ def _pair(own: Job, rival: Job, artifacts: tuple[str, str], folder: Path, chance
 def _launch(mine: Result, theirs: Result) -> Launch | None:
     ours, others = mine.measurements[0], theirs.measurements[0]
     quads = min(len(ours.cpu_s), len(others.cpu_s)) // 2
-    block_s, sums = BLOCK_S[mine.detail], "process" in (mine.detail, theirs.detail)
+    block_s, sums = BLOCK_S[mine.detail], mine.detail == "process"
     cpu = block_ratio(ours.cpu_s[: 2 * quads], others.cpu_s[: 2 * quads], block_s, sums=sums)
-    wall = block_ratio(ours.wall_s[: 2 * quads], others.wall_s[: 2 * quads], block_s)
+    wall = block_ratio(ours.wall_s[: 2 * quads], others.wall_s[: 2 * quads], block_s, sums=sums)
     load = block_ratio([_load_s(mine)] * 2, [_load_s(theirs)] * 2, 1.0)
-    return None if cpu is None or wall is None else Launch(cpu, wall, load or 0.0, quads)
+    if cpu is None or wall is None:
+        return None
+    return Launch(cpu, wall, load or 0.0, quads, median(ours.cpu_s), median(others.cpu_s))
 
 
 def _load_s(result: Result) -> float:
     return sum(one.seconds for one in result.stage_times if one.stage is Stage.LOAD)
 
 
-def _failed(job: Job, side: Result, why: str = "") -> Result:
+def _failed(job: Job, side: Result) -> Result:
     """What went wrong on one side is the outcome of the duel; whose side it was is said."""
-    return msgspec.structs.replace(
+    return replace(
         blank_result(job, side.outcome),
         stage=side.stage,
         cause=side.cause,
-        detail=why or f"{side.flow}: {side.detail}",
+        detail=f"{side.flow}: {side.detail}",
         node=side.node,
         signal=side.signal,
         log=side.log,

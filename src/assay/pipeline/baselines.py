@@ -8,16 +8,18 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core.baseline import Baseline
+from assay.core.baseline import Baseline, Fingerprint
 from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.duel import Rival
 from assay.core.flow import Flow
+from assay.core.job import Measuring
 from assay.core.machine import Machine
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import UsageError
 from assay.models.files import folder_digest
+from assay.pipeline.fingerprint import differs, fingerprint
 from assay.pipeline.house import House
 from assay.pipeline.provenance import this_machine
 
@@ -46,8 +48,9 @@ def remove(house: House, case: str, flow: str) -> int:
     return len(found)
 
 
-def rival_of(case: Case, flow: Flow, house: House) -> Rival:
-    """What a duel with the baseline is fought with. `Rival.trouble` says why there can be none."""
+def rival_of(case: Case, flow: Flow, measuring: Measuring, house: House) -> Rival:
+    """What a duel with the baseline is fought with: its engine, or the samples kept of it where the engine cannot be run
+    any more. `Rival.trouble` says why there can be none."""
     machine = this_machine(house.gpus)
     folder = baseline_folder(house, case.name, flow.name, machine)
     name = f"the baseline of {flow.name}"
@@ -58,9 +61,15 @@ def rival_of(case: Case, flow: Flow, house: House) -> Rival:
         baseline = _read(folder / FILE)
     except UsageError as error:
         return msgspec.structs.replace(blank, trouble=str(error))
-    trouble = _trouble(baseline, folder, case, house)
     dated = f"{name} of {baseline.created_at[:10]}"
-    return Rival(dated, baseline.flow, baseline.model, str(folder / ARTIFACT), trouble)
+    found = Rival(dated, baseline.flow, baseline.model, str(folder / ARTIFACT), _trouble(baseline, folder, case))
+    gone = "" if found.trouble else _gone(baseline, house)
+    if not gone:
+        return found
+    now = fingerprint(machine, case, flow, measuring)
+    if trouble := _no_samples(baseline, now, measuring):
+        return msgspec.structs.replace(found, trouble=f"{gone}, and {trouble}; {_AGAIN}")
+    return msgspec.structs.replace(found, name=f"samples kept of {dated}", stored=baseline.samples)
 
 
 def blessed_results(run: Run) -> list[Result]:
@@ -70,22 +79,38 @@ def blessed_results(run: Run) -> list[Result]:
     return [_read(path).result for path in files if path.is_file()]
 
 
-def _trouble(baseline: Baseline, folder: Path, case: Case, house: House) -> str:
-    again = "bless a new one with assay baseline set"
+_AGAIN = "bless a new one with assay baseline set"
+
+
+def _trouble(baseline: Baseline, folder: Path, case: Case) -> str:
     if not baseline.who.strip() or not baseline.why.strip():
-        return f"nobody blessed the baseline, or gave no reason; {again}"
+        return f"nobody blessed the baseline, or gave no reason; {_AGAIN}"
     artifact = folder / ARTIFACT
     if not artifact.is_dir() or folder_digest(artifact)[1] != baseline.result.facts.artifact_digest:
-        return f"the artifact of the baseline has changed on disk ({artifact}); restore it, or {again}"
+        return f"the artifact of the baseline has changed on disk ({artifact}); restore it, or {_AGAIN}"
     if [one.name for one in baseline.model.inputs] != [one.name for one in case.model.inputs]:
-        return f"the model takes other inputs than that of the baseline; {again}"
-    was, now = baseline.result.facts.backend_version, house.available(baseline.flow).version
-    if now and was and was != now:
-        return (
-            f"the baseline was built by {baseline.flow.backend} {was}, and {now} is installed: its engine would be another "
-            f"one; compare the versions with `assay compare` in environments of their own, or {again}"
-        )
+        return f"the model takes other inputs than that of the baseline; {_AGAIN}"
     return ""
+
+
+def _gone(baseline: Baseline, house: House) -> str:
+    """Why the baseline's engine cannot be run as it was; "" where it can."""
+    was, now = baseline.result.facts.backend_version, house.available(baseline.flow)
+    if not now.available:
+        return f"the baseline's {baseline.flow.backend} {was} is not here any more ({now.reason.rstrip('.')})"
+    if now.version and was and was != now.version:
+        return f"the baseline was built by {baseline.flow.backend} {was}, and {now.version} is installed"
+    return ""
+
+
+def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> str:
+    """Why the samples that were kept cannot stand in for the engine; "" where they can."""
+    if not baseline.samples:
+        return "no samples of it were kept"
+    if len(measuring.batches) > 1:
+        return f"the samples kept of it are of batch {baseline.fingerprint.batch} alone"
+    difference = differs(baseline.fingerprint, now)
+    return f"its samples were taken otherwise: {difference}" if difference else ""
 
 
 def _absent(case: Case, flow: Flow, machine: Machine, house: House) -> str:

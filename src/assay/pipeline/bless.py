@@ -8,19 +8,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.baseline import Baseline
 from assay.core.case import Case
+from assay.core.duel import Rival, SpeedRule
 from assay.core.flow import Flow
 from assay.core.job import Job, Task
 from assay.core.result import Outcome
 from assay.errors import UsageError
 from assay.pipeline.baselines import ARTIFACT, FILE, baseline_folder
+from assay.pipeline.fingerprint import fingerprint
 from assay.pipeline.house import House
 from assay.pipeline.plan import look, oracle_folder
 from assay.pipeline.provenance import new_run_id, this_machine
 from assay.pipeline.reference import record_references
 from assay.pipeline.request import ModelRequest, Request
+from assay.pipeline.threads import threaded
+
+LAUNCHES = 6
+"""Of the engine with itself: twelve fresh engines to be held against when it cannot be run again."""
 
 
 def bless(request: Request, why: str, house: House) -> list[Baseline]:
@@ -36,6 +43,7 @@ def bless(request: Request, why: str, house: House) -> list[Baseline]:
 
 def _bless(request: Request, wanted: ModelRequest, case: Case, flow: Flow, why: str, house: House) -> Baseline:
     assert request.measuring is not None
+    flow = threaded(flow, request.measuring.threads)
     machine = this_machine(house.gpus)
     final = baseline_folder(house, case.name, flow.name, machine)
     final.parent.mkdir(parents=True, exist_ok=True)
@@ -55,10 +63,33 @@ def _bless(request: Request, wanted: ModelRequest, case: Case, flow: Flow, why: 
         if result.outcome is not Outcome.OK:
             told = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
             raise UsageError(f"{case.name} on {flow.name} cannot be blessed, {told}")
+        samples = _samples(job, house)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        baseline = Baseline(case.name, case.model, flow, machine, result, getpass.getuser(), why, now)
+        baseline = Baseline(
+            case.name,
+            case.model,
+            flow,
+            machine,
+            result,
+            getpass.getuser(),
+            why,
+            now,
+            samples=samples,
+            fingerprint=fingerprint(machine, case, flow, request.measuring),
+        )
         (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
         if final.exists():
             final.replace(final.parent / f"replaced-{new_run_id(datetime.now(UTC))}")
         staging.replace(final)
     return baseline
+
+
+def _samples(job: Job, house: House) -> tuple[float, ...]:
+    """CPU seconds per call of fresh engines, from a duel of the engine with itself; none where it cannot be fought."""
+    itself = Rival("itself", job.flow, job.case.model, job.keep)
+    rule = SpeedRule(looks=(LAUNCHES,))
+    measuring = replace(job.measuring, batches=job.measuring.batches[:1])
+    asked = replace(job, task=Task.DUEL, measuring=measuring, keep="", rival=itself, speed=rule)
+    (found,) = house.alone.launch([asked])
+    launches = found.duel.launches if found.duel else ()
+    return tuple(seconds for one in launches for seconds in (one.own_s, one.rival_s))

@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.core.case import Inputs
 from assay.core.duel import Rival
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, Task
+from assay.core.job import Job, Limits, Measuring, Task
 from assay.core.policy import Policy
 from assay.core.run import Run
 from assay.models.sources import check_source, source_name
@@ -19,11 +19,13 @@ from assay.pipeline.house import House
 from assay.pipeline.plan import PACKAGES, look, oracle_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest
+from assay.pipeline.threads import threaded
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest:
-    """`old` and `new` are files, perhaps the same; each goes through its flow. `new` is the one that is judged."""
+    """`old` and `new` are files, perhaps the same; each goes through its flow. `new` is the one that is judged. Several
+    `batches` are a sweep: a duel at each of them."""
 
     old: Path
     new: Path
@@ -32,6 +34,8 @@ class CompareRequest:
     inputs: Inputs = field(default_factory=Inputs)
     policy: Policy = field(default_factory=Policy)
     limits: Limits = field(default_factory=Limits)
+    batches: tuple[int, ...] = ()
+    threads: int = 1
     command: str = "assay compare"
 
 
@@ -56,15 +60,17 @@ def plan_duel(request: CompareRequest, house: House) -> Run:
     for one in wanted:
         check_source(one.path)
     new, old = (look([one], request.limits, house)[0] for one in wanted)
+    own_flow, old_flow = (threaded(flow, request.threads) for flow in (request.new_flow, request.old_flow))
     same_model = new.model.digest == old.model.digest
     job = Job(
         new,
-        request.new_flow,
+        own_flow,
         Task.DUEL,
         request.limits,
+        Measuring(batches=request.batches, threads=request.threads),
         scratch=str(house.scratch(run_id)),
         reference="" if new.inputs.golden else str(oracle_folder(new, house.folder)),
-        rival=Rival(request.old_flow.name if same_model else names[1], request.old_flow, old.model),
+        rival=Rival(old_flow.name if same_model else names[1], old_flow, old.model),
         speed=request.policy.speed,
     )
     return Run(

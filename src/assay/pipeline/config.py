@@ -178,6 +178,7 @@ def _policy(parsed: PolicyFile) -> Policy:
             g.case,
             g.against or "run",
             g.equal,
+            g.noise,
         )
         for g in parsed.goal
     )

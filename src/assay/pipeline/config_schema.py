@@ -209,6 +209,7 @@ class GoalFile(_Table):
     equal: float | None = None
     max_degradation: NonNegative | None = None
     percent_max_degradation: NonNegative | None = None
+    noise: NonNegative = 0.0
     flow: str = "*"
     case: str = "*"
     against: Annotated[str, Field(pattern=r"^(run|flow:.+)$")] | None = None
@@ -224,6 +225,8 @@ class GoalFile(_Table):
             raise ValueError(
                 f"{given[0]} is absolute, against has no effect on it: remove against, or limit a degradation"
             )
+        if self.noise and given[0] in names[:3]:
+            raise ValueError(f"{given[0]} is absolute, noise has no effect on it: remove noise, or limit a degradation")
         return self
 
 
@@ -246,6 +249,7 @@ class SpeedFile(_Table):
     launches: Annotated[int, Field(ge=4, le=200)] = 20
     wall_floor_percent: Positive = 25.0
     load_floor_percent: Positive = 50.0
+    stored_floor_percent: Positive = 10.0
 
     @model_validator(mode="after")
     def _room(self) -> SpeedFile:
@@ -266,6 +270,7 @@ class SpeedFile(_Table):
             looks=looks(self.launches),
             wall_floor=self.wall_floor_percent / 100.0,
             load_floor=self.load_floor_percent / 100.0,
+            stored_floor=self.stored_floor_percent / 100.0,
         )
 
 

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 LEAST_BLOCKS = 5
 BLOCK_S = {"thread": 5e-3, "process": 0.1}
 """By clock: that of a process with several threads moves in ticks of milliseconds, so its blocks are long."""
+TURN_S = {"thread": 2e-4, "process": 25e-3}
+"""By clock, the least that one reading spans. A thread's costs 0.75 us to read. The process's counts other cores in ticks of
+up to 4 ms, and a pool of threads spins on after its call into the other engine's turn: a turn must be long beside both."""
 
 
 def block_ratio(mine: Sequence[float], theirs: Sequence[float], block_s: float, *, sums: bool = False) -> float | None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.core.duel import SpeedRule
+from assay.core.duel import Launch, SpeedRule
 
 Word = Literal["slower", "same", "faster", "inconclusive"]
 MOST_LAUNCHES = 200
@@ -52,8 +52,8 @@ def _look(ratios: Sequence[float], rule: SpeedRule) -> Answer:
     count, mean = len(ratios), math.fsum(ratios) / len(ratios)
     spread = max(math.sqrt(math.fsum((one - mean) ** 2 for one in ratios) / (count - 1)), rule.spread)
     error = spread / math.sqrt(count)
-    sure = _student(1.0 - rule.alpha / len(rule.looks), count - 1) * error
-    same = _student(1.0 - rule.beta / len(rule.looks), count - 1) * error
+    sure = student(1.0 - rule.alpha / len(rule.looks), count - 1) * error
+    same = student(1.0 - rule.beta / len(rule.looks), count - 1) * error
     word: Word = "inconclusive"
     if mean - sure > 0.0 and mean > math.log1p(rule.floor):
         word = "slower"
@@ -69,14 +69,14 @@ def _more(mean: float, spread: float, count: int, rule: SpeedRule) -> int | None
     """How many more launches would decide, if mean and spread stayed what they are."""
     for total in range(count + 1, MOST_LAUNCHES + 1):
         error = spread / math.sqrt(total)
-        if mean > math.log1p(rule.floor) and mean - _student(1 - rule.alpha / len(rule.looks), total - 1) * error > 0:
+        if mean > math.log1p(rule.floor) and mean - student(1 - rule.alpha / len(rule.looks), total - 1) * error > 0:
             return total - count
-        if mean + _student(1 - rule.beta / len(rule.looks), total - 1) * error < math.log1p(rule.margin):
+        if mean + student(1 - rule.beta / len(rule.looks), total - 1) * error < math.log1p(rule.margin):
             return total - count
     return None
 
 
-def _student(share: float, freedom: int) -> float:
+def student(share: float, freedom: float) -> float:
     """The quantile of Student's t."""
     # scipy.stats takes most of a second to import, in every worker.
     from scipy.special import stdtrit
@@ -92,5 +92,18 @@ def surely_above(ratios: Sequence[float], floor: float, rule: SpeedRule) -> bool
     count, mean = len(ratios), math.fsum(ratios) / len(ratios)
     spread = max(math.sqrt(math.fsum((one - mean) ** 2 for one in ratios) / (count - 1)), rule.spread)
     middle = sorted(ratios)[count // 2]
-    lower = mean - _student(1.0 - rule.alpha, count - 1) * spread / math.sqrt(count)
+    lower = mean - student(1.0 - rule.alpha, count - 1) * spread / math.sqrt(count)
     return lower > 0.0 and min(mean, middle) > math.log1p(floor)
+
+
+def settled(launches: Sequence[Launch], rule: SpeedRule) -> bool:
+    """Whether no more launches are needed: CPU time has its answer, and neither the wall clock nor loading looks slower
+    than its floor without being surely so. What the rule says of CPU time is said by the first look that has an answer,
+    however many launches were made for the others."""
+    if decide([one.cpu for one in launches], rule).word == "inconclusive":
+        return False
+    coarse = ([one.wall for one in launches], rule.wall_floor), ([one.load for one in launches], rule.load_floor)
+    return not any(
+        sorted(ratios)[len(ratios) // 2] > math.log1p(floor) and not surely_above(ratios, floor, rule)
+        for ratios, floor in coarse
+    )

@@ -16,10 +16,12 @@ from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts
 from assay.errors import UsageError
 from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
+from assay.testing import burdens
 from assay.testing.faults import ADMITTED, AT_SIZES, LIES, PROCESS_FAULTS, Misbehaviour
 
 _FAULTS = ("none", *PROCESS_FAULTS, *LIES, *AT_SIZES, *ADMITTED)
 _STAGES = ("lower", "save", "load", "run")
+VERSION = "0"
 _IMPORT_FAULT = "ASSAY_FAULTY_IMPORT"
 
 
@@ -41,6 +43,8 @@ class Faulty:
         OptionSpec("seconds", 0.2, help="how long slow sleeps"),
         OptionSpec("leak_bytes", 4 * 2**30, help="where a leak that nobody stops stops growing"),
         OptionSpec("chat_bytes", 4 * 2**20, help="how much chatty writes to stdout, and again to stderr"),
+        OptionSpec("after", 0, help="calls of one engine before a fault of run strikes"),
+        *burdens.OPTIONS,
     )
     flows = (
         Flow(name="faulty", backend="faulty"),
@@ -49,7 +53,7 @@ class Faulty:
 
     def availability(self) -> Availability:
         """It comes with Assay."""
-        return Availability(available=True, version="0")
+        return Availability(available=True, version=VERSION)
 
     def prepare(self) -> None:
         """The fault that the environment asks for, if any. onnx is imported when a model is opened."""
@@ -72,19 +76,23 @@ class Faulty:
         options = resolve_options(self.options, flow)
         Misbehaviour(options).at("load")
         inner = None if options["model"] == "identity" else Reference().load(folder, _plain())
-        return FaultyEngine(inner, options)
+        return FaultyEngine(inner, options, burdens.Burden(options))
 
 
 class FaultyEngine:
     """The reference, or the identity, with a fault."""
 
-    def __init__(self, inner: Engine | None, options: dict[str, Option]) -> None:
-        self._inner, self._options = inner, options
+    def __init__(self, inner: Engine | None, options: dict[str, Option], burden: burdens.Burden | None = None) -> None:
+        self._inner, self._options, self._burden = inner, options, burden
+        self._calls = 0
         self._misbehaviour = Misbehaviour(options)
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Right, or false in the way that was asked for."""
-        lying = self._misbehaviour.at("run")
+        self._calls += 1
+        lying = self._calls > int(self._options["after"]) and self._misbehaviour.at("run")
+        if self._burden:
+            self._burden.carry(tensors)
         outputs = self._inner.run(tensors) if self._inner else self._identity(tensors)
         lie: Callable[[dict[str, Tensor]], dict[str, Tensor]] | None = {**LIES, **AT_SIZES}.get(
             str(self._options["fault"])
@@ -104,10 +112,8 @@ class FaultyEngine:
 
     def facts(self) -> BuildFacts:
         """Plain: version, precision, options."""
-        import onnx
-
         return BuildFacts(
-            backend_version=onnx.__version__,
+            backend_version=VERSION,
             precision="float32",
             options={name: str(value) for name, value in self._options.items()},
             delegated=0 if self._options["fault"] in ADMITTED else None,

@@ -1,23 +1,27 @@
-"""Honest samples: warm-up until stable, then every call's wall and CPU seconds, and the peaks of memory."""
+"""Honest samples: warm-up until stable, then every call's wall and CPU seconds, and the peaks and the growth of memory."""
 
 from __future__ import annotations
 
 import gc
+import json
 import shutil
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from assay.core.blank import blank_result
+from assay.core.duel import TAKES
 from assay.core.job import Job
-from assay.core.result import Measurement, Memory, Outcome, Result, Stage
-from assay.errors import UsageError
+from assay.core.result import Measurement, Memory, Outcome, Result, Stage, Work
 from assay.ports import Engine, Tensor
+from assay.worker.batches import at_batch, batch_of
+from assay.worker.bench import channels_last, cold_calls, work_of
 from assay.worker.lower import delegation, load, lower
-from assay.worker.memory import peak_bytes, reset_peak, resident_bytes
+from assay.worker.memory import peak_bytes, reset_peak, resident_bytes, soak
+from assay.worker.operators import operator_times
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
@@ -26,6 +30,10 @@ WINDOW = 5
 STABLE = 0.05
 MAXIMUM_SAMPLES = 4096
 MINIMUM_SAMPLES = 5
+SOAK_SHARE = 0.3
+"""Of the seconds of sampling, on top of them, to see whether memory grows."""
+
+Call = Callable[[], object]
 
 
 def measure(job: Job, stages: Stages) -> Result:
@@ -34,54 +42,57 @@ def measure(job: Job, stages: Stages) -> Result:
     lowered = lower(job, stages)
     if job.keep:
         shutil.copytree(lowered.folder, job.keep)
+        Path(job.keep + TAKES).write_text(json.dumps(lowered.rewritten.takes))
+    feeds = [lowered.rewritten.fed([at_batch(job, inputs, batch)])[0] for batch in job.measuring.batches or (0,)]
     resettable = reset_peak()
     before = resident_bytes()
     engine = load(lowered, job, stages)
     load_peak = peak_bytes() if resettable else 0
     resettable = reset_peak()
+    loaded = resident_bytes()
+    peaks: list[int] = []
     with stages.enter(Stage.MEASURE):
-        inputs = lowered.rewritten.fed(inputs)
-        measurements = tuple(_at_batch(engine, job, inputs, batch) for batch in job.measuring.batches or (0,))
-    run_peak = peak_bytes() if resettable else 0
+        measurements = [_at_batch(engine, job, feed, lambda: peaks.append(peak_bytes())) for feed in feeds]
+        run_peak = max(peaks) if resettable else 0
+        calls, grown = soak(lambda: engine.run(feeds[0]), SOAK_SHARE * job.measuring.seconds)
+        times = operator_times(engine, feeds[0])
+        work = Work()
+        if job.measuring.thorough:
+            measurements += _other_layout(engine, job, feeds[0])
+            work = work_of(lowered.rewritten.model, feeds[0], engine.run(feeds[0]))
     facts = lowered.facts(engine)
     undelegated = delegation(facts)
     return msgspec.structs.replace(
         blank_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
         detail=undelegated,
-        measurements=measurements,
-        memory=Memory(before, load_peak, run_peak),
+        measurements=tuple(measurements),
+        memory=Memory(before, load_peak, run_peak, tuple(calls), tuple(grown) if all(grown) else (), loaded),
         facts=facts,
+        operator_times=times,
+        work=work,
     )
 
 
-def _at_batch(engine: Engine, job: Job, inputs: Sequence[dict[str, Tensor]], batch: int) -> Measurement:
-    feed = _batched(job, inputs, batch) if batch else inputs[0]
-    first = next(iter(feed.values()), np.zeros(1))
+def _at_batch(engine: Engine, job: Job, feed: dict[str, Tensor], settled: Call, layout: str = "") -> Measurement:
     call = lambda: engine.run(feed)  # noqa: E731
     gc.disable()
     try:
-        warmup, stable = _warm_up(call, job.measuring.warmup_s)
-        wall, cpu = _sample(call, job.measuring.seconds)
+        warmup, stable = _warm_up(call, job.measuring.warmup_s, settled)
+        wall, cpu = sample(call, job.measuring.seconds)
+        cold = cold_calls(call, job.measuring.seconds) if job.measuring.thorough else ()
     finally:
         gc.enable()
-    return Measurement(batch or (first.shape[0] if first.ndim else 1), wall, cpu, warmup, stable)
+    return Measurement(batch_of(feed), wall, cpu, warmup, stable, cold, layout)
 
 
-def _batched(job: Job, inputs: Sequence[dict[str, Tensor]], batch: int) -> dict[str, Tensor]:
-    """Samples joined along axis 0, repeated until there are enough."""
-    fixed = [spec for spec in job.case.model.inputs if not spec.shape or isinstance(spec.shape[0], int)]
-    if fixed and any(spec.shape[:1] != (batch,) for spec in fixed):
-        raise UsageError(
-            f"batch {batch}: input '{fixed[0].name}' of model '{job.case.model.name}' has the fixed shape "
-            f"{list(fixed[0].shape)}; measure a model with a symbolic first dimension, or leave the batch sizes out"
-        )
-    rows = sum(sample[job.case.model.inputs[0].name].shape[0] for sample in inputs)
-    chosen = list(inputs) * -(-batch // max(rows, 1))
-    return {name: np.concatenate([sample[name] for sample in chosen])[:batch] for name in inputs[0]}
+def _other_layout(engine: Engine, job: Job, feed: dict[str, Tensor]) -> list[Measurement]:
+    other = channels_last(feed)
+    return [_at_batch(engine, job, other, lambda: None, "channels-last")] if other else []
 
 
-def _warm_up(call: Callable[[], object], budget_s: float) -> tuple[tuple[float, ...], bool]:
-    """Until the medians of the last two windows agree within 5 %, or the budget ends."""
+def _warm_up(call: Call, budget_s: float, settled: Call) -> tuple[tuple[float, ...], bool]:
+    """Until the medians of the last two windows agree within 5 %, or the budget ends. `settled` is called after the first
+    ten calls, or as many as there are: by then an engine has taken the memory that it needs."""
     seconds: list[float] = []
     end = time.perf_counter() + budget_s
     while True:
@@ -89,16 +100,20 @@ def _warm_up(call: Callable[[], object], budget_s: float) -> tuple[tuple[float, 
         call()
         now = time.perf_counter()
         seconds.append(now - begin)
+        if len(seconds) == 2 * WINDOW:
+            settled()
         if len(seconds) >= 2 * WINDOW:
             old = statistics.median(seconds[-2 * WINDOW : -WINDOW])
             new = statistics.median(seconds[-WINDOW:])
             if abs(new - old) <= STABLE * old:
                 return tuple(seconds[-MAXIMUM_SAMPLES:]), True
         if now > end:
+            if len(seconds) < 2 * WINDOW:
+                settled()
             return tuple(seconds[-MAXIMUM_SAMPLES:]), False
 
 
-def _sample(call: Callable[[], object], budget_s: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def sample(call: Call, budget_s: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """At least five calls, then until the budget ends. CPU seconds are the whole process's: backends run in threads of their own."""
     wall: list[float] = []
     cpu: list[float] = []

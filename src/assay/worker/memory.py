@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
+READINGS = 25
 
 
 def peak_bytes() -> int:
@@ -30,6 +33,23 @@ def reset_peak() -> bool:
     except (OSError, AttributeError):
         return False
     return True
+
+
+def soak(call: Callable[[], object], seconds: float, readings: int = READINGS) -> tuple[list[int], list[int]]:
+    """Resident bytes after so many calls, read at equal distances in time: what a leak makes grow. Nothing is kept
+    between the calls but these few numbers."""
+    calls: list[int] = []
+    resident: list[int] = []
+    done, begin = 0, time.perf_counter()
+    for reading in range(1, readings + 1):
+        call()
+        done += 1
+        while time.perf_counter() - begin < seconds * reading / readings:
+            call()
+            done += 1
+        calls.append(done)
+        resident.append(resident_bytes())
+    return calls, resident
 
 
 def _field(name: str) -> int:

@@ -6,12 +6,9 @@ Engines of two environments cannot live in one process, and fresh processes draw
 
 from __future__ import annotations
 
-import os
+import json
 import random
-import select
-import statistics
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -20,61 +17,71 @@ from assay import plugins
 from assay.core.blank import blank_result
 from assay.core.job import Job
 from assay.core.result import Measurement, Result, Stage
-from assay.errors import Lowering
-from assay.ports import Backend
-from assay.worker.duel import BUDGETS, LEAST_CALL_S, LEAST_QUADS, OWN_THREAD, WARM_CALLS
+from assay.ports import Backend, Tensor
+from assay.worker.batches import at_batch, batch_of
+from assay.worker.fight import LEAST_QUADS, Call, Seen, budget_of, repeats_of, take, warm
+from assay.worker.line import DONE, GO, QUIT, Line, OtherFailed
+from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
-PATIENCE_S = 120.0
-"""For the other side to load its engine, or to answer."""
-GO, DONE, QUIT = b"g", b"d", b"q"
-
 
 def turns(job: Job, stages: Stages) -> Result:
-    """`measurements` holds every call in the order taken, seconds per call; `detail` the clock. Raises Lowering where the
+    """`measurements` holds every turn in the order taken, seconds per call; `detail` the clock. Raises OtherFailed where the
     other side does not answer."""
     assert job.turns is not None
-    feed = golden_of(job).inputs[0]
-    with stages.enter(Stage.IMPORT):
-        backend: Backend = plugins.load("assay.backends", job.flow.backend)()
-        backend.prepare()
-    padding = bytearray(random.Random(job.turns.seed).randrange(1, 1 << 18))
-    with stages.enter(Stage.LOAD):
-        engine = backend.load(Path(job.keep), job.flow)
-    with stages.enter(Stage.MEASURE), _Line(Path(job.turns.folder), leads=job.turns.leads) as line:
-        run = engine.run
-        clock, repeats, call_s = _warm(lambda: run(feed))
-        side = _Side(lambda: run(feed), clock, repeats)
-        if job.turns.leads:
-            _lead(side, line, max(call_s, float(line.read_line())), random.Random(job.turns.seed))
-        else:
-            line.write(f"{call_s!r}\n".encode())
-            while line.read(1) == GO:
-                side.take()
-                line.write(DONE)
-    del padding
-    measured = Measurement(1, tuple(side.wall_s), tuple(side.cpu_s))
-    return msgspec.structs.replace(blank_result(job), measurements=(measured,), facts=engine.facts(), detail=clock)
+    with Line(Path(job.turns.folder), leads=job.turns.leads) as line:
+        feed = _feed(job)
+        with stages.enter(Stage.IMPORT):
+            backend: Backend = plugins.load("assay.backends", job.flow.backend)()
+            backend.prepare()
+        padding = bytearray(random.Random(job.turns.seed).randrange(1, 1 << 18))
+        with stages.enter(Stage.LOAD):
+            engine = backend.load(Path(job.keep), job.flow)
+        with stages.enter(Stage.MEASURE):
+            side = _Side(lambda: engine.run(feed))
+            if job.turns.leads:
+                _lead(side, line, random.Random(job.turns.seed))
+            else:
+                _follow(side, line)
+        del padding
+    measured = Measurement(batch_of(feed), tuple(side.seen.wall_s), tuple(side.seen.cpu_s))
+    return msgspec.structs.replace(blank_result(job), measurements=(measured,), facts=engine.facts(), detail=side.clock)
+
+
+def _feed(job: Job) -> dict[str, Tensor]:
+    """The first sample, in the types that the candidate takes: a transform may have changed them."""
+    assert job.turns is not None
+    batch = next(iter(job.measuring.batches), 0)
+    takes = json.loads(Path(job.turns.takes).read_text()) if job.turns.takes else {}
+    return Rewritten(Path(job.case.model.source), takes=takes).fed([at_batch(job, golden_of(job).inputs, batch)])[0]
 
 
 class _Side:
-    def __init__(self, call: Callable[[], object], clock: str, repeats: int) -> None:
-        self._call, self._repeats = call, repeats
-        self._now = time.thread_time if clock == "thread" else time.process_time
-        self.wall_s: list[float] = []
-        self.cpu_s: list[float] = []
+    """This process's engine, warmed up. Both sides use one clock and turns of one length: the leader says which."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self.clock, self.usual_s = warm((call,))
+        self.repeats = repeats_of(self.usual_s, self.clock)
+        self.seen = Seen()
+
+    def agree(self, clock: str, usual_s: float) -> None:
+        """The blunter clock and the longer call are for both."""
+        self.clock = "process" if "process" in (clock, self.clock) else "thread"
+        self.usual_s = max(self.usual_s, usual_s)
+        self.repeats = repeats_of(self.usual_s, self.clock)
 
     def take(self) -> None:
-        begin, cpu = time.perf_counter(), self._now()
-        for _ in range(self._repeats):
-            self._call()
-        self.cpu_s.append((self._now() - cpu) / self._repeats)
-        self.wall_s.append((time.perf_counter() - begin) / self._repeats)
+        """One turn."""
+        take(self._call, self.repeats, time.thread_time if self.clock == "thread" else time.process_time, self.seen)
 
 
-def _lead(side: _Side, line: _Line, call_s: float, chance: random.Random) -> None:
-    end = time.perf_counter() + next(seconds for limit, seconds in BUDGETS if call_s <= limit)
+def _lead(side: _Side, line: Line, chance: random.Random) -> None:
+    clock, usual = line.read_line().split()
+    side.agree(clock, float(usual))
+    line.write(f"{side.clock} {side.usual_s!r}\n".encode())
+    end = time.perf_counter() + budget_of(side.usual_s, side.clock)
     quads = 0
     while quads < LEAST_QUADS or time.perf_counter() < end:
         first = chance.random() < 0.5
@@ -84,51 +91,17 @@ def _lead(side: _Side, line: _Line, call_s: float, chance: random.Random) -> Non
             else:
                 line.write(GO)
                 if line.read(1) != DONE:
-                    raise Lowering("the other engine of the duel failed in its turn")
+                    raise OtherFailed("the other engine of the duel failed in its turn")
         quads += 1
     line.write(QUIT)
 
 
-def _warm(call: Callable[[], object]) -> tuple[str, int, float]:
-    seconds, thread_s, process_s = [], 0.0, 0.0
-    for _ in range(WARM_CALLS):
-        begin, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
-        call()
-        process_s, thread_s = time.process_time() - process, time.thread_time() - thread
-        seconds.append(time.perf_counter() - begin)
-    usual = statistics.median(seconds)
-    clock = "thread" if thread_s >= OWN_THREAD * process_s else "process"
-    return clock, max(1, round(LEAST_CALL_S / max(usual, 1e-7))), usual
-
-
-class _Line:
-    """Two named pipes in a folder, opened for reading and writing so that neither side waits for the other to open."""
-
-    def __init__(self, folder: Path, *, leads: bool) -> None:
-        names = ("to-lead", "to-follow") if leads else ("to-follow", "to-lead")
-        self._in, self._out = (os.open(folder / name, os.O_RDWR) for name in names)
-
-    def __enter__(self) -> _Line:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if error[0] is not None:
-            os.write(self._out, QUIT)
-        os.close(self._in)
-        os.close(self._out)
-
-    def write(self, data: bytes) -> None:
-        os.write(self._out, data)
-
-    def read(self, count: int) -> bytes:
-        if not select.select([self._in], [], [], PATIENCE_S)[0]:
-            raise Lowering(f"the other engine of the duel did not answer within {PATIENCE_S:g} s")
-        return os.read(self._in, count)
-
-    def read_line(self) -> bytes:
-        found = b""
-        while not found.endswith(b"\n"):
-            found += self.read(1)
-            if found == QUIT:
-                raise Lowering("the other engine of the duel failed before its first turn")
-        return found
+def _follow(side: _Side, line: Line) -> None:
+    line.write(f"{side.clock} {side.usual_s!r}\n".encode())
+    clock, usual = line.read_line().split()
+    side.agree(clock, float(usual))
+    while (word := line.read(1)) == GO:
+        side.take()
+        line.write(DONE)
+    if word != QUIT:
+        raise OtherFailed("the other engine of the duel failed in its turn")

@@ -27,7 +27,10 @@ def compare(
     ] = None,
     launches: Annotated[int | None, typer.Option(min=4, help="Fresh pairs of engines at most [20].")] = None,
     seed: Annotated[int, typer.Option(help="Of the inputs, where there is no golden.")] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="Their batch size, where there is no golden.")] = 1,
+    batch: Annotated[
+        list[int] | None, typer.Option(min=1, help="Batch size of a symbolic first dimension. Repeatable: a sweep.")
+    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of both engines.")] = 1,
     policy: Annotated[Path | None, typer.Option(help="Limits, a TOML file.")] = None,
     report: Reports = None,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds in all, importing the backend apart.")] = 600.0,
@@ -44,7 +47,8 @@ def compare(
         floor_percent=floor,
         launches=launches,
         seed=seed,
-        batch=batch,
+        batches=tuple(batch or ()),
+        threads=threads,
         policy=policy,
         reports=tuple(report or ()),
         timeout_s=timeout,

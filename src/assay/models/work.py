@@ -1,0 +1,89 @@
+"""Floating operations of one call, counted from the shapes of an ONNX graph. A multiplication and an addition are two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Shape = tuple[int, ...]
+MOST_BYTES = 1 << 28
+"""Larger models are not looked at: shape inference would take longer than the measurement."""
+
+
+def flops_of(model: Path, inputs: Mapping[str, Shape]) -> tuple[float, int]:
+    """Floating operations, and the bytes of the model's own tensors; (0, 0) for what is not an ONNX file, and no
+    operations where a shape is not known.
+
+    Products count their terms (Gemm, MatMul, Conv, ConvTranspose); every other node counts one operation for each element
+    of the larger of what it takes and gives, and nodes that only move or rename values count none.
+    """
+    if model.suffix != ".onnx" or model.stat().st_size > MOST_BYTES:
+        return 0.0, 0
+    import onnx
+
+    graph_model = onnx.load(model)
+    weights = sum(_bytes(one) for one in graph_model.graph.initializer)
+    shapes = _shapes(graph_model, inputs)
+    total = 0.0
+    for node in graph_model.graph.node:
+        named = {name: shapes.get(name) for name in (*node.input, *node.output) if name}
+        if node.op_type in FREE:
+            continue
+        if any(shape is None for shape in named.values()):
+            return 0.0, weights
+        total += _count(node, {name: shape for name, shape in named.items() if shape is not None})
+    return total, weights
+
+
+_FREE = (
+    "Reshape Transpose Identity Flatten Squeeze Unsqueeze Concat Split Slice Gather GatherElements GatherND Shape Size Cast "
+    "CastLike Constant ConstantOfShape Expand Tile Pad DepthToSpace SpaceToDepth Scatter ScatterElements ScatterND Range Where "
+    "NonZero OneHot"
+)
+FREE = frozenset(_FREE.split())
+"""Nodes that move or rename values: no operation on numbers."""
+
+
+def _count(node: Any, shapes: Mapping[str, Shape]) -> float:
+    given = [shapes[name] for name in node.input if name]
+    made = shapes[node.output[0]]
+    products: dict[str, Callable[[Sequence[Shape], Shape, Any], float]] = {
+        "MatMul": lambda ins, out, _: 2.0 * math.prod(out) * ins[0][-1],
+        "Gemm": lambda ins, out, one: 2.0 * math.prod(out) * ins[0][0 if _attribute(one, "transA") else 1],
+        "Conv": lambda ins, out, _: 2.0 * math.prod(out) * math.prod(ins[1][1:]),
+        "ConvTranspose": lambda ins, out, _: 2.0 * math.prod(ins[0]) * math.prod(ins[1][1:]),
+    }
+    if node.op_type in products and given[0]:
+        return products[node.op_type](given, made, node)
+    return float(max(math.prod(shape) for shape in (*given, made)))
+
+
+def _attribute(node: Any, name: str) -> int:
+    return next((int(one.i) for one in node.attribute if one.name == name), 0)
+
+
+def _shapes(model: Any, inputs: Mapping[str, Shape]) -> dict[str, Shape | None]:
+    import onnx
+
+    for one in model.graph.input:
+        if one.name in inputs and one.type.HasField("tensor_type"):
+            for dim, size in zip(one.type.tensor_type.shape.dim, inputs[one.name], strict=False):
+                dim.dim_value = size
+    try:
+        graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+    except onnx.shape_inference.InferenceError:
+        graph = model.graph
+    known: dict[str, Shape | None] = {one.name: tuple(one.dims) for one in graph.initializer}
+    for info in (*graph.input, *graph.value_info, *graph.output):
+        dims = info.type.tensor_type.shape.dim
+        whole = info.type.tensor_type.HasField("shape") and all(dim.HasField("dim_value") for dim in dims)
+        known[info.name] = tuple(dim.dim_value for dim in dims) if whole else None
+    return known
+
+
+def _bytes(tensor: Any) -> int:
+    import onnx
+
+    return int(onnx.numpy_helper.to_array(tensor).nbytes) if not tensor.external_data else 0

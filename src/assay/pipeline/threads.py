@@ -1,0 +1,26 @@
+"""The number of threads that a person asks for, as the option of each flow's backend."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay import plugins
+from assay.core.flow import Flow
+from assay.errors import UsageError
+from assay.ports import Backend
+
+OPTION = "threads"
+
+
+def threaded(flow: Flow, threads: int) -> Flow:
+    """The flow as it is for one thread, which is every backend's default, or where it names a number itself. Raises
+    UsageError for a backend that has no such option."""
+    if threads == 1 or OPTION in flow.options:
+        return flow
+    backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
+    if OPTION not in {one.name for one in backend.options}:
+        raise UsageError(
+            f"backend {flow.backend!r} has no option {OPTION!r}: it cannot be measured on {threads} threads; "
+            "leave --threads out for it"
+        )
+    return replace(flow, options={**flow.options, OPTION: threads})

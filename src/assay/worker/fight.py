@@ -1,0 +1,146 @@
+"""Launches of two engines in one process, until the rule has its answer or the time is up.
+
+Each launch loads both engines anew, in random order and with random padding in memory, calls them in quadruples ABBA or
+BAAB, and gives one number: the median over blocks of log(candidate / rival) in CPU time. CPU time, because on a shared
+machine the wall clock measures the neighbours.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import random
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from assay.core.digest import value_digest
+from assay.core.duel import DEAD_CLOCK, LATE, Duel, Launch
+from assay.core.job import Job
+from assay.ports import Engine, Tensor
+from assay.stats.blocks import BLOCK_S, TURN_S, block_ratio
+from assay.stats.launches import settled
+
+WARM_CALLS = 3
+LEAST_QUADS = 2
+BUDGETS = ((1e-3, 0.1), (1e-2, 0.2), (math.inf, 0.6))
+"""Seconds of calls up to so many seconds long, and seconds of calling in one launch."""
+LONGER = {"thread": 1.0, "process": 5.0}
+"""By clock, so many times as long: what moves in ticks needs more of them."""
+OWN_THREAD = 0.9
+"""Share of the process's CPU time that the calling thread must use for its own clock to be believed."""
+
+Feed = Mapping[str, Tensor]
+Make = Callable[[], Engine]
+Call = Callable[[], object]
+
+
+@dataclass
+class Seen:
+    """One side's calls in one launch."""
+
+    cpu_s: list[float] = field(default_factory=list)
+    wall_s: list[float] = field(default_factory=list)
+
+
+def fight(own: Make, rival: Make, feed: Feed, job: Job, deadline: float = math.inf) -> Duel:
+    """Launches until the rule decides, its last look is past, or `deadline` (of time.monotonic) has come."""
+    rule = job.speed
+    chance = random.Random(value_digest((job.case, job.flow, job.rival)) + str(time.time_ns()))
+    launches: list[Launch] = []
+    walls: list[tuple[float, float]] = []
+    clock, ended = "", ""
+    gc.disable()
+    try:
+        while len(launches) < rule.looks[-1]:
+            clock, launch, wall = _launch(own, rival, feed, clock, chance)
+            if launch is None:
+                return Duel("", clock=clock, trouble=DEAD_CLOCK)
+            launches.append(launch)
+            walls.append(wall)
+            gc.collect()
+            if len(launches) in rule.looks and settled(launches, rule):
+                break
+            if time.monotonic() > deadline:
+                ended = LATE
+                break
+    finally:
+        gc.enable()
+    own_s, rival_s = (statistics.median(one) for one in zip(*((e.own_s, e.rival_s) for e in launches), strict=True))
+    own_wall_s, rival_wall_s = (statistics.median(one) for one in zip(*walls, strict=True))
+    return Duel(
+        "", tuple(launches), clock, own_s, rival_s, own_wall_s=own_wall_s, rival_wall_s=rival_wall_s, ended=ended
+    )
+
+
+def _launch(
+    own: Make, rival: Make, feed: Feed, clock: str, chance: random.Random
+) -> tuple[str, Launch | None, tuple[float, float]]:
+    engines: dict[str, Engine] = {}
+    load_s: dict[str, float] = {}
+    padding = []
+    for name, make in chance.sample([("own", own), ("rival", rival)], 2):
+        padding.append(bytearray(chance.randrange(1, 1 << 18)))
+        begin = time.perf_counter()
+        engines[name] = make()
+        load_s[name] = time.perf_counter() - begin
+    calls = {name: _call(engine, feed) for name, engine in engines.items()}
+    clock, usual_s = warm(tuple(calls.values()), clock)
+    repeats = repeats_of(usual_s, clock)
+    now = time.thread_time if clock == "thread" else time.process_time
+    seen = {"own": Seen(), "rival": Seen()}
+    end = time.perf_counter() + budget_of(usual_s, clock)
+    quads = 0
+    while quads < LEAST_QUADS or time.perf_counter() < end:
+        first, second = chance.sample(["own", "rival"], 2)
+        for name in (first, second, second, first):
+            take(calls[name], repeats, now, seen[name])
+        quads += 1
+    mine, theirs = seen["own"], seen["rival"]
+    cpu = block_ratio(mine.cpu_s, theirs.cpu_s, BLOCK_S[clock], sums=clock == "process")
+    wall = block_ratio(mine.wall_s, theirs.wall_s, BLOCK_S[clock], sums=clock == "process")
+    walls = (statistics.median(mine.wall_s), statistics.median(theirs.wall_s))
+    if cpu is None or wall is None:
+        return clock, None, walls
+    medians = statistics.median(mine.cpu_s), statistics.median(theirs.cpu_s)
+    return clock, Launch(cpu, wall, math.log(load_s["own"] / load_s["rival"]), quads, *medians), walls
+
+
+def _call(engine: Engine, feed: Feed) -> Call:
+    run = engine.run
+    return lambda: run(feed)
+
+
+def warm(calls: tuple[Call, ...], clock: str = "") -> tuple[str, float]:
+    """Three calls each; from the last of them the clock (if none is given), and the wall seconds of the slowest."""
+    slowest, thread_s, process_s = 0.0, 0.0, 0.0
+    for call in calls:
+        for _ in range(WARM_CALLS - 1):
+            call()
+        wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
+        call()
+        process_s += time.process_time() - process
+        thread_s += time.thread_time() - thread
+        slowest = max(slowest, time.perf_counter() - wall)
+    return clock or ("thread" if thread_s >= OWN_THREAD * process_s else "process"), slowest
+
+
+def budget_of(call_s: float, clock: str) -> float:
+    """Seconds of calling in one launch, for calls of so many seconds."""
+    return next(seconds for limit, seconds in BUDGETS if call_s <= limit) * LONGER[clock]
+
+
+def repeats_of(call_s: float, clock: str) -> int:
+    """Calls in one turn, so that it is long beside what reading the clock costs and blurs."""
+    return max(1, math.ceil(TURN_S[clock] / max(call_s, 1e-7)))
+
+
+def take(call: Call, repeats: int, now: Callable[[], float], seen: Seen) -> None:
+    """One turn: `repeats` calls between two readings, kept as seconds per call."""
+    begin, cpu = time.perf_counter(), now()
+    for _ in range(repeats):
+        call()
+    cpu_s, wall_s = now() - cpu, time.perf_counter() - begin
+    seen.cpu_s.append(cpu_s / repeats)
+    seen.wall_s.append(wall_s / repeats)

@@ -1,0 +1,19 @@
+"""Where the time of one call goes, where the backend can tell: an engine that can has a method `operator_times`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.core.result import OperatorTime
+from assay.ports import Engine, Tensor
+
+
+def operator_times(engine: Engine, feed: Mapping[str, Tensor]) -> tuple[OperatorTime, ...]:
+    """From the backend's own profile; () where it has none. What a profile fails in is no failure of the engine."""
+    tell = getattr(engine, "operator_times", None)
+    if tell is None:
+        return ()
+    try:
+        return tuple(tell(feed))
+    except Exception:  # noqa: BLE001  the profile explains a verdict; it must not change it
+        return ()

@@ -1,0 +1,71 @@
+"""Two processes that take turns: what happens to one of them is told by the other at once, and blamed on the right side."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from assay.core.duel import Rival, SpeedRule
+from assay.core.flow import Flow, Option
+from assay.core.job import Job
+from assay.core.result import Outcome, Result
+from assay.faces.composition import open_house
+from assay.faces.duels import CompareOptions, compare_request
+from assay.pipeline.apart import fight_apart
+from assay.pipeline.compare import plan_duel
+from assay.pipeline.house import House
+from assay.pipeline.reference import record_references
+from assay.testing.faulty import Faulty
+from small_models import linear_model
+
+PLAIN: dict[str, Option] = {"model": "identity", "work_s": 0.002}
+
+
+def _job(options: CompareOptions, house: House) -> Job:
+    (job,) = plan_duel(compare_request(options), house).jobs
+    assert record_references([job], house) == []
+    return replace(job, speed=SpeedRule(looks=(4,)))
+
+
+def _against(fault: str, tmp_path: Path, after: int = 5) -> tuple[Result, float]:
+    """A sound engine against one that was built well, and fails after so many calls."""
+    model = linear_model(tmp_path / "m.onnx")
+    artifact = tmp_path / "artifact"
+    artifact.mkdir()
+    Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
+    with open_house(str(tmp_path / "h")) as house:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
+        bad = Flow("bad", "faulty", {**PLAIN, "fault": fault, "after": after})
+        own = replace(job.flow, options=PLAIN)
+        rival = Rival("bad", bad, job.case.model, str(artifact))
+        begin = time.monotonic()
+        result = fight_apart(replace(job, flow=own, rival=rival), house)
+    return result, time.monotonic() - begin
+
+
+@pytest.mark.parametrize("again", range(2))
+def test_a_side_that_raises_in_its_turn_is_the_one_that_is_named(tmp_path: Path, again: int) -> None:
+    result, _ = _against("raise", tmp_path)
+    assert result.outcome is Outcome.ERROR
+    assert "bad: RuntimeError" in result.detail
+    assert "told to raise" in result.detail
+
+
+def test_a_side_that_dies_in_its_turn_keeps_nobody_waiting(tmp_path: Path) -> None:
+    result, seconds = _against("segfault", tmp_path)
+    assert (result.outcome, result.signal) == (Outcome.CRASH, "SIGSEGV")
+    assert result.detail.startswith("bad: ")
+    assert seconds < 60
+
+
+def test_engines_whose_inputs_a_transform_has_changed_take_turns(tmp_path: Path) -> None:
+    model = linear_model(tmp_path / "m.onnx")
+    with open_house(str(tmp_path / "h")) as house:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime+fp16:io", "onnxruntime+fp16:io")), house)
+        result = fight_apart(job, house)
+    assert result.outcome is Outcome.OK, result.detail
+    assert result.duel is not None
+    assert len(result.duel.launches) == 4
