@@ -32,12 +32,8 @@ def command_inside(command: Sequence[str]) -> list[str]:
 
 
 def data_files() -> dict[str, bytes]:
-    """Files that are made up: the machine's own name users and hosts that are nobody's business."""
-    return {
-        "/etc/passwd": f"nobody:x:{UID}:{UID}:nobody:/tmp:/bin/sh\n".encode(),
-        "/etc/group": f"nogroup:x:{UID}:\n".encode(),
-        "/etc/hosts": b"127.0.0.1 localhost\n::1 localhost\n",
-    }
+    """Files that are made up: the machine's own name hosts that are nobody's business."""
+    return {"/etc/hosts": b"127.0.0.1 localhost\n::1 localhost\n"}
 
 
 def arguments(
@@ -82,6 +78,8 @@ def _environment() -> dict[str, str]:
     return {
         "PATH": ":".join(dict.fromkeys([str(Path(python.program).parent), "/usr/bin", "/bin"])),
         "HOME": "/tmp",
+        "USER": "nobody",
+        "LOGNAME": "nobody",
         "TMPDIR": "/tmp",
         "LANG": "C.UTF-8",
         "MPLBACKEND": "agg",

@@ -15,6 +15,7 @@ import numpy as np
 from assay.core.case import Case, Contract, Inputs, Tolerance
 from assay.core.model import Model
 from assay.errors import AssayError, BadGolden
+from assay.models.golden_samples import Sample
 from assay.models.goldens import read_lock, write_golden
 from assay.models.nested import flatten
 from assay.models.onnx_file import open_model
@@ -62,14 +63,19 @@ def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int]:
     sets = sorted(path.parent.glob("test_data_set_*"), key=_number)
     if not sets:
         return None, 0
-    graph = _graph(path)
-    inputs = [_side(one, "input", _fed(graph)) for one in sets]
-    outputs = [_side(one, "output", list(graph.output)) for one in sets]
+    inputs, outputs = data_sets(path, sets)
     write_golden(
         folder, model=model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set", producer_version="",
         who="published", why="published with the model", created_at="", allow_nan=True,
     )  # fmt: skip
     return folder, len(sets)
+
+
+def data_sets(model: Path, sets: Sequence[Path]) -> tuple[Sequence[Sample], Sequence[Sample]]:
+    """Inputs and outputs of each `test_data_set_N`, by the names of the model. Raises BadGolden."""
+    graph = _graph(model)
+    inputs = [_side(one, "input", _fed(graph)) for one in sets]
+    return inputs, [_side(one, "output", list(graph.output)) for one in sets]
 
 
 def _number(path: Path) -> tuple[int, str]:

@@ -63,11 +63,15 @@ class Measure(_Table):
 
 class Scenario(_Table):
     """A use of a model that the zoo serves: what must be measured, and the least that is accepted. `task` names one of
-    Assay's task metrics ("" for none), with which a claimed accuracy is computed again from the golden sets."""
+    Assay's task metrics ("" for none), with `task_options`, by which a claimed accuracy is computed again: on `dataset`, a
+    folder of the zoo with `inputs.safetensors` (every input of the model, samples on axis 0) and `labels.safetensors`, and
+    without one as the agreement with the outputs of the test data sets."""
 
     name: str
     title: str
     task: str = ""
+    task_options: dict[str, str | int | float | bool] = {}
+    dataset: str = ""
     metric: str
     direction: Literal["higher", "lower"] = "higher"
     minimum: float | None = None

@@ -1,0 +1,71 @@
+"""One notebook of a submission, executed in the sandbox, and what became of it as a check."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
+from assay.ports import Sandbox
+from assay.zoo.check import Check, CheckOutcome
+from assay.zoo.notebook_report import Report, Trouble, read_report
+from assay.zoo.place import Place
+
+
+@dataclass(frozen=True)
+class Executed:
+    """`report` is None where the notebook did not run to its end: then `check` says why."""
+
+    check: Check
+    report: Report | None
+    output: Path
+
+
+def execute(name: str, notebook: str, wanted: str, place: Place, sandbox: Sandbox, output: Path) -> Executed:
+    """Run `notebook`, and keep the file `wanted` ("": none) that it writes."""
+    run = place.policy.run
+    limits = SandboxLimits(
+        seconds=run.seconds, memory_bytes=run.memory_bytes, disk_bytes=run.disk_bytes, processes=run.processes
+    )
+    command = ["python", "-m", "assay.zoo.notebook", "/in/submission", notebook, "/work", *([wanted] if wanted else [])]
+    ended = sandbox.run(command, inputs={"submission": place.folder}, output=output, limits=limits)
+    report = read_report(output)
+    check = _check(name, notebook, ended, report)
+    return Executed(check, report if check.outcome is CheckOutcome.PASSED else None, output)
+
+
+def _check(name: str, notebook: str, ended: Sandboxed, report: Report | None) -> Check:
+    cells = len(report.printed) if report else 0
+    trouble = report.trouble if report else None
+    outcome, sentence = _told(notebook, ended, report, trouble)
+    return Check(
+        name=name,
+        outcome=outcome,
+        sentence=sentence,
+        path=notebook,
+        line=trouble.line if trouble else 0,
+        executed=cells,
+        seconds=ended.seconds,
+        figures={"cells": float(cells), "process_peak_bytes": float(ended.peak_bytes)},
+    )
+
+
+def _told(notebook: str, ended: Sandboxed, report: Report | None, trouble: Trouble | None) -> tuple[CheckOutcome, str]:
+    if ended.ending is Ending.INFRASTRUCTURE:
+        return CheckOutcome.INFRASTRUCTURE, ended.sentence
+    if report is not None and trouble is None and ended.ending is Ending.OK:
+        left = ended.sentence.partition("ended by itself")[2].lstrip("; ")
+        return CheckOutcome.PASSED, f"{len(report.printed)} cells were executed{'; ' + left if left else ''}"
+    if report is None or trouble is None:
+        return CheckOutcome.FAILED, f"{notebook} was not executed to its end: {ended.sentence}"
+    if trouble.kind == "start":
+        said = f" ({ended.sentence})" if ended.ending is not Ending.ERROR else ""
+        told = (
+            f"the kernel of {notebook} did not start{said}; a script of the submission may hide a package that it needs"
+        )
+        return CheckOutcome.UNDECIDED, told
+    where = f"cell {trouble.cell} of {notebook}" if trouble.cell else notebook
+    if trouble.kind == "running":
+        return CheckOutcome.FAILED, f"{where} did not end: {ended.sentence}"
+    more = "" if ended.ending in (Ending.OK, Ending.ERROR) else f" ({ended.sentence})"
+    return CheckOutcome.FAILED, f"{where}: {trouble.sentence}{more}"

@@ -1,0 +1,58 @@
+"""What the execution of a notebook leaves: written inside the sandbox, read outside, and never believed blindly."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+REPORT = "report.json"
+METRIC = "metric.json"
+METRIC_BYTES = 1024 * 1024
+_REPORT_BYTES = 64 * 1024 * 1024
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """`kind` is exception, dead, protocol, empty, start, or running: the cell that was being executed. `cell` counts cells of code
+    from 1, 0 for none; `line` is where it begins in the notebook's file."""
+
+    kind: str
+    cell: int = 0
+    line: int = 0
+    sentence: str = ""
+
+
+class Printed(msgspec.Struct, frozen=True, kw_only=True):
+    """What one cell of code printed and showed, as text."""
+
+    cell: int
+    line: int
+    text: str
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Cells that were executed, in their order; `trouble` None where all of them were."""
+
+    printed: tuple[Printed, ...] = ()
+    trouble: Trouble | None = None
+
+
+def read_report(folder: Path) -> Report | None:
+    """None where there is none that can be read: the code inside may have written anything there."""
+    data = bounded(folder / REPORT, _REPORT_BYTES)
+    try:
+        return msgspec.json.decode(data, type=Report) if data is not None else None
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def bounded(path: Path, most_bytes: int) -> bytes | None:
+    """The contents of a regular file, None where there is none or it is too long. Follows no link."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    with open(descriptor, "rb") as file:
+        data = file.read(most_bytes + 1)
+    return data if len(data) <= most_bytes else None
