@@ -20,6 +20,7 @@ from assay.pipeline.config_text import nearest, read
 from assay.pipeline.provenance import git_commit, this_machine, versions
 from assay.zoo.artifacts.meta import LONGEST_BYTES
 from assay.zoo.check import GROUPS, Check, CheckOutcome
+from assay.zoo.compliance.waivers import apply_waivers
 from assay.zoo.decision import Decision, decide
 from assay.zoo.intake import take_in
 from assay.zoo.manifest import current_folder
@@ -99,7 +100,7 @@ def inspect(
         checks: list[Check] = []
         for group in wanted:
             progress(group, None)
-            found = _closed(group, checks, place) or _run(group, place, tools)
+            found = _waived(group, _closed(group, checks, place) or _run(group, place, tools), place)
             checks += found
             progress(group, found)
         assert place.intake is not None
@@ -139,6 +140,12 @@ def _metadata(path: Path) -> Metadata | None:
         return None  # the checks of artifacts say what is wrong with it
 
 
+def _waived(group: str, checks: list[Check], place: Place) -> list[Check]:
+    if group == "compliance":
+        return checks  # that group does it itself
+    return apply_waivers(checks, place.policy.waivers, place.name, group, datetime.now(UTC).date())
+
+
 def _closed(group: str, before: Sequence[Check], place: Place) -> list[Check]:
     """The group as skipped, where one before it found what makes the model unsafe to open, or where there is none."""
     if group not in _NEEDS:
@@ -165,8 +172,8 @@ def _run(group: str, place: Place, tools: Tools) -> list[Check]:
     try:
         return _group(group)(place, replace(tools, scratch=scratch))
     except ModuleNotFoundError as error:
-        told = f"not executed: {error}"
-        return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
+        told = f"the harness lacks a package: {error}; install assay[zoo]"
+        return [Check(name=f"{group}.all", outcome=CheckOutcome.INFRASTRUCTURE, sentence=told)]
     except Exception as error:  # noqa: BLE001 - whatever it is, it is ours, and must not decline a submission
         told = f"the harness failed, not the submission: {type(error).__name__}: {error}"
         seconds = time.perf_counter() - begin

@@ -10,6 +10,18 @@ import msgspec
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.policy import Waiver
 
+UNTIL = "waived_until"
+"""The figure of a waived check that says until when: judged again later, it fails."""
+
+
+def expired(check: Check, today: date) -> Check:
+    """A recorded check as it counts today: waived no longer where its waiver is over."""
+    until = str(check.figures.get(UNTIL, ""))
+    if check.outcome is not CheckOutcome.WAIVED or not until or until >= today.isoformat():
+        return check
+    words = f"{check.sentence}, which is over"
+    return msgspec.structs.replace(check, outcome=CheckOutcome.FAILED, sentence=words)
+
 
 def apply_waivers(
     checks: Sequence[Check], waivers: Sequence[Waiver], model: str, group: str, today: date
@@ -27,7 +39,8 @@ def _waived(check: Check, waivers: Sequence[Waiver], today: date) -> Check:
     for one in fitting:
         if one.expires >= today:
             words = f"{check.sentence} (waived until {one.expires} by {one.signed}: {one.reason})"
-            return msgspec.structs.replace(check, outcome=CheckOutcome.WAIVED, sentence=words)
+            figures = {**check.figures, UNTIL: one.expires.isoformat()}
+            return msgspec.structs.replace(check, outcome=CheckOutcome.WAIVED, sentence=words, figures=figures)
     for one in fitting:
         words = f"{check.sentence} (a waiver signed by {one.signed} expired on {one.expires})"
         return msgspec.structs.replace(check, sentence=words)
