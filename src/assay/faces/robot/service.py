@@ -101,6 +101,7 @@ class Service:
 
     def close(self) -> None:
         """Of a service that was not started."""
+        self.source.end()
         self.queue.database.close()
         os.close(self._lock)
 

@@ -42,6 +42,10 @@ class ForgeHttp:
         named = {"user-agent": "assay-zoo-robot", **(headers or {})}
         self._client = httpx.Client(timeout=_TIMEOUT_S, follow_redirects=False, headers=named)
 
+    def end(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
     def get(self, path: str, **parameters: str | int) -> Any:
         return self.send("GET", path, parameters=parameters).json()
 

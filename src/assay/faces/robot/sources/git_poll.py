@@ -40,5 +40,8 @@ class GitPoll:
     def close(self, submission: Submission) -> None:
         """The branch stays: it is the submitter's."""
 
+    def end(self) -> None:
+        """git keeps no connection."""
+
     def _head(self, branch: str, sha: str) -> Head:
         return Head(sha=sha, branch=branch, ref=f"refs/heads/{branch}")

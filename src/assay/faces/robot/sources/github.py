@@ -65,6 +65,10 @@ class Github:
         if pull and pull["state"] == "open" and pull["head"]["sha"] == submission.sha:
             self._http.send("PATCH", f"/repos/{self.repository}/pulls/{submission.number}", {"state": "closed"})
 
+    def end(self) -> None:
+        self._http.end()
+        self._us.end()
+
     def credentials(self, address: str) -> Mapping[str, str]:
         """Variables for git."""
         return basic_authorization(address, "x-access-token", self._us.token())

@@ -26,6 +26,9 @@ class TokenHolder:
     def token(self, fresh: bool = False) -> str:  # noqa: ARG002 - there is but one
         return self._token
 
+    def end(self) -> None:
+        """Its connection is that of the others."""
+
     def login(self) -> str:
         """The name under which its comments stand."""
         self._login = self._login or str(self._http().get("/user")["login"])
@@ -52,6 +55,9 @@ class App:
                 self._token = str(given["token"])
                 self._until = datetime.fromisoformat(given["expires_at"].replace("Z", "+00:00")).timestamp()
             return self._token
+
+    def end(self) -> None:
+        self._http.end()
 
     def login(self) -> str:
         self._login = self._login or f"{self._http.get('/app')['slug']}[bot]"

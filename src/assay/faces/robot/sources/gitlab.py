@@ -63,6 +63,9 @@ class Gitlab:
         if one and one["state"] == "opened" and one["sha"] == submission.sha:
             self._http.send("PUT", f"{self._at}/merge_requests/{submission.number}", {"state_event": "close"})
 
+    def end(self) -> None:
+        self._http.end()
+
     def credentials(self, address: str) -> Mapping[str, str]:
         """Variables for git."""
         return basic_authorization(address, "oauth2", self._token)

@@ -43,3 +43,7 @@ class Source(Protocol):
     def close(self, submission: Submission) -> None:
         """The submission is in the zoo: its request is done."""
         ...
+
+    def end(self) -> None:
+        """The robot stops: give connections back."""
+        ...
