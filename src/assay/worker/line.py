@@ -28,6 +28,11 @@ class Line:
     def __init__(self, folder: Path, *, leads: bool) -> None:
         names = ("to-lead", "to-follow") if leads else ("to-follow", "to-lead")
         self._path = folder / names[0]
+        try:
+            (folder / f"{names[1]}-was-here").touch(exist_ok=False)
+        except FileExistsError:
+            # Whoever launches repeats a crash once: nobody is left to take turns with.
+            raise OtherFailed("the other process of the duel is gone: this launch cannot be repeated") from None
         self._in, self._out = (os.open(folder / name, os.O_RDWR) for name in names)
 
     def __enter__(self) -> Line:
