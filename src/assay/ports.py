@@ -62,6 +62,9 @@ class Engine(Protocol):
         before any: what is known then is all that is recorded of an engine that cannot be run here."""
         ...
 
+    # `operator_times(tensors) -> tuple[OperatorTime, ...]` may stand here too, where the backend can tell where the time of
+    # one call goes: it explains why an engine is slower.
+
 
 class Backend(Protocol):
     """Lowers models. The class is instantiated without arguments; importing its module must not import the library.

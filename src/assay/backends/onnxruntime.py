@@ -6,17 +6,18 @@ import itertools
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from assay.backends.availability import installed
 from assay.backends.failures import onnxruntime_failure, unusable_artifact
-from assay.backends.onnxruntime_profile import placements_of, swallowing
+from assay.backends.onnxruntime_profile import placements_of, swallowing, times_of
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
 from assay.core.flow import Flow, Option
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import BuildFacts, OperatorTime, Placement
 from assay.errors import InvalidModel, Unsupported
 from assay.models.nested import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -32,6 +33,8 @@ _LEVELS = {
 }
 _numbers = itertools.count()
 _KEPT = "kept-optimized-"
+PROFILED_CALLS, PROFILE_S = 20, 0.5
+"""What a profile of operators takes at most; two calls at least."""
 
 
 class OnnxRuntime:
@@ -185,6 +188,21 @@ class OnnxRuntimeEngine:
             undelegated=tuple(sorted({one.operator for one in placements if one.device != _PROVIDER})),
             options=options,
         )
+
+    def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
+        """From the profile of some calls, in a session of their own: profiling costs time."""
+        options = _session_options(self._level, self._threads)
+        _profile_into(options, tempfile.gettempdir())
+        session = _session(self._path, options)
+        end = time.perf_counter() + PROFILE_S
+        for call in range(PROFILED_CALLS):
+            if self._nested:
+                self._run_nested(session, tensors)
+            else:
+                _run(session, tensors, plain=self._plain)
+            if call and time.perf_counter() > end:
+                break
+        return times_of(_end_profile(session))
 
     def _profile(self) -> tuple[Placement, ...]:
         if not self._events:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Container
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN
 from assay.backends.placements import count
-from assay.core.result import Placement
+from assay.core.result import OperatorTime, Placement
 
 # Profiles name element types as protobuf does, without "tensor()".
 _NAMES = {key.removeprefix("tensor(").rstrip(")"): name for key, name in {**PLAIN, **EXTENSION}.items()}
@@ -27,6 +29,20 @@ def placements_of(profile: bytes, swallowed: Container[str] = ()) -> tuple[Place
     events = [event for event in json.loads(profile) if _is_kernel(event)]
     nodes = {(event["name"].removesuffix(_SUFFIX), event["args"].get("node_index")): event["args"] for event in events}
     return count(_row(args, name in swallowed) for (name, _), args in nodes.items())
+
+
+def times_of(profile: bytes) -> tuple[OperatorTime, ...]:
+    """Median seconds of each node over the calls of the profile, its first call apart where there are more."""
+    taken: dict[tuple[str, Any], list[dict[str, Any]]] = defaultdict(list)
+    for event in json.loads(profile):
+        if _is_kernel(event):
+            taken[event["name"].removesuffix(_SUFFIX), event["args"].get("node_index")].append(event)
+    found = []
+    for (name, _), events in taken.items():
+        operator = str(events[0]["args"]["op_name"])
+        seconds = 1e-6 * median(float(event["dur"]) for event in events[1:] or events)
+        found.append(OperatorTime(name, operator, seconds, _precision(operator, events[0]["args"])))
+    return tuple(found)
 
 
 def swallowing(optimized: Path) -> frozenset[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import msgspec
@@ -18,7 +20,7 @@ from assay.backends.placements import count
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import BuildFacts, OperatorTime, Placement
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -48,6 +50,8 @@ _EXTENSION = {
 }
 _CASTS = ("Convert", "FakeQuantize")
 _REFORMATS = ("Reorder",)
+PROFILED_CALLS, PROFILE_S = 20, 0.5
+"""What a profile of operators takes at most; two calls at least, of which the first does not count."""
 _HINTS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
@@ -73,7 +77,8 @@ class OpenVINO:
         OptionSpec("threads", 1, help="threads of one inference"),
     )
     flows = (
-        Flow(name="openvino-f32", backend="openvino"),
+        # It has no kernels for double on a CPU, and converts (2026.4).
+        Flow(name="openvino-f32", backend="openvino", allowances=("double-in-float32",)),
         Flow(name="openvino-bf16", backend="openvino", options={"precision": "bfloat16"}, precision="bfloat16"),
         Flow(name="openvino-int8", backend="openvino", transforms=("int8-nncf",), precision="int8"),
     )
@@ -113,7 +118,7 @@ class OpenVINO:
         except (OSError, msgspec.DecodeError, RuntimeError) as error:
             raise unusable_artifact("openvino", openvino.__version__.partition("-")[0], error) from error
         try:
-            return OpenVINOEngine(compiled, options, declared)
+            return OpenVINOEngine(compiled, options, declared, folder / _ARTIFACT)
         except RuntimeError as error:
             raise openvino_failure(str(error)) from error
 
@@ -121,7 +126,10 @@ class OpenVINO:
 class OpenVINOEngine:
     """One compiled model and one request. Outputs carry the ONNX names, in the model's order."""
 
-    def __init__(self, compiled: Any, options: dict[str, Option], declared: Declared) -> None:
+    def __init__(
+        self, compiled: Any, options: dict[str, Option], declared: Declared, saved: Path | None = None
+    ) -> None:
+        self._saved = saved
         self._compiled, self._options, self._declared = compiled, options, declared
         self._inputs = _specs(compiled.inputs, declared.inputs)
         self._outputs = [spec.name for spec in _specs(compiled.outputs, declared.outputs)]
@@ -144,6 +152,34 @@ class OpenVINOEngine:
         """The compiled model as one file; it belongs to this version of openvino and this kind of processor."""
         (folder / _ARTIFACT).write_bytes(self._compiled.export_model().getvalue())
         (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
+
+    def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
+        """From the plug-in's performance counters, in a copy of the engine that has them: counting costs time."""
+        import openvino
+
+        config = {
+            "PERF_COUNT": True,
+            "INFERENCE_NUM_THREADS": self._compiled.get_property("INFERENCE_NUM_THREADS"),
+            "INFERENCE_PRECISION_HINT": self._compiled.get_property("INFERENCE_PRECISION_HINT"),
+        }
+        if self._saved is None:
+            return ()
+        blob = self._saved.read_bytes()
+        engine = OpenVINOEngine(openvino.Core().import_model(blob, _DEVICE, config), self._options, self._declared)
+        taken: dict[tuple[str, str, str], list[float]] = {}
+        end = time.perf_counter() + PROFILE_S
+        for call in range(PROFILED_CALLS):
+            engine.run(tensors)
+            for one in engine._request.get_profiling_info() if call else ():
+                if one.real_time.total_seconds() > 0.0:
+                    key = (one.node_name, one.node_type, one.exec_type)
+                    taken.setdefault(key, []).append(one.real_time.total_seconds())
+            if call and time.perf_counter() > end:
+                break
+        return tuple(
+            OperatorTime(name, kind, median(seconds), _NAMES.get(how.rpartition("_")[2], how))
+            for (name, kind, how), seconds in taken.items()
+        )
 
     def facts(self) -> BuildFacts:
         """`precision` is what the property says after compiling; placements are the nodes of the executed graph."""
