@@ -48,7 +48,7 @@ def _(folder: Path) -> None:
 
 
 @broken(
-    "slower-than-before", "a new version that is slower than the accepted one", "performance.previous", previous=True,
+    "slower-than-before", "a new version that is slower than the accepted one", "performance.slower", previous=True,
     costly=True,
 )  # fmt: skip
 def _(folder: Path) -> None:

@@ -52,10 +52,9 @@ def plan_duel(request: CompareRequest, house: House) -> Run:
     run_id = new_run_id(now)
     names = _names(request)
     wanted = [
-        ModelRequest(path=path, flows=(flow,), name=name, inputs=request.inputs)
-        for path, flow, name in zip(
-            (request.new, request.old), (request.new_flow, request.old_flow), names, strict=True
-        )
+        ModelRequest(path=request.new, flows=(request.new_flow,), name=names[0], inputs=request.inputs),
+        # It is fed what the new one is fed: a golden is bound to one model, which may not be this one.
+        ModelRequest(path=request.old, flows=(request.old_flow,), name=names[1]),
     ]
     for one in wanted:
         check_source(one.path)

@@ -64,9 +64,11 @@ def _execute(path: Path, out: Path) -> Report:
     trouble: Trouble | None
     lines = _first_lines(text, notebook.cells)
     number = 0
+    process: Any = None
     running = Trouble(kind="start", sentence="the kernel did not start")
     try:
         with client.setup_kernel():
+            process = getattr(getattr(client.km, "provisioner", None), "process", None)
             for index, cell in enumerate(notebook.cells):
                 if cell.cell_type != "code":
                     continue
@@ -80,7 +82,7 @@ def _execute(path: Path, out: Path) -> Report:
         told = f"{error.ename}: {_one_line(error.evalue)}" if error.evalue else str(error.ename)
         trouble = msgspec.structs.replace(running, kind="exception", sentence=told)
     except DeadKernelError:
-        trouble = msgspec.structs.replace(running, kind="dead", sentence=f"the kernel died{_cause(client)}")
+        trouble = msgspec.structs.replace(running, kind="dead", sentence=f"the kernel died{_cause(process)}")
     except Exception as error:  # noqa: BLE001 - the kernel is a stranger's, and may answer anything
         trouble = msgspec.structs.replace(
             running, kind="protocol", sentence=f"{type(error).__name__}: {_one_line(str(error))}"
@@ -108,9 +110,8 @@ def _text(outputs: list[Any]) -> str:
     return "".join(parts)[-TEXT:]
 
 
-def _cause(client: Any) -> str:
-    """The signal that killed the kernel, where its parent knows."""
-    process = getattr(getattr(client.km, "provisioner", None), "process", None)
+def _cause(process: Any) -> str:
+    """The signal that killed the kernel."""
     code = process.poll() if process is not None else None
     if code is None or code >= 0:
         return "" if code is None else f" (exit code {code})"

@@ -58,7 +58,7 @@ def against_previous(place: Place, inputs: Path, tools: Tools) -> Iterator[Check
     outcome = CheckOutcome.INFRASTRUCTURE if ours else _OUTCOMES.get(verdict.word, CheckOutcome.UNDECIDED)
     yield _check(
         outcome,
-        f"against {before.version}, which is served now: {verdict.reason}",
+        f"the version that is served now is {before.version}; {verdict.reason.replace(str(request.old), before.version)}",
         executed=1 if outcome in _OUTCOMES.values() else 0,
         seconds=time.perf_counter() - begin,
         observed=verdict.observed,
