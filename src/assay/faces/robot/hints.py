@@ -75,7 +75,7 @@ FORGES: dict[str, Forge] = {"github": Github(), "gitlab": Gitlab()}
 
 def _numbered(table: object, key: str) -> Hint | None:
     number = table.get(key) if isinstance(table, dict) else None
-    return Hint(number=number) if isinstance(number, int) and 0 < number < 2**31 else None
+    return Hint(number=number) if type(number) is int and 0 < number < 2**31 else None
 
 
 def _bytes(secret: Secret) -> bytes:

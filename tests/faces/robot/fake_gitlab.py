@@ -1,0 +1,112 @@
+"""GitLab's API v4 as its documentation describes it, for the parts that the robot uses. Shapes are cut down from recorded answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+TOKEN, ROBOT, PROJECT = "glpat-0001", {"id": 42, "username": "assay"}, "zoo/models"
+_FINAL = ("success", "failed", "canceled")
+
+
+@dataclass
+class FakeGitlab:
+    requests: dict[int, dict[str, Any]] = field(default_factory=dict)
+    statuses: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    notes: list[dict[str, Any]] = field(default_factory=list)
+    log: list[tuple[str, str]] = field(default_factory=list)
+
+    def add_request(self, number: int, sha: str, *, pipeline: int = 0, target: str = "main") -> None:
+        self.requests[number] = {
+            "iid": number, "state": "opened", "sha": sha, "source_branch": f"patch-{number}", "target_branch": target,
+            "title": "A model", "author": {"id": 7, "username": "octocat"},
+            "web_url": f"https://gitlab.example/{PROJECT}/-/merge_requests/{number}",
+            "head_pipeline": {"id": pipeline, "sha": sha} if pipeline else None,
+        }  # fmt: skip
+
+    def app(self) -> Starlette:
+        at = "/api/v4/projects/{project}"
+        routes = [
+            Route("/api/v4/user", self._user),
+            Route(f"{at}/merge_requests", self._requests),
+            Route(f"{at}/merge_requests/{{number:int}}", self._request, methods=["GET", "PUT"]),
+            Route(f"{at}/merge_requests/{{number:int}}/notes", self._notes, methods=["GET", "POST"]),
+            Route(f"{at}/merge_requests/{{number:int}}/notes/{{id:int}}", self._note, methods=["PUT"]),
+            Route(f"{at}/statuses/{{sha}}", self._status, methods=["POST"]),
+        ]
+        return Starlette(routes=[_Guarded(self, route) for route in routes])
+
+    async def _user(self, request: Request) -> Response:
+        return JSONResponse(ROBOT)
+
+    async def _requests(self, request: Request) -> Response:
+        wanted = (request.query_params["state"], request.query_params["target_branch"])
+        found = [one for one in self.requests.values() if (one["state"], one["target_branch"]) == wanted]
+        return _paged(request, found)
+
+    async def _request(self, request: Request) -> Response:
+        one = self.requests.get(request.path_params["number"])
+        if one is None:
+            return JSONResponse({"message": "404 Not found"}, 404)
+        if request.method == "PUT" and (await request.json())["state_event"] == "close":
+            one["state"] = "closed"
+        return JSONResponse(one)
+
+    async def _notes(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        if request.method == "GET":
+            return _paged(request, [one for one in self.notes if one["number"] == number])
+        body = (await request.json())["body"]
+        self.notes.append({"id": 70 + len(self.notes), "number": number, "body": body, "author": ROBOT})
+        return JSONResponse(self.notes[-1], 201)
+
+    async def _note(self, request: Request) -> Response:
+        note = next(one for one in self.notes if one["id"] == request.path_params["id"])
+        note["body"] = (await request.json())["body"]
+        return JSONResponse(note)
+
+    async def _status(self, request: Request) -> Response:
+        told = await request.json()
+        if (
+            told["state"] not in ("pending", "running", "success", "failed", "canceled")
+            or len(told["description"]) > 255
+        ):
+            return JSONResponse({"message": "state does not have a valid value"}, 400)
+        key = (request.path_params["sha"], told["name"])
+        before = self.statuses.get(key, {}).get("state", "")
+        # The state machine of GitLab: not to the state it is in, not back to pending.
+        if before == told["state"] or (before == "running" and told["state"] == "pending"):
+            words = f'Cannot transition status via :run from :{before} (Reason(s): Status cannot transition via "run")'
+            return JSONResponse({"message": words}, 400)
+        self.statuses[key] = told
+        return JSONResponse({"id": 1, **told}, 201)
+
+
+class _Guarded(Route):
+    """A route that wants the token."""
+
+    def __init__(self, fake: FakeGitlab, route: Route) -> None:
+        async def endpoint(request: Request) -> Response:
+            fake.log.append((request.method, request.url.path))
+            if request.headers.get("private-token") != TOKEN:
+                return JSONResponse({"message": "401 Unauthorized"}, 401)
+            if request.path_params.get("project", PROJECT) not in (PROJECT, "zoo%2Fmodels"):
+                return JSONResponse({"message": "404 Project Not Found"}, 404)
+            answer: Response = await route.endpoint(request)
+            return answer
+
+        path = route.path.replace("{project}", "{project:path}")
+        super().__init__(path, endpoint, methods=list(route.methods or ()))
+
+
+def _paged(request: Request, rows: list[Any]) -> Response:
+    size, page = int(request.query_params.get("per_page", 20)), int(request.query_params.get("page", 1))
+    headers = {}
+    if page * size < len(rows):
+        headers["link"] = f'<{request.url.include_query_params(page=page + 1)}>; rel="next"'
+    return JSONResponse(rows[(page - 1) * size : page * size], headers=headers)
