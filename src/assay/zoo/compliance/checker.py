@@ -10,7 +10,7 @@ from assay.zoo.compliance.finding import Area, Finding
 
 _AREAS = (
     (re.compile(r"[Uu]nrecognized attribute|[Rr]equired attribute|[Aa]ttribute '"), Area.ATTRIBUTE),
-    (re.compile(r"external|should be stored in|escapes|symlink|hard link", re.I), Area.MODEL),
+    (re.compile(r"external|should be stored in|escapes|outside the directory|symlink|hard link", re.I), Area.MODEL),
     (re.compile(r"[Ff]unction"), Area.FUNCTION),
     (re.compile(r"Bad node spec|No Op registered|No opset import|deprecated"), Area.NODE),
     (re.compile(r"ir_version|opset_import|metadata|model with IR|training", re.I), Area.MODEL),

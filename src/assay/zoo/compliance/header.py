@@ -64,7 +64,7 @@ def _opsets(model: ModelProto, request: Request) -> Iterator[Finding]:
     for domain, version in imports:
         name = shown(domain or "ai.onnx")
         if version < 1:
-            yield _found("opset-version", f"domain {name} is imported at opset {version}, and the first is 1")
+            yield _found("opset-import", f"domain {name} is imported at opset {version}, and the first is 1")
         elif version > newest.get(domain, version):
             yield _found(
                 "opset-version",

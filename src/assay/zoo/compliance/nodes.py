@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from onnx.defs import OpSchema
 
 Functions = dict[Signature, "FunctionProto"]
+_VERSIONS = 2**31
+"""onnx reads the version of an operator set as a 32-bit number."""
 
 
 def check_nodes(everything: Sequence[Scope], functions: Functions, domains: Collection[str]) -> Iterator[Finding]:
@@ -35,7 +37,7 @@ def schema_of(node: NodeProto, opsets: dict[str, int]) -> OpSchema | None:
 
     domain = domain_of(node.domain)
     version = opsets.get(domain, 0)
-    if not 0 < version < 2**31:
+    if not 0 < version < _VERSIONS:
         return None
     try:
         return defs.get_schema(node.op_type, version, domain)
@@ -62,8 +64,8 @@ def _operator(node: NodeProto, scope: Scope, who: str, allowed: set[str]) -> Ite
         return
     missing = list(_imported(node, scope, who))
     yield from missing
-    if missing:
-        return
+    if missing or not 0 < scope.opsets.get(domain, 0) < _VERSIONS:
+        return  # told of the header
     schema = schema_of(node, scope.opsets)
     version = scope.opsets[domain]
     if schema is None and domain in _known_domains():
@@ -84,7 +86,7 @@ def _operator(node: NodeProto, scope: Scope, who: str, allowed: set[str]) -> Ite
 
 def _imported(node: NodeProto, scope: Scope, who: str) -> Iterator[Finding]:
     domain = domain_of(node.domain)
-    if domain not in scope.opsets:
+    if domain not in scope.opsets and (scope.opsets or scope.function is not None):
         by = "the model" if scope.function is None else f"function {shown(scope.function.name)}"
         area = Area.NODE if scope.function is None else Area.FUNCTION
         told = f"{who}: {by} imports no opset of domain {shown(domain or 'ai.onnx')}; import it"

@@ -17,7 +17,7 @@ from assay.zoo.compliance.finding import Area, Finding
 from assay.zoo.compliance.functions import check_functions, functions_of
 from assay.zoo.compliance.header import check_header
 from assay.zoo.compliance.indices import check_indices
-from assay.zoo.compliance.inference import infer, slim
+from assay.zoo.compliance.inference import expanded, infer
 from assay.zoo.compliance.loops import check_loops, nested
 from assay.zoo.compliance.names import check_names
 from assay.zoo.compliance.nodes import check_nodes
@@ -35,6 +35,8 @@ HARMLESS = {
     "ir-version", "allocation", "loop", "custom-domain",
 }  # fmt: skip
 """Kinds after which what onnx infers of the model still means something."""
+COSTLY = {"allocation", "loop"}
+"""Kinds after which following values may not end."""
 _LARGEST_FULL = 200_000_000
 """Bytes of a model that the full check copies; strict inference has looked at larger ones already."""
 
@@ -47,6 +49,7 @@ class Desk:
     findings: list[Finding] = field(default_factory=list)
     model: ModelProto | None = None
     everything: list[Scope] = field(default_factory=list)
+    expanded: ModelProto | None = None
     inferred: ModelProto | None = None
 
     @property
@@ -104,20 +107,31 @@ def data(desk: Desk) -> Iterator[Finding]:
 
 def checker(desk: Desk) -> Iterator[Finding]:
     """What the lint has told already is not told again in other words: the checker stops at its first error."""
-    if desk.model is None:
-        return
-    told = {one.area for one in desk.failures if one.kind not in HARMLESS}
-    yield from (one for one in check_with_onnx(desk.path) if one.area not in told)
+    if desk.model is not None and desk.sound():
+        told = {one.area for one in desk.failures}
+        yield from (one for one in check_with_onnx(desk.path) if one.area not in told)
+
+
+def bounds(desk: Desk) -> Iterator[Finding]:
+    """Shapes first, and what they cost: everything after may depend on their being small."""
+    if desk.model is not None and desk.sound():
+        desk.expanded = expanded(desk.model, desk.path.parent)
+        yield from _inferred(desk, propagate=False)
 
 
 def inference(desk: Desk) -> Iterator[Finding]:
-    if desk.model is None or not desk.sound():
-        return
-    inferred = infer(slim(desk.model, desk.path.parent))
+    if desk.expanded is not None and desk.sound() and not any(one.kind in COSTLY for one in desk.failures):
+        yield from _inferred(desk, propagate=True)
+
+
+def _inferred(desk: Desk, *, propagate: bool) -> Iterator[Finding]:
+    assert desk.expanded is not None
+    inferred = infer(desk.expanded, propagate=propagate)
     yield from inferred.findings
     for known in _all_known(inferred.model):
         yield from check_loops(known, desk.request)
-        yield from check_allocation(known, desk.request)
+        if not any(one.kind == "allocation" and one.area is Area.GRAPH for one in desk.failures):
+            yield from check_allocation(known, desk.request)
         yield from check_indices(known)
     desk.inferred = inferred.model
 
@@ -126,7 +140,7 @@ def full(desk: Desk) -> Iterator[Finding]:
     from onnx import TensorProto
 
     external = any(one.tensor.data_location == TensorProto.EXTERNAL for one in tensors_of(desk.everything))
-    if desk.inferred is not None and desk.sound() and not external and desk.path.stat().st_size <= _LARGEST_FULL:
+    if desk.inferred is not None and not desk.failures and not external and desk.path.stat().st_size <= _LARGEST_FULL:
         yield from full_check(desk.path)
 
 
@@ -141,6 +155,7 @@ STEPS: dict[str, Step] = {
     "structure": structure,
     "data": data,
     "onnx.checker": checker,
+    "bounds": bounds,
     "inference": inference,
     "full check": full,
     "execution": execution,

@@ -143,7 +143,7 @@ def _sparse(sparse: SparseTensorProto, what: str, request: Request) -> Iterator[
         return
     if dense > request.allocation_bytes:
         limit = f"this zoo allows {request.allocation_bytes}"
-        yield Finding(Area.GRAPH, "allocation", f"{what} has shape {told(dims)}: {dense} bytes when dense, {limit}")
+        yield Finding(Area.GRAPH, "sparse", f"{what} has shape {told(dims)}: {dense} bytes when dense, {limit}")
     if not sparse.values.name:
         yield Finding(Area.GRAPH, "sparse", f"{what}: its values have no name, so that no node can use it")
     shape = list(sparse.indices.dims)
