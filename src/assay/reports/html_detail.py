@@ -9,10 +9,12 @@ from assay.core.repro import repro_line
 from assay.core.result import Applied, Comparison, Histogram, Result
 from assay.core.run import Run
 from assay.core.verdict import Verdict
+from assay.judge.operator_changes import differences
 from assay.reports import figures_text as text
 from assay.reports.html_latency import latency
 from assay.reports.plain import one_line, plain, shortened
 from assay.reports.rows import Entry, Row
+from assay.reports.sweep import curve, operators, sweep
 
 Pairs = list[list[str]]
 LOG_LIMIT = 20_000
@@ -66,6 +68,10 @@ def _result(result: Result) -> dict[str, object]:
         ],
         "taskMetrics": _metrics(result.task_metrics),
         "measurements": [latency(measurement) for measurement in result.measurements],
+        "sweep": _sweep(result),
+        "curve": curve(result),
+        "costs": [[one_line(cell) for cell in row] for row in operators(result)],
+        "changes": [one_line(one) for one in differences(result.rival_facts, result.facts)] if result.duel else [],
         "build": _build(result),
         "placements": [
             [one_line(p.operator), one_line(p.device), one_line(p.precision), one_line(p.role), str(p.count)]
@@ -118,6 +124,11 @@ def _histogram(found: Histogram | None) -> dict[str, object] | None:
     if found is None or not found.counts:
         return None
     return {"edges": [text.number(edge) for edge in found.edges], "counts": list(found.counts)}
+
+
+def _sweep(result: Result) -> dict[str, object] | None:
+    header, lines = sweep(result)
+    return {"header": list(header), "rows": lines} if lines else None
 
 
 def _metrics(metrics: Mapping[str, float]) -> Pairs:

@@ -14,6 +14,7 @@ from assay.core.verdict import Judgement, Word
 from assay.reports import figures_text as text
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, headline, rows, run_verdicts
+from assay.reports.sweep import OPERATORS, columns, latencies, operators, sweep
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,6 +34,8 @@ ROWS_SHOWN = 60
 FAILURES_SHOWN = 40
 NARROWEST_CASE = 18
 GAP = 3
+SWEEP_SHOWN = 3
+"""Batch sizes of a measurement from which on they are a sweep; of a duel, two are."""
 # Left out in this order where the screen is too narrow for all.
 OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs")
 
@@ -177,6 +180,7 @@ def _failure(console: Console, run: Run, entry: Entry) -> None:
             console.print(f"  node: {one_line(result.node)}", soft_wrap=True)
         for warning in result.warnings[:3]:
             console.print(f"  warning: {one_line(warning)}", soft_wrap=True)
+        _tables(console, result)
     # One line whatever the width: it is there to be copied.
     console.print(f"  {one_line(repro_line(run, entry.asked))}", style="dim", soft_wrap=True)
 
@@ -185,9 +189,26 @@ def _duels(console: Console, found: Sequence[Row]) -> None:
     """What a duel found is an answer even where nothing is wrong."""
     for row in found:
         for entry in row.entries:
-            if entry.word in QUIET and entry.result is not None and entry.result.duel is not None:
+            result = entry.result
+            if entry.word in QUIET and result is not None and (result.duel or len(latencies(result)) >= SWEEP_SHOWN):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
-                console.print(f"  {one_line(entry.reason)}", soft_wrap=True)
+                if result.duel:
+                    console.print(f"  {one_line(entry.reason)}", soft_wrap=True)
+                _tables(console, result)
+
+
+def _tables(console: Console, result: Result) -> None:
+    """A sweep over batch sizes, and where a slower engine loses its time."""
+    header, lines = sweep(result)
+    if len(lines) >= (2 if result.duel else SWEEP_SHOWN):
+        _plain(console, columns(header, lines))
+    if told := operators(result):
+        _plain(console, columns(OPERATORS, told))
+
+
+def _plain(console: Console, lines: Sequence[str]) -> None:
+    for line in lines:
+        console.print(f"  {line}", soft_wrap=True)
 
 
 def _end(console: Console, run: Run, found: Sequence[Row], judgement: Judgement, recorded: int) -> None:

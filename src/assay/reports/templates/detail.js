@@ -73,6 +73,14 @@ function task(entry) {
   if (some(entry.taskMetrics)) parts.push(...titled("What users mean by the same answer", pairs(entry.taskMetrics)));
   parts.push(...comparisons(entry.comparisons));
   parts.push(...entry.measurements.flatMap(measurement));
+  if (entry.sweep) {
+    parts.push(...titled("Batch sizes", table(entry.sweep.header, entry.sweep.rows, 1)));
+    parts.push(make("div", { class: "plots" }, curvePlot("Latency in ms", entry.curve, 1), curvePlot("Throughput per second", entry.curve, 2)));
+  }
+  if (some(entry.costs)) {
+    parts.push(...titled("Where the time goes, old engine and new", table(["difference", "operator", "name", "before", "after", "what changed"], entry.costs)));
+  }
+  if (some(entry.changes)) parts.push(...titled("What changed in the engine", make("p", {}, entry.changes.join(", "))));
   if (some(entry.stages)) parts.push(...titled("Stages", stageBars(entry.stages)));
   if (some(entry.build)) parts.push(...titled("What was built", pairs(entry.build)));
   if (some(entry.placements)) parts.push(...titled("Where operators ran", table(["operator", "device", "precision", "role", "count"], entry.placements, 4)));

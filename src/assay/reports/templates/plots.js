@@ -1,4 +1,4 @@
-// Two plots in SVG: a histogram with given edges, and raw latencies in the order taken.
+// Plots in SVG: a histogram with given edges, raw latencies in the order taken, a figure against the batch size.
 function draw(name, attributes = {}, text = null) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -99,4 +99,33 @@ function latencyPlot({ points, lines, count, stretch, batch, scale }) {
   const note = stretch > 1 ? `, least and greatest of every ${stretch} calls` : "";
   const kind = scale.log ? ", log scale" : "";
   return figure(`Latency of each call in ms${kind}, batch ${batch}, ${count} calls in the order taken${note}`, image);
+}
+
+// Both axes are logarithmic: twice the batch is one step, and what scales with it is a straight line.
+function curvePlot(caption, { points, knee }, column) {
+  const [width, height, left, right, top, bottom] = [420, 200, 58, 14, 12, 34];
+  const values = points.map((point) => point[column]);
+  const room = (Math.max(...values) / Math.min(...values)) ** 0.08 * 1.05;
+  const scale = { low: Math.min(...values) / room, high: Math.max(...values) * room };
+  scale.log = scale.high > 3 * scale.low;
+  const on = scale.log ? Math.log10 : (value) => value;
+  const [first, last] = [Math.log2(points[0][0]), Math.log2(points[points.length - 1][0])];
+  const x = (batch) => left + 8 + ((Math.log2(batch) - first) / (last - first)) * (width - left - right - 16);
+  const y = (value) => top + ((on(scale.high) - on(value)) / (on(scale.high) - on(scale.low))) * (height - top - bottom);
+  const told = points.map((point) => `batch ${point[0]}: ${Number(point[column].toPrecision(3))}`).join("; ");
+  const image = picture(width, height, `${caption} against the batch size. ${told}${knee ? `; knee at ${knee}` : ""}`);
+  for (const [value, text] of ticks(scale)) {
+    image.append(draw("path", { class: "axis", d: `M${left} ${y(value)}H${width - right}` }));
+    image.append(draw("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, text));
+  }
+  if (knee) {
+    image.append(draw("path", { class: "p90", d: `M${x(knee)} ${top}V${height - bottom}` }));
+    image.append(draw("text", { x: x(knee) + 4, y: top + 10, class: "line-name" }, "knee"));
+  }
+  image.append(draw("path", { class: "curve", d: `M${points.map((point) => `${x(point[0]).toFixed(1)} ${y(point[column]).toFixed(1)}`).join("L")}` }));
+  points.forEach((point) => {
+    image.append(draw("circle", { class: "bar-mark", cx: x(point[0]), cy: y(point[column]), r: 3 }));
+    image.append(draw("text", { x: x(point[0]), y: height - 8, "text-anchor": "middle" }, String(point[0])));
+  });
+  return figure(`${caption} against the batch size`, image);
 }

@@ -1,0 +1,103 @@
+"""Latency and throughput against the batch size, and where a slower engine loses its time: the same rows for every report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.core.duel import Duel
+from assay.core.result import Result
+from assay.judge.duels import percent
+from assay.judge.operator_changes import explained
+from assay.reports import figures_text as text
+from assay.reports.plain import one_line
+from assay.stats.knee import knee
+from assay.stats.percentiles import percentile
+from assay.stats.summary import mean
+
+Rows = list[list[str]]
+MEASURED = ("batch", "latency", "p90", "throughput", "")
+FOUGHT = ("batch", "latency", "throughput", "rival's latency", "CPU time", "")
+OPERATORS = ("difference", "operator", "name", "before", "after", "what changed")
+OPERATORS_SHOWN = 10
+KNEE = "knee: the greatest throughput for its latency"
+
+
+def latencies(result: Result) -> dict[int, float]:
+    """Wall seconds per call by batch size: medians of the measurements, or of a duel's candidate."""
+    if result.duel is not None:
+        duels = (result.duel, *result.more_duels)
+        return {one.batch: one.own_wall_s for one in duels if one.launches and one.own_wall_s > 0.0}
+    found = {one.batch: percentile(one.wall_s, 50.0) for one in result.measurements if not one.layout}
+    return {batch: seconds for batch, seconds in sorted(found.items()) if seconds}
+
+
+def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:
+    """Header and rows, one for each batch size; no rows where there are not several."""
+    seconds = latencies(result)
+    if len(seconds) < 2:
+        return (), []
+    best = knee(seconds)
+    if result.duel is not None:
+        fought = {one.batch: one for one in (result.duel, *result.more_duels)}
+        return FOUGHT, [_fought(fought[batch], taken, best) for batch, taken in sorted(seconds.items())]
+    slow = {one.batch: percentile(one.wall_s, 90.0) for one in result.measurements if not one.layout}
+    rows = [
+        [str(batch), text.milliseconds(taken), text.milliseconds(slow[batch]), _rate(batch, taken), _mark(batch, best)]
+        for batch, taken in seconds.items()
+    ]
+    return MEASURED, rows
+
+
+def _fought(seen: Duel, taken: float, best: int | None) -> list[str]:
+    change = f"{percent(mean([one.cpu for one in seen.launches])):+.1f} %"
+    return [
+        str(seen.batch),
+        text.milliseconds(taken),
+        _rate(seen.batch, taken),
+        text.milliseconds(seen.rival_wall_s),
+        change,
+        _mark(seen.batch, best),
+    ]
+
+
+def _rate(batch: int, seconds: float) -> str:
+    return f"{text.number(batch / seconds)}/s"
+
+
+def _mark(batch: int, best: int | None) -> str:
+    return KNEE if batch == best else ""
+
+
+def operators(result: Result) -> Rows:
+    """Of a duel whose two engines were profiled: the largest differences first, as told by `OPERATORS`."""
+    return [
+        [
+            f"{1e3 * one.delta_s:+.3g} ms",
+            one.operator,
+            one.name,
+            _side(one.before_s),
+            _side(one.after_s),
+            one.what,
+        ]
+        for one in (explained(result) if result.duel is not None else ())[:OPERATORS_SHOWN]
+    ]
+
+
+def _side(seconds: float | None) -> str:
+    return "-" if seconds is None else text.milliseconds(seconds)
+
+
+def curve(result: Result) -> dict[str, object] | None:
+    """For the page's plot: [batch, milliseconds, items per second] of each size, and the knee; None without a sweep."""
+    seconds = latencies(result)
+    if len(seconds) < 2:
+        return None
+    points = [[batch, 1e3 * taken, batch / taken] for batch, taken in sorted(seconds.items())]
+    return {"points": points, "knee": knee(seconds)}
+
+
+def columns(header: Sequence[str], rows: Rows) -> list[str]:
+    """Lines of text in columns; names of strangers keep to their line."""
+    table = [[one_line(cell) for cell in row] for row in (header, *rows)]
+    wide = [max(len(row[place]) for row in table) for place in range(len(header))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip() for row in table]

@@ -1,0 +1,68 @@
+"""Growth with an interval, the knee of a sweep, stored samples, and when no more launches are needed."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from assay.core.duel import Launch, SpeedRule
+from assay.stats.knee import knee
+from assay.stats.launches import settled
+from assay.stats.slope import slope
+from assay.stats.stored import decide_stored
+
+RULE = SpeedRule()
+
+
+def test_a_leak_is_told_with_an_interval_that_holds_it() -> None:
+    chance = random.Random(1)
+    calls = [40.0 * n for n in range(1, 26)]
+    found = slope(calls, [1e8 + 100.0 * at + chance.gauss(0, 500) for at in calls])
+    assert found is not None
+    assert found.low < 100.0 < found.high
+    assert found.value == pytest.approx(100.0, rel=0.02)
+
+
+def test_one_stair_at_the_start_is_no_growth() -> None:
+    found = slope(list(range(25)), [1e8] + [1.1e8] * 24)
+    assert found is not None
+    assert (found.value, found.low) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("points", [[1.0] * 7, [math.nan] * 9])
+def test_too_few_points_or_none_tell_nothing(points: list[float]) -> None:
+    assert slope(list(range(len(points))), points) is None
+    assert slope([3.0] * 9, list(range(9))) is None
+
+
+def test_the_knee_lies_where_a_call_costs_as_much_as_its_items() -> None:
+    taken = {batch: 8e-3 + 1e-3 * batch for batch in (1, 2, 4, 8, 16, 32)}
+    assert knee(taken) == 8
+
+
+def test_no_knee_where_it_lies_beyond_or_cannot_be_seen() -> None:
+    assert knee({1: 1e-3, 2: 1e-3, 4: 1e-3}) is None
+    assert knee({1: 1e-3, 2: 2e-3}) is None
+
+
+@pytest.mark.parametrize(("factor", "word"), [(1.0, "same"), (1.3, "slower"), (0.7, "faster"), (1.09, "inconclusive")])
+def test_samples_of_another_day_give_a_coarse_answer(factor: float, word: str) -> None:
+    chance = random.Random(2)
+    now, then = ([scale * math.exp(chance.gauss(0, 0.02)) for _ in range(12)] for scale in (factor * 1e-3, 1e-3))
+    assert decide_stored(now, then, RULE).word == word
+
+
+def test_too_few_of_them_give_none() -> None:
+    assert decide_stored([1e-3] * 3, [1e-3] * 12, RULE).word == "inconclusive"
+
+
+def _launches(count: int, load: float) -> list[Launch]:
+    return [Launch(cpu=0.0, wall=0.0, load=load + (0.2 if n % 2 else -0.2), quads=5) for n in range(count)]
+
+
+def test_launches_go_on_while_loading_looks_slower_and_is_not_surely_so() -> None:
+    assert settled(_launches(4, 0.0), RULE)
+    assert not settled(_launches(4, math.log(2)), RULE)
+    assert settled(_launches(8, math.log(2)), RULE)
