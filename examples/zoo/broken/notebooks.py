@@ -36,37 +36,37 @@ def _(folder: Path) -> None:
         replace(folder / name, claim[1], "0.9999")
 
 
-@broken("notebook-fails", "a validation notebook that ends in an exception", "accuracy.notebook", costly=True)
+@broken("notebook-fails", "a validation notebook that ends in an exception", "accuracy.validation", costly=True)
 def _(folder: Path) -> None:
     _validation(folder, "raise ValueError('the data set has moved')")
 
 
-@broken("notebook-dies", "a validation notebook that kills its kernel", "accuracy.notebook", costly=True)
+@broken("notebook-dies", "a validation notebook that kills its kernel", "accuracy.validation", costly=True)
 def _(folder: Path) -> None:
     _validation(folder, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)")
 
 
-@broken("notebook-never-ends", "a validation notebook that never ends", "accuracy.notebook", zoo=SOON, costly=True)
+@broken("notebook-never-ends", "a validation notebook that never ends", "accuracy.validation", zoo=SOON, costly=True)
 def _(folder: Path) -> None:
     _validation(folder, "while True:\n    pass")
 
 
-@broken("notebook-opens-network", "a notebook that fetches its data at run time", "accuracy.notebook", costly=True)
+@broken("notebook-opens-network", "a notebook that fetches its data at run time", "accuracy.validation", costly=True)
 def _(folder: Path) -> None:
     _validation(folder, "import socket\nsocket.create_connection(('192.0.2.1', 443), timeout=3)")
 
 
-@broken("notebook-reads-secret", "a notebook that needs a secret of the machine", "accuracy.notebook", costly=True)
+@broken("notebook-reads-secret", "a notebook that needs a secret of the machine", "accuracy.validation", costly=True)
 def _(folder: Path) -> None:
     _validation(folder, "import os\ntoken = os.environ['ASSAY_ZOO_TEST_SECRET']")
 
 
-@broken("notebook-reads-machine", "a notebook that reads the password file", "accuracy.notebook", costly=True)
+@broken("notebook-reads-machine", "a notebook that reads the password file", "accuracy.validation", costly=True)
 def _(folder: Path) -> None:
     _validation(folder, "from pathlib import Path\nPath('/etc/passwd').read_text()")
 
 
-@broken("notebook-writes-model", "a notebook that replaces the model under test", "accuracy.notebook", costly=True)
+@broken("notebook-writes-model", "a notebook that replaces the model under test", "accuracy.validation", costly=True)
 def _(folder: Path) -> None:
     _validation(
         folder,
@@ -75,13 +75,13 @@ def _(folder: Path) -> None:
     )
 
 
-@broken("notebook-fills-memory", "a notebook that takes all memory", "accuracy.notebook", costly=True,
+@broken("notebook-fills-memory", "a notebook that takes all memory", "accuracy.validation", costly=True,
         zoo=("[run]", "memory_bytes = 1_500_000_000"))  # fmt: skip
 def _(folder: Path) -> None:
     _validation(folder, "held = []\nwhile True:\n    held.append(bytearray(b'x') * (64 << 20))")
 
 
-@broken("notebook-fills-disk", "a notebook that fills the disk", "accuracy.notebook", costly=True,
+@broken("notebook-fills-disk", "a notebook that fills the disk", "accuracy.validation", costly=True,
         zoo=("[run]", "disk_bytes = 100_000_000"))  # fmt: skip
 def _(folder: Path) -> None:
     _validation(
@@ -90,7 +90,7 @@ def _(folder: Path) -> None:
     )
 
 
-@broken("notebook-forks", "a notebook that forks without end", "accuracy.notebook", zoo=SOON, costly=True)
+@broken("notebook-forks", "a notebook that forks without end", "accuracy.validation", zoo=SOON, costly=True)
 def _(folder: Path) -> None:
     _validation(folder, "import os, time\nwhile True:\n    if os.fork() == 0:\n        time.sleep(60)")
 
