@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -20,21 +21,32 @@ from assay.suites.cache import cache_folder
 from assay.suites.torch_case import Answer, Asked, TorchCase, key_of, listed
 
 DONE = "made.msgpack"
+SUFFIX = {"onnx": ".onnx", "torch": ".pt2"}
 LIMIT_S = 600.0
 """For one case: a large model on a busy machine."""
 
 
-def make_cases(suite: str, authored: Sequence[TorchCase], *, seed: int, workers: int) -> Iterator[tuple[Case, str]]:
+@dataclass(frozen=True)
+class Kind:
+    """Who makes the cases: a module that answers an `Asked` a line, and the digest of what it does beside the case."""
+
+    module: str = "assay.suites.torch_make"
+    version: str = ""
+
+
+def make_cases(
+    suite: str, authored: Sequence[TorchCase], *, seed: int, workers: int, kind: Kind = Kind()
+) -> Iterator[tuple[Case, str]]:
     """Each case with its files on disk, or with the reason why it has none; in the order given.
 
     Raises UsageError where torch is missing.
     """
-    versions = _versions()
+    versions = _versions() | ({"made": kind.version} if kind.version else {})
     root = cache_folder(suite)
     asked = [Asked(case, seed, str(_folder(root, key_of(case, seed, versions)))) for case in authored]
     answers = {one.case.name: found for one in asked if (found := _known(one)) is not None}
     todo = [one for one in asked if one.case.name not in answers]
-    for one, answer in _made(todo, workers or os.cpu_count() or 1) if todo else ():
+    for one, answer in _made(todo, workers or os.cpu_count() or 1, kind) if todo else ():
         if answer.final:
             _keep(one, answer)
         answers[one.case.name] = answer
@@ -72,19 +84,20 @@ def _case(asked: Asked, answer: Answer) -> tuple[Case, str]:
     case = listed(asked.case, asked.seed)
     if answer.model is None:
         return case, answer.reason or "no reason was given"
-    model = msgspec.structs.replace(answer.model, source=f"{asked.folder}/model.onnx")
+    model = msgspec.structs.replace(answer.model, source=f"{asked.folder}/model{SUFFIX[answer.model.format]}")
     inputs = msgspec.structs.replace(case.inputs, golden=f"{asked.folder}/golden")
     return msgspec.structs.replace(case, model=model, inputs=inputs), ""
 
 
-def _made(todo: Sequence[Asked], workers: int) -> Iterator[tuple[Asked, Answer]]:
+def _made(todo: Sequence[Asked], workers: int, kind: Kind) -> Iterator[tuple[Asked, Answer]]:
     """In the order they end. A process that dies takes one case with it."""
     waiting: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
     ended: queue.SimpleQueue[tuple[Asked, Answer]] = queue.SimpleQueue()
     for one in todo:
         waiting.put(one)
     threads = [
-        threading.Thread(target=_serve, args=(waiting, ended), daemon=True) for _ in range(min(workers, len(todo)))
+        threading.Thread(target=_serve, args=(waiting, ended, kind), daemon=True)
+        for _ in range(min(workers, len(todo)))
     ]
     for thread in threads:
         waiting.put(None)
@@ -95,16 +108,18 @@ def _made(todo: Sequence[Asked], workers: int) -> Iterator[tuple[Asked, Answer]]
         thread.join()
 
 
-def _serve(waiting: queue.SimpleQueue[Asked | None], ended: queue.SimpleQueue[tuple[Asked, Answer]]) -> None:
+def _serve(
+    waiting: queue.SimpleQueue[Asked | None], ended: queue.SimpleQueue[tuple[Asked, Answer]], kind: Kind
+) -> None:
     maker = None
     while (one := waiting.get()) is not None:
-        maker = maker or _Maker()
+        maker = maker or _Maker(kind)
         answer = maker.make(one)
         if answer is None:
             died = f"the process that exports it died ({maker.end()})"
             answer = Answer(reason=died, final=False)
             if not maker.served:
-                _give_up(died, one, waiting, ended)
+                _give_up(died, one, waiting, ended, kind)
             maker = None
         ended.put((one, answer))
     if maker:
@@ -112,10 +127,14 @@ def _serve(waiting: queue.SimpleQueue[Asked | None], ended: queue.SimpleQueue[tu
 
 
 def _give_up(
-    died: str, one: Asked, waiting: queue.SimpleQueue[Asked | None], ended: queue.SimpleQueue[tuple[Asked, Answer]]
+    died: str,
+    one: Asked,
+    waiting: queue.SimpleQueue[Asked | None],
+    ended: queue.SimpleQueue[tuple[Asked, Answer]],
+    kind: Kind,
 ) -> None:
     """A process that dies on its first case in a row twice would die on all: the rest is answered without one."""
-    maker = _Maker()
+    maker = _Maker(kind)
     died_again = maker.make(one) is None
     maker.end()
     if not died_again:
@@ -126,12 +145,12 @@ def _give_up(
 
 
 class _Maker:
-    """One process of `assay.suites.torch_make`."""
+    """One process of the module that makes cases."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: Kind) -> None:
         self.served = 0
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "assay.suites.torch_make"],
+            [sys.executable, "-m", kind.module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

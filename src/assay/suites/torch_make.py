@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import warnings
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ import numpy as np
 from assay.core.dtype import numpy_dtype
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
+from assay.models.sources import open_source
 from assay.suites.draw import draw
 from assay.suites.torch_case import Answer, Asked, TorchCase
 
@@ -31,6 +33,11 @@ OPSET = 18
 
 
 def main() -> None:
+    serve(_make)
+
+
+def serve(make: Callable[[Asked, Path], None]) -> None:
+    """`make` writes the files of a case into an empty folder: a model and its golden."""
     import logging
 
     import torch
@@ -42,18 +49,19 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what libraries print must not look like an answer
     for line in sys.stdin.buffer:
-        answers.write(msgspec.json.encode(_answer(msgspec.json.decode(line, type=Asked))) + b"\n")
+        answers.write(msgspec.json.encode(_answer(msgspec.json.decode(line, type=Asked), make)) + b"\n")
 
 
-def _answer(asked: Asked) -> Answer:
+def _answer(asked: Asked, make: Callable[[Asked, Path], None]) -> Answer:
     final = Path(asked.folder)
     final.parent.mkdir(parents=True, exist_ok=True)
     own = Path(tempfile.mkdtemp(dir=final.parent))
     try:
-        _make(asked, own)
+        make(asked, own)
         if not final.exists():
             own.rename(final)
-        model = msgspec.structs.replace(open_model(final / "model.onnx"), name=asked.case.name.partition("/")[2])
+        (path,) = final.glob("model.*")
+        model = msgspec.structs.replace(open_source(path), name=asked.case.name.partition("/")[2])
         answer = Answer(model)
     except Exception as error:  # noqa: BLE001  whatever the exporter raises is why this case cannot be made
         answer = Answer(reason=_said(error))
@@ -75,12 +83,12 @@ def _make(asked: Asked, folder: Path) -> None:
 
     case = asked.case
     arrays = {one.name: draw(one, seed=asked.seed, case=case.name) for one in case.inputs}
-    torch.manual_seed(_number(f"{asked.seed}/{case.name}"))
+    torch.manual_seed(number_of(f"{asked.seed}/{case.name}"))
     module = build(case).eval().to(_torch_dtype(case.dtype))
-    inputs = tuple(_tensor(array) for array in arrays.values())
+    inputs = tuple(as_tensor(array) for array in arrays.values())
     with torch.no_grad():
         double = copy.deepcopy(module).double()
-        expected = _flat(double(*(one.double() if one.is_floating_point() else one for one in inputs)))
+        expected = flat(double(*(one.double() if one.is_floating_point() else one for one in inputs)))
         program = torch.export.export(module, inputs, dynamic_shapes=_dynamic(case), strict=False)
         names = [f"out{place}" for place in range(len(expected))]
         exported = torch.onnx.export(
@@ -140,13 +148,13 @@ def _dynamic(case: TorchCase) -> Any:
     return (tuple({0: torch.export.Dim.DYNAMIC} for _ in case.inputs),)
 
 
-def _flat(value: Any) -> list[Any]:
+def flat(value: Any) -> list[Any]:
     if isinstance(value, tuple | list):
-        return [one for part in value for one in _flat(part)]
+        return [one for part in value for one in flat(part)]
     return [value] if value is not None else []
 
 
-def _tensor(array: np.ndarray[Any, Any]) -> Any:
+def as_tensor(array: np.ndarray[Any, Any]) -> Any:
     import torch
 
     if array.dtype == numpy_dtype("bfloat16"):
@@ -160,7 +168,7 @@ def _torch_dtype(name: str) -> Any:
     return getattr(torch, name)
 
 
-def _number(text: str) -> int:
+def number_of(text: str) -> int:
     import hashlib
 
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")

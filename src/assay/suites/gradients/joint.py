@@ -1,0 +1,152 @@
+"""A module and its derivative as one function of tensors, and finite differences of it in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MARGIN = 1e-3
+"""No kink may lie nearer to any element than this: rounding to float32 must not step over one."""
+STEP = 1e-6
+"""Of central differences: their error is about STEP**2 + 1e-16 / STEP, times the scale of the function."""
+AGREE = 1e-6
+"""Of the directional derivative, relative to the sum of the sizes of its terms."""
+DIRECTIONS = 3
+
+
+@dataclass(frozen=True)
+class Joint:
+    """`function(*inputs, *weights)` gives the outputs, then their derivatives; `given` names the extra inputs with their
+    shapes, `outputs` the results. `parameters` are baked in."""
+
+    function: Callable[..., tuple[Any, ...]]
+    given: tuple[tuple[str, tuple[int, ...]], ...]
+    outputs: tuple[str, ...]
+
+
+def floating(inputs: Sequence[Any]) -> list[int]:
+    """The places of the inputs that have derivatives: whole numbers and truth values are declared to have none."""
+    return [place for place, one in enumerate(inputs) if one.is_floating_point()]
+
+
+def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: bool) -> Joint:
+    """Vector-Jacobian products for every differentiable input and parameter; for `second`, then the derivative of their
+    product with another vector, by the inputs. Raises ValueError for a module of which nothing has a derivative."""
+    import torch
+
+    parameters = {name: one.detach() for name, one in module.named_parameters()}
+    places = floating(inputs)
+    outputs = [one for one in flat(module(*inputs)) if one.is_floating_point()]
+    by_inputs = [
+        place
+        for place, one in zip(places, _first(module, parameters, inputs, places)[1], strict=False)
+        if one is not None
+    ]
+    if not by_inputs:
+        raise ValueError("no input has a derivative")
+    by_parameters = (
+        []
+        if second
+        else [
+            name
+            for name, one in zip(parameters, _first(module, parameters, inputs, places)[1][len(places) :], strict=True)
+            if one is not None
+        ]
+    )
+    vectors = [(f"v{place}", tuple(one.shape)) for place, one in enumerate(outputs)]
+    others = [(f"w{place}", tuple(inputs[place].shape)) for place in by_inputs] if second else []
+
+    def function(*values: Any) -> tuple[Any, ...]:
+        own = list(values[: len(inputs)])
+        pushed, pulled = values[len(inputs) : len(inputs) + len(vectors)], values[len(inputs) + len(vectors) :]
+        for place in by_inputs:
+            own[place] = own[place].detach().requires_grad_()
+        learned = {name: parameters[name].detach().requires_grad_(name in by_parameters) for name in parameters}
+        with torch.enable_grad():
+            found = [
+                one for one in flat(torch.func.functional_call(module, learned, tuple(own))) if one.is_floating_point()
+            ]
+            reached = [(one, v) for one, v in zip(found, pushed, strict=True) if one.requires_grad]
+            sources = [*(own[place] for place in by_inputs), *(learned[name] for name in by_parameters)]
+            first = torch.autograd.grad(
+                [one for one, _ in reached], sources, [v for _, v in reached], create_graph=second
+            )
+            twice = () if not second else torch.autograd.grad(
+                [one for one in first if one.requires_grad],
+                sources,
+                [w for one, w in zip(first, pulled, strict=True) if one.requires_grad],
+                allow_unused=True, materialize_grads=True,
+            )  # fmt: skip
+        return tuple(one.detach() for one in (*found, *first, *twice))
+
+    told = [names[place] for place in by_inputs]
+    return Joint(
+        function,
+        (*vectors, *others),
+        (
+            *(f"out{place}" for place in range(len(outputs))),
+            *(f"grad_{name}" for name in told),
+            *(f"grad_{name.replace('.', '_')}" for name in by_parameters),
+            *(f"second_{name}" for name in (told if second else ())),
+        ),
+    )
+
+
+def _first(
+    module: Any, parameters: dict[str, Any], inputs: Sequence[Any], places: Sequence[int]
+) -> tuple[list[Any], list[Any]]:
+    """Outputs, and the derivative of their sum by each floating input and each parameter (None: it has none)."""
+    import torch
+
+    own = [one.detach().requires_grad_() if place in places else one for place, one in enumerate(inputs)]
+    learned = {name: one.detach().requires_grad_() for name, one in parameters.items()}
+    with torch.enable_grad():
+        found = [
+            one for one in flat(torch.func.functional_call(module, learned, tuple(own))) if one.is_floating_point()
+        ]
+        reached = [one.sum() for one in found if one.requires_grad]
+        sources = [*(own[place] for place in places), *learned.values()]
+        if not reached:
+            return found, [None] * len(sources)
+        return found, list(torch.autograd.grad(reached, sources, allow_unused=True))
+
+
+def flat(value: Any) -> list[Any]:
+    """The tensors of whatever a module returns."""
+    if isinstance(value, tuple | list):
+        return [one for part in value for one in flat(part)]
+    return [value] if value is not None else []
+
+
+def disagreement(
+    scalar: Callable[[Sequence[Any]], float],
+    gradients: Sequence[Any],
+    point: Sequence[Any],
+    directions: Sequence[Sequence[Any]],
+) -> str:
+    """Where finite differences contradict the gradients of `scalar` at `point`: "" nowhere.
+
+    Central differences first; where they disagree, five points (Abramowitz and Stegun 25.3.6), which err by the fourth power
+    of the step. The same five points as far apart as the margin see a kink that is too near.
+    """
+    for direction in directions:
+        parts = [(one * along).sum() for one, along in zip(gradients, direction, strict=True)]
+        told = float(sum(parts))
+        scale = float(sum((one * along).abs().sum() for one, along in zip(gradients, direction, strict=True))) + 1e-3
+
+        def at(step: float, along: Sequence[Any] = direction) -> float:
+            return scalar([one + step * way for one, way in zip(point, along, strict=True)])
+
+        central = (at(STEP) - at(-STEP)) / (2 * STEP)
+        near = central if abs(central - told) <= AGREE * scale else _five(at, 1e-4)
+        if not abs(near - told) <= AGREE * scale:
+            return f"the derivative along a direction is {told:.9g}, finite differences say {near:.9g}"
+        far = _five(at, MARGIN)
+        if not abs(far - told) <= 1e3 * AGREE * scale:
+            return f"a kink is within {MARGIN} of the inputs: {told:.9g} here, {far:.9g} around"
+    return ""
+
+
+def _five(at: Callable[[float], float], step: float) -> float:
+    return (at(-2 * step) - 8 * at(-step) + 8 * at(step) - at(2 * step)) / (12 * step)

@@ -1,0 +1,86 @@
+"""Gradients: what is right passes the finite differences, what is wrong or too near to a kink makes no case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.suites.gradients import NOT_DIFFERENTIABLE, SMOOTH, authored
+from assay.suites.operators import TABLES
+from assay.suites.torch_case import Asked
+
+torch = pytest.importorskip("torch")
+
+
+def test_every_operator_is_differentiated_or_declared_to_have_no_derivative() -> None:
+    floats = {one.name for one in TABLES if "float32" in one.dtypes}
+    names = {name.partition("/")[2].partition("-")[0] for name in authored()}
+    assert floats == names | NOT_DIFFERENTIABLE
+    assert not names & NOT_DIFFERENTIABLE
+    assert names >= SMOOTH
+    assert {name.rpartition("-")[2] for name in authored()} == {"vjp", "second"}
+    assert len(authored()) >= 500
+
+
+class _Squared(torch.autograd.Function):  # type: ignore[misc,name-defined,unused-ignore]
+    """x * x, whose backward forgets a factor of 1.001."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 2.002 * x * grad
+
+
+class _Module(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Any) -> Any:
+        return self.function(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "values", "told"),
+    [
+        (torch.tanh, (0.3, -1.2, 2.0), ""),
+        (torch.relu, (0.3, -1.2, 2.0), ""),
+        (_Squared.apply, (0.3, -1.2, 2.0), "finite differences say"),
+        (torch.relu, (0.3, 1e-4, -2.0), "a kink is within"),
+    ],
+)
+def test_finite_differences_see_a_wrong_gradient_and_a_near_kink(
+    function: Any, values: tuple[float, ...], told: str
+) -> None:
+    from assay.suites.gradients.build import _checked
+    from assay.suites.gradients.joint import joint
+
+    inputs = [torch.tensor(values, dtype=torch.float64)]
+    own = joint(_Module(function), ["x"], inputs, second=False)
+    found = _checked(own, inputs, 3, second=False)
+    assert told in found
+    assert bool(told) == bool(found)
+
+
+def test_the_program_gives_outputs_and_both_derivatives(tmp_path: Path) -> None:
+    from assay.models.goldens import read_golden
+    from assay.models.program import open_program
+    from assay.suites.gradients.build import make
+
+    case = authored()["gradients/tanh-float32-20-second"]
+    make(Asked(case, 0, ""), tmp_path)
+    program = open_program(tmp_path / "model.pt2")
+    assert [one.name for one in program.inputs] == ["x", "v0", "w0"]
+    assert [one.name for one in program.outputs] == ["out0", "grad_x", "second_x"]
+    golden = read_golden(tmp_path / "golden")
+    x, v, w = (golden.inputs[0][name].astype("float64") for name in ("x", "v0", "w0"))
+    y = torch.tanh(torch.from_numpy(x)).numpy()
+    assert golden.outputs[0]["grad_x"] == pytest.approx(v * (1 - y * y))
+    assert golden.outputs[0]["second_x"] == pytest.approx(-2 * w * v * y * (1 - y * y))
