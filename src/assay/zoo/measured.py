@@ -20,9 +20,9 @@ def performance_of(inspection: Inspection) -> dict[str, dict[str, float]]:
     first = ""
     for one in inspection.checks:
         numbers = {name: float(value) for name, value in one.figures.items() if isinstance(value, float | int)}
-        if one.group != "performance" or not numbers:
+        if one.group != "performance" or not numbers or "machine" not in one.figures:
             continue
-        machine = str(one.figures.get("machine", inspection.machine.cpu or "unknown"))
+        machine = str(one.figures["machine"])
         flow = str(one.figures.get("flow", ""))
         first = first or flow
         prefix = f"{flow}:" if flow and flow != first else ""

@@ -7,6 +7,7 @@ to white space and Markdown's marks, because it is what a reader believes.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -115,37 +116,53 @@ def readme_text(metadata: Metadata) -> str:
     m = metadata
     accuracy = f"`{m.accuracy.metric}` = {m.accuracy.value:g} ({m.accuracy.direction} is better), see `{m.validation}`."
     bodies = (
-        m.description,
+        _written(m.description),
         _bullets(m.use_cases),
-        m.source,
+        _written(m.source),
         "\n".join((*_table("Input", m.inputs), "", *_table("Output", m.outputs))),
         f"`{m.preprocessing}` makes the inputs, `{m.postprocessing}` reads the outputs; `{m.inference}` shows both.",
-        _bullets([f"{key}: {value}" for key, value in m.dataset.model_dump().items()]),
+        "\n".join(f"- {key}: {_written(value)}" for key, value in m.dataset.model_dump().items()),
         accuracy,
         _bullets(m.references),
         _bullets(m.contributors),
-        f"{m.license}",
+        _written(m.license),
     )
     parts = (f"## {one.titles[0]}\n\n{body}\n" for one, body in zip(SECTIONS, bodies, strict=True))
-    return f"# {m.title}\n\n" + "\n".join(parts)
+    return f"# {_written(m.title)}\n\n" + "\n".join(parts)
 
 
 def _bullets(values: Sequence[str]) -> str:
-    return "\n".join(f"- {value}" for value in values)
+    return "\n".join(f"- {_written(value)}" for value in values)
 
 
 def _table(kind: str, ports: Sequence[Port]) -> Iterator[str]:
     yield f"| {kind} | Type | Shape | Meaning |"
     yield "|---|---|---|---|"
     for one in ports:
-        yield f"| `{one.name}` | {one.dtype} | `{shape_text(one.shape)}` | {one.description} |"
+        yield f"| `{one.name}` | {one.dtype} | `{shape_text(one.shape)}` | {_written(one.description)} |"
+
+
+def _written(value: str) -> str:
+    """The words as Markdown that shows just them: as they are where that does, every sign escaped where it does not."""
+    from markdown_it import MarkdownIt
+
+    line = " ".join(value.split())
+    tokens = MarkdownIt("commonmark").parse(line)
+    kinds = [token.type for token in tokens]
+    if (
+        kinds == ["paragraph_open", "inline", "paragraph_close"]
+        and _plain(tokens[1].children or []) == line
+        and "|" not in line
+    ):
+        return line
+    return "".join(f"\\{c}" if c in string.punctuation else c for c in line)
 
 
 def differences(text: str, metadata: Metadata) -> list[Difference]:
     """Everything in which the README is not what the metadata say, in the order of the sections."""
     found = _sections(text)
     title, _ = found.get("", ("", 0))
-    told = [] if _same(metadata.title) in title else [Difference(1, f"the title is not {metadata.title!r}", "title")]
+    told = [] if _says(title, metadata.title) else [Difference(1, f"the title is not {metadata.title!r}", "title")]
     for section in SECTIONS:
         here = next((found[_key(name)] for name in section.titles if _key(name) in found), None)
         if here is None:
@@ -171,7 +188,7 @@ def missing_sections(text: str) -> list[Difference]:
 def _sections(text: str) -> dict[str, tuple[str, int]]:
     """Heading (as `_key`) to the plain text below it, and the line of the heading; "" is what the first heading says.
 
-    The text of a section holds that of its subsections.
+    The text of a section holds that of its subsections, as it is shown and, behind that, as it is written.
     """
     from markdown_it import MarkdownIt
 
@@ -180,7 +197,7 @@ def _sections(text: str) -> dict[str, tuple[str, int]]:
     open_: list[tuple[int, list[str]]] = []
     heading = 0
     for token in tokens:
-        if token.type == "heading_open":
+        if token.type == "heading_open" and token.level == 0:
             heading = int(token.tag[1:])
         elif token.type == "inline" and heading:
             line = token.map[0] + 1 if token.map else 0
@@ -192,9 +209,9 @@ def _sections(text: str) -> dict[str, tuple[str, int]]:
             found.setdefault(_key(said), (body, line))
             heading = 0
         elif token.type in ("inline", "fence", "code_block"):
-            said = _plain(token.children) if token.children else token.content
+            shown = [_plain(token.children)] if token.children else []
             for _, body in open_:
-                body.append(said)
+                body += [*shown, token.content]
     return {name: (_same(" \n ".join(body)), line) for name, (body, line) in found.items()}
 
 
@@ -214,15 +231,11 @@ def _plain(children: Sequence[object]) -> str:
 
 def _says(body: str, value: str) -> bool:
     """Whether the words stand in the text, not as a part of longer words: 0.9 does not stand in 0.95, nor MIT in SUMMIT."""
-    words = _same(_markdown_words(value))
-    return re.search(rf"(?<![\w.]){re.escape(words)}(?!\w|\.\d)", body) is not None
-
-
-def _markdown_words(value: str) -> str:
-    """What Markdown shows for the value as it stands in a file: `*` and links of it are read in the same way."""
-    from markdown_it import MarkdownIt
-
-    return _plain(MarkdownIt("commonmark").parseInline(value)[0].children or []) or value
+    words = _same(value)
+    before = r"(?<!\w)" if words[:1].isalnum() else ""
+    after = r"(?!\w|\.\d)" if words[-1:].isalnum() else ""
+    decimal = r"(?<!\d\.)" if words[:1].isdigit() else ""
+    return re.search(f"{before}{decimal}{re.escape(words)}{after}", body) is not None
 
 
 def _same(text: str) -> str:
