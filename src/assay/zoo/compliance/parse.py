@@ -30,6 +30,8 @@ def parse(path: Path) -> tuple[ModelProto | None, list[Finding]]:
     try:
         model: ModelProto = ModelProto.FromString(path.read_bytes())
     except DecodeError as error:
+        if "alloc" in str(error).lower() or "memory" in str(error).lower():
+            raise MemoryError from None
         deep = "MaxDepth" in str(error) or "depth" in str(error).lower()
         why = "nests graphs deeper than protobuf reads (100 messages)" if deep else "is truncated or not ONNX"
         return None, [_found(f"{path.name} {why} ({size} bytes); export the model again")]
