@@ -37,6 +37,9 @@ def against_previous(place: Place, inputs: Path, tools: Tools) -> Iterator[Check
     except (BadPolicy, OSError) as error:
         yield _check(CheckOutcome.UNDECIDED, f"the version that is served now cannot be read: {error}")
         return
+    if before.version == place.metadata.version:
+        yield _check(CheckOutcome.SKIPPED, f"{before.version} is the version that is served now")
+        return
     flow = find_flow(place.policy.flows[0])
     request = CompareRequest(
         old=place.previous / before.model,
