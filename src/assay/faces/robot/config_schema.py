@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -20,11 +20,13 @@ class SecretPlace(_Table):
     file: str = ""
     env: str = ""
 
-    @model_validator(mode="after")
-    def _one(self) -> SecretPlace:
-        if bool(self.file) == bool(self.env):
-            raise ValueError('must be { file = "PATH" } or { env = "NAME" }')
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _one(cls, value: Any) -> Any:
+        # Before anything else looks at it: whatever stands here instead may be the secret, and is not to be repeated.
+        if not isinstance(value, dict) or set(value) not in ({"file"}, {"env"}):
+            raise ValueError('must be { file = "PATH" } or { env = "NAME" }: no secret is written here')
+        return value
 
 
 class ZooTable(_Table):

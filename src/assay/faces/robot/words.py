@@ -7,7 +7,7 @@ import re
 _BREAK = "\u200b"
 """A space of no width: what it parts is no reference and no address any more, and still reads the same."""
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#|~>$^])")
-_REFERENCES = re.compile(r"([@#!$~%&]|://|www|[A-Za-z]{2,}-(?=\d))")
+_REFERENCES = re.compile(r"([@#!$~%&]|:(?=//)|www|[A-Za-z]{2,}-(?=\d))")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
