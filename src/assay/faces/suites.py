@@ -12,7 +12,7 @@ import msgspec
 
 from assay import plugins
 from assay.core.flow import Flow
-from assay.core.job import Limits
+from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import BrokenFlow, UsageError
 from assay.faces.cli.common import DEFAULT_HISTORY
@@ -29,6 +29,7 @@ from assay.pipeline.suite_select import Selection, parse_shard
 from assay.ports import Progress, Suite
 
 GROUP = "assay.suites"
+MINED = "mined:"
 RECYCLE = 2000
 """Cases of a suite are small: a worker serves many. Any failure still replaces it."""
 
@@ -55,6 +56,9 @@ class RunOptions:
     only: str = ""
     skip_unavailable: bool = False
     accept_counts: bool = False
+    task: str = "verify"
+    threads: tuple[int, ...] = ()
+    measure_seconds: float = 0.1
     history: str = DEFAULT_HISTORY
     command: str = "assay run"
 
@@ -75,11 +79,16 @@ def run_suites(options: RunOptions, progress: Progress = lambda done, planned, r
 
 
 def find_suites(names: Sequence[str]) -> tuple[Suite, ...]:
-    """Each once, in the order named; what has a slash or is a folder here is one of models. Raises UnknownName."""
+    """Each once, in the order named; what has a slash or is a folder here is one of models, `mined:MODELS` the operators of
+    models. Raises UnknownName."""
     from assay.suites.folder import Folder
+    from assay.suites.mined import Mined
 
     found: list[Suite] = []
     for name in dict.fromkeys(names):
+        if name.startswith(MINED):
+            found.append(Mined(name.removeprefix(MINED)))
+            continue
         known = name in plugins.names(GROUP)
         is_folder = not known and ("/" in name or Path(name).is_dir())
         found.append(Folder(Path(name)) if is_folder else plugins.load(GROUP, name)())
@@ -124,4 +133,14 @@ def _request(options: RunOptions) -> SuiteRequest:
         only=options.only,
         workers=options.jobs,
         accept_counts=options.accept_counts,
+        measuring=_measuring(options),
+        threads=tuple(sorted(set(options.threads) | {1})),
     )
+
+
+def _measuring(options: RunOptions) -> Measuring | None:
+    if options.task not in ("verify", "measure"):
+        raise UsageError(f"--task {options.task!r} is neither verify nor measure")
+    if options.task == "verify" and options.threads:
+        raise UsageError("--threads belongs to --task measure")
+    return None if options.task == "verify" else Measuring(seconds=options.measure_seconds, thorough=True)

@@ -13,22 +13,25 @@ import msgspec
 from assay.core.blank import blank_result
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, Task
+from assay.core.job import Job, Limits, Measuring, Task
 from assay.core.policy import Expectation, Policy
 from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
 from assay.pipeline.check import Checked, carry_out
 from assay.pipeline.house import House
+from assay.pipeline.peaks import with_peaks
 from assay.pipeline.plan import PACKAGES, oracle_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.suite_counts import check_counts
 from assay.pipeline.suite_select import Selection, select
+from assay.pipeline.threads import threaded
 from assay.ports import Suite
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteRequest:
-    """What `assay run` was asked. `workers` make cases (0: one per core); `only` keeps one job (`case|flow|task`)."""
+    """What `assay run` was asked. `workers` make cases (0: one per core); `only` keeps one job (`case|flow|task`). With
+    `measuring` cases are measured instead of verified, on each number of `threads`."""
 
     suites: tuple[Suite, ...]
     flows: tuple[Flow, ...]
@@ -41,6 +44,8 @@ class SuiteRequest:
     only: str = ""
     workers: int = 0
     accept_counts: bool = False
+    measuring: Measuring | None = None
+    threads: tuple[int, ...] = (1,)
 
 
 def run_suites(request: SuiteRequest, house: House) -> Checked:
@@ -78,10 +83,20 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     scratch = str(house.scratch(run_id))
+    task = Task.VERIFY if request.measuring is None else Task.MEASURE
     jobs = tuple(
-        Job(case, flow, Task.VERIFY, _limits(case, request), scratch=scratch, reference=_reference(case, house))
-        for flow in request.flows
+        Job(
+            case,
+            flow,
+            task,
+            _limits(case, request),
+            request.measuring or Measuring(),
+            scratch=scratch,
+            reference=_reference(case, house),
+        )
+        for flow in _flows(request)
         for case in cases
+        if request.measuring is None or case.misuse is None
     )
     if request.only:
         jobs = tuple(job for job in jobs if job.key == request.only)
@@ -91,7 +106,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
         command=request.command,
         jobs=jobs,
         policy=_policy(cases, request),
-        machine=this_machine(),
+        machine=with_peaks(this_machine(), request.threads) if request.measuring else this_machine(),
         versions=versions((*PACKAGES, *sorted({flow.backend for flow in request.flows}))),
         commit=git_commit(Path.cwd()),
         baseline=request.baseline,
@@ -113,6 +128,17 @@ def _policy(cases: Sequence[Case], request: SuiteRequest) -> Policy:
     why = "the model never ends: it must be stopped in time"
     said = [Expectation(name, "*", "timeout", why, strict=False) for name in endless if name not in known]
     return msgspec.structs.replace(request.policy, expectations=(*request.policy.expectations, *said))
+
+
+def _flows(request: SuiteRequest) -> list[Flow]:
+    """Each on every number of threads: a flow of its own, where that is not one."""
+    if request.measuring is None:
+        return list(request.flows)
+    return [
+        flow if count == 1 else msgspec.structs.replace(threaded(flow, count), name=f"{flow.name}-threads{count}")
+        for count in request.threads
+        for flow in request.flows
+    ]
 
 
 def _reference(case: Case, house: House) -> str:

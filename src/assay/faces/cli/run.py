@@ -26,6 +26,11 @@ def run(
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the backend. Repeatable.")
     ] = None,
+    task: Annotated[str, typer.Option(help="verify, or measure: rates, roofline, caches, layouts.")] = "verify",
+    threads: Annotated[
+        list[int] | None, typer.Option(min=1, help="Measure on that many, besides one. Repeatable.")
+    ] = None,
+    measure_seconds: Annotated[float, typer.Option(min=0.01, help="Of sampling, per case and flow.")] = 0.1,
     policy: Annotated[Path | None, typer.Option(help="Limits and expectations, a TOML file.")] = None,
     expectations: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Known outcomes, one file per flow: FLOW.toml.")
@@ -66,6 +71,9 @@ def run(
         only=only,
         skip_unavailable=skip_unavailable,
         accept_counts=accept_counts,
+        task=task,
+        threads=tuple(threads or ()),
+        measure_seconds=measure_seconds,
         history=history,
         command=command_line(sys.argv[1:]),
     )

@@ -1,0 +1,109 @@
+"""A benchmark of operators as Markdown: what each reaches, how it scales over threads, and which flow is the fastest."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from assay.core.machine import Machine
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.judge.bench import Bench, bench
+from assay.reports import figures_text as text
+from assay.reports.plain import one_line
+
+SCALED = "-threads"
+"""Between the name of a flow and the number of threads that it was measured with."""
+
+
+class OperatorBench:
+    """One table of rates, one of thread scaling (where several numbers were asked for), one of flows (where there are several)."""
+
+    name = "operators"
+    suffix = ".md"
+
+    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:  # noqa: ARG002  the port
+        """Results without samples are counted at the end."""
+        found = [one for result in results if (one := bench(result, run.machine)) is not None]
+        lines = [f"# Operators, run {run.id}", "", *_machine(run.machine), "", *_rates(found)]
+        lines += [*_threads(found), *_flows(found)]
+        left = len(results) - len(found)
+        if left:
+            lines += ["", f"{left} of {len(results)} jobs have no samples: their outcome is in the other reports."]
+        return "\n".join(lines) + "\n"
+
+
+def _machine(machine: Machine) -> Iterator[str]:
+    yield f"{machine.cpu}, {machine.cores} cores, load {machine.load_average:.1f} at the start."
+    for threads, copy in sorted(machine.copy_bytes_per_s.items()):
+        product = machine.gemm_flops_per_s.get(threads, 0.0)
+        yield f"Peaks on {threads} threads: copy {copy / 1e9:.3g} GB/s, product {product / 1e9:.3g} GFLOP/s."
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield f"|{'---|' * len(header)}"
+    for row in rows:
+        yield f"| {' | '.join(one_line(cell).replace('|', '/') for cell in row)} |"
+
+
+def _rates(found: Sequence[Bench]) -> Iterator[str]:
+    header = (
+        "case", "flow", "mean", "deviation", "median", "elements/s", "GB/s", "GFLOP/s", "roofline", "cold caches",
+        "channels-last",
+    )  # fmt: skip
+    rows = [
+        (
+            one.case,
+            one.flow,
+            text.milliseconds(one.mean_s),
+            f"{100 * one.deviation:.0f} %",
+            text.milliseconds(one.median_s),
+            text.number(one.elements_per_s),
+            text.number(one.bytes_per_s / 1e9),
+            text.number(one.flops_per_s / 1e9) if one.flops_per_s else "",
+            f"{100 * one.roofline_share:.0f} %" if one.roofline_share is not None else "",
+            _times(one.cold_s, one.median_s),
+            _times(one.channels_last_s, one.median_s),
+        )
+        for one in found
+    ]
+    return _table(header, rows)
+
+
+def _times(seconds: float | None, usual: float) -> str:
+    return "" if seconds is None else f"× {seconds / usual:.2f}"
+
+
+def _threads(found: Sequence[Bench]) -> Iterator[str]:
+    """Parallel efficiency: the speed-up over one thread, per thread."""
+    cells: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
+    for one in found:
+        cells[one.case, one.flow.partition(SCALED)[0]][one.threads] = one.median_s
+    rows = [
+        (case, flow, str(threads), f"× {taken[1] / seconds:.2f}", f"{100 * taken[1] / seconds / threads:.0f} %")
+        for (case, flow), taken in cells.items()
+        if 1 in taken
+        for threads, seconds in sorted(taken.items())
+        if threads > 1
+    ]
+    if rows:
+        yield from ("", "## Threads", "")
+        yield from _table(("case", "flow", "threads", "speed-up", "efficiency"), rows)
+
+
+def _flows(found: Sequence[Bench]) -> Iterator[str]:
+    """Backends, optimization levels: each beside the fastest on one number of threads."""
+    cells: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
+    for one in found:
+        cells[one.case, one.threads][one.flow.partition(SCALED)[0]] = one.median_s
+    flows = list(dict.fromkeys(flow for taken in cells.values() for flow in taken))
+    if len(flows) < 2:
+        return
+    yield from ("", "## Flows, times the fastest", "")
+    rows = [
+        (case, str(threads), *(f"{taken[flow] / min(taken.values()):.2f}" if flow in taken else "" for flow in flows))
+        for (case, threads), taken in cells.items()
+    ]
+    yield from _table(("case", "threads", *flows), rows)
