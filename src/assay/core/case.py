@@ -61,10 +61,12 @@ class Inputs(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True):
-    """What is asked of a flow. `name` is unique inside a run; `misuse` is an exception scenario, for verify jobs only."""
+    """What is asked of a flow. `name` is unique inside a run; `misuse` is an exception scenario, for verify jobs only; `uses`
+    how often it occurs where it was found, by which reports weigh it."""
 
     name: str
     model: Model
     inputs: Inputs = Inputs()
     contract: Contract = Contract()
     misuse: Misuse | None = None
+    uses: int = 1

@@ -32,6 +32,7 @@ class SuiteMarkdown:
         lines += ["### By flow", "", *_table("flow", found, lambda row: row.flow), ""]
         lines += ["### By suite and flow", "", *_table("suite", found, _suite), ""]
         lines += ["### By element type and flow", "", *_table("type", found, _types), ""]
+        lines += _weighted(found)
         return "\n".join([*lines, *_outcomes(found), *_failing(run, found)]) + "\n"
 
 
@@ -54,6 +55,20 @@ def _table(what: str, found: Sequence[Row], key: Callable[[Row], str]) -> list[s
         cells = " | ".join(str(words[word] or "") for word in _WORDS)
         lines.append(f"| {escaped(name, 120)} | {total} | {100 * words['pass'] / total:.1f} % | {cells} |")
     return lines
+
+
+def _weighted(found: Sequence[Row]) -> list[str]:
+    """Mined operators weigh as much as they are used: nothing where no case is used more than once."""
+    uses = {id(row): row.entries[0].job.case.uses if row.entries[0].job else 1 for row in found}
+    if not any(count > 1 for count in uses.values()):
+        return []
+    lines = ["### Weighted by use", "", "| flow | uses | passed |", "|---|--:|--:|"]
+    for flow in sorted({row.flow for row in found}):
+        own = [row for row in found if row.flow == flow]
+        total = sum(uses[id(row)] for row in own)
+        passed = sum(uses[id(row)] for row in own if all(entry.word == "pass" for entry in row.entries))
+        lines.append(f"| {escaped(flow, 120)} | {total} | {100 * passed / total:.1f} % |")
+    return [*lines, ""]
 
 
 def _outcomes(found: Sequence[Row]) -> list[str]:

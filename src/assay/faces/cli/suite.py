@@ -19,6 +19,23 @@ def list_suites() -> None:
         print(f"{name:<12} {plugins.load(GROUP, name)().about}")
 
 
+@app.command("mine")
+def mine(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="ONNX files, or folders of them.")],
+) -> None:
+    """The unique operators of your own models, the most used first: what `assay run mined:MODEL,...` runs."""
+    from assay.suites.mined import Mined
+
+    suite = Mined(",".join(models))
+    cases = list(suite.cases(seed=0))
+    for case in cases:
+        inputs = ", ".join(f"{one.dtype}{list(one.shape)}" for one in case.model.inputs)
+        print(f"{case.uses:6}  {case.model.name}  {inputs}")
+    for line in suite.left_out():
+        print(f"left out: {line}")
+    print(f"{len(cases)} operators, used {sum(case.uses for case in cases)} times")
+
+
 @app.command("show")
 def show(
     suite: Annotated[str, typer.Argument(metavar="SUITE")],

@@ -1,0 +1,74 @@
+"""The unique operators of a user's own models, with their shapes, types and attributes, weighted by use."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from assay.core.case import Case
+from assay.core.digest import value_digest
+from assay.errors import HarnessError, UsageError
+from assay.suites.cache import cache_folder, read_index
+
+INDEX = "index.msgpack"
+LEFT_OUT = "left-out.txt"
+LAYOUT = "3"
+
+
+class Mined:
+    """What `assay run mined:model.onnx` names, or `mined:a.onnx,b.onnx`, or `mined:folder`.
+
+    A case for each operator that differs in type, attributes, shapes, element types or whole-number constants (axes, sizes);
+    it keeps the weights of its first use, and its name ends with how often it is used: `-x12`. There is no golden: seeded
+    inputs against the float64 evaluation.
+    """
+
+    name = "mined"
+    about = "mined:MODEL: the unique operators of your own ONNX models, as often as they are used"
+
+    def __init__(self, models: str = "") -> None:
+        self._paths = _models(models)
+
+    def cases(self, *, seed: int) -> Iterator[Case]:
+        """Named `mined/OPERATOR-shapes-digest-xUSES`, the most used first."""
+        for case in read_index(self._index()) or ():
+            yield msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, seed=seed))
+
+    def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:  # noqa: ARG002
+        """Everything is there already."""
+        for case in cases:
+            yield case, ""
+
+    def left_out(self) -> tuple[str, ...]:
+        """What could not be mined, one line each: operators with a body, values whose type or shape is not known."""
+        return tuple((self._index().parent / LEFT_OUT).read_text().splitlines())
+
+    def _index(self) -> Path:
+        state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in self._paths]
+        index = cache_folder(self.name, value_digest((LAYOUT, state))[:32]) / INDEX
+        if not index.exists():
+            # Behind a wall: models are a stranger's.
+            command = [sys.executable, "-m", "assay.suites.mined_make", str(index), *map(str, self._paths)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise HarnessError(f"the models could not be mined: {' '.join(done.stderr.split()[-60:])}")
+        return index
+
+
+def _models(told: str) -> tuple[Path, ...]:
+    found: list[Path] = []
+    for word in told.split(","):
+        path = Path(word)
+        if word and path.is_dir():
+            found += sorted(path.rglob("*.onnx"))
+        elif word and path.is_file():
+            found.append(path)
+        elif word:
+            raise UsageError(f"mined:{told}: there is no model {word}; name ONNX files or folders of them")
+    if not found:
+        raise UsageError("nothing to mine: name models, for example assay run mined:model.onnx")
+    return tuple(path.absolute() for path in dict.fromkeys(found))

@@ -1,0 +1,75 @@
+"""The operators of a user's own models: taken apart, deduplicated, counted, and run each for itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from assay.errors import UsageError
+from assay.suites.mined import Mined
+from assay.testing.suite_checks import check_suite
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+
+
+def _model(path: Path, kinds: Sequence[str] = ("Relu", "Relu", "Mul", "Mul")) -> Path:
+    """A chain over a symbolic batch; each Mul has a weight of its own, the loop at the end a body."""
+    nodes, tensors, here = [], [], "x"
+    for place, kind in enumerate(kinds):
+        inputs = [here]
+        if kind == "Mul":
+            inputs.append(f"w{place}")
+            tensors.append(numpy_helper.from_array(np.arange(4, dtype=np.float32) + place, inputs[-1]))
+        nodes.append(helper.make_node(kind, inputs, [f"t{place}"], name=f"node{place}"))
+        here = f"t{place}"
+    then = helper.make_graph(
+        [helper.make_node("Neg", [here], ["n"])], "b", [], [helper.make_tensor_value_info("n", 1, None)]
+    )
+    nodes.append(helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=then))
+    graph = helper.make_graph(
+        nodes, "chain",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 4]),
+         helper.make_tensor_value_info("c", TensorProto.BOOL, [])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 4])], tensors,
+    )  # fmt: skip
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), str(path))
+    return path
+
+
+def test_equal_operators_are_one_case_that_knows_its_uses(tmp_path: Path) -> None:
+    suite = Mined(f"{_model(tmp_path / 'a.onnx')},{_model(tmp_path / 'b.onnx', ('Relu', 'Tanh'))}")
+    check_suite(suite, at_least=3, made=3)
+    found = {case.name.partition("/")[2].partition("-")[0]: case for case in suite.cases(seed=0)}
+    assert {kind: case.uses for kind, case in found.items()} == {"Relu": 3, "Mul": 2, "Tanh": 1}
+    assert found["Mul"].model.inputs[0].shape == (3, 4)
+    assert suite.left_out() == ("2 x If: it has a body of its own",)
+
+
+def test_a_model_that_changed_is_mined_again_and_one_that_is_not_there_is_told(tmp_path: Path) -> None:
+    path = _model(tmp_path / "a.onnx")
+    assert len(list(Mined(str(path)).cases(seed=0))) == 2
+    _model(path, ("Relu", "Exp", "Sqrt"))
+    assert len(list(Mined(str(path)).cases(seed=0))) == 3
+    with pytest.raises(UsageError, match=r"there is no model nothing\.onnx"):
+        Mined("nothing.onnx")
+
+
+def test_they_run_and_are_weighted_by_use(tmp_path: Path) -> None:
+    _model(tmp_path / "a.onnx")
+    words = ["run", "mined:a.onnx", "--flow", "onnxruntime", "--report", "suite-markdown=out.md"]
+    done = subprocess.run(
+        [sys.executable, "-m", "assay", *words], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 of 2 jobs passed" in done.stdout
+    assert "| onnxruntime | 4 | 100.0 % |" in (tmp_path / "out.md").read_text()
