@@ -60,7 +60,7 @@ def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int]:
     for own in (path.parent, path.parent / "golden", path.with_suffix("")):
         if (own / "golden.lock").exists():
             return own, read_lock(own).samples
-    sets = sorted(path.parent.glob("test_data_set_*"), key=_number)
+    sets = sorted(path.parent.glob("test_data_set_*"), key=set_number)
     if not sets:
         return None, 0
     inputs, outputs = data_sets(path, sets)
@@ -74,11 +74,11 @@ def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int]:
 def data_sets(model: Path, sets: Sequence[Path]) -> tuple[Sequence[Sample], Sequence[Sample]]:
     """Inputs and outputs of each `test_data_set_N`, by the names of the model. Raises BadGolden."""
     graph = _graph(model)
-    inputs = [_side(one, "input", _fed(graph)) for one in sets]
-    return inputs, [_side(one, "output", list(graph.output)) for one in sets]
+    inputs = [read_side(one, "input", fed(graph)) for one in sets]
+    return inputs, [read_side(one, "output", list(graph.output)) for one in sets]
 
 
-def _number(path: Path) -> tuple[int, str]:
+def set_number(path: Path) -> tuple[int, str]:
     digits = re.findall(r"\d+", path.stem)
     return int(digits[-1]) if digits else -1, path.name
 
@@ -89,20 +89,20 @@ def _graph(path: Path) -> Any:
     return onnx.load(str(path), load_external_data=False).graph
 
 
-def _fed(graph: Any) -> list[Any]:
+def fed(graph: Any) -> list[Any]:
     given = {tensor.name for tensor in graph.initializer}
     return [value for value in graph.input if value.name not in given]
 
 
-def _side(folder: Path, role: str, values: Sequence[Any]) -> dict[str, np.ndarray[Any, Any]]:
+def read_side(folder: Path, role: str, values: Sequence[Any]) -> dict[str, np.ndarray[Any, Any]]:
     """The tensors of one data set by name: by the name that the file gives, else by its place. Raises BadGolden."""
-    files = sorted(folder.glob(f"{role}_*.pb"), key=_number)
+    files = sorted(folder.glob(f"{role}_*.pb"), key=set_number)
     if len(files) != len(values):
         raise BadGolden(f"{folder} has {len(files)} {role}s, the model {len(values)}; complete the data set")
     names = [value.name for value in values]
     tensors: dict[str, np.ndarray[Any, Any]] = {}
     for file in files:
-        place = _number(file)[0]
+        place = set_number(file)[0]
         if place >= len(values):
             raise BadGolden(f"{file} is no {role} of the model, which has {len(values)}; number them from 0")
         value, own = _read(file, values[place])
