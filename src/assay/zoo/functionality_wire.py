@@ -1,0 +1,48 @@
+"""What crosses into the processes that read and compare a submission's data, and what comes back."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.core.job import Job
+from assay.core.model import Model
+
+SIZES = (1, 3, 8)
+"""At which a free batch is run: one, an odd one, a larger one."""
+
+
+class DataRequest(msgspec.Struct, frozen=True):
+    """`batched` are the inputs whose first dimension the metadata leave free; None: ask the model."""
+
+    folder: str
+    model: str
+    out: str
+    batched: tuple[str, ...] | None = None
+
+
+class Data(msgspec.Struct, frozen=True):
+    """`sets` are the names of those that are whole, in the order of the samples; `problems` one sentence for each that is
+    not. Below `out` lie the goldens `inputs`, `expected` and, where the batch is free, `batch`."""
+
+    model: Model
+    sets: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+    batched: bool = False
+    unbatched: str = ""
+
+
+class GoldenRequest(msgspec.Struct, frozen=True):
+    """`job` is that of a flow in plain float32, with the oracle's answers as its reference and its profile."""
+
+    job: Job
+    expected: str
+    sets: tuple[str, ...]
+
+
+class GoldenAnswer(msgspec.Struct, frozen=True):
+    """`problems` is empty where everything agrees; `unproven` says why an agreement proves nothing ("" if it does);
+    `budget_used` is the worst share of what was allowed."""
+
+    problems: tuple[str, ...]
+    unproven: str = ""
+    budget_used: float = 0.0
