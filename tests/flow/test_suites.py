@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -135,3 +136,17 @@ def test_expectations_are_written_from_a_run_and_an_unexpected_pass_fails(zoo: P
     assert "expected was another outcome" in assay(*run, code=1)
     Path("expectations/onnxruntime.toml").write_text('[[expect]]\noutcom = "mismatch"\n')
     assert "outcom" in assay(*run, code=2)
+
+
+def test_what_was_ok_and_is_not_is_newly_failing_also_between_saved_runs(zoo: Path) -> None:
+    run = ("run", "./zoo", "--flow", "onnxruntime")
+    assay(*run, "--save", "before.assay", code=0)
+    told = assay("diff", "before.assay", "last", "--check", code=0)
+    assert "newly failing" not in told
+    shutil.rmtree(zoo / "right0")
+    _model(zoo, "right0", 2.0, wrong=0.5)
+    assay(*run, "--save", "after.assay", code=1)
+    told = assay("diff", "before.assay", "after.assay", "--check", code=1)
+    assert "zoo/right0|onnxruntime|verify: ok -> mismatch" in told
+    assert "1 newly failing, 0 newly passing, 1 outcomes changed" in told
+    assert "0 newly failing, 1 newly passing" in assay("diff", "after.assay", "before.assay", "--check", code=0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 
 from assay.core.result import Result
 from assay.judge.figures import figures
 from assay.pipeline.house import House
+from assay.pipeline.merge import saved_run
 
 NOTABLE = 0.01
 """Relative change below which a figure is left out of the list: a diff tells, it does not judge."""
@@ -31,11 +33,19 @@ class RunDiff(msgspec.Struct, frozen=True):
     outcomes: tuple[tuple[str, str, str], ...]
     figures: tuple[FigureChange, ...]
 
+    def newly_failing(self) -> tuple[tuple[str, str, str], ...]:
+        """What was ok and is not any more, or is not there any more."""
+        return tuple(one for one in self.outcomes if one[1] == "ok")
+
+    def newly_passing(self) -> tuple[tuple[str, str, str], ...]:
+        """What was there and not ok, and is now."""
+        return tuple(one for one in self.outcomes if one[1] and one[2] == "ok")
+
 
 def diff(old_id: str, new_id: str, house: House) -> RunDiff:
-    """Raises RunNotFound."""
-    old, new = house.store.run(old_id), house.store.run(new_id)
-    before, after = _by_key(house.store.results(old.id)), _by_key(house.store.results(new.id))
+    """Each a run of the history, or a file that `assay run --save` wrote. Raises RunNotFound, UsageError."""
+    (old, one_by_one), (new, others) = _found(old_id, house), _found(new_id, house)
+    before, after = _by_key(one_by_one), _by_key(others)
     outcomes, changes = [], []
     for key in sorted(before.keys() | after.keys()):
         one, two = before.get(key), after.get(key)
@@ -44,7 +54,15 @@ def diff(old_id: str, new_id: str, house: House) -> RunDiff:
             outcomes.append((key, *words))
         if one and two:
             changes += _changes(key, figures(one), figures(two))
-    return RunDiff(old.id, new.id, tuple(outcomes), tuple(changes))
+    return RunDiff(old, new, tuple(outcomes), tuple(changes))
+
+
+def _found(told: str, house: House) -> tuple[str, Sequence[Result]]:
+    if Path(told).is_file():
+        run, results = saved_run(Path(told))
+        return run.id, results
+    run = house.store.run(told)
+    return run.id, house.store.results(run.id)
 
 
 def _by_key(results: Sequence[Result]) -> dict[str, Result]:

@@ -38,6 +38,12 @@ def save_run(path: Path, checked: Checked) -> None:
         raise NotWritable(f"{path} cannot be written ({error.strerror}); give another file") from None
 
 
+def saved_run(path: Path) -> tuple[Run, tuple[Result, ...]]:
+    """What `save_run` wrote. Raises UsageError."""
+    saved = _load(path)
+    return saved.run, saved.results
+
+
 def merge(paths: Sequence[Path], house: House) -> Checked:
     """Record the shards as one run and judge it. Raises UsageError where they are not the shards of one run: another
     command, a shard twice, missing or unfinished."""

@@ -71,15 +71,17 @@ def rejudge(
 
 
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="A run, or a file that `assay run --save` wrote.")],
     new: Annotated[str, typer.Argument(metavar="NEW")] = "last",
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 where a case that was ok is not, or is gone.")] = False,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """What changed from one run to another."""
     from assay.faces.composition import open_house
     from assay.pipeline.diff import diff as compare
 
-    with open_house(history, recorded=True) as house:
+    files = Path(old).is_file() and Path(new).is_file()
+    with open_house(history, recorded=not files) as house:
         found = compare(old, new, house)
     print(f"{found.old} -> {found.new}")
     for key, before, after in found.outcomes:
@@ -91,6 +93,11 @@ def diff(
         print(f"  {change.job_key} {change.figure}: {before} -> {after}{relative}")
     if not found.outcomes and not found.figures:
         print("  no outcome changed, and no figure by more than 1 %")
+    failing, passing = found.newly_failing(), found.newly_passing()
+    if found.outcomes:
+        print(f"{len(failing)} newly failing, {len(passing)} newly passing, {len(found.outcomes)} outcomes changed")
+    if check and failing:
+        raise typer.Exit(1)
 
 
 def resume(
