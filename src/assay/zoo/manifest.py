@@ -106,7 +106,7 @@ def write_manifest(root: Path, manifest: Manifest) -> None:
 
 def replace_file(path: Path, data: bytes) -> None:
     """Put `data` in the place of a file, in one step that a kill does not cut in two. Raises OSError."""
-    fresh = path.with_name(f".{path.name}.new")
+    fresh = fresh_name(path)
     with fresh.open("wb") as file:
         file.write(data)
         file.flush()
@@ -117,6 +117,11 @@ def replace_file(path: Path, data: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def fresh_name(path: Path) -> Path:
+    """Where a file is written before it takes the place of another; what a kill left there means nothing."""
+    return path.with_name(f".{path.name}.new")
 
 
 def current_folder(root: Path, name: str) -> Path | None:

@@ -31,12 +31,13 @@ from assay.zoo.manifest import (
     Port,
     Version,
     Withdrawal,
+    fresh_name,
     read_manifest,
     write_manifest,
 )
 from assay.zoo.measured import accuracy_of, performance_of
 from assay.zoo.metadata import Metadata
-from assay.zoo.repository import METADATA, MODELS, SUBMISSIONS, read_policy
+from assay.zoo.repository import INDEX, MANIFEST, METADATA, MODELS, SUBMISSIONS, read_policy
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,6 +91,7 @@ def rollback(root: Path, name: str, by: str, *, reason: str) -> Change:
     if not by or not reason:
         raise UsageError("a rollback says who asks for it and why: give --by and --reason")
     with _locked(root):
+        _swept(root, name)
         manifest = read_manifest(root)
         if name not in manifest.models:
             raise UsageError(f"the zoo has no model {name!r}{nearest(name, manifest.models)}")
@@ -207,6 +209,8 @@ def _swept(root: Path, name: str) -> None:
     """What a killed promotion left lying about."""
     shutil.rmtree(_gone(root / SUBMISSIONS / name), ignore_errors=True)
     shutil.rmtree(root / MODELS / name / ".new", ignore_errors=True)
+    for half_written in (fresh_name(root / MANIFEST), fresh_name(root / INDEX)):
+        half_written.unlink(missing_ok=True)
 
 
 @contextmanager
