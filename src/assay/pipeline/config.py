@@ -69,7 +69,16 @@ def load_config(path: Path) -> Config:
         models=_models(path, parsed, text),
         use=tuple(parsed.flows.use),
         flows=tuple(
-            Flow(name, one.backend, one.options, tuple(one.transforms), one.device, one.environment, one.precision)
+            Flow(
+                name,
+                one.backend,
+                one.options,
+                tuple(one.transforms),
+                one.device,
+                one.environment,
+                one.precision,
+                allowances=tuple(one.allowances),
+            )
             for name, one in parsed.flow.items()
         ),
         environments=tuple(
@@ -182,6 +191,8 @@ def _policy(parsed: PolicyFile) -> Policy:
         )
         for g in parsed.goal
     )
+    if parsed.mutation.kill_rate is not None:
+        goals += (Goal("mutation.kill_rate", min=parsed.mutation.kill_rate.min),)
     expectations = tuple(
         Expectation(
             e.case,

@@ -24,6 +24,7 @@ from assay.core.result import Outcome, Stage
 from assay.errors import UsageError
 from assay.judge.figure_table import RECORDED, impossible
 from assay.numerics.tolerance.choice import table_of
+from assay.numerics.tolerance.contract import ALLOWANCES
 from assay.numerics.tolerance.default import default_tolerance
 from assay.pipeline.config_text import nearest
 
@@ -114,6 +115,12 @@ def _precision(value: str) -> str:
     return value
 
 
+def _allowance(value: str) -> str:
+    if value not in ALLOWANCES:
+        raise ValueError(f"must be one of {', '.join(ALLOWANCES)}, not {value!r}{nearest(value, list(ALLOWANCES))}")
+    return value
+
+
 def _environment_name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
         raise ValueError(
@@ -181,6 +188,7 @@ class FlowFile(_Table):
     device: str = "cpu"
     environment: str = ""
     precision: Annotated[str, AfterValidator(_precision)] = "float32"
+    allowances: list[Annotated[str, AfterValidator(_allowance)]] = []
 
 
 class EnvironmentFile(_Table):
@@ -274,11 +282,20 @@ class SpeedFile(_Table):
         )
 
 
+class LeastFile(_Table):
+    min: Annotated[float, Field(ge=0, le=1)]
+
+
+class MutationFile(_Table):
+    kill_rate: LeastFile | None = None
+
+
 class PolicyFile(_Table):
     budget_max: NonNegative = Policy().budget_max
     speed: SpeedFile = SpeedFile()
     fail_on: list[OutcomeName] = list(Policy().fail_on)
     minimum_cases: dict[str, Count] = {}
+    mutation: MutationFile = MutationFile()
     goal: list[GoalFile] = []
     expect: list[ExpectFile] = []
 

@@ -40,7 +40,7 @@ def _wants(job: Job) -> bool:
 def _derivation(job: Job) -> Job:
     """The promise of the flow without its backend, which is what the derivation depends on; it takes some ten times as
     long as the model itself, and has the time."""
-    flow = Flow(f"derive-{job.flow.precision}", "", precision=job.flow.precision, allowances=job.flow.allowances)
+    flow = Flow(f"derive-{job.flow.precision}", "", precision=job.flow.precision, allowances=_allowances(job))
     limits = msgspec.structs.replace(job.limits, timeout_s=TIMES_LONGER * job.limits.timeout_s)
     return msgspec.structs.replace(job, flow=flow, task=Task.DERIVE, limits=limits)
 
@@ -54,5 +54,12 @@ def _placed(job: Job, history: Path) -> Job:
     except OSError:
         return job
     recipe = (told, inputs.seed, inputs.samples, inputs.batch, inputs.fill)
-    key = (job.case.model.digest, recipe, job.flow.precision, job.flow.allowances, VERSION)
+    key = (job.case.model.digest, recipe, job.flow.precision, _allowances(job), VERSION)
     return msgspec.structs.replace(job, profile=str((history / "profiles" / value_digest(key)[:32]).absolute()))
+
+
+def _allowances(job: Job) -> tuple[str, ...]:
+    """Those that this model has a use for: flows that differ in others share a profile."""
+    model = job.case.model
+    double = any(one.dtype == "float64" for one in (*model.inputs, *model.outputs))
+    return tuple(one for one in job.flow.allowances if double or one != "double-in-float32")

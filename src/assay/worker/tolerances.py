@@ -108,7 +108,7 @@ def judging_of(job: Job, contract: Contract) -> Judging:
         return Judging(contract)
     profile = read_profile(Path(job.profile)) if job.profile else None
     if profile is not None and not profile.header.reason:
-        return Judging(contract, profile, _about(profile))
+        return Judging(contract, profile, _about(profile, contract.precision))
     why = profile.header.reason if profile is not None else "the derivation did not end well" if job.profile else ""
     told = f"no tolerance could be derived for this model ({why}): judged by a multiple of the unit roundoff instead"
     return Judging(contract, None, (told,) if why else ())
@@ -135,13 +135,18 @@ def judging_of_quantized(model: Path, inputs: Samples, contract: Contract, seed:
             f"no tolerance could be derived for the quantized model ({error}): judged by a multiple of its step instead"
         )
         return Judging(contract, None, (told,))
-    return Judging(contract, profile, _about(profile))
+    return Judging(contract, profile, _about(profile, "float32"))
 
 
-def _about(profile: Profile) -> tuple[str, ...]:
+def _about(profile: Profile, asked: str) -> tuple[str, ...]:
     """What a reader should know of the tolerance itself."""
     header = profile.header
     notes = []
+    if header.precision != asked and not header.reason:
+        notes.append(
+            f"the model computes in double, and so must this flow: judged at {header.precision} (a flow that computes in "
+            f"{asked} on purpose declares the allowance double-in-float32)"
+        )
     if header.without_rule:
         notes.append(
             f"the derived tolerance has no noise rule for {', '.join(header.without_rule)}: 8 units of each result were allowed"

@@ -14,6 +14,7 @@ from assay.errors import UsageError
 ALLOWANCES = {
     "relative-only": "functions are accurate in the relative sense even near zero: no absolute error of a polynomial",
     "winograd": "convolutions by Winograd F(4x4, 3x3) or larger: four times the noise of a direct sum",
+    "double-in-float32": "a model that computes in double is computed in float32",
     "fp16-accumulation": "sums are accumulated in float16",
 }
 """What a flow may declare beside its precision, and what it means."""

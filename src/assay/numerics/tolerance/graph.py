@@ -79,6 +79,12 @@ class Graph:
     subgraphs: bool
     producers: dict[str, NodeProto]
 
+    @property
+    def is_double(self) -> bool:
+        """Whether every real number on the way to an output is declared in double."""
+        kinds = {self.types[name] for name in self.data if is_floating(self.types.get(name, ""))}
+        return kinds == {"float64"}
+
 
 def study(proto: ModelProto) -> Graph:
     """Of the model as it is written, before it is widened."""

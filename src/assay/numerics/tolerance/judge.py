@@ -53,8 +53,17 @@ def judge(actual: Sequence[Tensors], expected: Sequence[Tensors] | None, profile
         if not _comparable(mine, theirs, profile, noise):
             continue
         offset = expected is not None and noise.name not in suspect
-        found[noise.name] = _judge(noise, _arrays(mine), _arrays(theirs), profile, known_offset=offset)
+        one = _judge(noise, _arrays(mine), _arrays(theirs), profile, known_offset=offset)
+        found[noise.name] = _if_blind(one, profile)
     return found
+
+
+def _if_blind(judged: Judged, profile: Profile) -> Judged:
+    if judged.output not in profile.header.blind or judged.degenerate:
+        return judged
+    tried = [one.mutant for one in profile.header.selftest if judged.output in one.missed]
+    why = f"the derived tolerance sees none of the defects that it was tried on ({'; '.join(tried)})"
+    return replace(judged, degenerate=why)
 
 
 def suspects(golden: Sequence[Tensors], profile: Profile) -> dict[str, str]:

@@ -9,7 +9,7 @@ import msgspec
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 2
+VERSION = 3
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -28,11 +28,14 @@ class OutputNoise(msgspec.Struct, frozen=True):
 
 
 class Tried(msgspec.Struct, frozen=True):
-    """One built-in mutant of the same model: the largest budget it used, and whether the tolerance sees it."""
+    """One built-in mutant of the same model: the largest budget it used, whether the tolerance sees it, at which outputs, and
+    which outputs it changed without being seen there."""
 
     mutant: str
     budget: float
     killed: bool
+    seen: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -52,6 +55,12 @@ class Header(msgspec.Struct, frozen=True):
     seconds: dict[str, float] = {}
     jumps: bool = False
     version: int = VERSION
+
+    @property
+    def blind(self) -> frozenset[str]:
+        """Outputs that built-in mutants changed, none of which was seen there: nothing is known to be seen at them."""
+        seen = {name for one in self.selftest for name in one.seen}
+        return frozenset(name for one in self.selftest for name in one.missed) - seen
 
 
 Samples = list[dict[str, Tensor]]

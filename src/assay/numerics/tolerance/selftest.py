@@ -1,8 +1,9 @@
 """A tolerance is tried before it is trusted: gross defects, built into the same model, must be seen by it.
 
 A noise rule that is wrong by orders of magnitude blinds a gate in silence. Three defects that no contract allows: inputs
-and weights rounded twelve bits coarser than the flow's type, the last slice of an operator's answer lost, the last term of
-its sums lost. They are evaluated on the first sample.
+and weights rounded twelve bits coarser than the flow's type (where a type is too coarse for that, the last operator's answer
+lost), the last slice of an operator's answer lost, the last term of its sums lost. They are evaluated on the first sample. An
+output at which none of them is seen proves nothing by passing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.probe import Call, Probe, Values, observed_by
 from assay.numerics.tolerance.graph import WEIGHTS, Graph
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge import Judged, judge
 from assay.numerics.tolerance.profile import Profile, Tried
 from assay.ports import Tensor, Tensors
 
@@ -26,22 +27,25 @@ if TYPE_CHECKING:
     from assay.numerics.tolerance.derive import Deriving
 
 COARSER = 2.0**12
+_COARSEST = 0.25
 BEYOND = 1e30
 """What is told of a budget without end: JSON has no infinity."""
 
 
-class _LastSliceLost(Probe):
-    """The answer of one operator, zero at the end of its channels (of its last axis where there are none)."""
+class _Lost(Probe):
+    """The answer of one operator, `lost` in part or in whole."""
 
-    def __init__(self, output: str) -> None:
+    def __init__(self, output: str, lost: Callable[[Tensor], Tensor]) -> None:
         self._output = output
+        self._lost = lost
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         del again
-        return (_lost(results[0]), *results[1:]) if call.outputs[:1] == (self._output,) else results
+        return (self._lost(results[0]), *results[1:]) if call.outputs[:1] == (self._output,) else results
 
 
-def _lost(value: Tensor) -> Tensor:
+def _end_lost(value: Tensor) -> Tensor:
+    """Zero at the end of its channels (of its last axis where there are none)."""
     changed = value.copy()
     axis = 1 if value.ndim > 2 else value.ndim - 1
     if value.ndim == 0:
@@ -61,24 +65,40 @@ def selftest(deriving: Deriving, profile: Profile, inputs: Sequence[Tensors]) ->
     first = Profile(profile.header, profile.oracle[:1], profile.deviation[:1], profile.margins[:1])
     tried = []
     for name, changed, probe in _defects(deriving, feeds):
-        before = {} if feeds.keys() & changed.keys() else deriving.before
+        # A defect in the middle changes nothing before it.
+        place = name.rpartition(" lost at ")[2]
+        before = deriving.before if deriving.middle and place == _label(deriving.middle[0]) else {}
         try:
             with observed_by(probe), np.errstate(all="ignore"):
                 outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}, known=before))
         except Lowering:
             continue
-        if any(outputs[one].shape != profile.oracle[0][one].shape for one in outputs):
-            tried.append(Tried(name, BEYOND, True))
-            continue
-        if all(
-            np.array_equal(outputs[one], profile.oracle[0][one], equal_nan=outputs[one].dtype.kind == "f")
-            for one in outputs
-        ):
+        changed_at = [one for one in outputs if not _equal(outputs[one], profile.oracle[0][one])]
+        if not changed_at:
             continue  # an equivalent mutant: the place never mattered
         judged = judge([outputs], None, first)
-        budget = max((one.metrics.get("budget_used", 0.0) for one in judged.values()), default=0.0)
-        tried.append(Tried(name, min(budget, BEYOND), budget > 1.0))
+        budgets = {one: _budget(judged.get(one), outputs[one], profile.oracle[0][one]) for one in changed_at}
+        known = {name: budget for name, budget in budgets.items() if budget is not None}
+        if not known:
+            continue
+        seen = tuple(name for name, budget in known.items() if budget > 1.0)
+        missed = tuple(name for name in known if name not in seen)
+        tried.append(Tried(name, min(max(known.values()), BEYOND), bool(seen), seen, missed))
     return tuple(tried)
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def _budget(judged: Judged | None, actual: Tensor, oracle: Tensor) -> float | None:
+    """None where no tolerance was derived for the output; another shape, or other NaN and infinities, are seen by the
+    comparator."""
+    if actual.shape != oracle.shape:
+        return BEYOND
+    if actual.dtype.kind == "f" and not np.array_equal(np.isfinite(actual), np.isfinite(oracle)):
+        return BEYOND
+    return None if judged is None else judged.metrics.get("budget_used")
 
 
 def _defects(deriving: Deriving, feeds: Tensors) -> list[tuple[str, dict[str, Tensor], Probe]]:
@@ -86,20 +106,28 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[tuple[str, dict[str, Te
     rounded = {name: _coarsened(value, unit) for name, value in feeds.items() if value.dtype == np.float64}
     rounded |= {name: _coarsened(deriving.wide.rt_inits_[name], unit) for name in deriving.graph.weights}
     found: list[tuple[str, dict[str, Tensor], Probe]] = []
-    if unit < 0.25:
+    if unit < _COARSEST:
         found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Probe()))
+    if unit >= _COARSEST and deriving.last is not None:
+        # Then nothing can be rounded by as much, and the two below may lie under the rounding of the type.
+        last = deriving.last
+        found.append((f"all of it lost at {_label(last)}", {}, _Lost(last.output[0], np.zeros_like)))
     if deriving.middle is not None:
         node, weight = deriving.middle
-        found.append((f"last channel lost at {node.name or node.output[0]}", {}, _LastSliceLost(node.output[0])))
+        found.append((f"last channel lost at {_label(node)}", {}, _Lost(node.output[0], _end_lost)))
         if weight:
             found.append(
                 (
-                    f"last term lost at {node.name or node.output[0]}",
+                    f"last term lost at {_label(node)}",
                     {weight: _term_lost(deriving, node, weight)},
                     Probe(),
                 )
             )
     return found
+
+
+def _label(node: NodeProto) -> str:
+    return str(node.name or node.output[0])
 
 
 def _coarsened(value: Tensor, unit: float) -> Tensor:
@@ -112,11 +140,20 @@ def _coarsened(value: Tensor, unit: float) -> Tensor:
 
 def middle_of(evaluator: Evaluator, graph: Graph) -> tuple[NodeProto, str] | None:
     """The operator in the middle of those with weights, one that sums where there is any, and the weight of its sum."""
-    nodes = [node.onnx_node for node in evaluator.rt_nodes_ if node.op_type in WEIGHTS and node.output[0] in graph.data]
-    if not nodes:
-        return None
+    nodes = _weighty(evaluator, graph)
     summing = [(node, weight) for node in nodes if (weight := _summed(node, graph))]
-    return summing[len(summing) // 2] if summing else (nodes[len(nodes) // 2], "")
+    if summing:
+        return summing[len(summing) // 2]
+    return (nodes[len(nodes) // 2], "") if nodes else None
+
+
+def last_of(evaluator: Evaluator, graph: Graph) -> NodeProto | None:
+    """The last operator with weights."""
+    return next(reversed(_weighty(evaluator, graph)), None)
+
+
+def _weighty(evaluator: Evaluator, graph: Graph) -> list[NodeProto]:
+    return [node.onnx_node for node in evaluator.rt_nodes_ if node.op_type in WEIGHTS and node.output[0] in graph.data]
 
 
 def _summed(node: NodeProto, graph: Graph) -> str:

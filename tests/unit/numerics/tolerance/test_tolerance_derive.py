@@ -277,3 +277,42 @@ def test_the_noise_of_a_chain_is_that_of_its_steps_and_not_of_the_evaluation_its
     profile = derive_model(model, [{"v0": _noise(2000)}], "float32")
     relative = profile.deviation[0][f"v{steps}"].astype(np.float64) / np.abs(profile.oracle[0][f"v{steps}"])
     assert np.sqrt(np.mean(relative**2)) == pytest.approx(2.0**-24 * np.sqrt(steps / 3), rel=0.1)
+
+
+def test_a_model_in_double_is_held_to_double_unless_the_flow_says_otherwise() -> None:
+    model = _model("g (double[8, 16] x, double[16, 8] w) => (double[8, 8] y) { y = MatMul(x, w) }")
+    feeds = {"x": _noise(8, 16).astype(np.float64), "w": _noise(16, 8).astype(np.float64)}
+    narrow = {"y": (feeds["x"].astype(np.float32) @ feeds["w"].astype(np.float32)).astype(np.float64)}
+    profile = derive_model(model, [feeds], "float32")
+    assert profile.header.precision == "float64"
+    assert _budget(profile, {"y": feeds["x"] @ feeds["w"]}) < 1
+    assert _budget(profile, narrow) > 1000
+    declared = derive_model(model, [feeds], "float32", allowances=("double-in-float32",))
+    assert _budget(declared, narrow) < 1
+
+
+def test_what_sees_no_defect_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, feeds = _network()
+    sound = derive_model(model, [feeds], "float32")
+    assert not sound.header.blind
+    assert not judge([_float32(model, feeds)], None, sound)["y"].degenerate
+    # A noise rule that is wrong by ten orders of magnitude.
+    monkeypatch.setitem(rules.RULES, "MatMul", lambda site, unit: np.full(site.value.shape, 1e6))
+    wrong = derive_model(model, [feeds], "float32")
+    assert wrong.header.blind == {"y"}
+    (judged,) = judge([_float32(model, feeds)], None, wrong).values()
+    assert judged.metrics["budget_used"] < 1
+    assert judged.degenerate
+    assert "none of the defects" in judged.degenerate or "ill-conditioned" in judged.degenerate
+
+
+def test_samples_of_several_shapes_are_derived_in_groups() -> None:
+    model = _model("g (float[N, 16] x) => (float[N, 16] y) { y = Softmax<axis=-1>(x) }")
+    inputs = [{"x": _noise(rows, 16, seed=seed)} for seed, rows in enumerate((1, 1, 1, 2, 1, 2, 3))]
+    profile = derive_model(model, inputs, "float32")
+    assert [one["y"].shape[0] for one in profile.oracle] == [1, 1, 1, 2, 1, 2, 3]
+    for feeds, oracle, deviation in zip(inputs, profile.oracle, profile.deviation, strict=True):
+        powers = np.exp(feeds["x"].astype(np.float64))
+        assert np.allclose(oracle["y"], powers / powers.sum(axis=-1, keepdims=True))
+        assert deviation["y"].shape == oracle["y"].shape
+        assert deviation["y"].all()
