@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,3 +67,13 @@ def replace(file: Path, found: str, put: str) -> None:
     if found not in text:
         raise LookupError(f"{file.name} does not say {found!r}: the good submission changed, change its damage, too")
     file.write_text(text.replace(found, put), encoding="utf-8")
+
+
+def first_cell(notebook: Path, source: str) -> None:
+    """Put a cell of code in front of all others."""
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    cell = {
+        "cell_type": "code", "execution_count": None, "id": "damage", "metadata": {}, "outputs": [], "source": source,
+    }  # fmt: skip
+    content["cells"].insert(0, cell)
+    notebook.write_text(json.dumps(content, indent=1), encoding="utf-8")

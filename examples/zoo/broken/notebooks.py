@@ -5,20 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from case import broken, replace
+from case import broken, first_cell, replace
 
 SOON = ("[run]", "seconds = 20.0")
 """A limit that is reached while somebody waits."""
-
-
-def first_cell(notebook: Path, source: str) -> None:
-    """Put a cell of code in front of all others."""
-    content = json.loads(notebook.read_text(encoding="utf-8"))
-    cell = {
-        "cell_type": "code", "execution_count": None, "id": "damage", "metadata": {}, "outputs": [], "source": source,
-    }  # fmt: skip
-    content["cells"].insert(0, cell)
-    notebook.write_text(json.dumps(content, indent=1), encoding="utf-8")
 
 
 def _validation(folder: Path, source: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from case import broken, replace
+from case import broken, first_cell, replace
 
 
 def _without_section(folder: Path, title: str) -> None:
@@ -100,8 +100,6 @@ def _(folder: Path) -> None:
 
 @broken("import-of-missing-script", "a notebook imports a script that is not there", "artifacts.sources")
 def _(folder: Path) -> None:
-    from notebooks import first_cell
-
     first_cell(folder / "inference.ipynb", "import helpers_of_mine\n")
 
 

@@ -1,0 +1,94 @@
+"""From a pushed branch to a changed zoo, nothing faked: git, the robot's process, the sandbox, the status branch, the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from robot_process import NAME, Repository, Robot
+
+from assay.launch.sandbox import Bubblewrap
+
+OTHER = "other-digits"
+pytestmark = pytest.mark.skipif(not Bubblewrap().available().available, reason="the sandbox cannot be had here")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repository, Robot]]:
+    folder = tmp_path_factory.mktemp("robot")
+    repository = Repository(folder)
+    robot = Robot(folder, repository)
+    robot.start()
+    robot.until("the robot to be ready", lambda: robot.queue() is not None and _ready(robot))
+    yield repository, robot
+    robot.stop()
+
+
+def _ready(robot: Robot) -> bool:
+    import httpx
+
+    try:
+        return bool(robot.get("/readyz").status_code == 200)
+    except httpx.HTTPError:
+        return False
+
+
+def test_a_pushed_branch_becomes_a_model_of_the_zoo(running: tuple[Repository, Robot]) -> None:
+    repository, robot = running
+    sha = repository.submit("digits")
+    found = robot.decided(sha)
+    page = f"/submissions/{found['id']}"
+    told = robot.get(f"{page}.json").json()["decisions"][0]
+    assert found["answer"] == "promote", told["reasons"]
+    executed = {one["name"].partition(".")[0] for one in told["checks"] if one.get("executed")}
+    assert executed >= {"compliance", "functionality", "accuracy", "performance"}
+
+    promoted = robot.until("the merge", lambda: robot.get(f"{page}.json").json()["submission"]["promoted"])
+    manifest = json.loads(repository.shown("main", "manifest.json"))
+    version = manifest["models"][NAME]["versions"][0]
+    assert manifest["models"][NAME]["current"] == version["version"] == "1.0"
+    assert version["digest"] == told["digest"]
+    assert version["accuracy"]["measured"] == pytest.approx(version["accuracy"]["claimed"], abs=1e-3)
+    assert repository.shown("main", f"models/{NAME}/1.0/metadata.toml")
+    assert not repository.shown("main", f"submissions/{NAME}/metadata.toml")
+    assert NAME in repository.shown("main", "README.md")
+
+    status = robot.until("the last status", lambda: (repository.status(sha) or {}).get("promoted"))
+    assert status == promoted
+    comment = repository.shown("assay-status", f"{NAME}/{sha}.md")
+    assert "accepted" in comment
+    assert f"{robot.site}{page}" in comment
+    text = robot.get(page).text
+    assert "<b>Merged</b>" in text
+    assert promoted[:10] in text
+    assert "promoted" in robot.get(f"/badge/{NAME}.svg").text
+
+
+def test_a_broken_one_is_declined_with_its_reason_on_every_side(running: tuple[Repository, Robot]) -> None:
+    repository, robot = running
+    before = repository.shown("main", "manifest.json")
+    sha = repository.submit("pickled", "pickle", name=OTHER)
+    found = robot.decided(sha)
+    assert found["answer"] == "decline"
+    status = robot.until(
+        "the status", lambda: repository.status(sha, OTHER) if repository.status(sha, OTHER).get("answer") else {}
+    )
+    assert status["answer"] == "decline"
+    assert [one["name"] for one in status["checks"] if one["outcome"] == "failed"] == ["files.pickles"]
+    assert "state.pkl" in repository.shown("assay-status", f"{OTHER}/{sha}.md")
+    assert "state.pkl" in robot.get(f"/submissions/{found['id']}").text
+    assert repository.shown("main", "manifest.json") == before
+
+
+def test_a_new_push_takes_the_place_of_the_one_before(running: tuple[Repository, Robot]) -> None:
+    repository, robot = running
+    first = repository.submit("again", "pickle", extra="first")
+    robot.until("the first to be seen", lambda: [one for one in robot.queue() if one["sha"] == first])
+    second = repository.submit("again", "data-is-html", extra="second")
+    found = robot.decided(second)
+    assert found["answer"] == "decline"
+    assert robot.decided(first)["state"] in ("superseded", "decided")
+    history = robot.get(f"/models/{NAME}.json").json()
+    assert [one["sha"] for one in history][:2] == [second, first]
+    assert robot.get(f"/badge/{NAME}.json").json()["message"] == "decline"
