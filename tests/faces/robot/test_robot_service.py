@@ -250,3 +250,18 @@ def test_an_orphaned_child_ends_itself(tmp_path: Path) -> None:
     child.stdin.close()  # what the kernel does when the robot is killed
     assert child.wait(30) == -signal.SIGKILL
     assert not (tmp_path / "out").exists()
+
+
+def test_locks_of_a_killed_git_do_not_stop_the_next_robot(tmp_path: Path) -> None:
+    make_zoo(tmp_path / "zoo.git")
+    config = load_robot(robot_toml(tmp_path))
+    first = Service(config)
+    base = first.mirror.fetch_base()
+    first.close()
+    put(tmp_path / "zoo.git", "refs/heads/main", {"more": "1"})
+    (tmp_path / "robot/mirror.git/refs/assay/base.lock").touch()
+    (tmp_path / "robot/history/zoo-left").mkdir(parents=True)
+    second = Service(config)
+    assert second.mirror.fetch_base() != base
+    assert list((tmp_path / "robot/history").iterdir()) == []
+    second.close()

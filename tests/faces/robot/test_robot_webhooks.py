@@ -52,7 +52,7 @@ class Hooked:
         self.client = httpx.Client(base_url=address, timeout=30)
 
     def numbers(self) -> list[int]:
-        return [one.number for one in self.deliveries.waiting()]
+        return [one.number for one in self.deliveries.waiting() for _ in one.ids]
 
 
 def hooked(folder: Path, source: str) -> Iterator[Hooked]:

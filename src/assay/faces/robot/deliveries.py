@@ -11,16 +11,18 @@ from sqlalchemy import delete, select, update
 from assay.faces.robot.database import Database
 from assay.faces.robot.tables import deliveries
 
+_AT_ONCE = 500
 KEPT_S = 90 * 86400.0
 """How long a delivery is remembered, so that it is refused when it comes again."""
 
 
 class Hint(msgspec.Struct, frozen=True, kw_only=True):
-    """Something may have changed there: a request by its number, or a branch; neither: look everywhere."""
+    """Something may have changed there: a request by its number, or a branch; neither: look everywhere. `ids` are the
+    deliveries that said so."""
 
-    id: int = 0
     branch: str = ""
     number: int = 0
+    ids: tuple[int, ...] = ()
     attempts: int = 0
 
 
@@ -45,25 +47,35 @@ class Deliveries:
             )
 
     def waiting(self) -> list[Hint]:
-        """The hints that nobody has looked into yet, oldest first."""
+        """The hints that nobody has looked into yet, oldest first; what several deliveries say is one hint."""
         query = (
             select(deliveries)
             .where(deliveries.c.state == "new", deliveries.c.not_before <= self._now())
             .order_by(deliveries.c.id)
-            .limit(500)
+            .limit(_AT_ONCE)
         )
+        found: dict[tuple[str, int], Hint] = {}
         with self._database.read() as connection:
-            rows = connection.execute(query).all()
-        return [Hint(id=row.id, branch=row.branch, number=row.number, attempts=row.attempts) for row in rows]
+            for row in connection.execute(query):
+                place = (row.branch, row.number)
+                before = found.get(place, Hint(branch=row.branch, number=row.number))
+                found[place] = msgspec.structs.replace(
+                    before, ids=(*before.ids, row.id), attempts=max(before.attempts, row.attempts)
+                )
+        return list(found.values())
 
     def looked(self, hint: Hint) -> None:
         with self._database.write() as connection:
-            connection.execute(update(deliveries).where(deliveries.c.id == hint.id).values(state="done"))
-            old = deliveries.c.received_at < self._now() - KEPT_S
+            connection.execute(update(deliveries).where(deliveries.c.id.in_(hint.ids)).values(state="done"))
+
+    def forget_old(self) -> None:
+        """What was looked into longer than KEPT_S ago."""
+        old = deliveries.c.received_at < self._now() - KEPT_S
+        with self._database.write() as connection:
             connection.execute(delete(deliveries).where(old, deliveries.c.state == "done"))
 
     def later(self, hint: Hint, seconds: float) -> None:
         """Could not be looked into now."""
         values = {"not_before": self._now() + seconds, "attempts": hint.attempts + 1}
         with self._database.write() as connection:
-            connection.execute(update(deliveries).where(deliveries.c.id == hint.id).values(**values))
+            connection.execute(update(deliveries).where(deliveries.c.id.in_(hint.ids)).values(**values))

@@ -45,6 +45,10 @@ class Delivering:
                 self.metrics.fault("database")
                 _LOG.error("%s", error)
                 busy = False
+            except Exception:  # noqa: BLE001 - a thread of the service never dies of what it met
+                self.metrics.fault("delivering")
+                _LOG.exception("the outbox failed")
+                busy = False
             if not busy:
                 news.wait(_IDLE_S)
                 news.clear()

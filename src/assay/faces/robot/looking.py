@@ -84,6 +84,7 @@ class Looking:
             self._mirror.keep_only({*known.values(), *self._queue.open_heads()})
         if time.monotonic() - self._tidied > _TIDY_S:
             self._mirror.tidy()
+            self._deliveries.forget_old()
             self._tidied = time.monotonic()
 
     def look_into_hints(self) -> None:

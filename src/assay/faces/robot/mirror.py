@@ -53,9 +53,8 @@ class Mirror:
         self._name, _, email = committer.partition(" <")
         self._email = email.rstrip(">")
         self._fetching = threading.Lock()
-        if not (folder / "HEAD").is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            self._git.run("init", "--quiet", "--bare", str(folder))
+        folder.mkdir(parents=True, exist_ok=True)
+        self._git.run("init", "--quiet", "--bare", str(folder))  # changes nothing where it was done
 
     def listed(self, pattern: str) -> dict[str, str]:
         """Branches of the remote by name, each with its commit. Raises GitFailed."""

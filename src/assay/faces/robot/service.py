@@ -25,7 +25,7 @@ from assay.faces.robot.promotion import Promoter
 from assay.faces.robot.queue import Queue
 from assay.faces.robot.rows import Level
 from assay.faces.robot.sources.open import open_source
-from assay.faces.robot.worker import Worker, Workshop
+from assay.faces.robot.worker import Worker, Workshop, sweep_scratch
 from assay.launch.sandbox import Bubblewrap
 
 _LOG = logging.getLogger("assay.robot")
@@ -165,9 +165,12 @@ def _name(data: Path) -> str:
 def _sweep(config: RobotConfig) -> None:
     """What a killed robot left: half exports, half promotions, scratch folders of inspections."""
     shutil.rmtree(config.data / "work", ignore_errors=True)
-    if "://" not in config.history:
-        for left in Path(config.history).glob("zoo-*"):
-            shutil.rmtree(left, ignore_errors=True)
+    sweep_scratch(config.history)
+    mirror = config.data / "mirror.git"
+    for index in mirror.glob("index-*"):
+        shutil.rmtree(index, ignore_errors=True)
+    for lock in mirror.rglob("*.lock"):  # of a git that was killed with the robot: nobody would ever remove it
+        lock.unlink(missing_ok=True)
 
 
 def _refuse_without_sandbox(config: RobotConfig, sandbox: Bubblewrap) -> None:

@@ -143,6 +143,8 @@ class Worker:
             heard=lambda said: self._heard(one.id, said),
             hidden=self._shop.hidden,
         )
+        if ended.ending is not Ending.DONE and self._shop.config.workers == 1:
+            sweep_scratch(self._shop.config.history)
         if ended.ending is Ending.LOST:
             _LOG.warning("job %d was lost to another worker or cancelled", lease.job)
         elif ended.ending is Ending.STOPPED:
@@ -222,6 +224,13 @@ class _Heart:
             return time.monotonic() - self._renewed < self._lease_s
         self._renewed = time.monotonic()
         return alive
+
+
+def sweep_scratch(history: str) -> None:
+    """Scratch folders of inspections that were killed. Only while none is at work."""
+    if "://" not in history:
+        for left in Path(history).glob("zoo-*"):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _fault(sentence: str) -> Check:

@@ -1,0 +1,225 @@
+"""What the zoo's robot costs and how it answers: idle memory, webhooks while a submission is checked, submissions an hour.
+
+`python benchmarks/robot.py [--submissions 4] [--rate 50] [--seconds 20]`. The robot is a process of its own, with SQLite,
+one worker and the sandbox; the forge is the one of the tests, in this process, and so is the client: what it measures of
+an answer includes its own share of a busy machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import hmac
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "tests" / "faces" / "robot"), str(ROOT / "examples" / "zoo" / "broken")]
+
+import build  # noqa: E402
+import good  # noqa: E402
+import httpx  # noqa: E402
+import psutil  # noqa: E402
+from fake_github import FakeGithub  # noqa: E402
+from live_server import serving  # noqa: E402
+from repositories import commit_tree, git  # noqa: E402
+
+REQUESTS = 20
+SECRET, TOKEN, REPOSITORY = "benchmark-secret-0123456789", "token-of-the-benchmark", "zoo/models"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--submissions", type=int, default=4)
+    parser.add_argument("--rate", type=float, default=50.0, help="webhooks a second")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="robot-") as name:
+        folder = Path(name)
+        fake = FakeGithub(REPOSITORY, token=TOKEN)
+        repository = make_repository(folder)
+        with serving(fake.app()) as forge:
+            robot, address = start(folder, forge)
+            try:
+                measure(asked, folder, fake, repository, robot, address)
+            finally:
+                robot.terminate()
+                robot.wait(30)
+
+
+def measure(
+    asked: argparse.Namespace,
+    folder: Path,
+    fake: FakeGithub,
+    repository: Path,
+    robot: subprocess.Popen[bytes],
+    address: str,
+) -> None:
+    time.sleep(5)
+    process = psutil.Process(robot.pid)
+    print(f"load {os.getloadavg()[0]:.1f}")
+    print(
+        f"idle robot: {process.memory_info().rss / 1e6:.0f} MB resident, {process.memory_full_info().uss / 1e6:.0f} MB its own"
+    )
+    idle = asyncio.run(fire(address, asked.rate, asked.seconds, "idle"))
+    tell("webhooks while nothing is checked", idle)
+    used = process.cpu_times()
+    print(f"processor time of the robot so far: {used.user + used.system:.1f} s")
+
+    shas = [submit(folder, repository, f"digits-{number}") for number in range(asked.submissions)]
+    begin = time.monotonic()
+    for number, sha in enumerate(shas, start=1):
+        fake.add_pull(number, sha)
+    asyncio.run(fire(address, 1, 1, "begin"))
+    while state(address)["running"] == 0:
+        time.sleep(0.1)
+    print(f"load {os.getloadavg()[0]:.1f}")
+    tell("webhooks while a submission is checked", asyncio.run(fire(address, asked.rate, asked.seconds, "busy")))
+    tell_histogram(address)
+    while (now := state(address))["decided"] < asked.submissions:
+        time.sleep(0.5)
+    seconds = time.monotonic() - begin
+    used = process.cpu_times()
+    print(f"load {os.getloadavg()[0]:.1f}")
+    print(
+        f"{asked.submissions} submissions in {seconds:.1f} s: {3600 * asked.submissions / seconds:.0f} an hour; {now['answers']}"
+    )
+    print(
+        f"robot after the work: {process.memory_info().rss / 1e6:.0f} MB resident, {used.user + used.system:.1f} s of processor time"
+    )
+
+
+async def fire(address: str, rate: float, seconds: float, name: str) -> list[float]:
+    """Deliveries at a fixed rate, whatever the answers do; seconds from the planned moment to each answer."""
+    taken: list[float] = []
+
+    async def one(client: httpx.AsyncClient, number: int, at: float) -> None:
+        await asyncio.sleep(max(0.0, at - time.perf_counter()))
+        # A push makes the robot look everywhere; for a request that is not there it asks the forge.
+        body = json.dumps(
+            {
+                "delivery": number,
+                "pull_request": {"number": 1_000_000 + number % REQUESTS},
+                "name": name,
+                "padding": "x" * 20_000,
+            }
+        ).encode()
+        signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+        headers = {
+            "content-type": "application/json",
+            "x-hub-signature-256": f"sha256={signature}",
+            "x-github-delivery": f"{name}-{number}",
+            "x-github-event": "push" if name == "begin" else "pull_request",
+        }
+        answer = await client.post("/hooks/github", content=body, headers=headers)
+        taken.append(time.perf_counter() - at)
+        assert answer.status_code == 202, answer.text
+
+    async with httpx.AsyncClient(base_url=address, timeout=30, limits=httpx.Limits(max_connections=50)) as client:
+        start = time.perf_counter() + 0.2
+        await asyncio.gather(*(one(client, number, start + number / rate) for number in range(int(rate * seconds))))
+    return taken
+
+
+def tell(what: str, taken: list[float]) -> None:
+    ordered = sorted(taken)
+    at = {
+        name: 1000 * ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+        for name, share in (("p50", 0.5), ("p99", 0.99))
+    }
+    print(
+        f"{what}: {len(taken)} answers, p50 {at['p50']:.1f} ms, p99 {at['p99']:.1f} ms, worst {1000 * ordered[-1]:.1f} ms"
+    )
+
+
+def tell_histogram(address: str) -> None:
+    """What the robot itself saw, from the head of a delivery to its answer."""
+    text = httpx.get(f"{address}/metrics", timeout=30).text
+    counts = dict(re.findall(r'webhook_seconds_bucket\{le="([^"]+)",status="202"\} ([0-9.]+)', text))
+    whole = float(counts["+Inf"])
+    told = ", ".join(
+        f"{100 * float(counts[at]) / whole:.2f} % within {1000 * float(at):.0f} ms" for at in ("0.01", "0.05", "0.1")
+    )
+    print(f"by the robot's own clock: {told}")
+
+
+def state(address: str) -> dict[str, Any]:
+    text = httpx.get(f"{address}/metrics", timeout=30).text
+    figures = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    answers = {
+        name.split('"')[1]: int(float(value))
+        for name, value in figures.items()
+        if name.startswith("assay_robot_decided{")
+    }
+    return {"running": int(float(figures["assay_robot_running"])), "decided": sum(answers.values()), "answers": answers}
+
+
+def make_repository(folder: Path) -> Path:
+    build.build(folder / "built", None)
+    repository = folder / "zoo.git"
+    repository.mkdir()
+    git(repository, "init", "-q", "--bare", "-b", "main")
+    commit(folder / "built", repository, "refs/heads/main", base=False, without="submissions")
+    return repository
+
+
+def submit(folder: Path, repository: Path, name: str) -> str:
+    work = folder / f"submitted-{name}"
+    target = work / "submissions" / name
+    good.write(target)
+    for file in (target / "metadata.toml", target / "README.md"):
+        file.write_text(file.read_text().replace(f'name = "{good.NAME}"', f'name = "{name}"'))
+    return commit(work, repository, f"refs/pull/{int(name.rpartition('-')[2]) + 1}/head", base=True)
+
+
+def commit(work: Path, repository: Path, ref: str, *, base: bool, without: str = "") -> str:
+    index = {
+        **os.environ,
+        "GIT_DIR": str(repository),
+        "GIT_WORK_TREE": str(work),
+        "GIT_INDEX_FILE": str(repository / "index"),
+    }
+    subprocess.run(["git", "read-tree", *(["main"] if base else ["--empty"])], env=index, check=True)
+    paths = [path.name for path in work.iterdir() if path.name not in (without, ".assay")]
+    subprocess.run(["git", "add", "--force", *paths], env=index, cwd=work, check=True)
+    tree = subprocess.run(["git", "write-tree"], env=index, check=True, capture_output=True, text=True).stdout.strip()
+    return commit_tree(repository, ref, tree, base=base)
+
+
+def start(folder: Path, forge: str) -> tuple[subprocess.Popen[bytes], str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "secret").write_text(SECRET)
+    (folder / "token").write_text(TOKEN)
+    config = folder / "robot.toml"
+    config.write_text(
+        f'listen = "127.0.0.1:{port}"\n[zoo]\nrepository = "zoo.git"\n[github]\nrepository = "{REPOSITORY}"\n'
+        f'api = "{forge}"\ntoken = {{ file = "token" }}\n[webhook]\nsecrets = [{{ file = "secret" }}]\n'
+    )
+    log = (folder / "log").open("wb")
+    robot = subprocess.Popen([sys.executable, "-m", "assay", "zoo", "robot", "--config", str(config)], stderr=log)
+    address = f"http://127.0.0.1:{port}"
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            if httpx.get(f"{address}/readyz").status_code == 200:
+                return robot, address
+        except httpx.HTTPError:
+            pass
+        assert robot.poll() is None, (folder / "log").read_text()
+        time.sleep(0.1)
+    raise SystemExit("the robot did not come up")
+
+
+if __name__ == "__main__":
+    main()
