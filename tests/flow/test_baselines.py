@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,7 +62,18 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
     ("change", "sentence"),
     [
         (lambda record: record.update(who=""), "nobody blessed the baseline"),
-        (lambda record: record["result"]["facts"].update(backend_version="0.1"), "was built by onnxruntime 0.1, and"),
+        (
+            lambda record: (_gone(record), record.pop("samples")),
+            "was built by onnxruntime 0.1, and .* is installed, and no samples of it were kept; bless a new one",
+        ),
+        (
+            lambda record: (_gone(record), record["fingerprint"].update(clocks="powersave")),
+            "its samples were taken otherwise: the clocks were powersave and now is",
+        ),
+        (
+            lambda record: (_gone(record), record["fingerprint"].update(threads=8)),
+            "its samples were taken otherwise: the threads were 8 and now is 1",
+        ),
         (lambda record: record["result"]["facts"].update(artifact_digest="0" * 64), "has changed on disk"),
         (lambda record: record["model"]["inputs"][0].update(name="other"), "takes other inputs"),
         (lambda record: record.pop("flow"), "is no baseline that can be read"),
@@ -74,7 +87,29 @@ def test_a_baseline_that_cannot_be_compared_with(options: CheckOptions, change: 
     path.write_text(json.dumps(record))
     word, reason = _duel(run_check(options))
     assert word is Word.INCONCLUSIVE
-    assert sentence in reason
+    assert re.search(sentence, reason), reason
+
+
+def _gone(record: dict[str, Any]) -> None:
+    """As if another version of the backend had built it: its engine cannot be run any more."""
+    record["result"]["facts"]["backend_version"] = "0.1"
+
+
+def test_where_no_engine_is_left_the_samples_that_were_kept_are_compared(options: CheckOptions) -> None:
+    (blessed,) = set_baselines(options, "release 1")
+    assert len(blessed.samples) == 12
+    path = _file(options)
+    record = json.loads(path.read_bytes())
+    _gone(record)
+    path.write_text(json.dumps(record))
+    word, reason = _duel(run_check(options))
+    assert "samples kept of the baseline of onnxruntime of 2" in reason
+    assert word is not Word.ERROR
+    record["samples"] = [seconds / 3 for seconds in record["samples"]]
+    path.write_text(json.dumps(record))
+    word, reason = _duel(run_check(options))
+    assert (word, reason.startswith("slower: +")) == (Word.FAIL, True)
+    assert "never measured side by side, so no less than 10 % counts" in reason
 
 
 def test_an_artifact_changed_on_disk(options: CheckOptions) -> None:

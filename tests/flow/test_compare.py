@@ -10,6 +10,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, save_model
 
 from assay.core.duel import SpeedRule
+from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.result import Outcome
 from assay.core.verdict import Word
@@ -20,6 +21,10 @@ from assay.pipeline.apart import fight_apart
 from assay.pipeline.compare import plan_duel
 from assay.pipeline.house import House
 from assay.pipeline.reference import record_references
+from assay.testing.builders import make_job
+from assay.testing.faulty import Faulty
+from assay.worker.fight import fight
+from small_models import linear_model
 
 
 def _chain(path: Path, products: int) -> Path:
@@ -123,3 +128,62 @@ def test_a_side_that_dies_is_named_and_the_other_does_not_wait_for_ever(tmp_path
 def test_what_cannot_be_asked(tmp_path: Path, models: tuple[str, ...], flows: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         run_compare(CompareOptions(models=tuple(map(Path, models)), flows=flows, history=str(tmp_path / "h")))
+
+
+def test_more_threads_than_cores_cannot_be_compared(tmp_path: Path) -> None:
+    model = _chain(tmp_path / "m.onnx", 1)
+    options = CompareOptions(
+        models=(model,), flows=("onnxruntime", "onnxruntime-basic"), threads=4096, history=str(tmp_path / "h")
+    )
+    (verdict,) = run_compare(options).judgement.verdicts[:1]
+    assert verdict.word is Word.INCONCLUSIVE
+    assert "not comparable: an engine of 4096 threads was asked for and this process may use" in verdict.reason
+
+
+def test_a_backend_without_threads_says_so(tmp_path: Path) -> None:
+    model = _chain(tmp_path / "m.onnx", 1)
+    with pytest.raises(UsageError, match="'reference' has no option 'threads'"):
+        run_compare(CompareOptions(models=(model,), flows=("reference", "reference"), threads=2, history=str(tmp_path)))
+
+
+def test_a_machine_without_a_clock_of_cpu_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.thread_time", lambda: 1.0)
+    monkeypatch.setattr("time.process_time", lambda: 1.0)
+    backend = Faulty()
+    flow = Flow("f", "faulty", {"model": "identity"})
+    feed = {"x": np.ones(3, np.float32)}
+    seen = fight(lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job())
+    assert "the CPU-time clock of this machine does not advance" in seen.trouble
+
+
+def test_time_that_runs_out_ends_a_duel_early(tmp_path: Path) -> None:
+    backend = Faulty()
+    flow = Flow("f", "faulty", {"model": "identity"})
+    feed = {"x": np.ones(3, np.float32)}
+    seen = fight(lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job(), 0.0)
+    assert len(seen.launches) == 1
+    assert seen.ended.startswith("the time ran out")
+
+
+def test_a_sweep_over_batch_sizes_fights_at_each(tmp_path: Path) -> None:
+    small = linear_model(tmp_path / "m.onnx")
+    options = CompareOptions(
+        models=(small,),
+        flows=("onnxruntime", "onnxruntime-basic"),
+        batches=(4, 1),
+        launches=4,
+        history=str(tmp_path / "h"),
+    )
+    (result,) = run_compare(options).results
+    assert result.duel is not None
+    assert [one.batch for one in (result.duel, *result.more_duels)] == [1, 4]
+    assert all(one.own_wall_s > 0 for one in (result.duel, *result.more_duels))
+
+
+def test_a_batch_size_that_a_model_cannot_take_is_the_users_mistake(tmp_path: Path) -> None:
+    model = _chain(tmp_path / "m.onnx", 1)
+    options = CompareOptions(
+        models=(model,), flows=("onnxruntime", "onnxruntime-basic"), batches=(8,), history=str(tmp_path / "h")
+    )
+    (result,) = run_compare(options).results
+    assert "batch 8: input 'x' of model 'm' has the fixed shape [192, 192]" in result.detail

@@ -1,0 +1,71 @@
+"""The work of one call, counted; caches and layouts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper, save_model
+
+from assay.core.machine import Machine
+from assay.core.result import Work
+from assay.judge.bench import bench
+from assay.models.work import flops_of
+from assay.testing.builders import make_measurement, make_result
+from assay.worker.bench import channels_last, work_of
+from assay.worker.memory import resident_bytes, soak
+from small_models import linear_model
+
+
+def _conv(path: Path) -> Path:
+    weight = numpy_helper.from_array(np.ones((8, 3, 3, 3), np.float32), "w")
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], ["h"], pads=[1, 1, 1, 1]), helper.make_node("Relu", ["h"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, "H", "W"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 8, "H", "W"])],
+        [weight],
+    )
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), path)
+    return path
+
+
+def test_operations_of_a_product_are_two_for_each_term(tmp_path: Path) -> None:
+    assert flops_of(linear_model(tmp_path / "m.onnx"), {"x": (5, 4)}) == (2 * 5 * 4 * 3 + 5 * 3, 4 * (12 + 3))
+    flops, weights = flops_of(_conv(tmp_path / "c.onnx"), {"x": (2, 3, 10, 12)})
+    assert flops == 2 * (2 * 8 * 10 * 12) * 27 + 2 * 8 * 10 * 12
+    assert weights == 4 * 8 * 27
+
+
+def test_what_is_no_onnx_file_has_no_known_work(tmp_path: Path) -> None:
+    (tmp_path / "m.pt2").write_bytes(b"x")
+    feed = {"x": np.ones((2, 3), np.float32)}
+    assert work_of(tmp_path / "m.pt2", feed, feed) == Work(0.0, 48, 6)
+
+
+def test_channels_last_are_the_same_values_in_another_order_of_memory() -> None:
+    image = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
+    other = channels_last({"x": image, "n": np.ones(3)})
+    np.testing.assert_array_equal(other["x"], image)
+    assert other["x"].strides != image.strides
+    assert channels_last({"n": np.ones(3)}) == {}
+
+
+def test_a_soak_sees_what_calls_leave_behind() -> None:
+    held = []
+    calls, resident = soak(lambda: held.append(np.ones(2**20, np.uint8)), 0.02)
+    assert len(calls) == len(resident) == 25
+    assert calls == sorted(calls)
+    assert resident[-1] - resident[0] > 20 * 2**20 or not resident_bytes()
+
+
+def test_the_share_of_the_roofline_is_that_of_its_intensity() -> None:
+    machine = Machine(copy_bytes_per_s={1: 1e10}, gemm_flops_per_s={1: 1e11})
+    taken = (make_measurement(1, median_s=1e-3),)
+    product = bench(make_result(task="measure", measurements=taken, work=Work(5e7, 10**5, 10)), machine)
+    copy = bench(make_result(task="measure", measurements=taken, work=Work(0.0, 5 * 10**6, 10)), machine)
+    assert product is not None
+    assert copy is not None
+    assert product.roofline_share == pytest.approx(0.5, rel=0.05)
+    assert copy.roofline_share == pytest.approx(0.5, rel=0.05)
