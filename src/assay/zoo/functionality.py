@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.flow import Flow
-from assay.core.job import Limits
+from assay.core.job import Job
 from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.plugins import find_flow
@@ -17,7 +17,7 @@ from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.compliance.process import ChildLimits, ending, run_child
 from assay.zoo.compliance.waivers import apply_waivers
 from assay.zoo.functionality_judge import batch_check, flow_check
-from assay.zoo.functionality_run import Asked, ask, judged_plainly, limits_of, run_all
+from assay.zoo.functionality_run import Asked, Recipe, ask, judged_plainly, limits_of, run_all
 from assay.zoo.functionality_wire import SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest
 from assay.zoo.place import Place, Tools
 
@@ -45,9 +45,12 @@ def _checks(place: Place, tools: Tools) -> list[Check]:
         return checks or [_failed("functionality.data", none)]
     limits, house = limits_of(place.policy.run), tools.house
     name = place.metadata.name if place.metadata else place.folder.name
-    given = ask(f"{name}/data", data.model, goldens / "inputs", goldens / "expected", limits, house)
-    batch = ask(f"{name}/batch", data.model, goldens / "batch", None, limits, house) if data.batched else None
-    checks.append(_golden(given, goldens / "expected", data, limits, tools))
+    recipes = [Recipe(f"{name}/data", goldens / "inputs", goldens / "expected")]
+    recipes += [Recipe(f"{name}/batch", goldens / "batch")] if data.batched else []
+    given, *others = ask(recipes, data.model, limits, house)
+    batch = others[0] if others else None
+    plain = judged_plainly([given, *others], limits, house)
+    checks.append(_golden(given, plain, goldens / "expected", data))
     every = [given, *([batch] if batch and not batch.why else [])]
     results = run_all(every, flows, limits, house)
     checks += [flow_check(_of(results, given, flow), flow.name, data.sets, _model(place)) for flow in flows]
@@ -72,14 +75,13 @@ def _read(place: Place, goldens: Path) -> Data | Check:
     return _failed("functionality.data", f"the data sets cannot be read ({ending(ran)}): {said}")
 
 
-def _golden(given: Asked, expected: Path, data: Data, limits: Limits, tools: Tools) -> Check:
+def _golden(given: Asked, plain: Sequence[Job], expected: Path, data: Data) -> Check:
     """What the submitter expects, against the oracle: a wrong golden is no fault of any backend."""
     name = "functionality.golden"
     if given.why:
         told = f"the expected outputs cannot be checked, for the oracle has no answer ({given.why}); a person must look"
         return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=told)
-    job = judged_plainly(given, limits, tools.house)
-    request = GoldenRequest(job, str(expected), data.sets)
+    request = GoldenRequest(plain[0], str(expected), data.sets)
     ran = run_child("assay.zoo.functionality_golden", msgspec.json.encode(request), _CHILD)
     if ran.code or ran.late:
         raise HarnessError(f"the process that compares expected outputs {ending(ran)}: {ran.errors[-300:]}")

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
-from assay.core.case import Case, Contract, Inputs
+from assay.core.case import Case, Inputs
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
 from assay.core.job import Job, Limits, Task
@@ -37,31 +35,43 @@ class Asked:
     why: str = ""
 
 
-def ask(name: str, model: Model, inputs: Path, expected: Path | None, limits: Limits, house: House) -> Asked:
-    """The oracle's answers to the stored inputs. Where the oracle has none, the flows are held against `expected`."""
-    told = sha256_bytes((inputs / "golden.lock").read_bytes())
-    folder = house.folder / "oracle" / value_digest((model.digest, told, "zoo"))[:32]
-    recording = Job(
-        Case(name, model, Inputs(golden=str(inputs.absolute()))),
-        PLAIN,
-        Task.VERIFY,
-        limits,
-        reference=str(folder.absolute()),
-    )
-    failed = record_references([recording], house)
-    # The seed names the inputs: the tolerance is kept by it.
-    case = Case(name, model, Inputs(seed=int(told[:12], 16)), Contract())
-    if not failed:
-        return Asked(case, folder.absolute())
-    why = failed[0].detail.partition("; record goldens")[0]
-    golden = Inputs(golden=str(expected.absolute())) if expected else Inputs()
-    return Asked(msgspec.structs.replace(case, inputs=golden), Path(), why)
+@dataclass(frozen=True)
+class Recipe:
+    """Stored inputs, and what to hold flows against where the oracle has no answer (None: nothing)."""
+
+    name: str
+    inputs: Path
+    expected: Path | None = None
 
 
-def judged_plainly(asked: Asked, limits: Limits, house: House) -> Job:
-    """A job that nobody runs: with the profile by which the expected outputs are judged."""
-    (job,) = with_profiles([Job(asked.case, PLAIN, Task.VERIFY, limits, reference=str(asked.reference))], house)
-    return job
+def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: House) -> list[Asked]:
+    """The oracle's answers to the inputs of each recipe, all asked at once."""
+    locks = [sha256_bytes((one.inputs / "golden.lock").read_bytes()) for one in recipes]
+    folders = [(house.folder / "oracle" / value_digest((model.digest, lock, "zoo"))[:32]).absolute() for lock in locks]
+    recording = [
+        Job(_case(one.name, model, one.inputs), PLAIN, Task.VERIFY, limits, reference=str(folder))
+        for one, folder in zip(recipes, folders, strict=True)
+    ]
+    failed = {result.case: result.detail for result in record_references(recording, house)}
+    asked = []
+    for one, lock, folder in zip(recipes, locks, folders, strict=True):
+        if one.name in failed:
+            why = failed[one.name].partition("; record goldens")[0]
+            asked.append(Asked(_case(one.name, model, one.expected), Path(), why))
+        else:
+            # The seed names the inputs: the tolerance is kept by it.
+            asked.append(Asked(Case(one.name, model, Inputs(seed=int(lock[:12], 16))), folder))
+    return asked
+
+
+def _case(name: str, model: Model, golden: Path | None) -> Case:
+    return Case(name, model, Inputs(golden=str(golden.absolute())) if golden else Inputs())
+
+
+def judged_plainly(every: Sequence[Asked], limits: Limits, house: House) -> list[Job]:
+    """Jobs that nobody runs, with the profiles by which expected outputs, and flows of plain float32, are judged."""
+    jobs = [Job(one.case, PLAIN, Task.VERIFY, limits, reference=str(one.reference)) for one in every if not one.why]
+    return with_profiles(jobs, house)
 
 
 def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house: House) -> list[Result]:

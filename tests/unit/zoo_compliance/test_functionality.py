@@ -1,0 +1,154 @@
+"""Data sets on real backends: what is right passes, what is wrong fails and names whose fault it is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from crafted_models import text
+from onnx import helper, numpy_helper
+
+from assay.faces.zoo import open_tools
+from assay.zoo.check import Check, CheckOutcome
+from assay.zoo.functionality import check_functionality
+from assay.zoo.place import Place, Tools
+from assay.zoo.policy import ZooPolicy
+
+WEIGHT = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
+MODEL = "g (float[N,3] x) => (float[N,4] y) { [m] h = MatMul(x, w)  [r] y = Relu(h) }"
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
+    with open_tools(tmp_path_factory.mktemp("zoo")) as opened:
+        yield opened
+
+
+def model_of(body: str = MODEL) -> onnx.ModelProto:
+    model = text(body)
+    model.graph.initializer.append(numpy_helper.from_array(WEIGHT, "w"))
+    return model
+
+
+def submission(folder: Path, model: onnx.ModelProto, sets: list[tuple[np.ndarray, np.ndarray]]) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    for number, (given, expected) in enumerate(sets):
+        one = folder / f"test_data_set_{number}"
+        one.mkdir()
+        (one / "input_0.pb").write_bytes(numpy_helper.from_array(given, "x").SerializeToString())
+        (one / "output_0.pb").write_bytes(numpy_helper.from_array(expected, "y").SerializeToString())
+    return folder
+
+
+def pair(rows: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    given = np.random.default_rng(seed).standard_normal((rows, 3)).astype(np.float32)
+    return given, np.maximum(given @ WEIGHT, 0).astype(np.float32)
+
+
+def checked(folder: Path, tools: Tools, *flows: str) -> dict[str, list[Check]]:
+    policy = ZooPolicy(name="zoo", flows=flows or ("onnxruntime",))
+    shutil.rmtree(tools.scratch, ignore_errors=True)
+    tools.scratch.mkdir()
+    found: dict[str, list[Check]] = {}
+    for one in check_functionality(Place(folder=folder, root=folder, policy=policy, metadata=None), tools):
+        found.setdefault(one.name.removeprefix("functionality."), []).append(one)
+    return found
+
+
+def outcomes(found: dict[str, list[Check]]) -> dict[str, str]:
+    return {name: "/".join(dict.fromkeys(one.outcome.value for one in checks)) for name, checks in found.items()}
+
+
+def test_a_sound_submission_on_two_runtimes(tmp_path: Path, tools: Tools) -> None:
+    folder = submission(tmp_path / "s", model_of(), [pair(2), pair(5, 2)])
+    found = checked(folder, tools, "onnxruntime", "openvino-f32")
+    assert outcomes(found) == {
+        "golden": "passed", "onnxruntime": "passed", "openvino-f32": "passed", "dynamic-batch": "passed",
+    }  # fmt: skip
+    assert found["onnxruntime"][0].executed == 2
+    assert [one.executed for one in found["dynamic-batch"]] == [3, 3]
+
+
+GIVEN, EXPECTED = pair(2)
+TRAPS = {
+    "a scalar": np.float32(EXPECTED[0, 0]),
+    "one row": EXPECTED[:1],
+    "broadcast": EXPECTED[:, :1],
+    "float64": EXPECTED.astype(np.float64),
+    "off by 1.9e-3": EXPECTED + np.float32(1.9e-3),
+    "one value twice as large": EXPECTED * np.where(np.arange(4) == EXPECTED[0].argmax(), 2, 1).astype(np.float32),
+    "NaN that nobody computes": np.where(EXPECTED.max() == EXPECTED, np.float32(np.nan), EXPECTED),
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_a_wrong_golden_is_the_submitters_fault(trap: str, tmp_path: Path, tools: Tools) -> None:
+    folder = submission(tmp_path / "s", model_of(), [pair(2, 3), (GIVEN, np.asarray(TRAPS[trap]))])
+    found = checked(folder, tools)
+    assert outcomes(found) == {"golden": "failed", "onnxruntime": "passed", "dynamic-batch": "passed"}
+    assert "test_data_set_1" in found["golden"][0].sentence
+    assert found["golden"][0].path == "test_data_set_1"
+
+
+def test_nan_at_the_same_place_is_an_answer(tmp_path: Path, tools: Tools) -> None:
+    model = text("g (float[N,3] x) => (float[N,3] y) { [r] y = Sqrt(x) }")
+    given = np.array([[1, -1, 4], [9, 16, 2]], np.float32)
+    with np.errstate(invalid="ignore"):
+        folder = submission(tmp_path / "s", model, [(given, np.sqrt(given))])
+    assert outcomes(checked(folder, tools))["golden"] == "passed"
+    assert outcomes(checked(folder, tools))["onnxruntime"] == "passed"
+
+
+def test_nothing_to_run_never_passes(tmp_path: Path, tools: Tools) -> None:
+    assert outcomes(checked(submission(tmp_path / "s", model_of(), []), tools)) == {"data": "failed"}
+
+
+@pytest.mark.parametrize(
+    ("break_it", "told"),
+    [
+        (lambda one: (one / "output_0.pb").unlink(), "has 0 outputs, the model 1"),
+        (lambda one: (one / "input_0.pb").unlink(), "has 0 inputs, the model 1"),
+        (lambda one: (one / "output_0.pb").write_bytes(b"\xff\xff nonsense"), "cannot be read"),
+        (lambda one: (one / "output_0.pb").rename(one / "output_3.pb"), "is no output of the model"),
+    ],
+)
+def test_an_incomplete_set_fails_and_the_others_are_run(break_it, told: str, tmp_path: Path, tools: Tools) -> None:  # type: ignore[no-untyped-def]
+    folder = submission(tmp_path / "s", model_of(), [pair(2), pair(3, 2)])
+    break_it(folder / "test_data_set_1")
+    found = checked(folder, tools)
+    (failed,) = found["data"]
+    assert failed.outcome is CheckOutcome.FAILED
+    assert told in failed.sentence
+    assert str(tmp_path) not in failed.sentence
+    assert found["onnxruntime"][0].executed == 1
+
+
+def test_a_batch_that_is_not_free_after_all(tmp_path: Path, tools: Tools) -> None:
+    """Declared free, and built for two rows."""
+    body = "g (float[N,3] x) => (float[N,4] y) <int64[2] s = {2, 4}> { [m] h = MatMul(x, w) [k] k = Reshape(h, s) [r] y = Relu(k) }"
+    folder = submission(tmp_path / "s", model_of(body), [pair(2)])
+    found = checked(folder, tools)
+    assert outcomes(found) == {"golden": "passed", "onnxruntime": "passed", "dynamic-batch": "failed"}
+
+
+def test_a_fixed_batch_is_not_asked_for(tmp_path: Path, tools: Tools) -> None:
+    folder = submission(tmp_path / "s", model_of(MODEL.replace("N", "2")), [pair(2)])
+    assert outcomes(checked(folder, tools))["dynamic-batch"] == "skipped"
+
+
+def test_an_operator_that_the_runtime_lacks_is_named(tmp_path: Path, tools: Tools) -> None:
+    model = text(
+        "g (float[N,3] x) => (float[N,3] y) { [a] y = Relu(x) }",
+        '<ir_version: 9, opset_import: ["" : 17, "acme" : 1]>\n',
+    )
+    model.graph.node[0].CopyFrom(helper.make_node("Frob", ["x"], ["y"], name="frob", domain="acme"))
+    given = pair(2)[0]
+    found = checked(submission(tmp_path / "s", model, [(given, given)]), tools)
+    assert found["onnxruntime"][0].outcome is CheckOutcome.FAILED
+    assert "Frob" in found["onnxruntime"][0].sentence
+    assert found["golden"][0].outcome is CheckOutcome.UNDECIDED
