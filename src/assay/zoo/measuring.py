@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from assay.core.case import Case
 from assay.core.job import Job, Measuring, Task
 from assay.core.result import Outcome, Result, Stage
+from assay.errors import UnknownName
 from assay.judge.figures import figures, samples_missing
 from assay.pipeline.house import House
 from assay.plugins import find_flow
@@ -38,7 +39,10 @@ class Measured:
 
 def measure(case: Case, flow_name: str, size_bytes: int, run: RunLimits, house: House) -> Measured:
     """`case` has a golden with the inputs; `size_bytes` is that of the model with its external data."""
-    flow = find_flow(flow_name)
+    try:
+        flow = find_flow(flow_name)
+    except UnknownName as error:
+        return Measured(flow_name, CheckOutcome.UNDECIDED, f"the scenario cannot be followed: {error}")
     here = house.available(flow)
     if not here.available:
         told = f"{flow_name} is not available here: {here.reason}{f'; {here.install}' if here.install else ''}"
