@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -117,6 +118,7 @@ AGAINST_FLOAT = "vs_float."
 _CLOSED = frozenset(kind.pattern.split(".")[0] for kind in RECORDED if "." in kind.pattern)
 
 
+@lru_cache(maxsize=4096)
 def kind(figure: str) -> Kind | None:
     """The row of a figure of the job or of one output (`logits.max_abs`); None for a metric nobody has listed."""
     for row in RECORDED:

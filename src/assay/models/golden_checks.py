@@ -28,10 +28,10 @@ def file_problems(folder: Path, lock: GoldenLock) -> Iterator[str]:
             continue
         path = folder / file.path
         try:
-            if is_lfs_pointer(path):
+            size, digest = path.stat().st_size, file_digest(path)
+            if digest != file.sha256 and is_lfs_pointer(path):
                 yield f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
                 continue
-            size, digest = path.stat().st_size, file_digest(path)
         except FileNotFoundError:
             yield f"{path} is missing, though {LOCK} lists it; restore it or record the golden again"
             continue
