@@ -28,6 +28,10 @@ _TYPES = {
     "float_type": "a number",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
+    "float_parsing": "a number",
+    "int_parsing": "a whole number",
+    "bool_parsing": "true or false",
+    "tuple_type": "a list",
     "string_type": "a text",
     "bool_type": "true or false",
     "list_type": "a list",
@@ -134,7 +138,7 @@ def _told(one: Mapping[str, Any], schema: type[BaseModel]) -> str:
     if kind in ("greater_than", "greater_than_equal"):
         bound = context.get("gt", context.get("ge"))
         return f"must be {'more than' if kind == 'greater_than' else 'at least'} {bound:g}, not {_shown(value)}"
-    if kind == "string_too_short":
+    if kind in ("string_too_short", "too_short"):
         return "must not be empty"
     if kind == "string_pattern_mismatch" and "flow:" not in context["pattern"]:
         return f"must match {context['pattern']}, not {_shown(value)}"

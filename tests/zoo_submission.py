@@ -1,0 +1,85 @@
+"""A whole submission of the smallest kind: a sum, its notebooks, scripts, test data and readme."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import onnx
+from nbformat.v4 import new_code_cell, new_notebook
+from onnx import TensorProto, helper, numpy_helper
+
+from assay.zoo.metadata import Metadata
+from assay.zoo.readme import readme_text
+
+METADATA = """\
+name = "adder"
+version = "1.0"
+title = "Adds"
+description = "Adds a number to itself."
+license = "MIT"
+scenario = "sums"
+use_cases = ["sums"]
+source = "written for a test"
+references = ["none"]
+contributors = ["the authors of Assay"]
+tags = ["sum"]
+opset = 17
+
+[[inputs]]
+name = "x"
+dtype = "float32"
+shape = ["n", 2]
+
+[[outputs]]
+name = "y"
+dtype = "float32"
+shape = ["n", 2]
+
+[dataset]
+name = "numbers"
+source = "counted"
+license = "MIT"
+preparation = "none"
+
+[accuracy]
+metric = "share"
+value = 1.0
+read = "output:share"
+"""
+SCENARIO = 'name = "sums"\ntitle = "Sums"\nmetric = "share"\n'
+
+
+def make_zoo(root: Path) -> Path:
+    """A zoo with one scenario and one whole submission, `submissions/adder`; returns the folder of the submission."""
+    (root / "scenarios").mkdir(parents=True)
+    (root / "zoo.toml").write_text('name = "a zoo"\n')
+    (root / "scenarios" / "sums.toml").write_text(SCENARIO)
+    folder = root / "submissions" / "adder"
+    write_submission(folder)
+    return folder
+
+
+def write_submission(folder: Path) -> None:
+    """`folder` must not exist."""
+    folder.mkdir(parents=True)
+    (folder / "metadata.toml").write_text(METADATA)
+    (folder / "README.md").write_text(readme_text(Metadata.model_validate(tomllib.loads(METADATA))))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 2]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "g", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), folder / "model.onnx")
+    data = folder / "test_data_set_0"
+    data.mkdir()
+    value = np.arange(4, dtype=np.float32).reshape(2, 2)
+    for name, array in (("input_0", value), ("output_0", value + value)):
+        (data / f"{name}.pb").write_bytes(numpy_helper.from_array(array, name).SerializeToString())
+    (folder / "preprocess.py").write_text("import numpy as np\n\n\ndef preprocess(x):\n    return np.asarray(x)\n")
+    (folder / "postprocess.py").write_text("def postprocess(y):\n    return y\n")
+    for name in ("inference", "validation"):
+        cells = [
+            new_code_cell("from preprocess import preprocess\nimport numpy as np", id="a"),
+            new_code_cell('print("share = 1.0")', id="b"),
+        ]
+        nbformat.write(new_notebook(cells=cells), folder / f"{name}.ipynb")
