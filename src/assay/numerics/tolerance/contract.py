@@ -13,7 +13,7 @@ from assay.errors import UsageError
 
 ALLOWANCES = {
     "relative-only": "functions are accurate in the relative sense even near zero: no absolute error of a polynomial",
-    "winograd": "convolutions by Winograd F(4x4, 3x3) or larger: four times the noise of a direct sum",
+    "winograd": "3x3 convolutions of stride 1 by Winograd F(4x4, 3x3), whose transforms are worse conditioned than a sum",
     "double-in-float32": "a model that computes in double is computed in float32",
     "fp16-accumulation": "sums are accumulated in float16",
 }
@@ -26,7 +26,7 @@ _SINGLE = UNIT_ROUNDOFF["float32"]
 
 class Arithmetic(msgspec.Struct, frozen=True):
     """Unit roundoffs of storage between operators, of what enters a product (0: unrounded), of accumulation and of stored
-    weights (0: as stored). `absolute` counts units of accumulation; `convolution` scales the noise of a convolution;
+    weights (0: as stored). `absolute` counts units of accumulation; `winograd`: 3x3 convolutions may be computed so;
     `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation)."""
 
     storage: float
@@ -34,7 +34,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     accumulate: float
     weights: float
     absolute: float = _ABSOLUTE_U
-    convolution: float = 1.0
+    winograd: bool = False
     steps: float = 2.0**-10
 
 
@@ -54,5 +54,5 @@ def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmeti
         accumulate=accumulate,
         weights=storage,
         absolute=0.0 if "relative-only" in allowances else _ABSOLUTE_U,
-        convolution=4.0 if "winograd" in allowances else 1.0,
+        winograd="winograd" in allowances,
     )

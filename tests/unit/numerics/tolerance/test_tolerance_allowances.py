@@ -1,0 +1,92 @@
+"""What a flow may declare: convolutions by Winograd, sums accumulated in float16. Kernels that really compute so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper, parser
+
+from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.judge import judge
+
+Array = np.ndarray[Any, Any]
+SIZE = 24
+# F(4x4, 3x3): Lavin and Gray 2016, Fast Algorithms for Convolutional Neural Networks, 4.
+BT = np.array(
+    [[4, 0, -5, 0, 1, 0], [0, -4, -4, 1, 1, 0], [0, 4, -4, -1, 1, 0], [0, -2, -1, 2, 1, 0], [0, 2, -1, -2, 1, 0],
+     [0, 4, 0, -5, 0, 1]], np.float32,
+)  # fmt: skip
+G = (np.array([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]]) / 24).astype(np.float32)
+AT = np.array([[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]], np.float32)
+
+
+def _convolution(channels: int, out: int, seed: int) -> tuple[onnx.ModelProto, Array, Array]:
+    random = np.random.default_rng(seed)
+    text = f"""g (float[1, {channels}, {SIZE + 2}, {SIZE + 2}] x) => (float[1, {out}, {SIZE}, {SIZE}] y) {{
+        c = Conv(x, w)
+        y = Relu(c)
+    }}"""
+    model: onnx.ModelProto = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    w = (random.standard_normal((out, channels, 3, 3)) / np.sqrt(9 * channels)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(w, "w"))
+    x = random.standard_normal((1, channels, SIZE + 2, SIZE + 2)).astype(np.float32)
+    return model, x, w
+
+
+def _winograd(x: Array, w: Array) -> Array:
+    """Tiles of 6x6 give 4x4 each; everything in float32."""
+    filters = G @ w @ G.T
+    y = np.zeros((1, w.shape[0], SIZE, SIZE), np.float32)
+    for row in range(0, SIZE, 4):
+        for column in range(0, SIZE, 4):
+            tile = BT @ x[0, :, row : row + 6, column : column + 6] @ BT.T
+            product = np.zeros((w.shape[0], 6, 6), np.float32)
+            for channel in range(x.shape[1]):
+                product += filters[:, channel] * tile[channel]
+            y[0, :, row : row + 4, column : column + 4] = AT @ product @ AT.T
+    return np.maximum(y, 0)
+
+
+def _budget(model: onnx.ModelProto, x: Array, y: Array, precision: str, *allowances: str) -> float:
+    profile = derive_model(model, [{"x": x}], precision, allowances=allowances)
+    return float(judge([{"y": y}], None, profile)["y"].metrics["budget_used"])
+
+
+@pytest.mark.parametrize(("channels", "seed"), [(1, 0), (3, 1), (8, 2), (32, 3), (64, 4)])
+def test_winograd_is_allowed_where_it_is_declared(channels: int, seed: int) -> None:
+    model, x, w = _convolution(channels, 8, seed)
+    declared = _budget(model, x, _winograd(x, w), "float32", "winograd")
+    assert declared < 1
+    assert _budget(model, x, _winograd(x, w), "float32") > 2 * declared
+    coarse = w.view(np.uint32) & np.uint32(0xFFFFE000)  # eleven significant bits
+    assert _budget(model, x, _winograd(x, coarse.view(np.float32)), "float32", "winograd") > 1
+    lost = w.copy()
+    lost[:, -1, -1, -1] = 0
+    assert _budget(model, x, _winograd(x, lost), "float32", "winograd") > 1
+
+
+def _accumulated(x: Array, w: Array, dtype: Any) -> Array:
+    """One product after the other, each sum rounded to `dtype`."""
+    left, right = x.astype(np.float16).astype(np.float32), w.astype(np.float16).astype(np.float32)
+    total = np.zeros((x.shape[0], w.shape[1]), dtype)
+    for k in range(x.shape[1]):
+        total = (total.astype(np.float32) + left[:, k, None] * right[None, k]).astype(dtype)
+    return total.astype(np.float16).astype(np.float32)
+
+
+@pytest.mark.parametrize("terms", [64, 1024, 8192])
+def test_sums_in_float16_are_allowed_where_they_are_declared(terms: int) -> None:
+    random = np.random.default_rng(terms)
+    text = f"g (float[16, {terms}] x) => (float[16, 16] y) {{ y = MatMul(x, w) }}"
+    model: onnx.ModelProto = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    w = random.standard_normal((terms, 16)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(w, "w"))
+    x = random.standard_normal((16, terms)).astype(np.float32)
+    assert _budget(model, x, _accumulated(x, w, np.float32), "float16") < 1
+    wrong = _accumulated(x, w, np.float16)
+    assert _budget(model, x, wrong, "float16", "fp16-accumulation") < 1
+    if terms >= 8192:
+        assert _budget(model, x, wrong, "float16") > 1
