@@ -1,16 +1,12 @@
 """What the zoo's robot costs and how it answers: idle memory, webhooks while a submission is checked, submissions an hour.
 
 `python benchmarks/robot.py [--submissions 4] [--rate 50] [--seconds 20]`. The robot is a process of its own, with SQLite,
-one worker and the sandbox; the forge is the one of the tests, in this process, and so is the client: what it measures of
-an answer includes its own share of a busy machine.
+one worker and the sandbox; the forge is the one of the tests, in this process; the client is a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import hashlib
-import hmac
 import json
 import os
 import re
@@ -33,7 +29,6 @@ from fake_github import FakeGithub  # noqa: E402
 from live_server import serving  # noqa: E402
 from repositories import commit_tree, git  # noqa: E402
 
-REQUESTS = 20
 SECRET, TOKEN, REPOSITORY = "benchmark-secret-0123456789", "token-of-the-benchmark", "zoo/models"
 
 
@@ -42,13 +37,16 @@ def main() -> None:
     parser.add_argument("--submissions", type=int, default=4)
     parser.add_argument("--rate", type=float, default=50.0, help="webhooks a second")
     parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument(
+        "--nice", type=int, default=0, help="of the robot and the client, where the machine has other work"
+    )
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="robot-") as name:
         folder = Path(name)
         fake = FakeGithub(REPOSITORY, token=TOKEN)
         repository = make_repository(folder)
         with serving(fake.app()) as forge:
-            robot, address = start(folder, forge)
+            robot, address = start(folder, forge, asked.nice)
             try:
                 measure(asked, folder, fake, repository, robot, address)
             finally:
@@ -70,7 +68,7 @@ def measure(
     print(
         f"idle robot: {process.memory_info().rss / 1e6:.0f} MB resident, {process.memory_full_info().uss / 1e6:.0f} MB its own"
     )
-    idle = asyncio.run(fire(address, asked.rate, asked.seconds, "idle"))
+    idle = fire(address, asked.rate, asked.seconds, "idle", asked.nice)
     tell("webhooks while nothing is checked", idle)
     used = process.cpu_times()
     print(f"processor time of the robot so far: {used.user + used.system:.1f} s")
@@ -79,11 +77,11 @@ def measure(
     begin = time.monotonic()
     for number, sha in enumerate(shas, start=1):
         fake.add_pull(number, sha)
-    asyncio.run(fire(address, 1, 1, "begin"))
+    fire(address, 1, 1, "begin")
     while state(address)["running"] == 0:
         time.sleep(0.1)
     print(f"load {os.getloadavg()[0]:.1f}")
-    tell("webhooks while a submission is checked", asyncio.run(fire(address, asked.rate, asked.seconds, "busy")))
+    tell("webhooks while a submission is checked", fire(address, asked.rate, asked.seconds, "busy", asked.nice))
     tell_histogram(address)
     while (now := state(address))["decided"] < asked.submissions:
         time.sleep(0.5)
@@ -98,36 +96,14 @@ def measure(
     )
 
 
-async def fire(address: str, rate: float, seconds: float, name: str) -> list[float]:
-    """Deliveries at a fixed rate, whatever the answers do; seconds from the planned moment to each answer."""
-    taken: list[float] = []
-
-    async def one(client: httpx.AsyncClient, number: int, at: float) -> None:
-        await asyncio.sleep(max(0.0, at - time.perf_counter()))
-        # A push makes the robot look everywhere; for a request that is not there it asks the forge.
-        body = json.dumps(
-            {
-                "delivery": number,
-                "pull_request": {"number": 1_000_000 + number % REQUESTS},
-                "name": name,
-                "padding": "x" * 20_000,
-            }
-        ).encode()
-        signature = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
-        headers = {
-            "content-type": "application/json",
-            "x-hub-signature-256": f"sha256={signature}",
-            "x-github-delivery": f"{name}-{number}",
-            "x-github-event": "push" if name == "begin" else "pull_request",
-        }
-        answer = await client.post("/hooks/github", content=body, headers=headers)
-        taken.append(time.perf_counter() - at)
-        assert answer.status_code == 202, answer.text
-
-    async with httpx.AsyncClient(base_url=address, timeout=30, limits=httpx.Limits(max_connections=50)) as client:
-        start = time.perf_counter() + 0.2
-        await asyncio.gather(*(one(client, number, start + number / rate) for number in range(int(rate * seconds))))
-    return taken
+def fire(address: str, rate: float, seconds: float, name: str, nice: int = 0) -> list[float]:
+    """Deliveries at a fixed rate, from a process of its own."""
+    host, port = address.removeprefix("http://").split(":")
+    words = [sys.executable, str(ROOT / "benchmarks" / "robot_client.py"), host, port, name, SECRET]
+    words += [str(rate), str(seconds), str(nice)]
+    ended = subprocess.run(words, check=True, capture_output=True, text=True)
+    found: list[float] = json.loads(ended.stdout)
+    return found
 
 
 def tell(what: str, taken: list[float]) -> None:
@@ -195,7 +171,7 @@ def commit(work: Path, repository: Path, ref: str, *, base: bool, without: str =
     return commit_tree(repository, ref, tree, base=base)
 
 
-def start(folder: Path, forge: str) -> tuple[subprocess.Popen[bytes], str]:
+def start(folder: Path, forge: str, nice: int) -> tuple[subprocess.Popen[bytes], str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -207,7 +183,10 @@ def start(folder: Path, forge: str) -> tuple[subprocess.Popen[bytes], str]:
         f'api = "{forge}"\ntoken = {{ file = "token" }}\n[webhook]\nsecrets = [{{ file = "secret" }}]\n'
     )
     log = (folder / "log").open("wb")
-    robot = subprocess.Popen([sys.executable, "-m", "assay", "zoo", "robot", "--config", str(config)], stderr=log)
+    robot = subprocess.Popen(
+        ["nice", f"--adjustment={nice}", sys.executable, "-m", "assay", "zoo", "robot", "--config", str(config)],
+        stderr=log,
+    )
     address = f"http://127.0.0.1:{port}"
     until = time.monotonic() + 60
     while time.monotonic() < until:

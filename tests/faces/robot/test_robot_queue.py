@@ -260,3 +260,22 @@ def test_a_path_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
     (tmp_path / "robot.db").write_text("no database at all, but long enough to be read as one" * 10)
     with pytest.raises(StoreError, match=r"the robot's database .*robot\.db cannot be used"):
         Database(str(tmp_path / "robot.db"))
+
+
+def test_the_journal_of_sqlite_is_used_again(tmp_path: Path) -> None:
+    database = Database(str(tmp_path / "robot.db"))
+    deliveries, journal = Deliveries(database), tmp_path / "robot.db-wal"
+
+    def write(round_: int) -> int:
+        for number in range(150):
+            deliveries.receive(f"{round_}-{number}", f"{round_}-{number}", Hint(number=number + 1))
+        return journal.stat().st_size
+
+    first = write(0)
+    assert write(1) > 1.5 * first, "nobody who answers a webhook waits for the disk"
+    database.tidy()
+    grown = journal.stat().st_size
+    write(2)
+    database.tidy()
+    assert journal.stat().st_size == grown
+    database.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +42,7 @@ def robot(
         print("not ready" if missing else f"ready: {settings.zoo.repository}, {service.queue.database.name}")
         raise typer.Exit(4 if missing else 0)
     log_as_json()
+    sys.setswitchinterval(0.001)  # the thread that answers webhooks waits no longer than this for the others
     # A connection that sends nothing is closed by the server, and there is an end to how many there are.
     uvicorn.run(
         app_of(service),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Table, insert, select
+from sqlalchemy import Connection, Table, event, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
@@ -23,6 +23,9 @@ class Database:
     def __init__(self, location: str) -> None:
         self._engine, self.name = connect(location, busy_s=BUSY_S)
         self._rows_lock = self._engine.dialect.name == "postgresql"
+        if not self._rows_lock:
+            # SQLite would move its journal into the database in the middle of some webhook, and wait for the disk there.
+            event.listen(self._engine, "connect", _no_checkpoint)
         try:
             with self._told(), self._engine.begin() as connection:
                 self._prepare(connection)
@@ -61,6 +64,17 @@ class Database:
         row = make(table).values(**values).on_conflict_do_nothing().returning(*table.primary_key)
         return connection.execute(row).first() is not None
 
+    def tidy(self) -> None:
+        """Move SQLite's journal into the database, so that it does not grow; to be called now and then by a thread that may
+        wait. It holds up nobody."""
+        if not self._rows_lock:
+            with self._told():
+                connection = self._engine.raw_connection()
+                try:
+                    connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                finally:
+                    connection.close()
+
     def close(self) -> None:
         self._engine.dispose()
 
@@ -74,3 +88,7 @@ class Database:
                 f"the robot's database {self.name} cannot be used ({said}): check that it is there, that it has room and "
                 "that no other program holds it"
             ) from error
+
+
+def _no_checkpoint(connection: Any, _: object) -> None:
+    connection.execute("PRAGMA wal_autocheckpoint=0")

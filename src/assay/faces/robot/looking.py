@@ -16,6 +16,7 @@ from assay.faces.robot.sources.source import Source, SourceFailed
 
 _LOG = logging.getLogger("assay.robot.looking")
 _SLEEP_S = 1.0
+_CALM_S = 0.5
 _LONGEST_S = 600.0
 _SOON_S = 5.0
 _TIDY_S = 86400.0
@@ -63,6 +64,8 @@ class Looking:
             if self._soon:
                 self._soon, next_at = False, min(next_at, time.monotonic() + _SOON_S)
             self._try(self.look_into_hints)
+            self._try(self._queue.database.tidy)
+            stop.wait(_CALM_S)  # deliveries come in bursts: what they say of one request is looked into once
             self._told.wait(min(_SLEEP_S, self._source.poll_s))
 
     def look_everywhere(self) -> None:
