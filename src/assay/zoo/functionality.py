@@ -29,8 +29,7 @@ _TOLD = 5
 def check_functionality(place: Place, tools: Tools) -> list[Check]:
     """`functionality.data`, `.golden`, one check for each flow, and `.dynamic-batch`. Raises HarnessError, UnknownName."""
     checks = _checks(place, tools)
-    model = place.metadata.name if place.metadata else place.name or place.folder.name
-    return apply_waivers(checks, place.policy.waivers, model, "functionality", datetime.now(UTC).date())
+    return apply_waivers(checks, place.policy.waivers, _name(place), "functionality", datetime.now(UTC).date())
 
 
 def _checks(place: Place, tools: Tools) -> list[Check]:
@@ -44,7 +43,7 @@ def _checks(place: Place, tools: Tools) -> list[Check]:
         none = "there is no data set to run; bring test_data_set_0 with input_0.pb and output_0.pb"
         return checks or [_failed("functionality.data", none)]
     limits, house = limits_of(place.policy.run), tools.house
-    name = place.metadata.name if place.metadata else place.folder.name
+    name = _name(place)
     recipes = [Recipe(f"{name}/data", goldens / "inputs", goldens / "expected")]
     recipes += [Recipe(f"{name}/batch", goldens / "batch")] if data.batched else []
     given, *others = ask(recipes, data.model, limits, house)
@@ -117,14 +116,15 @@ def _of(results: Sequence[Result], asked: Asked, flow: Flow) -> Result:
     return next(one for one in results if one.case == asked.case.name and one.flow == flow.name)
 
 
+def _name(place: Place) -> str:
+    return place.metadata.name if place.metadata else place.name or place.folder.name
+
+
 def _model(place: Place) -> str:
     return place.metadata.model if place.metadata else "model.onnx"
 
 
 def _failed(name: str, sentence: str, path: str = "") -> Check:
-    return Check(
-        name=name,
-        outcome=CheckOutcome.FAILED,
-        sentence=sentence,
-        path=path or sentence.split(" ")[0].split(":")[0] if sentence.startswith("test_data_set") else path,
-    )
+    """The sentences of data sets begin with the file that they speak of."""
+    own = sentence.split(" ")[0] if sentence.startswith("test_data_set") else path
+    return Check(name=name, outcome=CheckOutcome.FAILED, sentence=sentence, path=own)

@@ -30,7 +30,7 @@ def check_compliance(place: Place, tools: Tools, *, limits: ChildLimits = LIMITS
     seconds = time.monotonic() - started
     checks = report(examination.findings, examination.counts, name, seconds, examination.unseen)
     checks += [_puzzle(text, name) for text in examination.puzzles]
-    model = place.metadata.name if place.metadata else place.folder.name
+    model = place.metadata.name if place.metadata else place.name or place.folder.name
     return apply_waivers(checks, place.policy.waivers, model, "compliance", datetime.now(UTC).date())
 
 
