@@ -1,0 +1,83 @@
+"""The recorded gates as tables: what the rule says of their launches, by flow and size, with and without busy neighbours, by load.
+
+Files of `speed_gate.py --csv`, also compressed. Columns: size, flow, share of more work, busy neighbours, load average, the word at the
+time, seconds, the rival's CPU milliseconds per call, then one logarithm of candidate over rival for each launch.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.core.duel import SpeedRule
+from assay.stats.launches import decide
+from assay.stats.proportion import wilson
+
+CLASSES = ((3.0, "load up to 3"), (30.0, "load of 3 to 30"), (math.inf, "load above 30"))
+
+
+@dataclass(frozen=True)
+class Gate:
+    size: str
+    flow: str
+    extra: float
+    noisy: bool
+    load: float
+    seconds: float
+    word: str
+    ratio: float
+
+
+def gates(path: Path) -> list[Gate]:
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    rows = [row for row in csv.reader(data.decode().splitlines()) if len(row) > 8]
+    found = []
+    for size, flow, extra, noisy, load, word, seconds, _, *launches in rows:
+        floor = float(flow.partition("floor=")[2] or 1.0) / 100.0
+        answer = decide([float(one) for one in launches], SpeedRule(floor=floor, margin=2.0 * floor))
+        # Launches are kept with five digits: a word could tip over on the last of them. None did.
+        assert answer.word == word, (size, flow, word, answer)
+        ratio = 100.0 * math.expm1(answer.mean)
+        found.append(Gate(size, flow, float(extra), noisy == "1", float(load), float(seconds), word, ratio))
+    return found
+
+
+def table(found: list[Gate], key: Callable[[Gate], tuple[str, ...]]) -> None:
+    cells: dict[tuple[str, ...], list[Gate]] = defaultdict(list)
+    for one in found:
+        cells[key(one)].append(one)
+    for name, many in sorted(cells.items()):
+        words = [one.word for one in many]
+        slower, same, faster, undecided = (words.count(w) for w in ("slower", "same", "faster", "inconclusive"))
+        loads = sorted(one.load for one in many)
+        print(
+            f"{' '.join(name):42}{len(many):6}{slower:8}{same:7}{faster:8}{undecided:11}"
+            f"{statistics.median(one.ratio for one in many):+9.2f} %{statistics.median(one.seconds for one in many):9.2f}"
+            f"{loads[0]:9.1f}{loads[len(loads) // 2]:7.1f}{loads[-1]:9.1f}"
+        )
+
+
+def main() -> None:
+    for path in map(Path, sys.argv[1:]):
+        found = gates(path)
+        print(f"{path.name}: {len(found)} gates")
+        print(f"{'':42}{'gates':>6}  slower   same  faster  undecided measured  seconds   load: least, median, most")
+        table(found, lambda one: (one.size, one.flow, f"+{100 * one.extra:g} %", "neighbours" if one.noisy else ""))
+        table(found, lambda one: (f"+{100 * one.extra:g} %", "neighbours" if one.noisy else "none of ours"))
+        table(found, lambda one: (next(name for limit, name in CLASSES if one.load <= limit),))
+        alike = [one for one in found if not one.extra]
+        if alike:
+            alarms = sum(one.word == "slower" for one in alike)
+            low, high = wilson(alarms, len(alike))
+            print(f"false alarms {alarms} of {len(alike)}; 95 % interval {100 * low:.2f} to {100 * high:.2f} %")
+
+
+if __name__ == "__main__":
+    main()
