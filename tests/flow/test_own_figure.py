@@ -21,7 +21,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> CheckOptions:
     found = CheckOptions(
         models=(linear_model(folder / "m.onnx"),),
         flows=("faulty",),
-        options=(WORK, "load_s=0.1", "ballast_bytes=40000000"),
+        options=(WORK, "load_s=0.25", "ballast_bytes=40000000"),
         task="measure",
         baseline=True,
         history=str(folder / "h"),
@@ -43,7 +43,7 @@ def _failed(options: CheckOptions) -> list[str]:
         ((), []),
         (("work_s=0.0084",), ["duel.slowdown_percent"]),
         (("wait_s=0.008",), ["duel.wall_slowdown_percent"]),
-        (("load_s=0.2",), ["duel.load_slowdown_percent"]),
+        (("load_s=0.5",), ["duel.load_slowdown_percent"]),
         (("ballast_bytes=48000000",), ["memory.load_added_bytes"]),
         (("drip_bytes=65536",), ["memory.growth_low_bytes"]),
     ],
