@@ -13,15 +13,17 @@ Break = Callable[[Path], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Broken:
-    """`check` alone fails, or alone stays undecided where `answer` is a person's. `zoo` changes lines of zoo.toml and
-    `scenario` lines of the scenario: (found, put in its place). `previous`: the good one is accepted already.
-    `costly` ones execute a notebook or wait for a limit: the quick tests take a few of them only."""
+    """`check` alone fails, or alone stays undecided where `answer` is a person's; `also` are checks of later groups that
+    meet the same fault when they come to it (a test data set that is not there cannot be run). `zoo` are lines added to
+    zoo.toml, `scenario` changes lines of the scenario: (pattern, put in its place). `previous`: the good one is accepted
+    already. `costly` ones execute a notebook or wait for a limit: the quick tests take a few of them only."""
 
     name: str
     what: str
     check: str
     breaks: Break
     answer: str = "decline"
+    also: tuple[str, ...] = ()
     zoo: tuple[str, ...] = ()
     scenario: tuple[tuple[str, str], ...] = ()
     previous: bool = False
@@ -43,6 +45,7 @@ def broken(
     check: str,
     *,
     answer: str = "decline",
+    also: tuple[str, ...] = (),
     zoo: tuple[str, ...] = (),
     scenario: tuple[tuple[str, str], ...] = (),
     previous: bool = False,
@@ -53,7 +56,7 @@ def broken(
     def enter(breaks: Break) -> Break:
         assert name not in TABLE, name
         TABLE[name] = Broken(
-            name=name, what=what, check=check, breaks=breaks, answer=answer, zoo=zoo, scenario=scenario,
+            name=name, what=what, check=check, breaks=breaks, answer=answer, also=also, zoo=zoo, scenario=scenario,
             previous=previous, costly=costly,
         )  # fmt: skip
         return breaks

@@ -77,7 +77,7 @@ def _(folder: Path) -> None:
     _license(folder, "GPL-3.0-only")
 
 
-@broken("no-validation-notebook", "there is no validation notebook", "artifacts.parts")
+@broken("no-validation-notebook", "there is no validation notebook", "artifacts.parts", also=("accuracy.validation",))
 def _(folder: Path) -> None:
     (folder / "validation.ipynb").unlink()
 
@@ -98,12 +98,17 @@ def _(folder: Path) -> None:
     replace(folder / "README.md", "`preprocess.py`", "`prepare.py`")
 
 
-@broken("import-of-missing-script", "a notebook imports a script that is not there", "artifacts.sources")
+@broken(
+    "import-of-missing-script",
+    "a notebook imports a script that is not there",
+    "artifacts.sources",
+    also=("accuracy.inference",),
+)
 def _(folder: Path) -> None:
     first_cell(folder / "inference.ipynb", "import helpers_of_mine\n")
 
 
-@broken("no-test-data", "there is no test data set", "artifacts.samples")
+@broken("no-test-data", "there is no test data set", "artifacts.samples", also=("functionality.data",))
 def _(folder: Path) -> None:
     for file in folder.glob("test_data_set_*/*.pb"):
         file.unlink()
@@ -111,6 +116,11 @@ def _(folder: Path) -> None:
         one.rmdir()
 
 
-@broken("data-without-expected-outputs", "a data set has inputs and no expected output", "artifacts.samples")
+@broken(
+    "data-without-expected-outputs",
+    "a data set has inputs and no expected output",
+    "artifacts.samples",
+    also=("functionality.data", "accuracy.recomputed"),
+)
 def _(folder: Path) -> None:
     (folder / "test_data_set_1" / "output_0.pb").unlink()
