@@ -27,20 +27,30 @@ DATASET_SCENES, DATASET_SEED = 96, 7
 """Of the zoo's own data set: other scenes than those that a submission is validated with."""
 BY = "examples/zoo/build.py"
 
-IMPORTS = "import onnxruntime\nfrom postprocess import postprocess\nfrom preprocess import preprocess\n"
-SCENES = "from scenes import compose, split_digits\n\n"
 SESSION = 'session = onnxruntime.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])'
+SCENES = "scenes = compose(split_digits()[1], {}, seed=2)"
+
+
+def opening(*lines: str, first: str = "") -> str:
+    """The first cell: what is imported, and the session."""
+    return "\n".join((f"{first}import onnxruntime", *lines, "", SESSION))
+
+
+READ = "from postprocess import postprocess"
+MAKE = "from preprocess import preprocess"
+COMPOSE = "from scenes import compose, split_digits"
+HELD_OUT = f"{opening('from digits import held_out', READ, MAKE)}\ncounts, labels = held_out()"
 NOTEBOOKS = {
     "digit-classifier": {
         "inference": (
             "Which digit is written in each square?",
-            f"from digits import held_out\n{IMPORTS}\n{SESSION}\ncounts, labels = held_out()",
+            HELD_OUT,
             'logits = session.run(None, {"image": preprocess(counts[:8])})[0]\n'
             'print("read", postprocess(logits), "written", labels[:8])',
         ),
         "validation": (
             "The share of 450 held-out digits that are read right.",
-            f"from digits import held_out\n{IMPORTS}\n{SESSION}\ncounts, labels = held_out()",
+            HELD_OUT,
             'found = postprocess(session.run(None, {"image": preprocess(counts)})[0])\n'
             'print("top1_accuracy =", float((found == labels).mean()))',
         ),
@@ -48,15 +58,15 @@ NOTEBOOKS = {
     "digit-detector": {
         "inference": (
             "Which digits are in a scene, and where?",
-            f"{IMPORTS}{SCENES}{SESSION}\nscenes = compose(split_digits()[1], 2, seed=2)",
+            f"{opening(READ, MAKE, COMPOSE)}\n{SCENES.format(2)}",
             'outputs = session.run(None, {"image": preprocess(scenes.image[:, 0])})\n'
             "for found in postprocess(*outputs):\n"
             "    print([(digit, round(score, 2), [round(at) for at in box]) for digit, score, box in found])",
         ),
         "validation": (
             "Mean average precision at an overlap of one half, on 256 scenes of held-out digits.",
-            f"import json\n\nfrom accuracy import mean_average_precision\n{IMPORTS}{SCENES}{SESSION}\n"
-            "scenes = compose(split_digits()[1], 256, seed=2)",
+            opening("from accuracy import mean_average_precision", MAKE, COMPOSE, first="import json\n\n")
+            + f"\n{SCENES.format(256)}",
             'found = session.run(None, {"image": preprocess(scenes.image[:, 0])})\n'
             "value = mean_average_precision(*found, scenes.boxes, scenes.classes)\n"
             'with open("metrics.json", "w") as file:\n    json.dump({"map50": value}, file)\nvalue',
@@ -65,13 +75,13 @@ NOTEBOOKS = {
     "digit-segmenter": {
         "inference": (
             "Which digit inked each cell of a scene?",
-            f"{IMPORTS}{SCENES}{SESSION}\nscenes = compose(split_digits()[1], 1, seed=2)",
+            f"{opening(READ, MAKE, COMPOSE)}\n{SCENES.format(1)}",
             'mask = postprocess(session.run(None, {"image": preprocess(scenes.image[:, 0])})[0])[0]\n'
             'for row in mask:\n    print("".join("." if cell < 0 else str(cell) for cell in row))',
         ),
         "validation": (
             "Mean intersection over union on 256 scenes of held-out digits.",
-            f"from accuracy import mean_iou\n{IMPORTS}{SCENES}{SESSION}\nscenes = compose(split_digits()[1], 256, seed=2)",
+            f"{opening('from accuracy import mean_iou', MAKE, COMPOSE)}\n{SCENES.format(256)}",
             'logits = session.run(None, {"image": preprocess(scenes.image[:, 0])})[0]\n'
             'print("mean_iou =", mean_iou(logits, scenes.mask))',
         ),

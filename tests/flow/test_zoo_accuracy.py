@@ -98,7 +98,7 @@ def test_a_file_that_was_handed_in_is_not_what_the_notebook_wrote(sandbox: Bubbl
         pytest.param(("import os\nos.abort()",), "cell 1 of {}: the kernel died (SIGABRT)", id="crash"),
         pytest.param(
             ("import os\nos.kill(os.getppid(), 9)\nwhile True: pass",),
-            "cell 1 of {} did not end: it crashed: SIGKILL; it left 1 process behind (python), which was ended",
+            "cell 1 of {} did not end: it crashed: SIGKILL; it left 1 process behind ('python'), which was ended",
             id="kills its master",
             marks=pytest.mark.slow,
         ),

@@ -97,7 +97,7 @@ def _left_behind(names: tuple[str, ...]) -> str:
     if not names:
         return ""
     one = len(names) == 1
-    return f"it left {len(names)} process{'' if one else 'es'} behind ({', '.join(names[:3])}), which {'was' if one else 'were'} ended"
+    return f"it left {len(names)} process{'' if one else 'es'} behind ({', '.join(map(ascii, names[:3]))}), which {'was' if one else 'were'} ended"
 
 
 def _plain(tail: bytearray) -> str:

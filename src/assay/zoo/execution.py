@@ -11,6 +11,9 @@ from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.notebook_report import Report, Trouble, read_report
 from assay.zoo.place import Place
 
+_LONGEST = 300
+"""Characters of a stranger's words in a sentence of ours."""
+
 
 @dataclass(frozen=True)
 class Executed:
@@ -68,4 +71,9 @@ def _told(notebook: str, ended: Sandboxed, report: Report | None, trouble: Troub
     if trouble.kind == "running":
         return CheckOutcome.FAILED, f"{where} did not end: {ended.sentence}"
     more = "" if ended.ending in (Ending.OK, Ending.ERROR) else f" ({ended.sentence})"
-    return CheckOutcome.FAILED, f"{where}: {trouble.sentence}{more}"
+    return CheckOutcome.FAILED, f"{where}: {_plain(trouble.sentence)}{more}"
+
+
+def _plain(text: str) -> str:
+    """One line of a stranger's words, without what a terminal would obey."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text[:_LONGEST]).split())

@@ -233,7 +233,7 @@ os.wait()
 """
     ended = cell.python(code)
     assert ended.ending is Ending.OK
-    assert ended.sentence.startswith("ended by itself; it left 1 process behind (python")
+    assert ended.sentence.startswith("ended by itself; it left 1 process behind ('python")
     assert not living("daemon-marker")
 
 
