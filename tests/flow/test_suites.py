@@ -150,3 +150,16 @@ def test_what_was_ok_and_is_not_is_newly_failing_also_between_saved_runs(zoo: Pa
     assert "zoo/right0|onnxruntime|verify: ok -> mismatch" in told
     assert "1 newly failing, 0 newly passing, 1 outcomes changed" in told
     assert "0 newly failing, 1 newly passing" in assay("diff", "after.assay", "before.assay", "--check", code=0)
+
+
+def test_newer_opsets_are_converted_in_a_lane_of_their_own_and_the_converted_model_is_recorded(zoo: Path) -> None:
+    run = ("run", "./zoo", "--flow", "onnxruntime", "--report", "json=out.json", "--filter", "right0")
+    assert "no case here has a newer opset" in assay(*run, "--adapt-opset", "17", code=5)
+    assert "2 of 2 jobs" in assay(*run, "--adapt-opset", "14", code=0)
+    results = {one["result"]["flow"]: one["result"] for one in json.loads(Path("out.json").read_text())["jobs"]}
+    assert results["onnxruntime"]["facts"]["transforms"] == []
+    (applied,) = results["onnxruntime+opset-14"]["facts"]["transforms"]
+    assert applied["transform"] == "opset:14"
+    assert len(applied["digest"]) == 64
+    told = assay(*run, "--adapt-opset", "14", "--only", "zoo/right0|onnxruntime+opset-14|verify", code=0)
+    assert "1 of 1 job" in told

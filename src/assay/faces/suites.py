@@ -23,7 +23,7 @@ from assay.pipeline.check import Checked
 from assay.pipeline.config import load_policy
 from assay.pipeline.expect import expectations
 from assay.pipeline.merge import save_run
-from assay.pipeline.suite import SuiteRequest
+from assay.pipeline.suite import SuiteRequest, adapted
 from assay.pipeline.suite import run_suites as run_pipeline
 from assay.pipeline.suite_select import Selection, parse_shard
 from assay.ports import Progress, Suite
@@ -55,6 +55,7 @@ class RunOptions:
     against: str = ""
     only: str = ""
     skip_unavailable: bool = False
+    adapt_opset: int = 0
     accept_counts: bool = False
     task: str = "verify"
     threads: tuple[int, ...] = ()
@@ -119,7 +120,8 @@ def _request(options: RunOptions) -> SuiteRequest:
         policy = msgspec.structs.replace(policy, fail_on=tuple(dict.fromkeys((*policy.fail_on, "unavailable"))))
     if options.expectations is not None:
         names = [suite.name for suite in suites]
-        known = expectations(options.expectations, [flow.name for flow in flows], names)
+        lanes = [*flows, *(adapted(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
+        known = expectations(options.expectations, [flow.name for flow in lanes], names)
         policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known))
     return SuiteRequest(
         suites=suites,
@@ -133,6 +135,7 @@ def _request(options: RunOptions) -> SuiteRequest:
         only=options.only,
         workers=options.jobs,
         accept_counts=options.accept_counts,
+        adapt_opset=options.adapt_opset,
         measuring=_measuring(options),
         threads=tuple(sorted(set(options.threads) | {1})),
     )

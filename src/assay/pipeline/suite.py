@@ -17,6 +17,7 @@ from assay.core.job import Job, Limits, Measuring, Task
 from assay.core.policy import Expectation, Policy
 from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
+from assay.errors import NothingSelected
 from assay.pipeline.check import Checked, carry_out
 from assay.pipeline.house import House
 from assay.pipeline.peaks import with_peaks
@@ -27,11 +28,15 @@ from assay.pipeline.suite_select import Selection, select
 from assay.pipeline.threads import threaded
 from assay.ports import Suite
 
+ADAPTED = "+opset-"
+"""Between the name of a flow and the opset to which its models were converted."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteRequest:
     """What `assay run` was asked. `workers` make cases (0: one per core); `only` keeps one job (`case|flow|task`). With
-    `measuring` cases are measured instead of verified, on each number of `threads`."""
+    `measuring` cases are measured instead of verified, on each number of `threads`. `adapt_opset` runs cases of a newer opset
+    once more, converted to that one, on a flow of their own."""
 
     suites: tuple[Suite, ...]
     flows: tuple[Flow, ...]
@@ -46,6 +51,7 @@ class SuiteRequest:
     accept_counts: bool = False
     measuring: Measuring | None = None
     threads: tuple[int, ...] = (1,)
+    adapt_opset: int = 0
 
 
 def run_suites(request: SuiteRequest, house: House) -> Checked:
@@ -98,6 +104,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
         for case in cases
         if request.measuring is None or case.misuse is None
     )
+    jobs += _converted(jobs, request.adapt_opset)
     if request.only:
         jobs = tuple(job for job in jobs if job.key == request.only)
     return Run(
@@ -112,6 +119,24 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
         baseline=request.baseline,
         narrowed=bool(request.only) or request.selection.narrows,
     )
+
+
+def adapted(flow: Flow, opset: int) -> Flow:
+    """The lane of converted models: the same flow, its name and its transforms say what was done."""
+    name = f"{flow.name}{ADAPTED}{opset}"
+    return msgspec.structs.replace(flow, name=name, transforms=(f"opset:{opset}", *flow.transforms))
+
+
+def _converted(jobs: Sequence[Job], opset: int) -> tuple[Job, ...]:
+    """Raises NothingSelected where `opset` was asked for and no case needs it."""
+    newer = [job for job in jobs if opset and _opset(job.case) > opset]
+    if opset and not newer:
+        raise NothingSelected(f"--adapt-opset {opset}: no case here has a newer opset")
+    return tuple(msgspec.structs.replace(job, flow=adapted(job.flow, opset)) for job in newer)
+
+
+def _opset(case: Case) -> int:
+    return max(case.model.opsets.get("", 0), case.model.opsets.get("ai.onnx", 0))
 
 
 def _limits(case: Case, request: SuiteRequest) -> Limits:

@@ -47,6 +47,9 @@ def run(
     accept_counts: Annotated[
         bool, typer.Option("--accept-counts", help="Accept that a suite has fewer cases than before.")
     ] = False,
+    adapt_opset: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Run cases of newer opsets once more, converted to N: FLOW+opset-N.")
+    ] = 0,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Run suites over flows: every case a black box, isolated, compared, recorded, judged."""
@@ -71,6 +74,7 @@ def run(
         only=only,
         skip_unavailable=skip_unavailable,
         accept_counts=accept_counts,
+        adapt_opset=adapt_opset,
         task=task,
         threads=tuple(threads or ()),
         measure_seconds=measure_seconds,
