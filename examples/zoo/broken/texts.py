@@ -77,6 +77,17 @@ def _(folder: Path) -> None:
     _license(folder, "GPL-3.0-only")
 
 
+@broken(
+    "license-for-a-person",
+    "a licence that the zoo does not take, in a zoo where a person looks at what artifacts find",
+    "artifacts.license",
+    answer="needs a person",
+    zoo=("[decision]", 'person = ["artifacts"]'),
+)
+def _(folder: Path) -> None:
+    _license(folder, "GPL-3.0-only")
+
+
 @broken("no-validation-notebook", "there is no validation notebook", "artifacts.parts", also=("accuracy.validation",))
 def _(folder: Path) -> None:
     (folder / "validation.ipynb").unlink()
