@@ -72,11 +72,18 @@ def judged(opinion: Opinion, policy: Policy) -> Opinion:
 
 
 def _of_batches(duels: Sequence[Duel], found: Sequence[Told]) -> list[str]:
-    """Each duel's text, the worst first, with its batch size where there are several."""
+    """The text of the worst, with its batch size where there are several, and of the others the word."""
     if len(duels) == 1:
         return [found[0].text]
     ordered = sorted(zip(duels, found, strict=True), key=lambda pair: GRAVITY.index(pair[1].word))
-    return [f"at batch {duel.batch}: {one.text}" for duel, one in ordered]
+    (first, worst), *rest = ordered
+    words = {Word.FAIL: "slower", Word.INCONCLUSIVE: "undecided", Word.PASS: "the same or faster"}
+    others = [
+        f"{words[word]} at batch {', '.join(str(duel.batch) for duel, one in rest if one.word is word)}"
+        for word in GRAVITY
+        if any(one.word is word for _, one in rest)
+    ]
+    return [f"at batch {first.batch}: {worst.text}", *others]
 
 
 def judged_duel(seen: Duel, rule: SpeedRule) -> Told:

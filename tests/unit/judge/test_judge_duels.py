@@ -68,6 +68,7 @@ def test_the_worst_batch_size_counts_and_is_told_first() -> None:
     found = _opinion(result)
     assert (found.word, found.figure) == (Word.FAIL, "duel.batch8.slowdown_percent")
     assert found.reason.startswith("at batch 8: slower: +10.6 %")
+    assert "; the same or faster at batch 1, 32; " in found.reason
     named = figures(result)
     assert named["duel.batch8.slowdown_percent"] == pytest.approx(10.57, abs=0.01)
     assert named["duel.slowdown_percent"] == pytest.approx(0.05, abs=0.01)
