@@ -15,7 +15,7 @@ import pytest
 from fake_github import FakeGithub
 from fake_gitlab import TOKEN, FakeGitlab
 from live_server import serving, until_true
-from repositories import git, make_zoo, put
+from repositories import blob_of, git, make_zoo, put, put_entries
 from test_robot_webhooks import NEW, signed
 
 from assay.errors import HarnessError, UsageError
@@ -128,10 +128,28 @@ def test_an_inspection_that_cannot_be_blames_nobody_and_can_be_asked_for_again(t
     assert (told["answer"], told["state"]) == ("decline", "decided")
 
 
-def test_a_branch_without_its_folder_is_declined_without_a_child(tmp_path: Path) -> None:
+def test_a_folder_that_is_a_link_is_never_followed(tmp_path: Path) -> None:
+    """Else a folder of the robot's machine would be taken for the submission."""
+    zoo = make_zoo(tmp_path / "zoo.git")
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "README.md").write_text("the robot's own")
+    link = blob_of(zoo, str(secret).encode())
+    put_entries(zoo, "refs/heads/submission/a", [f"120000 {link}\tsubmissions/a"])
+    with robot(robot_toml(tmp_path)) as (service, _):
+        until_true(lambda: service.queue.submissions(state="decided"))
+        (one,) = service.queue.submissions()
+        whole = service.queue.whole(one.id)
+        assert whole is not None
+        assert whole.decision is not None
+        assert whole.decision.reasons == ("files.links: submissions/a is a link: a submission is a folder",)
+        until_true(lambda: service.queue.counts().unsent == 0)
+
+
+def test_a_branch_without_its_folder_is_declined_without_a_child(tmp_path: Path, location: str) -> None:
     zoo = make_zoo(tmp_path / "zoo.git")
     put(zoo, "refs/heads/submission/nothing", {"elsewhere/x": "1"})
-    with robot(robot_toml(tmp_path)) as (service, _):
+    with robot(robot_toml(tmp_path, more=f'database = "{location}"\n')) as (service, _):
         until_true(lambda: service.queue.submissions(answer="decline"))
         (one,) = service.queue.submissions()
         whole = service.queue.whole(one.id)

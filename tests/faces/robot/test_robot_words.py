@@ -91,6 +91,7 @@ def test_a_comment_as_people_see_it() -> None:
     [
         (whole(), "digits waits in the queue"),
         (whole("promote", promoted="b" * 40), "accepted and in the zoo by commit bbbbbbbbbbbb"),
+        (whole("decline", promoted="b" * 40, reasons=["x: y"]), "declined: x: y"),
         (whole("promote", trouble="the version is taken"), "accepted, but not promoted: the version is taken"),
         (whole("retry", reasons=["x: y"]), "could not be checked, through no fault of it: x: y"),
         (whole("needs a person", reasons=["x: y"]), "needs a person: x: y"),

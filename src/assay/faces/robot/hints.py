@@ -42,11 +42,9 @@ class Github:
         return headers.get("x-github-delivery", "")
 
     def hint(self, headers: Mapping[str, str], told: Mapping[str, Any]) -> Hint | None:
-        event, action = headers.get("x-github-event", ""), told.get("action")
+        event = headers.get("x-github-event", "")
         if event == "pull_request":
             return _numbered(told.get("pull_request"), "number")
-        if event == "check_run" and action == "rerequested":
-            return Hint()
         return Hint() if event == "push" else None
 
 

@@ -35,7 +35,7 @@ def line(whole: Whole, most: int = 140) -> str:
     one, decided = whole.submission, whole.decision
     if decided is None:
         return plain(f"{one.name} {_STATES.get(one.state, one.state)}", most)
-    if one.promoted:
+    if one.promoted and decided.answer == Answer.PROMOTE:
         return plain(f"accepted and in the zoo by commit {one.promoted[:12]}", most)
     if one.trouble:
         return plain(f"accepted, but not promoted: {one.trouble}", most)

@@ -120,7 +120,13 @@ class Worker:
         if broken := self._shop.mirror.export(base, zoo, root, **most):
             raise HarnessError(f"the zoo itself cannot be taken: {broken[0].sentence}")
         refused = self._shop.mirror.export(one.sha, [f"{SUBMISSIONS}/{one.name}"], root, **most)
-        if not refused and not (root / SUBMISSIONS / one.name).is_dir():
+        folder = root / SUBMISSIONS / one.name
+        if folder.is_symlink():
+            # Intake follows no link inside a submission; the folder itself must not be one, or another is taken for it.
+            folder.unlink()
+            told = f"{SUBMISSIONS}/{one.name} is a link: a submission is a folder"
+            return [Check(name="files.links", outcome=CheckOutcome.FAILED, sentence=told)]
+        if not refused and not folder.is_dir():
             told = (
                 f"the commit has no folder {SUBMISSIONS}/{one.name}; a name consists of lower-case letters, digits, "
                 "'.', '_' and '-', and begins with a letter or a digit"
