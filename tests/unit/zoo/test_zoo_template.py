@@ -6,6 +6,8 @@ import json
 import tomllib
 from importlib.resources import files
 
+import pytest
+
 from assay.zoo.metadata import Metadata
 from assay.zoo.policy import Scenario, ZooPolicy
 from assay.zoo.template import SCHEMAS, schema_text
@@ -53,3 +55,14 @@ def test_a_schema_is_a_json_schema() -> None:
         schema = json.loads(schema_text(model))
         assert schema["type"] == "object"
         assert schema["additionalProperties"] is False
+
+
+def test_the_workflows_are_yaml_and_call_the_command_as_it_is() -> None:
+    yaml = pytest.importorskip("yaml")
+    for name in ("dot-github/workflows/zoo.yml", "dot-gitlab-ci.yml"):
+        text = (DATA / "zoo" / name).read_text(encoding="utf-8")
+        content = yaml.safe_load(text)
+        assert "zoo" in content or content["name"] == "zoo"
+        (line,) = [one for one in text.splitlines() if "assay zoo check" in one]
+        assert "--since" in line
+        assert "--zoo ../zoo" in line

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.faces.cli import zoo_change, zoo_make, zoo_robot
-from assay.faces.cli.zoo_common import Zoo, root_of
+from assay.faces.cli.zoo_common import Zoo, beside, root_of
 
 if TYPE_CHECKING:
     from assay.zoo.check import Check
@@ -23,7 +23,7 @@ app = typer.Typer(
 
 @app.command("check")
 def check(
-    folders: Annotated[list[Path] | None, typer.Argument(metavar="FOLDER...", help="Submissions.")] = None,
+    folders: Annotated[list[Path] | None, typer.Argument(metavar="FOLDER", help="Submissions.")] = None,
     zoo: Zoo = None,
     since: Annotated[str, typer.Option(metavar="COMMIT", help="Every submission that changed since then.")] = "",
     groups: Annotated[str, typer.Option(help="Only these groups of checks, with commas between.")] = "",
@@ -54,7 +54,7 @@ def check(
             if json:
                 write_record(json, found)
             print(inspection_text(found, folder=str(folder), width=_width(), colour=sys.stdout.isatty()), end="")
-            print(f"record {_beside(record)}\n")
+            print(f"record {beside(record)}\n")
             codes.append(exit_code(found))
     raise typer.Exit(_worst(codes))
 
@@ -64,7 +64,10 @@ def decide(
     record: Annotated[Path, typer.Argument(metavar="RECORD", help="A file of .assay/zoo.")],
     zoo: Zoo = None,
 ) -> None:
-    """Judge a recorded inspection by the zoo's policy of today: nothing is run, nothing is written."""
+    """Judge a record by the policy of today.
+
+    Nothing is run and nothing is written: new waivers count, those that are over do not.
+    """
     from assay.faces.zoo_text import decision_text, exit_code
     from assay.zoo.records import decide_again, read_record
     from assay.zoo.repository import read_policy
@@ -96,7 +99,7 @@ def _submissions(folders: Sequence[Path], zoo: Path | None, since: str) -> tuple
             raise UsageError(f"{folder} is no folder; give the folder of a submission")
     root = root_of(zoo, folders[0] if folders else Path())
     changed = changed_submissions(root_of(None, Path()), since) if since else []
-    return root, [*folders, *map(_beside, changed)]
+    return root, [*folders, *map(beside, changed)]
 
 
 def _refuse(wanted: Sequence[Path], json: Path | None, since: str) -> None:
@@ -120,12 +123,6 @@ def _width() -> int:
     import shutil
 
     return shutil.get_terminal_size((100, 24)).columns
-
-
-def _beside(path: Path) -> Path:
-    """As one would type it here."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 class _progress:

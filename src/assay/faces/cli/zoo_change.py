@@ -21,7 +21,10 @@ def promote(
     record: Annotated[Path | None, typer.Option(metavar="FILE", help="The inspection [that of these files].")] = None,
     zoo: Zoo = None,
 ) -> None:
-    """Accept a submission that was checked: it moves to models/, into the manifest and into the index."""
+    """Accept a submission that was checked.
+
+    It moves to models/, into the manifest and into the index. Killed, the same command finishes.
+    """
     from assay.errors import NotWritable
     from assay.zoo.promote import promote as accept
     from assay.zoo.records import read_record
@@ -40,7 +43,10 @@ def rollback(
     reason: Annotated[str, typer.Option(help="Why: kept in the manifest.")],
     zoo: Zoo = None,
 ) -> None:
-    """Serve the version before the current one again; the current one is kept and marked as withdrawn."""
+    """Serve the version before again.
+
+    The current one is kept, and marked as withdrawn.
+    """
     from assay.errors import NotWritable
     from assay.zoo.promote import rollback as take_back
 
@@ -52,7 +58,7 @@ def rollback(
 
 
 def index(zoo: Zoo = None) -> None:
-    """Write the table of models in the zoo's README.md anew, from its manifest."""
+    """Write the table of models in README.md anew."""
     from assay.errors import NotWritable
     from assay.zoo.index import write_index
     from assay.zoo.manifest import read_manifest

@@ -14,6 +14,12 @@ Zoo = Annotated[
 By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who asks for it: kept in the manifest.")]
 
 
+def beside(path: Path) -> Path:
+    """As one would type it here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 def root_of(zoo: Path | None, start: Path) -> Path:
     """The zoo that the user names, or that `start` lies in. Raises UsageError."""
     from assay.zoo.repository import find_root

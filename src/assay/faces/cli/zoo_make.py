@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from assay.faces.cli.zoo_common import Zoo, root_of
+from assay.faces.cli.zoo_common import Zoo, beside, root_of
 
 
 class SchemaOf(StrEnum):
@@ -20,7 +20,10 @@ class SchemaOf(StrEnum):
 
 
 def init(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where.")] = Path()) -> None:
-    """Make a zoo: policy, scenarios, a template for submissions, workflows. What is there already is left as it is."""
+    """Make a zoo in a folder.
+
+    Policy, scenarios, a template for submissions, workflows; what is there already is left as it is.
+    """
     from assay.zoo.template import make_zoo
 
     made = make_zoo(folder)
@@ -35,11 +38,11 @@ def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Of the model: letters, digits, dots and dashes.")],
     zoo: Zoo = None,
 ) -> None:
-    """Begin a submission from the zoo's template, in submissions/NAME."""
+    """Begin a submission from the template."""
     from assay.zoo.template import new_submission
 
     root = root_of(zoo, Path())
-    folder = new_submission(root, name)
+    folder = beside(new_submission(root, name))
     print(f"wrote {folder}: fill in metadata.toml, add model.onnx and test data sets, then")
     print(f"assay zoo readme {folder}\nassay zoo check {folder}")
 
@@ -49,7 +52,7 @@ def readme(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="[README.md of the folder]")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that is there.")] = False,
 ) -> None:
-    """Write the README of a submission from its metadata.toml."""
+    """Write README.md from metadata.toml."""
     from assay.errors import NotWritable
     from assay.pipeline.config_text import read
     from assay.zoo.metadata import Metadata
@@ -71,7 +74,7 @@ def readme(
 def schema(
     of: Annotated[SchemaOf, typer.Argument(metavar="WHAT", help="metadata, zoo or scenario.")] = SchemaOf.METADATA,
 ) -> None:
-    """Print the JSON schema of a file that people write: editors complete and check by it."""
+    """Print the JSON schema of a file that people write."""
     from assay.zoo.template import SCHEMAS, schema_text
 
     print(schema_text(SCHEMAS[of.value]), end="")
