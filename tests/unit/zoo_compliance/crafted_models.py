@@ -115,6 +115,18 @@ def declared_dtype(folder: Path) -> onnx.ModelProto:
     return text("g (float[2,3] x) => (int64[2,3] y) { [a] y = Relu(x) }")
 
 
+@case("graph", "declared")
+def value_declared_unlike_the_input(folder: Path) -> onnx.ModelProto:
+    model = relu()
+    model.graph.value_info.append(helper.make_tensor_value_info("x", TensorProto.INT64, [2, 3]))
+    return model
+
+
+@case("node", "custom-domain")
+def domain_without_import(folder: Path) -> onnx.ModelProto:
+    return text("g (float[2] x) => (float[2] y) { [a] y = acme.Frob(x) }")
+
+
 @case("node", "inference")
 def uneven_split(folder: Path) -> onnx.ModelProto:
     return text("g (float[5] x) => (float[2] y, float[2] z) <int64[2] s = {2, 2}> { [a] y, z = Split<axis = 0>(x, s) }")
@@ -310,6 +322,11 @@ def external_offset_past_end(folder: Path) -> onnx.ModelProto:
     return external(folder, "w.bin", offset="4096")
 
 
+@case("model", "external-data")
+def external_data_in_the_model_itself(folder: Path) -> onnx.ModelProto:
+    return external(folder, "model.onnx", write=False)
+
+
 @case("graph", "index")
 def sparse_index_outside(folder: Path) -> onnx.ModelProto:
     return sparse(np.array([1, 99], np.int64), [2, 3])
@@ -358,6 +375,27 @@ def function_twice(folder: Path) -> onnx.ModelProto:
     body = '<domain: "own", opset_import: ["" : 17]> F (a) => (b) { [f] b = Relu(a) }\n'
     return text(
         "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n" + body + body, HEAD.replace("17]", '17, "own" : 1]')
+    )
+
+
+@case("function", "expansion")
+def function_chain(folder: Path) -> onnx.ModelProto:
+    parts = ["g (float[2] x) => (float[2] y) { [a] y = own.F0(x) }\n"]
+    for level in range(1200):
+        call = f"own.F{level + 1}" if level < 1199 else "Relu"
+        parts.append(
+            f'<domain: "own", opset_import: ["" : 17, "own" : 1]> F{level} (a) => (b) {{ [p] b = {call}(a) }}\n'
+        )
+    return text("".join(parts), HEAD.replace("17]", '17, "own" : 1]'))
+
+
+@case("function", "recursion")
+def functions_in_a_ring(folder: Path) -> onnx.ModelProto:
+    return text(
+        "g (float[2] x) => (float[2] y) { [a] y = own.F(x) }\n"
+        '<domain: "own", opset_import: ["" : 17, "own" : 1]> F (a) => (b) { [f] b = own.G(a) }\n'
+        '<domain: "own", opset_import: ["" : 17, "own" : 1]> G (a) => (b) { [f] b = own.F(a) }',
+        HEAD.replace("17]", '17, "own" : 1]'),
     )
 
 

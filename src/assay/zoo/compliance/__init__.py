@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from pathlib import PurePosixPath
 
 from assay.errors import HarnessError
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.compliance.examination import Examination, examine_apart
-from assay.zoo.compliance.finding import Area
+from assay.zoo.compliance.finding import Area, shown
 from assay.zoo.compliance.process import ChildLimits
 from assay.zoo.compliance.report import report
 from assay.zoo.compliance.request import ClaimedPort, Request
@@ -23,6 +24,9 @@ def check_compliance(place: Place, tools: Tools, *, limits: ChildLimits = LIMITS
     """Every part as checks of its own. The model is opened in a child with limits alone."""
     started = time.monotonic()
     name = place.metadata.model if place.metadata else "model.onnx"
+    if not _inside(name):
+        told = f"metadata.toml names the model {shown(name)}, outside of the submission; give a file inside it"
+        return [Check(name="compliance.model", outcome=CheckOutcome.FAILED, sentence=told, path="metadata.toml")]
     try:
         examination = examine_apart(request_of(place), limits)
     except HarnessError as error:
@@ -32,6 +36,11 @@ def check_compliance(place: Place, tools: Tools, *, limits: ChildLimits = LIMITS
     checks += [_puzzle(text, name) for text in examination.puzzles]
     model = place.metadata.name if place.metadata else place.name or place.folder.name
     return apply_waivers(checks, place.policy.waivers, model, "compliance", datetime.now(UTC).date())
+
+
+def _inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts and "\0" not in name
 
 
 def request_of(place: Place) -> Request:

@@ -37,8 +37,11 @@ def check_external(everything: Sequence[Scope], path: Path) -> Iterator[Finding]
             yield Finding(Area.MODEL, "external-data", sentence[:600])
             continue
         start, length = _extent(tensor)
-        if length:
-            location = next(entry.value for entry in tensor.external_data if entry.key == "location")
+        location = next(entry.value for entry in tensor.external_data if entry.key == "location")
+        if (path.parent / location).resolve() == path.resolve():
+            told = f"{what} lies in the model file itself; keep external data in a file of their own"
+            yield Finding(Area.MODEL, "external-data", told)
+        elif length:
             places[location].append((start, start + length, what))
     for location, extents in places.items():
         yield from _overlaps(location, sorted(extents))

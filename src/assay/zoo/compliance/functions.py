@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from assay.zoo.compliance.finding import Area, Finding, shown
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 LARGEST_EXPANSION = 1_000_000
 """Nodes of a model after all calls are expanded."""
+DEEPEST_CALLS = 100
+"""What onnx's checker and inference follow (1.23)."""
 
 
 def functions_of(model: ModelProto) -> Functions:
@@ -42,15 +45,17 @@ def check_functions(model: ModelProto) -> Iterator[Finding]:
             yield _found("hidden-operator", f"{told}: each runtime decides for itself which is run; rename it")
         yield from _signatures(function)
         yield from _imports(function, imports)
-    recursive = set(_recursive(functions))
-    for signature in sorted(recursive):
-        told = f"function {_told(signature)} calls itself, directly or through others; expand it"
-        yield _found("recursion", told)
-    if not recursive:
-        yield from _expansion(model, functions)
-    used = _called(functions, model.graph.node)
-    for function in functions.values():
-        used |= _called(functions, function.node)
+    calls = {signature: _called(functions, function.node) for signature, function in functions.items()}
+    try:
+        order = list(TopologicalSorter(calls).static_order())
+    except CycleError as error:
+        for signature in sorted(set(error.args[1])):
+            yield _found(
+                "recursion", f"function {_told(signature)} calls itself, directly or through others; expand it"
+            )
+    else:
+        yield from _expansion(model, functions, calls, order)
+    used = _called(functions, model.graph.node).union(*calls.values())
     for signature in sorted(set(functions) - used):
         told = f"function {_told(signature)} is called by nobody"
         yield Finding(Area.FUNCTION, "unused-function", told, remark=True)
@@ -84,37 +89,27 @@ def _imports(function: FunctionProto, imports: dict[str, int]) -> Iterator[Findi
             )
 
 
-def _recursive(functions: Functions) -> Iterator[Signature]:
-    """Those that reach themselves."""
-    calls = {signature: _called(functions, function.node) for signature, function in functions.items()}
-    for start in calls:
-        reached: set[Signature] = set()
-        ahead = list(calls[start])
-        while ahead:
-            one = ahead.pop()
-            if one not in reached:
-                reached.add(one)
-                ahead += calls[one]
-        if start in reached:
-            yield start
-
-
-def _expansion(model: ModelProto, functions: Functions) -> Iterator[Finding]:
+def _expansion(
+    model: ModelProto, functions: Functions, calls: Mapping[Signature, set[Signature]], order: Sequence[Signature]
+) -> Iterator[Finding]:
+    """`order` has each function after all that it calls."""
     sizes: dict[Signature, int] = {}
+    depths: dict[Signature, int] = {}
 
     def size(nodes: Iterable[NodeProto]) -> int:
-        total = 0
-        for node in nodes:
-            signature = signature_of(node)
-            if signature in functions:
-                if signature not in sizes:
-                    sizes[signature] = size(functions[signature].node)
-                total += sizes[signature]
-            total += 1 + sum(size(graph.node) for _, graph in subgraphs(node))
-        return total
+        return sum(
+            1 + sizes.get(signature_of(node), 0) + sum(size(graph.node) for _, graph in subgraphs(node))
+            for node in nodes
+        )
 
+    for signature in order:
+        sizes[signature] = size(functions[signature].node)
+        depths[signature] = 1 + max((depths[one] for one in calls[signature]), default=0)
     if (whole := size(model.graph.node)) > LARGEST_EXPANSION:
         told = f"the functions expand to {whole} nodes, more than {LARGEST_EXPANSION}; let them call fewer others"
+        yield _found("expansion", told)
+    if (deepest := max(depths.values(), default=0)) > DEEPEST_CALLS:
+        told = f"functions call each other {deepest} deep, and onnx follows {DEEPEST_CALLS}; expand some of them"
         yield _found("expansion", told)
 
 

@@ -63,7 +63,7 @@ def infer(model: ModelProto, *, propagate: bool) -> Inferred:
         inferred = shape_inference.infer_shapes(bare, check_type=True, strict_mode=True, data_prop=propagate)
     except shape_inference.InferenceError as error:
         findings += inference_findings(str(error))
-        inferred = shape_inference.infer_shapes(bare, data_prop=False)
+        inferred = _leniently(bare)
     findings += _contradictions(model.graph, inferred.graph)
     if propagate and not findings:
         try:
@@ -71,6 +71,16 @@ def infer(model: ModelProto, *, propagate: bool) -> Inferred:
         except shape_inference.InferenceError as error:
             findings += inference_findings(str(error))
     return Inferred(inferred, tuple(findings))
+
+
+def _leniently(model: ModelProto) -> ModelProto:
+    """As far as inference comes; some errors end it even so."""
+    from onnx import shape_inference
+
+    try:
+        return shape_inference.infer_shapes(model)
+    except shape_inference.InferenceError:
+        return model
 
 
 def _without_declarations(model: ModelProto) -> ModelProto:
@@ -91,7 +101,7 @@ def _without_declarations(model: ModelProto) -> ModelProto:
 
 
 def _contradictions(declared: GraphProto, inferred: GraphProto) -> Iterator[Finding]:
-    types = {value.name: value for value in (*inferred.value_info, *inferred.output)}
+    types = {value.name: value for value in (*inferred.value_info, *inferred.output, *declared.input)}
     for role, values in (("output", declared.output), ("value", declared.value_info)):
         for value in values:
             if value.name in types:
