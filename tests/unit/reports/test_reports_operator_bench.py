@@ -1,0 +1,39 @@
+"""A benchmark of operators as tables: rates, threads, flows."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay.core.result import BuildFacts, Result, Work
+from assay.reports.operator_bench import OperatorBench
+from assay.testing.builders import MACHINE, make_measurement, make_result, make_run, standard_run
+
+PEAKS = replace(MACHINE, copy_bytes_per_s={1: 1e10, 2: 2e10}, gemm_flops_per_s={1: 1e11, 2: 2e11})
+
+
+def _result(flow: str, threads: int, median_s: float) -> Result:
+    taken = make_measurement(1, median_s=median_s, cold_s=(2 * median_s,) * 5)
+    other = make_measurement(1, median_s=3 * median_s, layout="channels-last")
+    return make_result(
+        "op|case".replace("|", "/"),
+        flow,
+        "measure",
+        measurements=(taken, other),
+        facts=BuildFacts(options={"threads": str(threads)}),
+        work=Work(1e7, 10**6, 10**5),
+    )
+
+
+def test_rates_threads_and_flows_each_have_their_table() -> None:
+    results = [_result("a", 1, 1e-3), _result("a-threads2", 2, 0.625e-3), _result("b", 1, 2e-3)]
+    text = OperatorBench().render(make_run(machine=PEAKS), results, standard_run()[2])
+    assert "Peaks on 2 threads: copy 20 GB/s, product 200 GFLOP/s." in text
+    assert "| op/case | a | 2 | × 1.60 | 80 % |" in text
+    assert "| op/case | 1 | 1.00 | 2.00 |" in text
+    line = next(line for line in text.splitlines() if line.startswith("| op/case | a |"))
+    assert line.endswith("| 10 % | × 2.00 | × 3.00 |"), line
+
+
+def test_jobs_without_samples_are_counted() -> None:
+    text = OperatorBench().render(make_run(), [make_result()], standard_run()[2])
+    assert "1 of 1 jobs have no samples" in text
