@@ -149,9 +149,14 @@ def _policy(cases: Sequence[Case], request: SuiteRequest) -> Policy:
     """The policy, and what the cases themselves say of how they end: a model that never ends is stopped in time, or the
     flow refuses it."""
     endless = [case.name for case in cases if case.misuse is not None and case.misuse.expects == Outcome.TIMEOUT.value]
-    known = {one.case for one in request.policy.expectations}
+    known = {(one.case, one.flow) for one in request.policy.expectations}
     why = "the model never ends: it must be stopped in time"
-    said = [Expectation(name, "*", "timeout", why, strict=False) for name in endless if name not in known]
+    said = [
+        Expectation(name, flow.name, "timeout", why, strict=False)
+        for name in endless
+        for flow in request.flows
+        if (name, flow.name) not in known
+    ]
     return msgspec.structs.replace(request.policy, expectations=(*request.policy.expectations, *said))
 
 

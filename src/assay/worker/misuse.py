@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.misuse import Misuse
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
-from assay.errors import NotRunnable, Unavailable, Unsupported
+from assay.errors import BadModel, Unsupported
 from assay.numerics.compare import compare_outputs
 from assay.ports import Engine, Tensor
 from assay.worker.lower import Lowered, load, lower
@@ -69,27 +69,39 @@ def provoke(job: Job, misuse: Misuse, stages: Stages) -> Result:
 
 def _misused(job: Job, misuse: Misuse, engine: Engine, sample: Values, stages: Stages) -> tuple[Values | None, str]:
     """What came of it: the answer and "", or None and the words of the error. Raises Unsupported where the flow has no
-    such thing to misuse."""
+    such thing to misuse. What is wrong is made before it is tried: a defect of ours must not look like a refusal."""
+    attempt = _attempt(job, misuse, engine, sample, stages)
     try:
-        if misuse.kind == "model":
-            path = Path(job.case.model.source).with_name(misuse.model)
-            other = msgspec.structs.replace(job.case.model, source=str(path), digest="")
-            return _elsewhere(
-                msgspec.structs.replace(job, case=msgspec.structs.replace(job.case, model=other)), sample, stages
-            ), ""
-        if misuse.kind in ("threads", "cache", "disk"):
-            with _spoilt(misuse):
-                return _elsewhere(_threaded(job, misuse), sample, stages), ""
-        with stages.enter(Stage.RUN):
-            return dict(engine.run(wrong(sample, misuse))), ""
-    except (MemoryError, NotRunnable, Unavailable) as error:
-        return None, _words(error)
-    except Unsupported as error:
-        if misuse.kind == "threads" and "option of threads" in str(error):
-            raise
-        return None, _words(error)
+        return attempt(), ""
+    except (ImportError, NameError):
+        raise
     except Exception as error:  # noqa: BLE001  whatever is raised is the refusal that is looked for
         return None, _words(error)
+
+
+def _attempt(job: Job, misuse: Misuse, engine: Engine, sample: Values, stages: Stages) -> Callable[[], Values]:
+    if misuse.kind == "model":
+        path = Path(job.case.model.source).with_name(misuse.model)
+        if not path.is_file():
+            raise BadModel(f"{path} is missing: remove the suite's cache and run again")
+        other = msgspec.structs.replace(job.case.model, source=str(path), digest="")
+        wrong_job = msgspec.structs.replace(job, case=msgspec.structs.replace(job.case, model=other))
+        return lambda: _elsewhere(wrong_job, sample, stages)
+    if misuse.kind in ("threads", "cache", "disk"):
+        asked = _threaded(job, misuse)
+
+        def spoilt() -> Values:
+            with _spoilt(misuse):
+                return _elsewhere(asked, sample, stages)
+
+        return spoilt
+    feeds = wrong(sample, misuse)
+
+    def fed() -> Values:
+        with stages.enter(Stage.RUN):
+            return dict(engine.run(feeds))
+
+    return fed
 
 
 def wrong(sample: Values, misuse: Misuse) -> dict[str, Tensor]:

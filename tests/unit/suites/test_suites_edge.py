@@ -92,6 +92,10 @@ def test_a_model_that_never_ends_is_waited_for_no_longer_than_it_says_and_stoppi
     assert [_limits(case, request).timeout_s for case in (endless, other)] == [15.0, 60.0]
     assert not math.isinf(_limits(endless, SuiteRequest(suites=(), flows=())).timeout_s)
     (said,) = _policy([endless, other], request).expectations
-    assert (said.case, said.outcome, said.strict) == ("edge/a", "timeout", False)
+    assert (said.case, said.flow, said.outcome, said.strict) == ("edge/a", "f", "timeout", False)
     known = Policy(expectations=(Expectation("edge/a", "f", "crash", "known"),))
-    assert _policy([endless], SuiteRequest(suites=(), flows=(), policy=known)).expectations == known.expectations
+    both = SuiteRequest(suites=(), flows=(Flow("f", "f"), Flow("g", "g")), policy=known)
+    assert [(one.flow, one.outcome) for one in _policy([endless], both).expectations] == [
+        ("f", "crash"),
+        ("g", "timeout"),
+    ]

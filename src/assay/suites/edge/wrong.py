@@ -110,7 +110,7 @@ def _sizes() -> Iterator[Edge]:
 
 def _surroundings() -> Iterator[Edge]:
     plain = _MODELS[2]
-    yield replace(plain, name="threads-many", misuse=Misuse("threads", "right", value=500))
+    yield replace(plain, name="threads-many", misuse=Misuse("threads", "right", value=100))
     yield replace(plain, name="threads-none", misuse=Misuse("threads", "right", value=0))
     yield replace(plain, name="threads-negative", misuse=Misuse("threads", "right", value=-3))
     yield replace(plain, name="cache-unwritable", misuse=Misuse("cache", "right"))
