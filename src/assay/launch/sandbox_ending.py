@@ -96,8 +96,8 @@ def _said(stderr: str) -> str:
 def _left_behind(names: tuple[str, ...]) -> str:
     if not names:
         return ""
-    one = len(names) == 1
-    return f"it left {len(names)} process{'' if one else 'es'} behind ({', '.join(map(ascii, names[:3]))}), which {'was' if one else 'were'} ended"
+    many, were = ("", "was") if len(names) == 1 else ("es", "were")
+    return f"it left {len(names)} process{many} behind ({', '.join(map(ascii, names[:3]))}), which {were} ended"
 
 
 def _plain(tail: bytearray) -> str:
