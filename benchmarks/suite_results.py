@@ -1,0 +1,146 @@
+"""docs/results/DATE.md from saved runs: the pass tables of every flow, what fails and why, by backend.
+
+assay run operators --flow onnxruntime --flow tvm-llvm --save operators.assay
+python benchmarks/suite_results.py operators.assay edge.assay --output docs/results/2026-11-22.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.core.result import Outcome, Result
+from assay.core.run import Run
+from assay.core.verdict import Word
+from assay.judge.verdicts import judge
+from assay.pipeline.expect import said
+from assay.pipeline.merge import saved_run
+
+LOCAL = ("--history", "--expectations", "--save", "--report", "--jobs")
+"""Options that say nothing about what was run."""
+FINDINGS = Path(__file__).parents[1] / "docs" / "findings"
+SHOWN = 3
+"""Cases named for each reason."""
+WORDS = 110
+"""Characters of a reason."""
+
+Judged = tuple[Result, Word, str]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("saved", nargs="+", type=Path)
+    parser.add_argument("--output", type=Path, required=True)
+    arguments = parser.parse_args()
+    runs = [saved_run(path) for path in arguments.saved]
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    arguments.output.write_text("\n".join(_page(runs)) + "\n")
+
+
+def _page(runs: Sequence[tuple[Run, tuple[Result, ...]]]) -> Iterator[str]:
+    judged = [one for run, results in runs for one in _judged(run, results)]
+    yield f"# Suites over flows, {min(run.started_at for run, _ in runs)[:10]}"
+    yield ""
+    machine = runs[0][0].machine
+    yield f"Made by `benchmarks/suite_results.py` from the saved runs, on {machine.cpu} ({machine.cores} cores):"
+    yield ""
+    yield "```"
+    yield from (f"{_plain(run.command)}{_left(run, results)}" for run, results in runs)
+    yield "```"
+    yield ""
+    versions = {name: version for run, _ in runs for name, version in run.versions.items()}
+    versions |= {
+        one.flow.partition("-")[0]: one.facts.backend_version for one, _, _ in judged if one.facts.backend_version
+    }
+    yield f"Versions: {', '.join(f'{name} {version}' for name, version in sorted(versions.items()) if version)}."
+    yield ""
+    yield "*xfail*: as `expectations/` says, with the reason there. *unsupported* is not *wrong*: the flow said no."
+    yield ""
+    yield from _table(judged)
+    yield "## Reduced to a few lines"
+    yield ""
+    for path in sorted(FINDINGS.glob("*.py")):
+        first = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
+        yield f"- [{path.name}](../findings/{path.name}): {first}"
+    yield ""
+    for backend in sorted({_backend(one) for one, _, _ in judged}):
+        yield from _failures(backend, [one for one in judged if _backend(one[0]) == backend])
+
+
+def _judged(run: Run, results: Sequence[Result]) -> Iterator[Judged]:
+    found = judge(
+        results, run.policy, planned=[job.key for job in run.jobs], today=datetime.now(UTC).date(), narrowed=True
+    )
+    by_key = {one.job_key: one for one in results}
+    for verdict in found.verdicts:
+        if verdict.job_key in by_key:
+            yield by_key[verdict.job_key], verdict.word, verdict.reason
+
+
+def _plain(command: str) -> str:
+    """Without what belongs to one machine."""
+    kept: list[str] = []
+    words = iter(shlex.split(command))
+    for word in words:
+        if word.partition("=")[0] not in LOCAL:
+            kept.append(word)
+        elif "=" not in word:
+            next(words, None)
+    return shlex.join(kept)
+
+
+def _left(run: Run, results: Sequence[Result]) -> str:
+    missing = len(run.jobs) - len(results)
+    return f"   # interrupted: {len(results)} of {len(run.jobs)} jobs" if missing > 0 else ""
+
+
+def _backend(result: Result) -> str:
+    return result.flow.partition("-")[0]
+
+
+def _table(judged: Sequence[Judged]) -> Iterator[str]:
+    counted: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for result, word, _ in judged:
+        key = word.value if word in (Word.PASS, Word.XFAIL) else result.outcome.value
+        counted[result.case.partition("/")[0], result.flow][key] += 1
+    columns = sorted({name for row in counted.values() for name in row} - {"pass", "xfail"})
+    yield f"| suite | flow | cases | pass | | xfail | {' | '.join(columns)} |"
+    yield "|---|---|--:|--:|--:|--:|" + "--:|" * len(columns)
+    for (suite, flow), row in sorted(counted.items()):
+        total = sum(row.values())
+        cells = " | ".join(str(row[name] or "") for name in columns)
+        share = f"{100 * row['pass'] / total:.1f} %"
+        yield f"| {suite} | {flow} | {total} | {row['pass']} | {share} | {row['xfail'] or ''} | {cells} |"
+    yield ""
+
+
+def _failures(backend: str, judged: Sequence[Judged]) -> Iterator[str]:
+    groups: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
+    for result, word, reason in judged:
+        if word is Word.PASS:
+            continue
+        known = reason.partition("(")[2].partition(");")[0] if word is Word.XFAIL else ""
+        if result.outcome is Outcome.UNDELEGATED:
+            known = result.detail.partition(" (")[0]
+        groups[result.flow, result.outcome.value, result.stage.value, (known or said(result))[:WORDS]].append(
+            result.case
+        )
+    if not groups:
+        return
+    yield f"## {backend}"
+    yield ""
+    yield "| flow | outcome | stage | cases | why | for example |"
+    yield "|---|---|---|--:|---|---|"
+    for (flow, outcome, stage, why), cases in sorted(groups.items(), key=lambda item: (item[0][:3], -len(item[1]))):
+        shown = ", ".join(f"`{case}`" for case in sorted(cases)[:SHOWN])
+        yield f"| {flow} | {outcome} | {stage} | {len(cases)} | {why.replace('|', '·')} | {shown} |"
+    yield ""
+
+
+if __name__ == "__main__":
+    main()
