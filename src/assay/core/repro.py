@@ -39,7 +39,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     for name, value in sorted(job.flow.options.items()):
         words += ["--option", f"{name}={_option_text(value)}"]
     words += [*_inputs(job.case), *_contract(job.case.contract), *_task(job)]
-    if job.task is Task.MEASURE:
+    if job.task in (Task.MEASURE, Task.DUEL):
         words += _measuring(job.measuring)
     return shlex.join([*words, *_limits(job.limits), *_policy(command or ()), *_requirements(command or ())])
 
