@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import hmac
 import json
-import os
 import sys
 import time
 
@@ -43,8 +42,7 @@ async def fire(host: str, port: int, requests: list[bytes], rate: float) -> list
 
 
 def main() -> None:
-    host, port, name, secret, rate, seconds, nice = sys.argv[1:]
-    os.nice(int(nice))
+    host, port, name, secret, rate, seconds = sys.argv[1:]
     requests = [made(name, number, secret) for number in range(int(float(rate) * float(seconds)))]
     print(json.dumps(asyncio.run(fire(host, int(port), requests, float(rate)))))
 
