@@ -149,6 +149,7 @@ def test_what_changed_since_a_commit_is_checked_by_another_zoo(zoo: Path, capsys
     for name in ("one", "two words"):
         (zoo / "submissions" / name).mkdir()
         (zoo / "submissions" / name / "README.md").write_text("nothing")
+    (zoo / "submissions" / "link").symlink_to("/etc")
     (zoo / "zoo.toml").write_text('name = "z"\n[decision]\nrequired = []\nperson = ["files", "artifacts"]\n')
     commit(zoo)
     assert assay("check", "--since", "main", "--zoo", judge, *FAST) == 1
@@ -156,7 +157,8 @@ def test_what_changed_since_a_commit_is_checked_by_another_zoo(zoo: Path, capsys
     assert "submissions/one/metadata.toml" in told
     assert "submissions/two words/metadata.toml" in told
     assert "adder" not in told
-    assert len(records(judge)) == 2
+    assert "link is a link: hand in the file itself (it points to /etc)" in told
+    assert len(records(judge)) == 3
 
 
 def commit(root: Path) -> None:

@@ -100,6 +100,13 @@ def test_links_and_special_files_are_told_and_never_opened(folder: Path) -> None
     assert "points to /etc/passwd" in str(found.entries)
 
 
+def test_a_link_in_the_place_of_the_folder_is_not_followed(folder: Path) -> None:
+    (folder.parent / "link").symlink_to("/etc")
+    found = take_in(folder.parent / "link", folder.parent / "copy")
+    assert problems(found) == {"link": Problem.LINK}
+    assert list(found.folder.iterdir()) == []
+
+
 def test_a_sparse_file_counts_as_large_as_it_seems(folder: Path) -> None:
     with (folder / "sparse.bin").open("wb") as file:
         file.truncate(10_000_000_000)

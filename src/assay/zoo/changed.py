@@ -26,5 +26,7 @@ def changed_submissions(root: Path, since: str) -> list[Path]:
         told = f"git cannot say what changed since {since} ({lines[0]}); fetch that commit, or give the folders"
         raise UsageError(told)
     parts = [os.fsdecode(name).split("/") for name in done.stdout.split(b"\0") if name]
-    names = sorted({one[1] for one in parts if len(one) > 2})
-    return [root / SUBMISSIONS / name for name in names if (root / SUBMISSIONS / name).is_dir()]
+    there = [root / SUBMISSIONS / name for name in sorted({one[1] for one in parts if len(one) > 1})]
+    return [
+        one for one in there if one.is_symlink() or one.is_dir()
+    ]  # a link in the place of a folder is looked at, too

@@ -75,8 +75,11 @@ def take_in(folder: Path, into: Path, limits: FileLimits = FileLimits()) -> Inta
     with their problem. Raises OSError where `folder` cannot be listed or `into` cannot be written.
     """
     into.mkdir(parents=True)
+    if folder.is_symlink():
+        link = Entry(path=shown(folder.name), problem=Problem.LINK, detail=f"points to {shown(os.readlink(folder))}")
+        return Intake(folder=into, entries=(link,))
     copier = _Copier(into, limits)
-    top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         copier.walk(top, ())
     finally:
