@@ -20,6 +20,7 @@ from assay.errors import Lowering, Unsupported
 from assay.numerics.oracle.control import CONTROL_OPERATORS
 from assay.numerics.oracle.convolution import FAST_OPERATORS
 from assay.numerics.oracle.expand import expanded
+from assay.numerics.oracle.former import FORMER_OPERATORS
 from assay.numerics.oracle.kernels import KERNELS
 from assay.numerics.oracle.probe import SILENT, Call, Values, current
 from assay.numerics.oracle.regions import REGION_OPERATORS
@@ -42,7 +43,7 @@ class Evaluator(ReferenceEvaluator):
     """The one floating type of every value: "float64", "float32", or "" for the model's own types."""
 
     def __init__(self, proto: Any, *, new_ops: list[type[OpRun]] | None = None, **arguments: Any) -> None:
-        operators = list(new_ops or ()) + FAST_OPERATORS + CONTROL_OPERATORS + REGION_OPERATORS
+        operators = list(new_ops or ()) + FAST_OPERATORS + CONTROL_OPERATORS + REGION_OPERATORS + FORMER_OPERATORS
         operators += _ONE_TYPE_OPERATORS if self.computes_in else _OWN_TYPE_OPERATORS
         super().__init__(proto, new_ops=operators, **arguments)
         self._labels: dict[int, str] = {}
