@@ -13,7 +13,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from assay.faces.robot.pages import page_routes
-from assay.faces.robot.pages.words import ago, followed, took
+from assay.faces.robot.pages.views import groups
+from assay.faces.robot.pages.words import ago, figures, followed, took
+from assay.zoo.check import Check, CheckOutcome
 
 PAGES = (
     "/",
@@ -155,6 +157,23 @@ def test_an_address_of_a_stranger_is_followed_only_where_it_is_one() -> None:
         "ftp://x/y",
     ):
         assert followed(address) == ""
+
+
+def test_a_group_is_skipped_only_where_all_of_it_was() -> None:
+    skipped, passed = (
+        Check(name="performance.x", outcome=one, sentence="") for one in (CheckOutcome.SKIPPED, CheckOutcome.PASSED)
+    )
+    outcomes = {group.name: group.outcome for group in groups([skipped, passed])}
+    assert outcomes["performance"] == "passed"
+    assert outcomes["files"] is None
+    assert groups([skipped])[-1].outcome == "skipped"
+
+
+def test_a_figure_has_the_unit_of_its_name() -> None:
+    told = dict(figures({"throughput_per_s": 45284.0, "latency_p50_ms": 0.0221, "size_bytes": 61828, "machine": "x86"}))
+    assert told == {
+        "throughput_per_s": "45284/s", "latency_p50_ms": "0.0221 ms", "size_bytes": "61.8 kB", "machine": "x86",
+    }  # fmt: skip
 
 
 def test_times_are_in_the_unit_of_a_person() -> None:

@@ -33,11 +33,12 @@ GRAVEST = (
     CheckOutcome.FAILED,
     CheckOutcome.INFRASTRUCTURE,
     CheckOutcome.UNDECIDED,
-    CheckOutcome.SKIPPED,
     CheckOutcome.WAIVED,
     CheckOutcome.PASSED,
+    CheckOutcome.SKIPPED,
 )
-"""What a group of checks is called by: the first of these that one of its checks ended in."""
+"""What a group of checks is called by: the first of these that one of its checks ended in. A group is skipped only where
+all of it was."""
 
 
 def kind(word: str) -> str:
@@ -78,10 +79,13 @@ def took(begin: float, end: float) -> str:
 
 def figures(found: Mapping[str, float | str]) -> list[tuple[str, str]]:
     """Measured figures with their units, in the order in which the check names them."""
-    return [
-        (one_line(name), figures_text.figure(name, value) if isinstance(value, (int, float)) else one_line(value))
-        for name, value in found.items()
-    ]
+    return [(one_line(name), _figure(name, value)) for name, value in found.items()]
+
+
+def _figure(name: str, value: float | str) -> str:
+    if isinstance(value, str):
+        return one_line(value)
+    return f"{figures_text.number(value)}/s" if name.endswith("_per_s") else figures_text.figure(name, value)
 
 
 def where(path: str, line: int) -> str:
