@@ -32,7 +32,7 @@ def check_names(everything: Sequence[Scope]) -> Iterator[Finding]:
 
 def _values(scope: Scope) -> Iterator[Finding]:
     seen = frozenset(_defined(scope.outer)) if scope.outer is not None else frozenset[str]()
-    told = f"the graph{scope.where}" if scope.function is None else f"function {shown(scope.function.name)}"
+    told = f"the model{scope.where}" if scope.function is None else f"function {shown(scope.function.name)}"
     for problem in graph_problems(scope.graph, seen):
         kind = next((name for pattern, name in _KINDS if pattern.search(problem)), "names")
         yield Finding(_area(scope), kind, f"{told} {problem}")
