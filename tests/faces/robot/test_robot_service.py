@@ -16,6 +16,7 @@ from fake_github import FakeGithub
 from fake_gitlab import TOKEN, FakeGitlab
 from live_server import serving, until_true
 from repositories import blob_of, git, make_zoo, put, put_entries
+from starlette.responses import JSONResponse
 from test_robot_webhooks import NEW, signed
 
 from assay.errors import HarnessError, UsageError
@@ -57,6 +58,8 @@ def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
     )
     fake = FakeGithub("zoo/models", token=TOKEN)
     fake.add_pull(1, sha)
+    down = JSONResponse({"message": "Server Error"}, 502)
+    fake.faults = [("GET", "/pulls", down)] * 4 + [("POST", "/comments", down)]
     with serving(fake.app()) as forge:
         source = (
             f'[github]\nrepository = "zoo/models"\napi = "{forge}"\ntoken = {{ file = "token" }}\n'
@@ -79,6 +82,7 @@ def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
             assert whole is not None
             assert whole.decision is not None
             assert Path(whole.decision.record).is_file()
+            assert fake.faults == [], "the forge was down twice, and nothing was lost"
             text = client.get("/metrics").text
             assert 'assay_robot_decisions_total{answer="decline"} 1.0' in text
             assert 'assay_robot_webhook_seconds_count{status="202"} 1.0' in text

@@ -40,6 +40,7 @@ class Looking:
         self._told = threading.Event()
         self._seen: dict[tuple[str, int], str] = {}
         self._soon = False
+        self._asked_s = 0.0
         self._tidied = time.monotonic()
 
     def wake(self) -> None:
@@ -58,8 +59,9 @@ class Looking:
             self._told.clear()
             if time.monotonic() >= next_at:
                 failures = 0 if self._try(self.look_everywhere) else failures + 1
-                longest = max(_LONGEST_S, self._source.poll_s)
-                wait = min(self._source.poll_s * 2 ** min(failures, 6), longest)
+                # A source that failed is asked again soon, then less and less often; not before it asked to be.
+                soon = max(min(_SOON_S * 2 ** min(failures - 1, 7), _LONGEST_S), self._asked_s)
+                wait = soon if failures else self._source.poll_s
                 next_at = time.monotonic() + wait
             if self._soon:
                 self._soon, next_at = False, min(next_at, time.monotonic() + _SOON_S)
@@ -139,6 +141,7 @@ class Looking:
             look()
         except AssayError as error:
             self._fault("source")
+            self._asked_s = error.after_s if isinstance(error, SourceFailed) else 0.0
             _LOG.warning("%s", error)
             return False
         except Exception:  # noqa: BLE001 - a thread of the service never dies of what it met
