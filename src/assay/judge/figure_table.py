@@ -39,7 +39,12 @@ RECORDED = (
     Kind("memory.load_added_bytes", "bytes", "up", "the same above what the process held before"),
     Kind("memory.run_added_bytes", "bytes", "up", "peak of the first ten calls above what was held once it was loaded"),
     Kind("memory.growth_bytes", "bytes", "up", "growth of resident memory per 1,000 inferences (Sen's slope)"),
-    Kind("memory.growth_low_bytes", "bytes", "up", "the least that it surely grows (99 %): above 0 it leaks"),
+    Kind(
+        "memory.growth_low_bytes",
+        "bytes",
+        "up",
+        "the least that it surely grows (99 %), 0 where it may not grow: above 0 it leaks",
+    ),
     Kind("memory.growth_high_bytes", "bytes", "up", "the most that it may grow (99 %)"),
     Kind("artifact.bytes", "bytes", "up", "size of what would be deployed"),
     Kind("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),

@@ -13,6 +13,8 @@ from assay.stats import percentiles, summary
 from assay.stats.slope import slope
 
 PERCENTILES = (90, 95, 99)
+RESIDENT_BLUR_BYTES = 2**19
+"""The kernel counts resident pages in batches for each core, and allocators take memory in pieces of up to half a mebibyte."""
 
 
 def figures(result: Result) -> dict[str, float]:
@@ -60,15 +62,17 @@ def _duel(seen: Duel) -> Iterable[tuple[str, float]]:
 
 
 def _growth(result: Result) -> Iterable[tuple[str, float]]:
-    """Bytes per 1,000 inferences, and the ends of the interval (99 %, one slope for each pair of readings)."""
+    """Bytes per 1,000 inferences, and the ends of the interval (99 %, one slope for each pair of readings), each further out by
+    what a reading is blurred over the calls that there were."""
     memory = result.memory
     if not memory.soak_bytes:
         return
     found = slope([calls / 1000 for calls in memory.soak_calls], memory.soak_bytes)
     if found is not None:
+        blur = RESIDENT_BLUR_BYTES / ((memory.soak_calls[-1] - memory.soak_calls[0]) / 1000)
         yield "memory.growth_bytes", found.value
-        yield "memory.growth_low_bytes", found.low
-        yield "memory.growth_high_bytes", found.high
+        yield "memory.growth_low_bytes", max(0.0, found.low - blur)
+        yield "memory.growth_high_bytes", found.high + blur
 
 
 def _operators(result: Result) -> Iterable[tuple[str, float]]:

@@ -8,7 +8,7 @@ import pytest
 
 from assay.core.duel import DEAD_CLOCK, LATE, Duel, Launch, SpeedRule
 from assay.core.policy import Policy
-from assay.core.result import BuildFacts, OperatorTime, Placement, Result
+from assay.core.result import BuildFacts, Memory, OperatorTime, Placement, Result
 from assay.core.verdict import Word
 from assay.judge.duels import judged, judged_duel
 from assay.judge.figures import figures
@@ -97,3 +97,13 @@ def test_a_slower_engine_says_which_operators_cost_more_and_what_changed() -> No
     assert "where: +0.5 ms Conv conv (0.4 -> 0.9 ms; float16 -> float32), +0.1 ms Cast" in reason
     assert "fused kernels 1 -> 0, casts 0 -> 2" in reason
     assert [one.operator for one in operator_changes(before, after)] == ["Conv", "FusedConv", "Cast"]
+
+
+@pytest.mark.parametrize(("step", "leaks"), [(0, False), (4096, False), (65536, True)])
+def test_growth_is_told_only_beyond_what_readings_are_blurred_by(step: int, leaks: bool) -> None:
+    calls = tuple(range(1, 26))
+    memory = Memory(soak_calls=calls, soak_bytes=tuple(10**8 + step * call for call in calls))
+    named = figures(make_result(task="measure", memory=memory))
+    assert named["memory.growth_bytes"] == 1000 * step
+    assert (named["memory.growth_low_bytes"] > 65536) is leaks
+    assert named["memory.growth_low_bytes"] >= 0
