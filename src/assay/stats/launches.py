@@ -57,7 +57,7 @@ def _look(ratios: Sequence[float], rule: SpeedRule) -> Answer:
     word: Word = "inconclusive"
     if mean - sure > 0.0 and mean > math.log1p(rule.floor):
         word = "slower"
-    elif mean + same < 0.0 and mean < -math.log1p(rule.floor):  # nobody is blocked by a wrong "faster"
+    elif mean + sure < 0.0 and mean < -math.log1p(rule.floor):
         word = "faster"
     elif mean + same < math.log1p(rule.margin):
         word = "same"

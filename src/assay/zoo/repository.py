@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from assay.errors import UsageError
@@ -50,3 +51,9 @@ def submission_folder(root: Path, name: str) -> Path:
         there = sorted(one.name for one in (root / SUBMISSIONS).glob("*") if one.is_dir())
         raise UsageError(f"{folder} is not there{nearest(name, there)}")
     return folder
+
+
+def name_of(root: Path, folder: Path) -> str:
+    """The model that a folder is of: that of a submission carries its name, that of an accepted version lies in it."""
+    here = Path(os.path.normpath(folder.absolute()))  # links in it are not followed: they are a finding of their own
+    return here.parent.name if here.parent.parent == root.absolute() / MODELS else here.name

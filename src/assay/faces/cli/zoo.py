@@ -39,6 +39,7 @@ def check(
     from assay.zoo.check import GROUPS
     from assay.zoo.inspect import inspect
     from assay.zoo.records import record_path, write_record
+    from assay.zoo.repository import name_of
 
     root, wanted = _submissions(folders or [], zoo, since)
     _refuse(wanted, json, since)
@@ -47,9 +48,8 @@ def check(
     with open_tools(root, history) as tools:
         for folder in wanted:
             with _progress() as progress:
-                found = inspect(
-                    folder.absolute().name, root, tools, folder=folder.absolute(), groups=asked, progress=progress
-                )
+                name = name_of(root, folder)
+                found = inspect(name, root, tools, folder=folder.absolute(), groups=asked, progress=progress)
             record = write_record(record_path(root, found), found)
             if json:
                 write_record(json, found)
