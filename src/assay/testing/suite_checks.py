@@ -39,7 +39,9 @@ def _check_made(case: Case, reason: str) -> None:
         return
     path = Path(case.model.source)
     assert path.is_file(), f"Case {case.name!r} was made, but {path} is not there."
-    assert open_source(path).digest == case.model.digest, f"The model of case {case.name!r} has another digest than told."
+    assert open_source(path).digest == case.model.digest, (
+        f"The model of case {case.name!r} has another digest than told."
+    )
     if case.inputs.golden:
         folder = Path(case.inputs.golden)
         golden = read_golden(folder, model_digest=case.model.digest, allow_nan=case.contract.published)
