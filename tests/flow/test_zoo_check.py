@@ -73,6 +73,20 @@ def test_after_failed_files_the_model_is_not_opened(zoo: Path) -> None:
     assert all(reason.startswith("files.links: ") for reason in found.decision.reasons)
 
 
+def test_an_accepted_version_carries_the_name_of_its_model(
+    zoo: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted = zoo / "models" / "adder" / "1.0"
+    accepted.parent.mkdir(parents=True)
+    (zoo / "submissions" / "adder").rename(accepted)
+    assert assay("check", "models/adder/1.0", "--groups", "artifacts") == 3, capsys.readouterr().out
+    monkeypatch.chdir(accepted)
+    assert assay("check", "../1.0/", "--groups", "artifacts") == 3
+    (record,) = records(zoo)
+    assert record.name.startswith("adder-")
+    assert read_record(record).name == "adder"
+
+
 def test_the_scratch_folder_is_gone_afterwards(zoo: Path) -> None:
     assay("check", "submissions/adder", *FAST)
     assert not [one for one in (zoo / ".assay").iterdir() if one.name.startswith("zoo-")]
