@@ -81,7 +81,7 @@ def test_an_accepted_version_carries_the_name_of_its_model(
     (zoo / "submissions" / "adder").rename(accepted)
     assert assay("check", "models/adder/1.0", "--groups", "artifacts") == 3, capsys.readouterr().out
     monkeypatch.chdir(accepted)
-    assert assay("check", "../1.0/", "--groups", "artifacts") == 3
+    assert assay("check", "../1.0/", "--zoo", "../../../", "--groups", "artifacts") == 3
     (record,) = records(zoo)
     assert record.name.startswith("adder-")
     assert read_record(record).name == "adder"

@@ -55,5 +55,6 @@ def submission_folder(root: Path, name: str) -> Path:
 
 def name_of(root: Path, folder: Path) -> str:
     """The model that a folder is of: that of a submission carries its name, that of an accepted version lies in it."""
-    here = Path(os.path.normpath(folder.absolute()))  # links in it are not followed: they are a finding of their own
-    return here.parent.name if here.parent.parent == root.absolute() / MODELS else here.name
+    # Links are not followed: they are a finding of their own.
+    here, models = (Path(os.path.normpath(path.absolute())) for path in (folder, root / MODELS))
+    return here.parent.name if here.parent.parent == models else here.name
