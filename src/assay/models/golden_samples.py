@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,14 @@ class Golden:
     inputs: list[dict[str, Array]]
     outputs: list[dict[str, Array]]
     labels: dict[str, Array]
+
+    def first(self, count: int) -> Golden:
+        """The same with its first `count` samples only; there are never fewer of them than labels."""
+        return (
+            self
+            if count >= len(self.inputs)
+            else replace(self, inputs=self.inputs[:count], outputs=self.outputs[:count])
+        )
 
 
 def stored_name(name: str, index: int) -> str:

@@ -12,8 +12,9 @@ from assay.core.blank import blank_result
 from assay.core.case import Contract
 from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
+from assay.errors import NotRunnable, Unsupported
 from assay.models.goldens import Golden
-from assay.ports import Tensor
+from assay.ports import Engine, Tensor
 from assay.tasks.registry import score
 from assay.worker.calibration import judged
 from assay.worker.lower import delegation, load, lower
@@ -36,7 +37,8 @@ def verify(job: Job, stages: Stages) -> Result:
     plain = partial(_compare, job, rewritten, Judging(contract_of(job)))
     with stages.enter(Stage.RUN):
         fed = rewritten.fed(golden.inputs)
-        actual = [engine.run(sample) for sample in fed]
+        actual, untaken = _answers(engine, fed, golden)
+        golden, fed = golden.first(len(actual)), fed[: len(actual)]
         again = engine.run(fed[0])
     with stages.enter(Stage.COMPARE):
         judging = _judging(job, rewritten, fed)
@@ -57,8 +59,24 @@ def verify(job: Job, stages: Stages) -> Result:
         findings=findings,
         task_metrics=task_metrics,
         facts=facts,
-        warnings=tuple(dict.fromkeys((*judging.notes, *judging.told))),
+        warnings=tuple(dict.fromkeys((*untaken, *judging.notes, *judging.told))),
     )
+
+
+def _answers(engine: Engine, fed: Samples, golden: Golden) -> tuple[list[dict[str, Tensor]], tuple[str, ...]]:
+    """One answer for each sample. Samples of a companion have sizes of their own: an engine built for one size leaves
+    them out, and that is told; a sample of the set itself that is refused is the engine's outcome."""
+    own = len(next(iter(golden.labels.values()))) if golden.labels else len(fed)
+    answers = [engine.run(sample) for sample in fed[:own]]
+    for sample in fed[own:]:
+        try:
+            answers.append(engine.run(sample))
+        except (Unsupported, NotRunnable) as error:
+            left = (
+                f"{len(fed) - len(answers)} samples of the golden's companion were left out, for this engine: {error}"
+            )
+            return answers, (left,)
+    return answers, ()
 
 
 def _compare(job: Job, rewritten: Rewritten, judging: Judging, actual: Samples, expected: Samples) -> Compared:
