@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from assay.zoo.compliance.finding import Area, Finding, shown
 from assay.zoo.compliance.nodes import Functions, schema_of
 from assay.zoo.compliance.walk import NAN_IS_A_WORD, Scope, called, domain_of, signature_of
+from assay.zoo.compliance.words import value_problem
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, NodeProto
@@ -91,6 +92,8 @@ def _against(node: NodeProto, schema: OpSchema, who: str) -> Iterator[Finding]:
         if attribute.type != takes:
             told = f"attribute {shown(attribute.name)} of {who} is of type {_NAMES[attribute.type]}"
             yield _found("attribute-type", f"{told}, and the operator takes {_NAMES.get(takes, 'another')}")
+        elif problem := value_problem(node, attribute):
+            yield _found("attribute-value", f"attribute {shown(attribute.name)} of {who} {problem}")
     given = {one.name for one in node.attribute}
     for name, formal in schema.attributes.items():
         if formal.required and name not in given:

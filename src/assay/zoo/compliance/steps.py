@@ -21,6 +21,7 @@ from assay.zoo.compliance.inference import expanded, infer
 from assay.zoo.compliance.loops import check_loops, nested
 from assay.zoo.compliance.names import check_names
 from assay.zoo.compliance.nodes import check_nodes
+from assay.zoo.compliance.operands import check_operands
 from assay.zoo.compliance.parse import parse
 from assay.zoo.compliance.request import Request
 from assay.zoo.compliance.tensors import check_tensors, check_values, tensors_of
@@ -133,6 +134,7 @@ def _inferred(desk: Desk, *, propagate: bool) -> Iterator[Finding]:
         if not any(one.kind == "allocation" and one.area is Area.GRAPH for one in desk.failures):
             yield from check_allocation(known, desk.request)
         yield from check_indices(known)
+        yield from check_operands(known)
     desk.inferred = inferred.model
 
 

@@ -12,7 +12,7 @@ from assay.zoo.compliance.element import bits_of, element_name
 from assay.zoo.compliance.finding import Area, Finding, shown
 from assay.zoo.compliance.request import Request
 from assay.zoo.compliance.types import LARGEST_INDEX, told
-from assay.zoo.compliance.values import value_problem
+from assay.zoo.compliance.values import outside, value_problem
 from assay.zoo.compliance.walk import NAN_IS_A_WORD, Scope, called, domain_of, inside
 
 if TYPE_CHECKING:
@@ -132,6 +132,9 @@ def _length(tensor: TensorProto, what: str, area: Area, count: int, field: str) 
         size = f"{element_name(tensor.data_type)} {told(tensor.dims)} needs {needed}"
         short = "too short" if has < needed else "too long"
         yield Finding(area, "data-length", f"the data of {what} are {short}: {has} {unit}, and {size}")
+    elif wrong := outside(tensor, field, code, bits):
+        name = element_name(tensor.data_type)
+        yield Finding(area, "data-range", f"{what} holds {wrong}, which is no {name}; each runtime makes another of it")
 
 
 def _sparse(sparse: SparseTensorProto, what: str, request: Request) -> Iterator[Finding]:
