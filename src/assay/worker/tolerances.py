@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -34,6 +34,10 @@ class Judging:
     profile: Profile | None = None
     notes: tuple[str, ...] = ()
     told: list[str] = field(default_factory=list)
+
+    def first(self, count: int) -> Judging:
+        """The same for the first `count` samples: those that an engine has answered."""
+        return self if self.profile is None else replace(self, profile=self.profile.first(count))
 
     def compare(self, actual: Samples, expected: Samples, declared: Mapping[str, str]) -> Compared:
         """The comparator's account, with the profile's judgement in it, and what other tables would have said."""

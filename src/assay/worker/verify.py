@@ -41,7 +41,7 @@ def verify(job: Job, stages: Stages) -> Result:
         golden, fed = golden.first(len(actual)), fed[: len(actual)]
         again = engine.run(fed[0])
     with stages.enter(Stage.COMPARE):
-        judging = _judging(job, rewritten, fed)
+        judging = _judging(job, rewritten, fed).first(len(actual))
         held = hold(actual, golden, rewritten, partial(_compare, job, rewritten, judging), plain)
     sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from assay.core.case import Contract
 from assay.core.result import BuildFacts
 from assay.errors import Unsupported
 from assay.models.goldens import Golden
+from assay.numerics.tolerance.contract import arithmetic_of
+from assay.numerics.tolerance.profile import Header, Profile
 from assay.ports import Tensor, Tensors
+from assay.worker.tolerances import Judging
 from assay.worker.verify import _answers
 
 
@@ -48,3 +52,14 @@ def test_a_sample_of_the_set_itself_is_never_left_out(labelled: int) -> None:
     golden = _golden([1, 1, 1, 2, 2], labelled)
     with pytest.raises(Unsupported, match="made for 1 row"):
         _answers(OneRow(), golden.inputs, golden)
+
+
+def test_what_was_not_answered_is_not_held_against_the_tolerance() -> None:
+    ones = [{"y": np.full((1, 2), number, np.float64)} for number in range(5)]
+    header = Header("float32", arithmetic_of("float32"), seed=0, samples=5)
+    judging = Judging(Contract(), Profile(header, ones, ones, [{} for _ in ones]))
+    shorter = judging.first(3).profile
+    assert shorter is not None
+    assert (shorter.header.samples, len(shorter.oracle), len(shorter.deviation), len(shorter.margins)) == (3, 3, 3, 3)
+    assert judging.first(9).profile is judging.profile
+    assert Judging(Contract()).first(1).profile is None

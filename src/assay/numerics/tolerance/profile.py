@@ -9,7 +9,7 @@ import msgspec
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 3
+VERSION = 4
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -69,7 +69,8 @@ Samples = list[dict[str, Tensor]]
 @dataclass(frozen=True)
 class Profile:
     """For each sample: `oracle` in float64 by output; `deviation`, the standard deviation of a correct flow, by output
-    (real ones); `margins` by output and what it is (`low`, `high`, `scores`, `scores_deviation`, `axis`, `largest`)."""
+    (real ones); `margins` by output and what it is (`low`, `high`, `scores`, `scores_deviation`, `axis`, `largest`, and
+    `reach`: how far a jump may carry an element, where values are rounded to a grid)."""
 
     header: Header
     oracle: Samples = field(default_factory=list)
@@ -79,3 +80,10 @@ class Profile:
     def output(self, name: str) -> OutputNoise | None:
         """None for a name that the model has not."""
         return next((one for one in self.header.outputs if one.name == name), None)
+
+    def first(self, count: int) -> Profile:
+        """The same for the first `count` samples only."""
+        if count >= self.header.samples:
+            return self
+        header = msgspec.structs.replace(self.header, samples=count)
+        return Profile(header, self.oracle[:count], self.deviation[:count], self.margins[:count])
