@@ -73,3 +73,17 @@ def test_they_run_and_are_weighted_by_use(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 of 2 jobs passed" in done.stdout
     assert "| onnxruntime | 4 | 100.0 % |" in (tmp_path / "out.md").read_text()
+
+
+def test_a_file_that_is_no_model_is_the_users_mistake_told_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "junk.onnx").write_bytes(b"junk")
+    with pytest.raises(UsageError, match=r"^\S*junk\.onnx is truncated or not ONNX \(4 bytes\)[^\n]*$"):
+        list(Mined(str(tmp_path / "junk.onnx")).cases(seed=0))
+
+
+def test_a_smaller_model_mined_after_a_larger_one_is_no_suite_that_shrank(tmp_path: Path) -> None:
+    large, small = _model(tmp_path / "a.onnx"), _model(tmp_path / "b.onnx", ("Relu",))
+    command = [sys.executable, "-m", "assay", "run", "--flow", "onnxruntime", "--history", str(tmp_path / "history")]
+    for path in (large, small):
+        done = subprocess.run([*command, f"mined:{path}"], capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -60,7 +60,7 @@ def run_suites(request: SuiteRequest, house: House) -> Checked:
     cases: list[Case] = []
     for suite in request.suites:
         found = list(suite.cases(seed=request.seed))
-        counts[suite.name] = len(found)
+        counts[getattr(suite, "counted_as", suite.name)] = len(found)
         cases += found
     check_counts(counts, house.folder, accept=request.accept_counts)
     chosen = select(cases, request.selection, only=request.only)

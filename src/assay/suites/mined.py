@@ -17,6 +17,8 @@ from assay.suites.cache import cache_folder, read_index
 INDEX = "index.msgpack"
 LEFT_OUT = "left-out.txt"
 LAYOUT = "3"
+BAD_INPUT = 2
+"""How the process that mines ends where a file is no usable model; its last words are for the user."""
 
 
 class Mined:
@@ -32,6 +34,8 @@ class Mined:
 
     def __init__(self, models: str = "") -> None:
         self._paths = _models(models)
+        # Other models have other operators: fewer of them are no loss.
+        self.counted_as = f"{self.name}:{models}"
 
     def cases(self, *, seed: int) -> Iterator[Case]:
         """Named `mined/OPERATOR-shapes-digest-xUSES`, the most used first."""
@@ -54,6 +58,8 @@ class Mined:
             # Behind a wall: models are a stranger's.
             command = [sys.executable, "-m", "assay.suites.mined_make", str(index), *map(str, self._paths)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode == BAD_INPUT:
+                raise UsageError(done.stderr.strip())
             if done.returncode:
                 raise HarnessError(f"the models could not be mined: {' '.join(done.stderr.split()[-60:])}")
         return index

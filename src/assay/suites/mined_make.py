@@ -13,9 +13,10 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Case, Inputs
+from assay.errors import UsageError
 from assay.models.onnx_file import open_model
 from assay.suites.cache import write_index
-from assay.suites.mined import LEFT_OUT
+from assay.suites.mined import BAD_INPUT, LEFT_OUT
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -158,4 +159,8 @@ def _info(known: dict[str, Any], name: str, *, shaped: bool = True) -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except UsageError as error:
+        sys.stderr.write(str(error))
+        sys.exit(BAD_INPUT)
