@@ -1,6 +1,7 @@
-"""Pooling that onnx.reference 1.23 has no code for: the p-norm of a whole picture, the maximum of rectangular regions.
+"""What onnx.reference 1.23 has no code for, or wrong code: the p-norm of a whole picture, the maximum of rectangular regions,
+the response of neighbouring channels.
 
-Definitions: the ONNX operator specification, GlobalLpPool-22, MaxRoiPool-22; the bounds of a region's cells as in Girshick
+Definitions: the ONNX operator specification, GlobalLpPool-22, MaxRoiPool-22, LRN-13; the bounds of a region's cells as in Girshick
 2015 (Fast R-CNN), which MaxRoiPool cites.
 """
 
@@ -50,6 +51,24 @@ class MaxRoiPool(OpRun):
         return (y,)
 
 
+class LRN(OpRun):
+    """x / (bias + alpha / size * sum of squares over `size` neighbouring channels)^beta. That of onnx.reference 1.23 counts
+    the channels by the length of the batch: where that is shorter, the others are left as if their neighbours were 0."""
+
+    op_domain = ""
+
+    def _run(
+        self, x: Tensor, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int = 1
+    ) -> tuple[Tensor]:
+        squares = x * x
+        before, behind = (size - 1) // 2, size // 2
+        total = np.empty_like(squares)
+        for channel in range(x.shape[1]):
+            near = squares[:, max(0, channel - before) : channel + behind + 1]
+            total[:, channel] = near.sum(axis=1)
+        return ((x / (bias + alpha / size * total) ** beta).astype(x.dtype),)
+
+
 def _half_away(value: float) -> int:
     return int(math.copysign(math.floor(abs(value) + 0.5), value))
 
@@ -60,4 +79,4 @@ def _cells(first: int, last: int, count: int, size: int) -> list[tuple[int, int]
     return [(min(max(a, 0), size), min(max(b, 0), size)) for a, b in edges]
 
 
-REGION_OPERATORS = [GlobalLpPool, MaxRoiPool]
+REGION_OPERATORS = [GlobalLpPool, MaxRoiPool, LRN]

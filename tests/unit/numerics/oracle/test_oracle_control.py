@@ -127,3 +127,25 @@ def test_functions_that_name_no_attribute_get_the_standards_own(operator: str) -
     else:
         corner = np.array([-0.5, -0.5, 1.0])  # the middle of the first of two pixels
         assert np.allclose(y[0, 0, 0], x[0] @ corner)
+
+
+@pytest.mark.parametrize("shape", [(1, 5, 2, 3), (3, 4, 2), (2, 2, 3, 1)])
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_the_response_of_neighbours_reaches_every_channel_whatever_the_batch(shape: tuple[int, ...], size: int) -> None:
+    x = _noise(*shape)
+    text = f"g (float[{', '.join(map(str, shape))}] x) => (float[n] y) {{ y = LRN<size={size}, alpha=0.5, beta=0.7, bias=2.0>(x) }}"
+    (y,) = WideEvaluator(_model(text)).evaluate({"x": x})
+    total = np.zeros_like(x)
+    for here in range(shape[1]):
+        for there in range(here - (size - 1) // 2, here + -(-(size - 1) // 2) + 1):
+            total[:, here] += x[:, there] ** 2 if 0 <= there < shape[1] else 0
+    assert np.allclose(y, x / (2.0 + np.float32(0.5) / size * total) ** np.float32(0.7), rtol=1e-12)
+
+
+def test_a_recurrent_cell_may_have_any_activation_of_the_standard() -> None:
+    x, w, r = _noise(2, 1, 3), _noise(1, 4, 3), _noise(1, 4, 4)
+    inputs = "float[2,1,3] x, float[1,4,3] w, float[1,4,4] r"
+    text = f'g ({inputs}) => (float[2,1,1,4] y) {{ y = RNN<hidden_size=4, activations=["Relu"]>(x, w, r) }}'
+    (y,) = WideEvaluator(_model(text)).evaluate({"x": x, "w": w, "r": r})
+    first = np.maximum(x[0] @ w[0].T, 0)
+    assert np.allclose(y[:, 0], [first, np.maximum(x[1] @ w[0].T + first @ r[0].T, 0)], rtol=1e-12)
