@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Text = Annotated[str, Field(min_length=1)]
+FilePath = Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f]+$")]
 
 
 class _Table(BaseModel):
@@ -34,9 +35,9 @@ class Claim(_Table):
     `NAME = 0.97` printed by a cell, `file:metrics.json#NAME` for a file that it writes."""
 
     metric: Text
-    value: float
+    value: float = Field(allow_inf_nan=False)
     direction: Literal["higher", "lower"] = "higher"
-    tolerance: float = Field(default=0.005, ge=0)
+    tolerance: float = Field(default=0.005, ge=0, allow_inf_nan=False)
     read: Text
 
 
@@ -54,13 +55,13 @@ class Metadata(_Table):
     references: Annotated[tuple[Text, ...], Field(min_length=1)]
     contributors: Annotated[tuple[Text, ...], Field(min_length=1)]
     tags: tuple[Text, ...] = ()
-    model: Text = "model.onnx"
+    model: FilePath = "model.onnx"
     opset: Annotated[int, Field(ge=1)]
     inputs: Annotated[tuple[Port, ...], Field(min_length=1)]
     outputs: Annotated[tuple[Port, ...], Field(min_length=1)]
-    preprocessing: Text = "preprocess.py"
-    postprocessing: Text = "postprocess.py"
-    inference: Text = "inference.ipynb"
-    validation: Text = "validation.ipynb"
+    preprocessing: FilePath = "preprocess.py"
+    postprocessing: FilePath = "postprocess.py"
+    inference: FilePath = "inference.ipynb"
+    validation: FilePath = "validation.ipynb"
     dataset: Dataset
     accuracy: Claim
