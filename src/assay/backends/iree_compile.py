@@ -42,13 +42,22 @@ def compiled(proto: ModelProto, target: Target, opset: int) -> tuple[bytes, tupl
 
     module = _imported(proto)
     with tempfile.TemporaryDirectory(prefix="assay-iree-") as folder:
-        flags = [*target.flags, f"--iree-hal-dump-executable-sources-to={folder}"]
+        flags = [*target.flags, *_for_doubles(proto), f"--iree-hal-dump-executable-sources-to={folder}"]
         try:
             made = compile_str(module, input_type="onnx", target_backends=[target.backend], extra_args=flags)
         except CompilerToolError as error:
             raise compiler_failure(str(error), opset) from error
         sources = [path.read_text(errors="replace") for path in sorted(Path(folder).iterdir())]
     return made, dispatches(sources, target.backend)
+
+
+def _for_doubles(proto: ModelProto) -> list[str]:
+    """Left alone, the compiler (3.13) makes float32 of double, inputs and outputs too: then no module takes or gives one."""
+    from onnx import TensorProto
+
+    ends = (*proto.graph.input, *proto.graph.output)
+    double = any(one.type.tensor_type.elem_type == TensorProto.DOUBLE for one in ends)
+    return ["--iree-input-demote-f64-to-f32=false"] if double else []
 
 
 def _imported(proto: ModelProto) -> bytes:

@@ -170,4 +170,4 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
 def oracle_folder(case: Case, history: Path) -> Path:
     """Where the reference outputs of this model on these inputs are kept: once for all flows and runs."""
     inputs = Inputs(seed=case.inputs.seed, samples=case.inputs.samples, batch=case.inputs.batch, fill=case.inputs.fill)
-    return (history / "oracle" / value_digest((case.model.digest, inputs, "1"))[:32]).absolute()
+    return (history / "oracle" / value_digest((case.model.digest, inputs, "2"))[:32]).absolute()

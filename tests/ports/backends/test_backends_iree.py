@@ -239,3 +239,13 @@ def test_a_truncated_artifact(saved: Path, tmp_path: Path) -> None:
     file.unlink()
     with pytest.raises(InvalidModel, match="is missing"):
         IREE().load(tmp_path, _FLOW)
+
+
+def test_a_model_in_double_takes_and_gives_double(tmp_path: Path) -> None:
+    text = "g (double[2, 3] x) => (double[2, 3] y) { two = Constant<value=double {2.0}>() m = Mul(x, two) y = Exp(m) }"
+    onnx.save(onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]>\n{text}'), tmp_path / "double.onnx")
+    IREE().lower(tmp_path / "double.onnx", _FLOW).save(tmp_path)
+    x = np.random.default_rng(0).normal(size=(2, 3))
+    y = IREE().load(tmp_path, _FLOW).run({"x": x})["y"]
+    assert y.dtype == np.float64
+    np.testing.assert_allclose(y, np.exp(2 * x), rtol=1e-13)
