@@ -178,3 +178,12 @@ def test_declared_shape_that_only_a_run_can_refute(tmp_path: Path) -> None:
     assert failures(path, Request("")) == []
     data.write_bytes(numpy_helper.from_array(np.array([1, 0, 0, 3], np.float32)).SerializeToString())
     assert "declared with shape [1, 3], and the reference gives [1, 2]" in failures(path, Request(""))[0]
+
+
+def test_a_data_set_of_another_type_is_no_fault_of_the_declaration(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(relu().SerializeToString())
+    (tmp_path / "test_data_set_0").mkdir()
+    data = tmp_path / "test_data_set_0" / "input_0.pb"
+    data.write_bytes(numpy_helper.from_array(np.ones((2, 3), np.float64)).SerializeToString())
+    assert failures(path, Request("")) == []

@@ -87,6 +87,9 @@ def _published(model: ModelProto, folder: Path) -> dict[str, Array] | None:
             feeds[value.name] = np.asarray(numpy_helper.to_array(TensorProto.FromString(data)))
         except Exception:  # noqa: BLE001  of a stranger's bytes
             return None
+        declared = element_name(value.type.tensor_type.elem_type)
+        if declared and dtype_name(feeds[value.name].dtype) != declared:
+            return None
     return feeds or None
 
 
