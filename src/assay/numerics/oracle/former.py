@@ -36,4 +36,4 @@ class RNN(CommonRNN):
         self.n_outputs = len(self.onnx_node.output)
 
 
-FORMER_OPERATORS = [Scatter, RNN]
+FORMER_OPERATORS: list[type[OpRun]] = [Scatter, RNN]
