@@ -21,6 +21,7 @@ from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.discrete import Decision, decision_of, interval, ranking
 from assay.numerics.tolerance.graph import Graph, study
 from assay.numerics.tolerance.joining import MOST, alike, join, may_join, same, split
+from assay.numerics.tolerance.jumps import TIPPING, Largest, Shake
 from assay.numerics.tolerance.noise import Diverged, Draw, Recorder, held
 from assay.numerics.tolerance.pool import Pool
 from assay.numerics.tolerance.profile import DRAWS, Header, OutputNoise, Profile
@@ -219,7 +220,10 @@ class Deriving:
         self.without_rule.update(recorder.without_rule)
         self.seconds["record"] += time.perf_counter() - begin
         begin = time.perf_counter()
-        self._draw(number, inputs, recorder if not self.graph.subgraphs else None, sample)
+        recorded = recorder if not self.graph.subgraphs else None
+        self._draw(number, inputs, recorded, sample)
+        if self.graph.rounds:
+            self._tip(number, inputs, recorded, sample)
         self.seconds["draws"] += time.perf_counter() - begin
         return sample
 
@@ -260,6 +264,25 @@ class Deriving:
             spread = self._look(number, inputs, recorder, pool, sample, spread)
         sample.deviations, sample.unstable = spread.deviations(), spread.unstable
         sample.margins.update(spread.ranges())
+
+    def _tip(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
+        """Where jumps reach and how far, which draws of true size are too few to show."""
+        pool = Pool((self.seed, number), recorder.largest if recorder is not None else 1)
+        tipped, shaken = Largest(sample.values), Largest(sample.values)
+        turn = (number, DRAWS + 1)
+        shake = Shake((self.seed, *turn), self.arithmetic.steps)
+        with observed_by(shake), np.errstate(all="ignore"):
+            self.wide.evaluate(as_type(inputs, np.float64), self.taps)
+        for sign in (-1.0, 1.0):
+            shake.again()
+            try:
+                tipped.add(self._noisy(self.wide, inputs, turn, sign * TIPPING, recorder, pool))
+                with observed_by(shake), np.errstate(all="ignore"):
+                    found = self.wide.evaluate(as_type(inputs, np.float64), self.taps)
+                shaken.add(named([*self.outputs, *self.taps], found))
+            except (Diverged, Lowering, IndexError, ValueError):
+                continue  # another way through the graph, or an index moved out of range
+        sample.margins.update({**tipped.margins("tipped"), **shaken.margins("shaken")})
 
     def _noisy(
         self,

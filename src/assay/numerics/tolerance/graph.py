@@ -65,17 +65,24 @@ STEPPING = frozenset(
 """Operators that jump: noise must not be amplified before them. Casts to whole numbers too."""
 
 
+ROUNDING = frozenset(
+    {"Ceil", "DynamicQuantizeLinear", "Floor", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "Round"}
+)
+"""Those that round to a grid, as casts to whole numbers do: rare jumps of whole steps."""
+
+
 @dataclass(frozen=True)
 class Graph:
     """`types` maps a value to its declared element type; `data` are values whose rounding can reach an output;
     `weights` and `held` are initializers to be rounded, and those that never are; `jumps`: a value steps on its way to
-    a floating output; `subgraphs`: there is control flow."""
+    a floating output; `rounds`: it is rounded to a grid there; `subgraphs`: there is control flow."""
 
     types: dict[str, str]
     data: frozenset[str]
     weights: tuple[str, ...]
     others: tuple[str, ...]
     jumps: bool
+    rounds: bool
     subgraphs: bool
     producers: dict[str, NodeProto]
 
@@ -96,13 +103,14 @@ def study(proto: ModelProto) -> Graph:
     weighty = {node.input[at] for node in graph.node for at in WEIGHTS.get(node.op_type, ()) if at < len(node.input)}
     smooth_outputs = [one.name for one in graph.output if is_floating(types.get(one.name, "float32"))]
     toward = _reach(producers, smooth_outputs)
-    jumps = any(_steps(node, types) and any(name in toward for name in node.output) for node in graph.node)
+    stepping = [node for node in graph.node if _steps(node, types) and any(name in toward for name in node.output)]
     return Graph(
         types=types,
         data=frozenset(data),
         weights=tuple(name for name in floats if name in weighty),
         others=tuple(name for name in floats if name not in weighty and name in data),
-        jumps=jumps,
+        jumps=bool(stepping),
+        rounds=any(node.op_type in ROUNDING or node.op_type == "Cast" for node in stepping),
         subgraphs=any(attribute.HasField("g") for node in graph.node for attribute in node.attribute),
         producers=producers,
     )

@@ -145,6 +145,7 @@ def _real(
     tiny = _TINY.get(storage, 2.0**-126)
     top = extremes(noise.dtype or dtype_name(expected[0].dtype))[1]
     errors, variances, floors, energy = [], [], [], 0.0
+    jumps: list[tuple[Tensor, Tensor]] = []
     for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True)):
         oracle = np.asarray(profile.oracle[index][noise.name], np.float64)
         deviation = profile.deviation[index][noise.name].astype(np.float64)
@@ -160,7 +161,8 @@ def _real(
         errors.append(error)
         variances.append(variance)
         floors.append(floor)
-    found = statistics(errors, variances, floors, profile.header.draws)
+        jumps += _jumps(noise.name, profile, index, counts)
+    found = statistics(errors, variances, floors, profile.header.draws, jumps=jumps or None)
     noise_energy = sum(float(np.sum(v) + np.sum(o)) for v, o in zip(variances, floors, strict=True))
     share = math.sqrt(noise_energy / energy) if energy > 0 else 0.0
     return Judged(
@@ -173,6 +175,14 @@ def _real(
         allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,
         statistics=found,
     )
+
+
+def _jumps(name: str, profile: Profile, index: int, counts: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """How far tipped and shaken evaluations lie apart from the oracle; empty where nothing is rounded to a grid."""
+    margins = profile.margins[index] if index < len(profile.margins) else {}
+    found = [margins.get(f"{name}/{kind}") for kind in ("tipped", "shaken")]
+    tipped, shaken = (np.where(counts, one, 0.0).astype(np.float64) if one is not None else None for one in found)
+    return [(tipped, shaken)] if tipped is not None and shaken is not None else []
 
 
 def _mistrust(share: float) -> str:

@@ -70,7 +70,7 @@ Samples = list[dict[str, Tensor]]
 class Profile:
     """For each sample: `oracle` in float64 by output; `deviation`, the standard deviation of a correct flow, by output
     (real ones); `margins` by output and what it is (`low`, `high`, `scores`, `scores_deviation`, `axis`, `largest`, and
-    `reach`: how far a jump may carry an element, where values are rounded to a grid)."""
+    `tipped` and `shaken`, where values are rounded to a grid: see `assay.numerics.tolerance.jumps`)."""
 
     header: Header
     oracle: Samples = field(default_factory=list)

@@ -1,9 +1,9 @@
 """A tolerance is tried before it is trusted: gross defects, built into the same model, must be seen by it.
 
 A noise rule that is wrong by orders of magnitude blinds a gate in silence. Three defects that no contract allows: inputs
-and weights rounded twelve bits coarser than the flow's type (where a type is too coarse for that, the last operator's answer
-lost), the last slice of an operator's answer lost, the last term of its sums lost. They are evaluated on the first sample. An
-output at which none of them is seen proves nothing by passing.
+and weights rounded twelve bits coarser than the flow's type (where a type is too coarse for that, or values lie on a grid, the
+last operator's answer lost), the last slice of an operator's answer lost, the last term of its sums lost. They are evaluated on
+the first sample. An output at which none of them is seen proves nothing by passing.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[tuple[str, dict[str, Te
     found: list[tuple[str, dict[str, Tensor], Probe]] = []
     if unit < _COARSEST:
         found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Probe()))
-    if unit >= _COARSEST and deriving.last is not None:
-        # Then nothing can be rounded by as much, and the two below may lie under the rounding of the type.
+    if (unit >= _COARSEST or deriving.graph.rounds) and deriving.last is not None:
+        # Then nothing can be rounded by as much, and the two below may lie under the rounding of the type, or of the grid.
         last = deriving.last
         found.append((f"all of it lost at {_label(last)}", {}, _Lost(last.output[0], np.zeros_like)))
     if deriving.middle is not None:

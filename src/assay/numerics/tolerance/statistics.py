@@ -8,6 +8,10 @@ v is the variance of D noisy evaluations, o that of rounding the output itself. 
 draws is uncertain, and somewhere close to zero by luck: nu = 4 pseudo-draws of the mean variance keep it honest. A pass
 is at most 4, 4 and 6; a whole slice may share one error, so that its statistic has a heavier tail. The constants were
 fixed once for all operators, models and types (docs/tolerance.md).
+
+Where values are rounded to a grid (`assay.numerics.tolerance.jumps`), what only tipped evaluations have seen to jump counts too,
+so that as large a jump there is within each limit: in the norm and in a slice twice its energy, at an element that jumps can
+reach the largest that any draw shows.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.numerics.tolerance.jumps import level, unseen
 from assay.ports import Tensor
 
 NORM_LIMIT = 4.0
@@ -27,6 +32,8 @@ SLICE_LIMIT = 6.0
 PSEUDO_DRAWS = 4.0
 FEWEST = 4
 """Elements of a slice."""
+JUMPS = 2.0
+"""Jumps for each that only a tipped evaluation has seen: ties that it did not tip lie beside those that it did."""
 GAP = 1024.0
 FEW = 8
 
@@ -87,17 +94,31 @@ def clusters(allowed: Wide, noisy: Tensor) -> list[Any]:
 
 
 def statistics(
-    errors: Sequence[Tensor], variances: Sequence[Tensor], floors: Sequence[Tensor], draws: int, kept: int = 10
+    errors: Sequence[Tensor],
+    variances: Sequence[Tensor],
+    floors: Sequence[Tensor],
+    draws: int,
+    kept: int = 10,
+    jumps: Sequence[tuple[Tensor, Tensor]] | None = None,
 ) -> Statistics:
-    """Of each cluster of noise by itself; the one that uses most of its limits speaks for all. Arguments as for one."""
+    """Of each cluster of noise by itself; the one that uses most of its limits speaks for all. Arguments as for one;
+    `jumps` are the errors of tipped and of shaken evaluations, None where nothing is rounded to a grid."""
     variance = _flat(variances)
     if not variance.size:
         return _statistics(errors, variances, floors, draws, kept, None)
+    tipped: list[Wide] | None = None
+    reached: Any = None
     with np.errstate(all="ignore"):
-        masks = clusters(variance + _flat(floors), variance > 0.0)
+        allowed, noisy = variance + _flat(floors), variance > 0.0
+        if jumps is not None:
+            shaken = _flat([one for _, one in jumps])
+            tipped = _unflat(unseen(allowed, _flat([one for one, _ in jumps])), [np.shape(one) for one in errors])
+            reached = (shaken > 0.0) | (_flat(tipped) > 0.0)
+            allowed, noisy = level(allowed, shaken), noisy | (shaken > 0.0)
+        masks = clusters(allowed, noisy)
     if len(masks) == 1:
-        return _statistics(errors, variances, floors, draws, kept, None)
-    found = [_statistics(errors, variances, floors, draws, kept, mask) for mask in masks]
+        return _statistics(errors, variances, floors, draws, kept, None, tipped, reached)
+    found = [_statistics(errors, variances, floors, draws, kept, mask, tipped, reached) for mask in masks]
     worst = max(found, key=lambda one: one.budgets["budget_used"])
     return msgspec.structs.replace(
         worst,
@@ -115,6 +136,8 @@ def _statistics(
     draws: int,
     kept: int,
     mask: Any,
+    tipped: Sequence[Tensor] | None = None,
+    reached: Any = None,
 ) -> Statistics:
     """All sequences have one array per sample; elements that do not count are zero in all three. `worst` are the flat
     positions (all samples in a row) of the `kept` elements that use most of their limit."""
@@ -131,15 +154,20 @@ def _statistics(
             for part in (errors, variances, floors)
         )
         error, variance, floor = error[places], variance[places], floor[places]
-    norm = _ratio(float(error @ error), float(variance.sum() + floor.sum()))
+    jump = _flat(tipped)[places] if tipped is not None else np.zeros(1)
+    norm = _ratio(float(error @ error), float(variance.sum() + floor.sum() + JUMPS * (jump @ jump) / NORM_LIMIT**2))
     growth = math.sqrt(2 * math.log(2 * error.size) + 2)
     with np.errstate(all="ignore"):
         scale = np.sqrt(_shrunk(variance, draws) + floor) * growth
+        if reached is not None and reached[places].any():
+            carried = np.where(reached[places], np.maximum(jump, np.sqrt(draws * variance)), 0.0).max()
+            scale = np.where(reached[places], np.hypot(scale, carried / ELEMENT_LIMIT), scale)
         used = np.abs(error) / scale
     used = np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
     order = np.argsort(used)[::-1][:kept] if used.size <= kept else np.argpartition(used, -kept)[-kept:]
     order = order[np.argsort(used[order])[::-1]]
-    ratio, where = _slices(errors, variances, floors, draws, members)
+    sliced = variances if tipped is None else _with_jumps(variances, tipped, draws, members)
+    ratio, where = _slices(errors, sliced, floors, draws, members)
     return Statistics(
         norm=norm,
         element=float(used[order[0]]),
@@ -177,6 +205,18 @@ def _unflat(flat: Wide, shapes: Sequence[tuple[int, ...]]) -> list[Wide]:
 def _shrunk(variance: Wide, draws: int) -> Wide:
     result: Wide = (draws * variance + PSEUDO_DRAWS * variance.mean()) / (draws + PSEUDO_DRAWS)
     return result
+
+
+def _with_jumps(
+    variances: Sequence[Tensor], jumps: Sequence[Tensor], draws: int, members: Sequence[Wide] | None
+) -> list[Wide]:
+    """Such that a slice in which everything jumps `JUMPS` times is at its limit, after it was shrunk."""
+    share = JUMPS * (draws + PSEUDO_DRAWS) / draws / SLICE_LIMIT**2
+    counted = members if members is not None else [np.ones(()) for _ in jumps]
+    return [
+        np.asarray(one, np.float64) + share * np.square(np.asarray(jump, np.float64)) * member
+        for one, jump, member in zip(variances, jumps, counted, strict=True)
+    ]
 
 
 def _ratio(energy: float, allowed: float) -> float:

@@ -1,0 +1,161 @@
+"""Quantized models: a value next to a tie may fall to either side and take others along; what is wrong may not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper, parser
+
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.oracle.probe import Call, Probe, observed_by
+from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.judge import Judged, judge
+from assay.numerics.tolerance.profile import Profile
+from assay.ports import Tensor
+
+FIXED_POINT = 2.0**-10
+"""Steps: what a requantisation in fixed point errs by."""
+
+
+class Otherwise(Probe):
+    """Another correct engine: it requantizes by a multiplier of its own precision."""
+
+    def __init__(self, seed: int, steps: float = FIXED_POINT) -> None:
+        self._random = np.random.default_rng(seed)
+        self._steps = steps
+
+    def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
+        noise = self._random.normal(0, self._steps, value.shape)
+        return (value + noise).astype(value.dtype) if kind == "steps" else value
+
+
+class Tipped(Probe):
+    """One value, at the place `at` of the first rounding, on the other side of its tie."""
+
+    def __init__(self, at: tuple[int, ...]) -> None:
+        self._at, self._first = at, True
+
+    def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
+        if kind != "steps" or not self._first:
+            return value
+        self._first = False
+        moved = value.copy()
+        above = np.ceil(value[self._at] - 0.5) == np.rint(value[self._at])
+        moved[self._at] -= 0.02 if above else -0.02
+        return moved
+
+
+def _model(body: str, weights: dict[str, Tensor]) -> onnx.ModelProto:
+    model: onnx.ModelProto = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{body}')
+    scales = {"s": np.float32(0.05), "t": np.float32(0.25), "zero": np.int8(3)}
+    model.graph.initializer.extend(
+        numpy_helper.from_array(np.asarray(one), name) for name, one in {**scales, **weights}.items()
+    )
+    return model
+
+
+def _layers(depth: int, tail: str = "y = Identity(h{depth})") -> onnx.ModelProto:
+    """Products, each of whose results is put on a grid again. `tail` makes y of the last."""
+    lines = ["q0 = QuantizeLinear(x, s, zero)", "h0 = DequantizeLinear(q0, s, zero)"]
+    weights = {}
+    for layer in range(1, depth + 1):
+        lines += [
+            f"m{layer} = MatMul(h{layer - 1}, w{layer})",
+            f"a{layer} = Add(m{layer}, b{layer})",
+            f"q{layer} = QuantizeLinear(a{layer}, t, zero)",
+            f"h{layer} = DequantizeLinear(q{layer}, t, zero)",
+        ]
+        drawn = np.random.default_rng(layer)
+        weights[f"w{layer}"] = (drawn.standard_normal((24, 24)) * 0.35).astype(np.float32)
+        weights[f"b{layer}"] = drawn.standard_normal(24).astype(np.float32)
+    body = "\n".join([*lines, tail.format(depth=depth)])
+    return _model(f"g (float[N, 24] x) => (float[N, M] y) {{ {body} }}", weights)
+
+
+def _held(model: onnx.ModelProto, name: str) -> Tensor:
+    return numpy_helper.to_array(next(one for one in model.graph.initializer if one.name == name))
+
+
+def _with(model: onnx.ModelProto, name: str, value: Tensor) -> onnx.ModelProto:
+    """A copy with another value (or one more)."""
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    kept = [one for one in changed.graph.initializer if one.name != name]
+    del changed.graph.initializer[:]
+    changed.graph.initializer.extend([*kept, numpy_helper.from_array(value, name)])
+    return changed
+
+
+def _feeds(rows: int, seed: int = 0) -> dict[str, Tensor]:
+    return {"x": np.random.default_rng([seed, rows]).standard_normal((rows, 24)).astype(np.float32)}
+
+
+def _judged(profile: Profile, model: onnx.ModelProto, feeds: dict[str, Tensor], probe: Probe | None = None) -> Judged:
+    with observed_by(probe or Probe()):
+        (y,) = Evaluator(model).evaluate(feeds)
+    return judge([{"y": y}], None, profile)["y"]
+
+
+def _used(*asked: Any) -> float:
+    return _judged(*asked).metrics["budget_used"]
+
+
+@pytest.mark.parametrize("tail", ["y = Identity(h{depth})", "y = Relu(h{depth})", "y = MatMul(h{depth}, w1)"])
+@pytest.mark.parametrize("rows", [4, 300])
+def test_values_that_flip_elsewhere_are_no_error(rows: int, tail: str) -> None:
+    model, feeds = _layers(5, tail), _feeds(rows)
+    profile = derive_model(model, [feeds], "float32")
+    assert profile.deviation[0]["y"].any(), "nothing flips in this model: the test would prove nothing"
+    used = [_used(profile, model, feeds, Otherwise(seed)) for seed in range(10)]
+    assert max(used) <= 1.0, used
+
+
+def test_what_is_wrong_is_still_seen_where_values_flip() -> None:
+    model, feeds = _layers(5), _feeds(300)
+    profile = derive_model(model, [feeds], "float32")
+    assert _used(profile, model, feeds, Otherwise(0, steps=1.0)) > 1.0, "a coarser requantisation"
+    assert _used(profile, _with(model, "b3", np.zeros(24, np.float32)), feeds) > 1.0, "a bias dropped"
+    bias = _held(model, "b5").copy()
+    bias[7] = 0
+    assert _used(profile, _with(model, "b5", bias), feeds) > 1.0, "one element of the last bias dropped"
+    assert _used(profile, _with(model, "t", np.asarray(np.float32(0.2575))), feeds) > 1.0, "scales off by 3 %"
+    wrong = _with(model, "off", np.asarray(np.int8(4)))
+    next(node for node in wrong.graph.node if node.output[0] == "q5").input[2] = "off"
+    assert _used(profile, wrong, feeds) > 1.0, "the last zero point off by one"
+
+
+def test_a_branch_that_nothing_rounds_is_held_to_float32() -> None:
+    model, feeds = _layers(5, "f = MatMul(x, w1)\ny = Concat<axis=1>(h{depth}, f)"), _feeds(300)
+    profile = derive_model(model, [feeds], "float32")
+    for seed in range(3):
+        assert _used(profile, model, feeds, Otherwise(seed)) <= 1.0
+    (y,) = Evaluator(model).evaluate(feeds)
+    y = y.copy()
+    y[17, 40] *= 1.001
+    assert judge([{"y": y}], None, profile)["y"].findings
+
+
+def test_one_value_next_to_a_tie_may_fall_to_either_side_and_no_other() -> None:
+    model, feeds = _layers(1, "y = MatMul(h{depth}, w1)"), _feeds(4)
+    x = np.round(feeds["x"] / 0.05) * np.float32(0.05)  # nothing near a tie ...
+    x[1, 5] = 0.05 * (7.5 + 3 * FIXED_POINT)  # ... but one: draws of true size rarely tip it
+    feeds = {"x": x.astype(np.float32)}
+    bare = _layers(0, "y = MatMul(h{depth}, w1)")
+    bare.graph.initializer.extend(one for one in model.graph.initializer if one.name == "w1")
+    profile = derive_model(bare, [feeds], "float32")
+    assert profile.deviation[0]["y"].max() < 1e-3, "the draws tip it: the test would prove nothing"
+    assert _used(profile, bare, feeds, Tipped((1, 5))) <= 1.0
+    (y,) = Evaluator(bare).evaluate(feeds)
+    for row in (0, 2, 3):  # the same jump in a row where no value lies near a tie
+        wrong = y.copy()
+        wrong[row] += 0.05 * numpy_helper.to_array(bare.graph.initializer[-1])[5]
+        assert judge([{"y": wrong}], None, profile)["y"].findings
+
+
+def test_a_graph_without_rounding_knows_nothing_of_jumps() -> None:
+    model = _model("g (float[N, 24] x) => (float[N, 24] y) { y = Softmax(x) }", {})
+    assert derive_model(model, [_feeds(4)], "float32").margins == [{}]
