@@ -11,8 +11,10 @@ from assay.core.case import Inputs
 from assay.core.duel import Rival
 from assay.core.flow import Flow
 from assay.core.job import Job, Limits, Measuring, Task
+from assay.core.model import Model
 from assay.core.policy import Policy
 from assay.core.run import Run
+from assay.errors import UsageError
 from assay.models.sources import check_source, source_name
 from assay.pipeline.check import Checked, carry_out
 from assay.pipeline.house import House
@@ -20,6 +22,8 @@ from assay.pipeline.plan import PACKAGES, look, oracle_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest
 from assay.pipeline.threads import threaded
+
+Shape = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +63,8 @@ def plan_duel(request: CompareRequest, house: House) -> Run:
     for one in wanted:
         check_source(one.path)
     new, old = (look([one], request.limits, house)[0] for one in wanted)
+    _demand_same_inputs(old.model, new.model)
+    _demand_free_batch((old.model, new.model), request.batches)
     own_flow, old_flow = (threaded(flow, request.threads) for flow in (request.new_flow, request.old_flow))
     same_model = new.model.digest == old.model.digest
     job = Job(
@@ -88,3 +94,46 @@ def _names(request: CompareRequest) -> Sequence[str]:
     """Of the new and the old model: their file names, or their paths where those are equal."""
     new, old = source_name(request.new), source_name(request.old)
     return (new, old) if new != old or request.new == request.old else (str(request.new), str(request.old))
+
+
+def _demand_same_inputs(old: Model, new: Model) -> None:
+    """Both are fed the same tensors. Raises UsageError where one of them could not take what the other takes."""
+    theirs = {spec.name: spec for spec in old.inputs}
+    ours = {spec.name: spec for spec in new.inputs}
+    lone = sorted(theirs.keys() ^ ours.keys())
+    if lone:
+        raise UsageError(f"not comparable: only one of {old.name} and {new.name} has an input {lone[0]!r}")
+    for name, one in ours.items():
+        other = theirs[name]
+        if one.dtype != other.dtype:
+            raise UsageError(
+                f"not comparable: input {name!r} is {other.dtype} in {old.name} and {one.dtype} in {new.name}"
+            )
+        if not _meet(one.shape, other.shape):
+            raise UsageError(
+                f"not comparable: input {name!r} is {_shown(other.shape)} in {old.name} and {_shown(one.shape)} in {new.name}"
+            )
+
+
+def _meet(one: Shape, other: Shape) -> bool:
+    """Whether some shape fits both: numbers must be equal, symbols take any, "..." is any rank."""
+    if ("...",) in (one, other):
+        return True
+    sizes = zip(one, other, strict=False)
+    return len(one) == len(other) and all(a == b or isinstance(a, str) or isinstance(b, str) for a, b in sizes)
+
+
+def _demand_free_batch(models: Sequence[Model], batches: Sequence[int]) -> None:
+    """Raises UsageError for a batch that a fixed first dimension cannot take."""
+    for model in models:
+        for spec in model.inputs:
+            first = spec.shape[0] if spec.shape else ""
+            odd = [batch for batch in batches if isinstance(first, int) and batch != first]
+            if odd:
+                raise UsageError(
+                    f"batch {odd[0]} cannot be fed: input {spec.name!r} of {model.name} is fixed at {_shown(spec.shape)}"
+                )
+
+
+def _shown(shape: Shape) -> str:
+    return f"[{', '.join(map(str, shape))}]"
