@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,3 +20,12 @@ def linear(tmp_path: Path) -> Path:
 def golden(linear: Path, tmp_path: Path) -> Path:
     golden_for(linear, tmp_path / "golden")
     return tmp_path / "golden"
+
+
+@pytest.fixture(autouse=True)
+def _all_cores() -> Iterator[None]:
+    """TVM's runtime (0.27) binds the thread that calls it to one core, and every process started from it after that."""
+    before = os.sched_getaffinity(0)
+    yield
+    if os.sched_getaffinity(0) != before:
+        os.sched_setaffinity(0, before)

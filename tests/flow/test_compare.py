@@ -51,7 +51,7 @@ def test_twice_the_work_is_slower_and_half_of_it_faster(tmp_path: Path) -> None:
     assert slower.judgement.exit_code == 1
     (result,) = slower.results
     assert result.duel is not None
-    assert 4 <= len(result.duel.launches) <= 8
+    assert len(result.duel.launches) >= 4
     verdict = slower.judgement.verdicts[0]
     assert verdict.word is Word.FAIL
     assert verdict.observed == pytest.approx(100, abs=45)

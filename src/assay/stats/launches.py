@@ -59,8 +59,8 @@ def _look(ratios: Sequence[float], rule: SpeedRule) -> Answer:
         word = "slower"
     elif mean + sure < 0.0 and mean < -math.log1p(rule.floor):
         word = "faster"
-    elif mean + same < math.log1p(rule.margin):
-        word = "same"
+    elif mean + same < math.log1p(rule.margin) and (mean > -math.log1p(rule.margin) or count >= rule.looks[-1]):
+        word = "same"  # or not slower, where it looks faster and there is no further look
     more = 0 if word != "inconclusive" else _more(mean, spread, count, rule)
     return Answer(word, mean, mean - sure, mean + sure, count, more)
 
@@ -71,7 +71,10 @@ def _more(mean: float, spread: float, count: int, rule: SpeedRule) -> int | None
         error = spread / math.sqrt(total)
         if mean > math.log1p(rule.floor) and mean - student(1 - rule.alpha / len(rule.looks), total - 1) * error > 0:
             return total - count
-        if mean + student(1 - rule.beta / len(rule.looks), total - 1) * error < math.log1p(rule.margin):
+        if mean < -math.log1p(rule.margin):
+            if mean + student(1 - rule.alpha / len(rule.looks), total - 1) * error < 0:
+                return total - count
+        elif mean + student(1 - rule.beta / len(rule.looks), total - 1) * error < math.log1p(rule.margin):
             return total - count
     return None
 

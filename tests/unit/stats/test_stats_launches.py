@@ -79,3 +79,15 @@ def test_the_wall_clock_has_a_coarse_limit_of_its_own() -> None:
     assert not surely_above([1.0], RULE.wall_floor, RULE)
     one_stall = [0.0] * 19 + [20.0]
     assert not surely_above(one_stall, RULE.wall_floor, RULE)
+
+
+def test_what_looks_faster_is_looked_at_again_before_it_is_called_the_same() -> None:
+    rule = SpeedRule()
+    restless = [-0.6, -0.75, -0.5, -0.9]
+    answer = decide(restless, rule)
+    assert (answer.word, answer.more is not None and answer.more > 0) == ("inconclusive", True)
+    assert decide([*restless, -0.7, -0.6], rule).word == "faster"
+    # A little faster, and not surely so: the same.
+    assert decide([-0.013, -0.0137, -0.0206, -0.0193], rule).word == "same"
+    # It never gets sure: after the last look it is at least not slower.
+    assert decide([-0.05, -0.6] * 10, rule).word in ("same", "faster")
