@@ -11,6 +11,8 @@ from assay.faces.api import CheckOptions, run_check
 from assay.faces.baselines import set_baselines
 from small_models import linear_model
 
+# On a machine at other work a duel is rightly undecided, which would prove nothing here.
+pytestmark = pytest.mark.slow
 WORK = "work_s=0.008"
 """Of every engine here, so that what waiting itself costs in CPU time is little beside it."""
 
