@@ -101,10 +101,18 @@ def _on_test_sets(case: Case, place: Place, scenario: Scenario, claim: Claim, to
     if result is not None:
         return _not_run(result)
     expected = read_golden(golden, allow_nan=True).outputs
+    if any(_form(one) != _form(other) for one, other in zip(answered, expected, strict=True)):
+        return _skipped(
+            "the outputs that were handed in are not of the model's names, types and shapes: see functionality"
+        )
     value = score(scenario.task, answered, expected, {}, scenario.task_options)[name]
     told = f"{name} with the outputs of {len(sets)} test data sets is {value:.6g} (no data set with labels is known)"
     good = value >= 1.0 - claim.tolerance
     return _made(CheckOutcome.PASSED if good else CheckOutcome.FAILED, told, {name: value}, len(sets))
+
+
+def _form(sample: Tensors) -> dict[str, tuple[str, tuple[int, ...]]]:
+    return {name: (str(tensor.dtype), tensor.shape) for name, tensor in sample.items()}
 
 
 def _answers(case: Case, place: Place, tools: Tools) -> tuple[list[Tensors], Result | None]:
