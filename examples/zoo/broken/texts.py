@@ -131,7 +131,7 @@ def _(folder: Path) -> None:
     "data-without-expected-outputs",
     "a data set has inputs and no expected output",
     "artifacts.samples",
-    also=("functionality.data", "accuracy.recomputed"),
+    also=("functionality.data",),
 )
 def _(folder: Path) -> None:
     (folder / "test_data_set_1" / "output_0.pb").unlink()

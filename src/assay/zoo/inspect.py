@@ -33,6 +33,7 @@ _RECORDED = ("assay", "numpy", "onnx", "onnxruntime", "nbclient", "detect-secret
 _CLOSED = {
     "files": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED),
     "compliance": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE),
+    "functionality": (CheckOutcome.FAILED,),
 }
 _WHERE = {
     "files": "assay.zoo.files:check_files",
@@ -45,10 +46,10 @@ _WHERE = {
 _NEEDS = {
     "compliance": ("files",),
     "functionality": ("files", "compliance"),
-    "accuracy": ("files", "compliance"),
-    "performance": ("files", "compliance"),
+    "accuracy": ("files", "compliance", "functionality"),
+    "performance": ("files", "compliance", "functionality"),
 }
-"""The groups that open the model, and those that must have found nothing wrong before."""
+"""The groups that open the model, and those that must have found nothing wrong before: one fault is told once."""
 
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,7 +156,7 @@ def _closed(group: str, before: Sequence[Check], place: Place) -> list[Check]:
         name for name in _NEEDS[group] if any(one.group == name and one.outcome in _CLOSED[name] for one in before)
     ]
     if wrong:
-        told = f"not executed: the checks of {wrong[0]} must hold before the model is opened"
+        told = f"not executed: the checks of {wrong[0]} must hold first"
     elif not (place.folder / model).is_file():
         told = f"not executed: there is no {model}"
     elif place.metadata is None and group != "compliance":
