@@ -21,7 +21,8 @@ from assay.numerics.oracle.probe import Call, Probe, Values
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.graph import Graph
 from assay.numerics.tolerance.pool import Pool
-from assay.numerics.tolerance.rules import INNER, MOVEMENT, Site, fallback, rule_for, whole
+from assay.numerics.tolerance.rules import INNER, MOVEMENT, rule_for
+from assay.numerics.tolerance.site import Site, fallback, whole
 from assay.ports import Tensor
 
 Deviation = np.ndarray[Any, np.dtype[np.float32]]

@@ -1,0 +1,79 @@
+"""The noise of functions of one number, good to 4 units and a quarter of a unit of their argument, and of normalisations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.site import Rule, Site, Variance
+from assay.ports import Tensor
+
+
+def function(slope: Callable[[Tensor, Tensor], Any] | None, *, absolute: bool = True) -> Rule:
+    """4 units of the result, a quarter of a unit of the argument; `absolute`: near zero the units are those of 1."""
+
+    def rule(site: Site, unit: Arithmetic) -> Variance:
+        z, x = site.value, site.x()
+        own = 16 * np.square(z)
+        if absolute:
+            own = own + unit.absolute**2
+        if slope is not None:
+            own = own + np.square(0.25 * x * slope(x, z))
+        return unit.storage**2 / 3 * np.square(z) + unit.accumulate**2 / 3 * own
+
+    return rule
+
+
+def exponential(site: Site, unit: Arithmetic) -> Variance:
+    """exp(x - max) inside a softmax: its argument carries the rounding of x - max."""
+    x, z = site.operands["x"], site.value
+    with np.errstate(invalid="ignore"):
+        argument = np.where(z == 0, 0, x * z)
+    return unit.accumulate**2 / 3 * (np.square(argument) + 16 * np.square(z))
+
+
+def power(site: Site, unit: Arithmetic) -> Variance:
+    z = site.value
+    exponent = site.call.inputs[1].astype(z.dtype)
+    own = (16 + np.square(0.25 * exponent)) * np.square(z)
+    return unit.storage**2 / 3 * np.square(z) + unit.accumulate**2 / 3 * own
+
+
+def response(site: Site, unit: Arithmetic) -> Variance:
+    """x / (bias + alpha mean of squares)^beta: a positive sum and a power."""
+    terms = float(site.call.attributes.get("size", 1))
+    return (unit.accumulate**2 / 3 * (terms / 3 + 16) + unit.storage**2 / 3) * np.square(site.value)
+
+
+def mean(site: Site, unit: Arithmetic) -> Variance:
+    terms = float(site.operands["terms"])
+    spread = np.asarray(site.operands["squares"]()) / terms
+    return unit.accumulate**2 / 3 * (np.square(site.value) * (1 + terms / 3) + terms / 2 * spread)
+
+
+def standardized(site: Site, unit: Arithmetic) -> Variance:
+    """(x - mean) / deviation: the mean is rounded, and may be large beside the deviation."""
+    shift = np.square(site.operands["mean"] * site.operands["inverse"]) / 12
+    return unit.accumulate**2 * (np.square(site.value) / 3 + shift)
+
+
+def affine(site: Site, unit: Arithmetic) -> Variance:
+    product = unit.accumulate**2 / 3 * np.square(site.operands["product"])
+    return product + unit.storage**2 / 3 * np.square(site.value)
+
+
+def batch_normalization(site: Site, unit: Arithmetic) -> Variance:
+    """x s + (b - m s) with s = scale / sqrt(variance + epsilon); a backend may fold s into a convolution."""
+    x, scale, bias, average, variance = site.call.inputs[:5]
+    shape = (1, -1, *[1] * (x.ndim - 2))
+    epsilon = site.call.attributes.get("epsilon", 1e-5)
+    factor = (scale / np.sqrt(variance + x.dtype.type(epsilon))).reshape(shape)
+    parts = 4 * np.square(x * factor) + np.square(bias.reshape(shape)) + 4 * np.square(average.reshape(shape) * factor)
+    return unit.accumulate**2 / 3 * parts + unit.storage**2 / 3 * np.square(site.value)
+
+
+def logistic(_: Tensor, z: Tensor) -> Any:
+    return z * (1 - z)

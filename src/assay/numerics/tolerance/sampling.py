@@ -1,0 +1,57 @@
+"""The noise of interpolation: a rounded coordinate slides along the local slope."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.site import EXACT, Site, Variance, text_of
+from assay.numerics.tolerance.sums import total
+
+
+def sampling(site: Site, unit: Arithmetic) -> Variance:
+    """Resize and GridSample: a rounded coordinate slides along the local slope (largest minus smallest in a 3x3 window)."""
+    from scipy import ndimage
+
+    x, rest = site.call.inputs[0], site.call.inputs[1:]
+    if text_of(site.call.attributes.get("mode", "nearest")) == "nearest":
+        return EXACT
+    window = [3 if site.value.shape[axis] != x.shape[axis] or axis >= 2 else 1 for axis in range(x.ndim)]
+    slope = ndimage.maximum_filter(x, window, mode="nearest") - ndimage.minimum_filter(x, window, mode="nearest")
+    width = float(max((x.shape[axis] for axis in range(x.ndim) if window[axis] == 3), default=1))
+    with np.errstate(invalid="ignore"):
+        steepness = np.abs(site.again(slope, *rest)[0])
+        squares = np.abs(site.again(np.square(x), *rest)[0])
+        found = np.square(unit.accumulate * width * steepness) / 3 + unit.storage**2 * squares
+        if "cubic" in text_of(site.call.attributes.get("mode")):
+            near = ndimage.maximum_filter(np.square(x), window, mode="nearest")
+            found = found + _weights_of(site, window) * unit.accumulate**2 / 3 * np.abs(site.again(near, *rest)[0])
+    return found
+
+
+def _weights_of(site: Site, window: Sequence[int]) -> float:
+    """Cubic weights are polynomials whose terms cancel: each errs by 4 units of 1, not of itself; 4 of them an axis, more
+    where a smaller picture averages."""
+    pairs = zip(site.call.inputs[0].shape, site.value.shape, window, strict=True)
+    return float(sum(64.0 * max(1.0, n / max(1, m)) for n, m, width in pairs if width == 3))
+
+
+def deformed(site: Site, unit: Arithmetic) -> Variance:
+    """A convolution of sampled values: the sum, and coordinates that slide along the local slope."""
+    from scipy import ndimage
+
+    x, weight, offset = site.call.inputs[:3]
+    mask = site.call.input(4)
+    window = [1, 1, *[3] * (x.ndim - 2)]
+    slope = ndimage.maximum_filter(x, window, mode="nearest") - ndimage.minimum_filter(x, window, mode="nearest")
+    rest = (offset, None, None if mask is None else mask * mask)
+    squares = np.maximum(site.again(x * x, weight * weight, *rest)[0], 0)
+    steep = np.maximum(site.again(slope * slope, weight * weight, *rest)[0], 0)
+    width = float(max(x.shape[2:]))
+    slide = np.square(unit.accumulate * width) / 3 * steep
+    return (
+        total(float(math.prod(weight.shape[1:])), site.value, squares, unit) + 4 * unit.accumulate**2 * squares + slide
+    )

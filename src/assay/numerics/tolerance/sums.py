@@ -1,0 +1,176 @@
+"""The noise of sums, which may be added up in any order, one after the other at worst (Higham, Accuracy and Stability, 4.2)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from assay.numerics.oracle.probe import Call
+from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, fits, whole
+from assay.ports import Tensor
+
+
+def exact_sum(site: Site, unit: Arithmetic, *inputs: Tensor) -> bool:
+    """Whether a sum of products of whole numbers is exact in any order: the sum of magnitudes fits the significand."""
+    if unit.multiply or not whole(*inputs) or not fits(site.value, unit.storage):
+        return False
+    return fits(np.asarray(site.again(*(np.abs(one) for one in inputs))[0]), unit.accumulate)
+
+
+def total(terms: float, value: Tensor, squares: Tensor, unit: Arithmetic) -> Tensor:
+    """A sum of `terms` products in the type of accumulation, stored once."""
+    growth = unit.accumulate**2 / 3 * (terms * np.square(value) / 3 + terms * squares / 2)
+    result: Tensor = growth + 2 * unit.multiply**2 / 3 * squares + unit.storage**2 / 3 * np.square(value)
+    return result
+
+
+def positive_sum(site: Site, unit: Arithmetic) -> Variance:
+    """A sum without cancellation: relative error only."""
+    return unit.accumulate**2 * float(site.operands["terms"]) / 9 * np.square(site.value)
+
+
+def product(weights: int = 1) -> Rule:
+    """Convolutions and matrix products; the length of the sum from the shapes."""
+
+    def rule(site: Site, unit: Arithmetic) -> Variance:
+        a, b = site.call.inputs[0], site.call.inputs[weights]
+        if exact_sum(site, unit, *site.call.inputs):
+            return EXACT
+        squares = site.squared(a, b) * abs(float(site.call.attributes.get("alpha", 1.0) or 1.0))
+        direct = total(_terms(site.call), site.value, squares, unit)
+        return direct + winograd(site, unit) if unit.winograd and _is_small(site.call) else direct
+
+    return rule
+
+
+WINOGRAD = 116.0
+"""The mean over a tile of (sum over i of A_pi^2 |G_i|^2 |B_i|^2) (the same of q) / 9, with the matrices of F(4x4, 3x3) (Lavin and
+Gray 2016): how much more noise of independent roundings comes out of its transforms than out of nine products."""
+_TILE = 6
+
+
+def winograd(site: Site, unit: Arithmetic) -> Variance:
+    """Sums over channels in the transformed space: their noise is that of the whole tile, whatever cancels at one pixel."""
+    from scipy import ndimage
+
+    x, w = site.call.inputs[:2]
+    window = (1, 1, _TILE, _TILE)
+    level = ndimage.maximum_filter(ndimage.uniform_filter(x * x, window, mode="nearest"), window, mode="nearest")
+    spread = np.broadcast_to(np.mean(w * w, axis=(2, 3), keepdims=True), w.shape)
+    squares = np.maximum(site.again(np.maximum(level, 0), np.ascontiguousarray(spread))[0], 0)
+    return unit.accumulate**2 / 3 * WINOGRAD * (w.shape[1] / 2 + 3) * squares
+
+
+def _is_small(call: Call) -> bool:
+    """A 3x3 convolution of stride 1."""
+    ones = (*(call.attributes.get("strides") or ()), *(call.attributes.get("dilations") or ()))
+    return call.operator == "Conv" and call.inputs[1].shape[2:] == (3, 3) and set(ones) <= {1}
+
+
+def _terms(call: Call) -> float:
+    a, b = call.inputs[0], call.inputs[1]
+    match call.operator:
+        case "Conv":
+            return float(math.prod(b.shape[1:]))
+        case "ConvTranspose":
+            return float(b.shape[0] // (call.attributes.get("group") or 1) * math.prod(b.shape[2:]))
+        case "Gemm":
+            return float(a.shape[0] if call.attributes.get("transA") else a.shape[-1])
+        case _:
+            return float(a.shape[-1] if a.ndim else 1)
+
+
+def einsum(site: Site, unit: Arithmetic) -> Variance:
+    inputs = site.call.inputs
+    terms = max(1.0, math.prod(one.size for one in inputs) ** 0.5 / max(1.0, site.value.size**0.5))
+    return total(terms, site.value, site.squared(*inputs), unit)
+
+
+def reduction(site: Site, unit: Arithmetic) -> Variance:
+    """ReduceSum, ReduceMean, pooling and running sums. A mean is a sum of terms x / n."""
+    x = site.call.inputs[0]
+    axes = site.call.inputs[1:]
+    if "Sum" in site.call.operator and whole(x) and fits(np.asarray(np.sum(np.abs(x))), unit.accumulate):
+        return EXACT
+    terms = max(1.0, x.size / max(1, site.value.size))
+    if site.call.operator == "CumSum":
+        terms = float(x.shape[int(np.asarray(axes[0]).reshape(-1)[0])] if x.ndim else 1)
+    squares = np.maximum(site.again(x * x, *axes)[0], 0)
+    if "Average" in site.call.operator or "Mean" in site.call.operator:
+        if site.call.operator == "AveragePool":
+            terms = float(math.prod(site.call.attributes["kernel_shape"]))
+        squares = squares / terms
+    return total(terms, site.value, squares, unit)
+
+
+def relative_reduction(site: Site, unit: Arithmetic) -> Variance:
+    """Norms and products: every term of one sign, so the relative error grows with their number alone."""
+    terms = max(1.0, site.call.inputs[0].size / max(1, site.value.size))
+    if "kernel_shape" in site.call.attributes:
+        terms = float(math.prod(site.call.attributes["kernel_shape"]))
+    if site.call.operator == "CumProd":
+        terms = float(max(site.value.shape, default=1))
+    return (unit.accumulate**2 * (terms / 3 + 6) + unit.storage**2 / 3) * np.square(site.value)
+
+
+def log_reduction(site: Site, unit: Arithmetic) -> Variance:
+    """The logarithm of a sum: the relative error of the sum is its absolute error."""
+    x = site.call.inputs[0]
+    terms = max(1.0, x.size / max(1, site.value.size))
+    reach = _weighted_reach(site.call, x).reshape(np.shape(site.value)) if "Exp" in site.call.operator else 0.0
+    grown = terms / 3 + 16 + reach
+    return unit.accumulate**2 / 3 * (grown + 16 * np.square(site.value)) + unit.storage**2 / 3 * np.square(site.value)
+
+
+def _weighted_reach(call: Call, x: Tensor) -> Tensor:
+    """Sum of (p (x - max))^2 over what is reduced, p the share of a term: a term of -1e9 has none, whatever its size."""
+    given = call.attributes.get("axes")
+    if given is None and len(call.inputs) > 1 and call.inputs[1] is not None:
+        given = np.asarray(call.inputs[1]).reshape(-1).tolist()
+    axes = tuple(int(one) for one in given) if given else tuple(range(x.ndim))
+    with np.errstate(all="ignore"):
+        below = x - np.max(x, axis=axes, keepdims=True)
+        share = np.exp(below)
+        share = share / share.sum(axis=axes, keepdims=True)
+        reached = np.where(share > 0, np.square(share * below), 0.0)
+    result: Tensor = np.where(np.isfinite(reached), reached, 0.0).sum(axis=axes)
+    return result
+
+
+def variadic(site: Site, unit: Arithmetic) -> Variance:
+    """Sum and Mean of several tensors."""
+    if site.call.operator == "Sum" and exact_sum(site, unit, *site.call.inputs):
+        return EXACT
+    terms = float(len(site.call.inputs))
+    scale = terms if site.call.operator == "Mean" else 1.0
+    squares = sum((np.square(one / scale) for one in site.call.inputs), np.zeros(1, site.value.dtype))
+    return total(terms, site.value, squares, unit)
+
+
+def transform(site: Site, unit: Arithmetic) -> Variance:
+    """Fourier transforms: u log2(n) |x| in the norm of each line (Higham, 24.1). A length that is no power of two may go
+    through three transforms of the next power above 2n - 1 (Bluestein 1970)."""
+    x = np.asarray(site.call.inputs[0])
+    axis = _line(site.call, x)
+    if axis is None:
+        length = float(site.call.inputs[3]) if len(site.call.inputs) > 3 and site.call.inputs[3] is not None else x.size
+        power: Any = float(np.sum(np.square(np.abs(x)))) / max(1.0, x.size / float(length))
+    else:
+        length = float(x.shape[axis])
+        power = np.sum(np.square(np.abs(x)), axis=(axis, x.ndim - 1), keepdims=True)
+    steps = math.log2(max(2.0, length))
+    if not steps.is_integer():
+        steps = 3 * math.ceil(math.log2(2 * length - 1))
+    return (unit.accumulate * steps) ** 2 * power + unit.storage**2 / 3 * np.square(site.value)
+
+
+def _line(call: Call, x: Tensor) -> int | None:
+    """The axis that a DFT transforms; None for the windows of STFT."""
+    if call.operator != "DFT":
+        return None
+    axis = call.attributes.get("axis", 1) if call.version < 20 else call.input(2)
+    axis = -2 if axis is None else int(np.asarray(axis).reshape(-1)[0])
+    return axis % x.ndim
