@@ -1,0 +1,114 @@
+"""Judge real numbers: an error by three statistics, and what is odd about one that passes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from assay.core.dtype import UNIT_ROUNDOFF, dtype_name
+from assay.core.result import Finding
+from assay.numerics.element import extremes
+from assay.numerics.tolerance.judged import Judged, worst_at
+from assay.numerics.tolerance.profile import OutputNoise, Profile
+from assay.numerics.tolerance.statistics import ELEMENT_LIMIT, Statistics, statistics
+from assay.ports import Tensor
+
+SHARE_LIMIT = 0.1
+"""Noise above this share of the signal proves nothing."""
+_TINY_STATISTIC = 0.01
+_TINY = {2.0**-11: 2.0**-25, 2.0**-53: 2.0**-1022}
+
+
+def judge_real(
+    noise: OutputNoise, actual: list[Tensor], expected: list[Tensor], profile: Profile, *, known_offset: bool
+) -> Judged:
+    """Of arrays of the oracle's shapes. `known_offset`: `expected` are not the oracle's, and may be as far off as they are."""
+    storage = max(noise.storage, *(UNIT_ROUNDOFF.get(one.dtype.name, 0.0) for one in (*actual, *expected)), 0.0)
+    tiny = _TINY.get(storage, 2.0**-126)
+    top = extremes(noise.dtype or dtype_name(expected[0].dtype))[1]
+    errors, variances, floors, energy = [], [], [], 0.0
+    jumps: list[tuple[Tensor, Tensor]] = []
+    for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True)):
+        oracle = np.asarray(profile.oracle[index][noise.name], np.float64)
+        deviation = profile.deviation[index][noise.name].astype(np.float64)
+        left, right = mine.astype(np.float64), theirs.astype(np.float64)
+        counts = np.isfinite(left) & np.isfinite(right) & (np.abs(right) <= top) & np.isfinite(oracle)
+        with np.errstate(all="ignore"):
+            error = np.where(counts, left - right, 0.0)
+            variance = np.where(counts, np.square(deviation), 0.0)
+            floor = np.where(counts, storage**2 * np.square(right) / 3 + tiny**2, 0.0)
+            if known_offset:
+                floor += np.where(counts, np.square(right - oracle), 0.0)
+            energy += float(np.sum(np.square(np.where(counts, right, 0.0))))
+        errors.append(error)
+        variances.append(variance)
+        floors.append(floor)
+        jumps += _jumps(noise.name, profile, index, counts)
+    found = statistics(errors, variances, floors, profile.header.draws, jumps=jumps or None)
+    noise_energy = sum(float(np.sum(v) + np.sum(o)) for v, o in zip(variances, floors, strict=True))
+    share = math.sqrt(noise_energy / energy) if energy > 0 else 0.0
+    return Judged(
+        noise.name,
+        metrics={**found.budgets, "noise_share": share},
+        findings=_over(noise.name, found, actual, expected),
+        degenerate=_mistrust(share),
+        notes=_odd(noise.name, found, profile),
+        worst=tuple(worst_at(at, actual, expected) for at in found.worst),
+        allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,
+        statistics=found,
+    )
+
+
+def _jumps(name: str, profile: Profile, index: int, counts: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """How far tipped and shaken evaluations lie apart from the oracle; empty where nothing is rounded to a grid."""
+    margins = profile.margins[index] if index < len(profile.margins) else {}
+    found = [margins.get(f"{name}/{kind}") for kind in ("tipped", "shaken")]
+    tipped, shaken = (np.where(counts, one, 0.0).astype(np.float64) if one is not None else None for one in found)
+    return [(tipped, shaken)] if tipped is not None and shaken is not None else []
+
+
+def _mistrust(share: float) -> str:
+    if share <= SHARE_LIMIT:
+        return ""
+    return (
+        f"a correct flow of this precision is off by {100 * share:.3g} % of the signal: the computation is too ill-conditioned "
+        "to prove anything at its outputs"
+    )
+
+
+def _odd(name: str, found: Statistics, profile: Profile) -> tuple[str, ...]:
+    if not 0.0 <= found.norm < _TINY_STATISTIC or not found.elements or found.noise == 0.0:
+        return ()
+    if profile.header.arithmetic.storage > 2.0**-20:
+        return (
+            f"output '{name}' is {1 / max(found.norm, 1e-9):.0f} times closer than {profile.header.precision} can be: "
+            f"this {profile.header.precision} flow seems to have computed in float32",
+        )
+    if found.norm == 0.0 or profile.header.jumps:
+        return ()
+    return (
+        f"output '{name}' uses only {found.norm:.1e} of its derived noise: the flow computes in a finer type than it was asked "
+        "for, or a noise rule is too wide here",
+    )
+
+
+def _over(name: str, found: Statistics, actual: list[Tensor], expected: list[Tensor]) -> tuple[Finding, ...]:
+    budgets = found.budgets
+    if not budgets["budget_used"] > 1.0:
+        return ()
+    worst = max(("norm", "element", "slice"), key=lambda one: budgets[f"budget_{one}"])
+    first = worst_at(found.worst[0], actual, expected)
+    told = {
+        "norm": f"the error is {found.norm:.3g} times the noise of a correct flow (limit 4)",
+        "element": f"one element is off by {found.element:.3g} times what noise explains (limit 4)",
+        "slice": (
+            f"index {found.slice_at[1]} of axis {found.slice_at[0]} (the sample is axis 0) is off by {found.slice:.3g} times "
+            "the noise of a correct flow (limit 6)"
+        ),
+    }[worst]
+    text = (
+        f"Output {name!r}: {told}; budget used {budgets['budget_used']:.3g}, worst at {list(first.index)}: "
+        f"expected {first.expected:.9g}, got {first.actual:.9g}."
+    )
+    return (Finding("values", name, text),)
