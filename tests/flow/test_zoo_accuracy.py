@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from onnx import TensorProto, numpy_helper
 from zoo_place import DATASETS, metadata_says, place, validation
 
-from assay.core.sandbox import Sandboxed, SandboxLimits
+from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
 from assay.faces.zoo import open_tools
 from assay.launch.sandbox import Bubblewrap
 from assay.ports import Availability
@@ -21,6 +22,7 @@ from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.decision import Answer, decide
 from assay.zoo.execution import execute
 from assay.zoo.metric import file_wanted, read_metric
+from assay.zoo.notebook_report import REPORT, Report, Trouble
 from assay.zoo.place import Place, Tools
 from assay.zoo.policy import Rules
 from assay.zoo.recompute import recompute
@@ -209,13 +211,38 @@ def test_without_a_sandbox_nothing_is_run_and_a_person_decides(
     assert decide(checks, Rules(required=("accuracy",))).answer is Answer.PROMOTE
 
 
+@pytest.mark.parametrize(
+    ("told", "outcome", "words"),
+    [
+        ("No module named 'helpers_of_mine.more'", CheckOutcome.FAILED, "'helpers_of_mine', which is neither in the submission nor"),
+        ("No module named 'numpy.nothing'", CheckOutcome.FAILED, "cell 1 of validation.ipynb: ModuleNotFoundError: No module"),
+        ("I made this up", CheckOutcome.FAILED, "cell 1 of validation.ipynb: ModuleNotFoundError: I made this up"),
+        ("No module named 'allowed_here'", CheckOutcome.INFRASTRUCTURE, "the Python of this machine does not have"),
+    ],
+)  # fmt: skip
+def test_a_missing_module_is_the_submissions_fault_unless_the_zoo_allows_it(
+    told: str, outcome: CheckOutcome, words: str, tmp_path: Path
+) -> None:
+    class Importing(Nowhere):
+        def run(self, *command: object, **more: object) -> Sandboxed:
+            output = Path(str(more["output"]))
+            output.mkdir()
+            trouble = Trouble(kind="exception", cell=1, sentence=f"ModuleNotFoundError: {told}")
+            (output / REPORT).write_bytes(msgspec.json.encode(Report(trouble=trouble)))
+            return Sandboxed(ending=Ending.ERROR, sentence="exit code 3", exit_code=3)
+
+    here = place(tmp_path)
+    here = replace(here, policy=here.policy.model_copy(update={"packages": ("numpy", "allowed_here")}))
+    check = execute("accuracy.validation", "validation.ipynb", "", here, Importing(), tmp_path / "out").check
+    assert check.outcome is outcome
+    assert words in check.sentence
+
+
 def test_the_limits_of_the_policy_are_those_of_the_sandbox(tmp_path: Path) -> None:
     asked: list[SandboxLimits] = []
 
     class Listening(Nowhere):
         def run(self, *command: object, **more: object) -> Sandboxed:
-            from assay.core.sandbox import Ending
-
             limits = more["limits"]
             assert isinstance(limits, SandboxLimits)
             asked.append(limits)

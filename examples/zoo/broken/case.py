@@ -13,9 +13,8 @@ Break = Callable[[Path], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Broken:
-    """`check` alone fails, or alone stays undecided where `answer` is a person's; `also` are checks of later groups that
-    meet the same fault when they come to it (a test data set that is not there cannot be run). `zoo` are lines added to
-    zoo.toml, `scenario` changes lines of the scenario: (pattern, put in its place). `previous`: the good one is accepted
+    """`check` alone fails, or alone stays undecided where `answer` is a person's. `zoo` are lines added to zoo.toml,
+    `scenario` changes lines of the scenario: (pattern, put in its place). `previous`: the good one is accepted
     already. `costly` ones execute a notebook or wait for a limit: the quick tests take a few of them only."""
 
     name: str
@@ -23,7 +22,6 @@ class Broken:
     check: str
     breaks: Break
     answer: str = "decline"
-    also: tuple[str, ...] = ()
     zoo: tuple[str, ...] = ()
     scenario: tuple[tuple[str, str], ...] = ()
     previous: bool = False
@@ -45,7 +43,6 @@ def broken(
     check: str,
     *,
     answer: str = "decline",
-    also: tuple[str, ...] = (),
     zoo: tuple[str, ...] = (),
     scenario: tuple[tuple[str, str], ...] = (),
     previous: bool = False,
@@ -56,7 +53,7 @@ def broken(
     def enter(breaks: Break) -> Break:
         assert name not in TABLE, name
         TABLE[name] = Broken(
-            name=name, what=what, check=check, breaks=breaks, answer=answer, also=also, zoo=zoo, scenario=scenario,
+            name=name, what=what, check=check, breaks=breaks, answer=answer, zoo=zoo, scenario=scenario,
             previous=previous, costly=costly,
         )  # fmt: skip
         return breaks

@@ -53,7 +53,6 @@ def _(folder: Path) -> None:
     "one-input-too-many",
     "a data set has two inputs and the model reads one",
     "artifacts.samples",
-    also=("functionality.data",),
 )
 def _(folder: Path) -> None:
     data = folder / "test_data_set_0"

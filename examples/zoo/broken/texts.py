@@ -88,7 +88,7 @@ def _(folder: Path) -> None:
     _license(folder, "GPL-3.0-only")
 
 
-@broken("no-validation-notebook", "there is no validation notebook", "artifacts.parts", also=("accuracy.validation",))
+@broken("no-validation-notebook", "there is no validation notebook", "artifacts.parts")
 def _(folder: Path) -> None:
     (folder / "validation.ipynb").unlink()
 
@@ -113,13 +113,12 @@ def _(folder: Path) -> None:
     "import-of-missing-script",
     "a notebook imports a script that is not there",
     "artifacts.sources",
-    also=("accuracy.inference",),
 )
 def _(folder: Path) -> None:
     first_cell(folder / "inference.ipynb", "import helpers_of_mine\n")
 
 
-@broken("no-test-data", "there is no test data set", "artifacts.samples", also=("functionality.data",))
+@broken("no-test-data", "there is no test data set", "artifacts.samples")
 def _(folder: Path) -> None:
     for file in folder.glob("test_data_set_*/*.pb"):
         file.unlink()
@@ -131,7 +130,6 @@ def _(folder: Path) -> None:
     "data-without-expected-outputs",
     "a data set has inputs and no expected output",
     "artifacts.samples",
-    also=("functionality.data",),
 )
 def _(folder: Path) -> None:
     (folder / "test_data_set_1" / "output_0.pb").unlink()

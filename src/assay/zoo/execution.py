@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.notebook_report import Report, Trouble, read_report
 from assay.zoo.place import Place
 
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']{1,100})'")
 _LONGEST = 300
 """Characters of a stranger's words in a sentence of ours."""
 
@@ -33,14 +37,14 @@ def execute(name: str, notebook: str, wanted: str, place: Place, sandbox: Sandbo
     command = ["python", "-m", "assay.zoo.notebook", "/in/submission", notebook, "/work", *([wanted] if wanted else [])]
     ended = sandbox.run(command, inputs={"submission": place.folder}, output=output, limits=limits)
     report = read_report(output)
-    check = _check(name, notebook, ended, report)
+    check = _check(name, notebook, ended, report, place.policy.packages)
     return Executed(check, report if check.outcome is CheckOutcome.PASSED else None, output)
 
 
-def _check(name: str, notebook: str, ended: Sandboxed, report: Report | None) -> Check:
+def _check(name: str, notebook: str, ended: Sandboxed, report: Report | None, packages: Sequence[str]) -> Check:
     cells = len(report.printed) if report else 0
     trouble = report.trouble if report else None
-    outcome, sentence = _told(notebook, ended, report, trouble)
+    outcome, sentence = _told(notebook, ended, report, trouble, packages)
     return Check(
         name=name,
         outcome=outcome,
@@ -53,7 +57,9 @@ def _check(name: str, notebook: str, ended: Sandboxed, report: Report | None) ->
     )
 
 
-def _told(notebook: str, ended: Sandboxed, report: Report | None, trouble: Trouble | None) -> tuple[CheckOutcome, str]:
+def _told(
+    notebook: str, ended: Sandboxed, report: Report | None, trouble: Trouble | None, packages: Sequence[str]
+) -> tuple[CheckOutcome, str]:
     if ended.ending is Ending.INFRASTRUCTURE:
         return CheckOutcome.INFRASTRUCTURE, ended.sentence
     if report is not None and trouble is None and ended.ending is Ending.OK:
@@ -70,8 +76,26 @@ def _told(notebook: str, ended: Sandboxed, report: Report | None, trouble: Troub
     where = f"cell {trouble.cell} of {notebook}" if trouble.cell else notebook
     if trouble.kind == "running":
         return CheckOutcome.FAILED, f"{where} did not end: {ended.sentence}"
+    if trouble.kind == "exception" and (module := _missing(trouble.sentence)):
+        return _not_there(where, module, packages)
     more = "" if ended.ending in (Ending.OK, Ending.ERROR) else f" ({ended.sentence})"
     return CheckOutcome.FAILED, f"{where}: {_plain(trouble.sentence)}{more}"
+
+
+def _missing(sentence: str) -> str:
+    """The package that was not found as a whole; "" where something else went wrong."""
+    found = _NO_MODULE.match(sentence)
+    top = found[1].partition(".")[0] if found else ""
+    return "" if not top.isidentifier() or importlib.util.find_spec(top) is not None else top
+
+
+def _not_there(where: str, module: str, packages: Sequence[str]) -> tuple[CheckOutcome, str]:
+    """What the zoo allows must be here: that it is not is the machine's fault. Everything else is the submission's."""
+    if module in packages:
+        told = f"{where} imports {module!r}, which this zoo allows and the Python of this machine does not have"
+        return CheckOutcome.INFRASTRUCTURE, f"{told}: whoever keeps the machine installs it beside Assay"
+    told = f"{where} imports {module!r}, which is neither in the submission nor a package of this zoo"
+    return CheckOutcome.FAILED, f"{told} ({', '.join(packages)}): hand it in, or do without"
 
 
 def _plain(text: str) -> str:

@@ -32,6 +32,7 @@ from assay.zoo.repository import METADATA, read_policy, read_scenarios, submissi
 _RECORDED = ("assay", "numpy", "onnx", "onnxruntime", "nbclient", "detect-secrets")
 _CLOSED = {
     "files": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED),
+    "artifacts": (CheckOutcome.FAILED,),
     "compliance": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE),
     "functionality": (CheckOutcome.FAILED,),
 }
@@ -45,11 +46,12 @@ _WHERE = {
 }
 _NEEDS = {
     "compliance": ("files",),
-    "functionality": ("files", "compliance"),
-    "accuracy": ("files", "compliance", "functionality"),
-    "performance": ("files", "compliance", "functionality"),
+    "functionality": ("files", "artifacts.samples", "compliance"),
+    "accuracy": ("files", "artifacts.parts", "artifacts.samples", "artifacts.sources", "compliance", "functionality"),
+    "performance": ("files", "artifacts.samples", "compliance", "functionality"),
 }
-"""The groups that open the model, and those that must have found nothing wrong before: one fault is told once."""
+"""The groups that open the model, and the groups or single checks that must have found nothing wrong before: what a group
+could only stumble over is told once, by the check whose finding it is."""
 
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,15 +150,13 @@ def _waived(group: str, checks: list[Check], place: Place) -> list[Check]:
 
 
 def _closed(group: str, before: Sequence[Check], place: Place) -> list[Check]:
-    """The group as skipped, where one before it found what makes the model unsafe to open, or where there is none."""
+    """The group as skipped, where a check before it found what this one could not judge without, or where there is no model."""
     if group not in _NEEDS:
         return []
     model = place.metadata.model if place.metadata else Metadata.model_fields["model"].default
-    wrong = [
-        name for name in _NEEDS[group] if any(one.group == name and one.outcome in _CLOSED[name] for one in before)
-    ]
+    wrong = [name for name in _NEEDS[group] if any(_closes(one, name) for one in before)]
     if wrong:
-        told = f"not executed: the checks of {wrong[0]} must hold first"
+        told = f"not executed: it waits for {wrong[0]}, which must hold first"
     elif not (place.folder / model).is_file():
         told = f"not executed: there is no {model}"
     elif place.metadata is None and group != "compliance":
@@ -164,6 +164,11 @@ def _closed(group: str, before: Sequence[Check], place: Place) -> list[Check]:
     else:
         return []
     return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
+
+
+def _closes(one: Check, name: str) -> bool:
+    """Whether a check of the group `name`, or of this very name, came out so that others wait for it."""
+    return name in (one.group, one.name) and one.outcome in _CLOSED[one.group]
 
 
 def _run(group: str, place: Place, tools: Tools) -> list[Check]:
