@@ -35,7 +35,8 @@ def main() -> None:
     from assay.errors import AssayError
     from assay.models.goldens import read_golden
     from assay.numerics.oracle.evaluator import WideEvaluator
-    from assay.numerics.tolerance.derive import as_type, derive
+    from assay.numerics.tolerance.derive import derive
+    from assay.numerics.tolerance.evaluation import as_type
     from assay.numerics.tolerance.judge import judge
     from assay.suites.models import Models
 

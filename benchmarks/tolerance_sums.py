@@ -16,7 +16,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import Judged, judge
+from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judged import Judged
 
 Array = np.ndarray[Any, Any]
 ROWS = 64

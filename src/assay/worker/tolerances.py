@@ -16,7 +16,8 @@ from assay.errors import Lowering
 from assay.models.profiles import read_profile
 from assay.numerics.compare import compare_outputs
 from assay.numerics.tolerance.choice import DERIVED, share_out, table_of
-from assay.numerics.tolerance.judge import Judged, judge, suspects
+from assay.numerics.tolerance.judge import judge, suspects
+from assay.numerics.tolerance.judged import Judged
 from assay.numerics.tolerance.profile import Profile
 from assay.ports import Tensor
 

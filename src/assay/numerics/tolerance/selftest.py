@@ -16,8 +16,10 @@ import numpy as np
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.probe import Call, Probe, Values, observed_by
+from assay.numerics.tolerance.evaluation import as_type, named
 from assay.numerics.tolerance.graph import WEIGHTS, Graph
-from assay.numerics.tolerance.judge import Judged, judge
+from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judged import Judged
 from assay.numerics.tolerance.profile import Profile, Tried
 from assay.ports import Tensor, Tensors
 
@@ -59,8 +61,6 @@ def selftest(deriving: Deriving, profile: Profile, inputs: Sequence[Tensors]) ->
     """Every defect that the model has a place for; none where it has none."""
     if not inputs or all(one.kind == "none" for one in profile.header.outputs):
         return ()
-    from assay.numerics.tolerance.derive import as_type, named  # which asks for this
-
     feeds = as_type(inputs[0], np.float64)
     first = Profile(profile.header, profile.oracle[:1], profile.deviation[:1], profile.margins[:1])
     tried = []

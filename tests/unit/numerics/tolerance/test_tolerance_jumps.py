@@ -13,7 +13,8 @@ from onnx import numpy_helper, parser
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.probe import Call, Probe, observed_by
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import Judged, judge
+from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judged import Judged
 from assay.numerics.tolerance.profile import Profile
 from assay.ports import Tensor
 

@@ -1,0 +1,235 @@
+"""One sample evaluated exactly and with noise, as often as its tolerance takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from assay.errors import Lowering
+from assay.numerics.oracle.evaluator import Evaluator, SingleEvaluator
+from assay.numerics.oracle.probe import observed_by
+from assay.numerics.oracle.weights import without_weights
+from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.evaluation import as_type, check_classes, copied, named, wide_evaluator
+from assay.numerics.tolerance.graph import Graph
+from assay.numerics.tolerance.jumps import TIPPING, Largest, Shake
+from assay.numerics.tolerance.noise import Diverged, Draw, Recorder, held
+from assay.numerics.tolerance.pool import Pool
+from assay.numerics.tolerance.profile import DRAWS
+from assay.numerics.tolerance.spread import Spread
+from assay.ports import Tensor, Tensors
+
+AMPLIFIED = 2.0**9
+"""Noise far enough above the rounding of the evaluation itself, and small enough not to cross a kink more often."""
+CHECKED = 2
+"""Evaluations (of one sample, or of several at once) whose last draw is not amplified, and shows whether that was right:
+where it was not, it is off by an order of magnitude."""
+BYTES_A_PLACE = 16
+"""Its deviation, its value in double, and what lies between."""
+_COARSE = 2.0**-13
+_FINE = 2.0**-30
+_UNIT = 2.0**-24
+
+
+@dataclass
+class Sample:
+    """What one sample gives: the oracle's values by name, the standard deviations, what decides."""
+
+    values: dict[str, Tensor] = field(default_factory=dict)
+    deviations: dict[str, Tensor] = field(default_factory=dict)
+    margins: dict[str, Tensor] = field(default_factory=dict)
+    unstable: dict[str, str] = field(default_factory=dict)
+    recorded_bytes: int = 0
+    kept: dict[str, Any] = field(default_factory=dict)
+
+
+class Bent(Exception):
+    """The noise of this model does not grow in proportion: it must be drawn as it is."""
+
+
+class Drawing:
+    """Of one model and contract. `taps` are values wanted beside the outputs; `draws` how many noisy evaluations;
+    `without_rule` the operators that were met and have none."""
+
+    def __init__(self, proto: Any, graph: Graph, arithmetic: Arithmetic, seed: int) -> None:
+        self.graph = graph
+        self.arithmetic = arithmetic
+        self.seed = seed
+        self.outputs = [one.name for one in proto.graph.output]
+        self.taps: tuple[str, ...] = ()
+        light, weights = without_weights(proto)
+        self.wide = wide_evaluator(light, weights)
+        self._single = self._single_evaluator(light, weights)
+        self.draws = DRAWS
+        self._inexact: dict[bool, list[str]] = {}
+        self._amplified = self._amplification()
+        self._unchecked = CHECKED
+        self.without_rule: dict[str, None] = {}
+        self.seconds = {"record": 0.0, "draws": 0.0}
+
+    def unamplified(self) -> None:
+        """From now on, in double: the noise of this model bends."""
+        self._single, self._amplified = None, 1.0
+
+    def _single_evaluator(self, proto: Any, weights: Tensors) -> SingleEvaluator | None:
+        """None where single precision is too coarse to show the noise, or where amplifying would cross jumps."""
+        fine = self.arithmetic.storage < _COARSE
+        if self.arithmetic.storage < _FINE or (fine and self.graph.jumps):
+            return None
+        try:
+            return SingleEvaluator(copied(proto), weights=weights)
+        except (Lowering, ValueError):
+            return None
+
+    def _amplification(self) -> float:
+        if self._single is not None:
+            return 1.0 if self.arithmetic.storage >= _COARSE else AMPLIFIED
+        return AMPLIFIED if self.arithmetic.storage < _FINE else 1.0
+
+    def sample(self, number: int, inputs: Tensors, keep: Sequence[str] = ()) -> Sample:
+        """The exact evaluation and the noise of one; its number seeds the draws. `Sample.kept` are the values called `keep`."""
+        sample = Sample()
+        begin = time.perf_counter()
+        recorder = Recorder(self.graph, self.arithmetic, keep=not self.graph.subgraphs)
+        with observed_by(recorder), np.errstate(all="ignore"):
+            sample.values, sample.kept = self.exact(inputs, keep)
+        sample.recorded_bytes = recorder.values * BYTES_A_PLACE
+        self.without_rule.update(recorder.without_rule)
+        self.seconds["record"] += time.perf_counter() - begin
+        begin = time.perf_counter()
+        recorded = recorder if not self.graph.subgraphs else None
+        self._draw(number, inputs, recorded, sample)
+        if self.graph.rounds:
+            self._tip(number, inputs, recorded, sample)
+        self.seconds["draws"] += time.perf_counter() - begin
+        return sample
+
+    def exact(self, inputs: Tensors, more: Sequence[str] = ()) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Outputs and taps by name, and the values called `more`."""
+        names = [*self.outputs, *self.taps]
+        found = self.wide.evaluate(as_type(inputs, np.float64), (*self.taps, *more))
+        return named(names, found[: len(names)]), dict(zip(more, found[len(names) :], strict=True))
+
+    def _draw(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
+        pool = Pool((self.seed, number), recorder.largest if recorder is not None else 1)
+        try:
+            self._draws(number, inputs, recorder, pool, sample, self._single or self.wide, self._amplified)
+        except (Diverged, Lowering, FloatingPointError):
+            # Another way through the graph, or an operator that single precision cannot do.
+            self._draws(number, inputs, None, pool, sample, self.wide, 1.0)
+
+    def _draws(
+        self,
+        number: int,
+        inputs: Tensors,
+        recorder: Recorder | None,
+        pool: Pool,
+        sample: Sample,
+        evaluator: Evaluator,
+        amplified: float,
+    ) -> None:
+        base, known = self._base(inputs, recorder, sample, evaluator)
+        spread = Spread(base)
+        straight = evaluator is not self.wide and amplified > 1.0 and self._unchecked > 0
+        self._unchecked -= straight
+        for turn in range(self.draws - straight):
+            spread.add(
+                self._noisy(evaluator, inputs, (number, turn), amplified, recorder, pool, known), base, amplified
+            )
+        if straight:
+            spread = self._look(number, inputs, recorder, pool, sample, spread)
+        sample.deviations, sample.unstable = spread.deviations(), spread.unstable
+        sample.margins.update(spread.ranges())
+
+    def _tip(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
+        """Where jumps reach and how far, which draws of true size are too few to show."""
+        pool = Pool((self.seed, number), recorder.largest if recorder is not None else 1)
+        tipped, shaken = Largest(sample.values), Largest(sample.values)
+        turn = (number, DRAWS + 1)
+        shake = Shake((self.seed, *turn), self.arithmetic.steps)
+        with observed_by(shake), np.errstate(all="ignore"):
+            self.wide.evaluate(as_type(inputs, np.float64), self.taps)
+        for sign in (-1.0, 1.0):
+            shake.again()
+            try:
+                tipped.add(self._noisy(self.wide, inputs, turn, sign * TIPPING, recorder, pool))
+                with observed_by(shake), np.errstate(all="ignore"):
+                    found = self.wide.evaluate(as_type(inputs, np.float64), self.taps)
+                shaken.add(named([*self.outputs, *self.taps], found))
+            except (Diverged, Lowering, IndexError, ValueError):
+                continue  # another way through the graph, or an index moved out of range
+        sample.margins.update({**tipped.margins("tipped"), **shaken.margins("shaken")})
+
+    def _noisy(
+        self,
+        evaluator: Evaluator,
+        inputs: Tensors,
+        turn: tuple[int, int],
+        amplified: float,
+        recorder: Recorder | None,
+        pool: Pool,
+        known: dict[str, Any] | None = None,
+    ) -> dict[str, Tensor]:
+        """One noisy evaluation."""
+        draw = Draw(self.graph, self.arithmetic, (self.seed, *turn), amplified, recorder, pool)
+        with observed_by(draw), np.errstate(all="ignore"):
+            found = evaluator.evaluate(self._feeds(evaluator, inputs, draw), self.taps, known)
+        return named([*self.outputs, *self.taps], found)
+
+    def _look(
+        self, number: int, inputs: Tensors, recorder: Recorder | None, pool: Pool, sample: Sample, spread: Spread
+    ) -> Spread:
+        """The last draw in double and as it is: amplified noise, divided again, is too small where a root or a logarithm
+        at its end, or chaos, bends it. Raises Bent where two of two lie elsewhere than the others."""
+        for turn in (self.draws - 1, self.draws):
+            noisy = self._noisy(self.wide, inputs, (number, turn), 1.0, recorder, pool)
+            if spread.is_continued(noisy, sample.values, [*self.outputs, *self.taps]):
+                spread.add(noisy, sample.values, 1.0)
+                return spread
+        raise Bent
+
+    def _base(
+        self, inputs: Tensors, recorder: Recorder | None, sample: Sample, evaluator: Evaluator
+    ) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """What the draws differ from, and the values that are the same in all of them."""
+        if evaluator is self.wide:
+            return sample.values, {}
+        names = [*self.outputs, *self.taps]
+        same = self._untouched(evaluator, inputs, recorder) if recorder is not None else []
+        with np.errstate(all="ignore"):
+            values = evaluator.evaluate(as_type(inputs, np.float32), (*self.taps, *same))
+        base = named(names, values[: len(names)])
+        check_classes(base, sample.values)
+        return base, dict(zip(same, values[len(names) :], strict=True))
+
+    def _untouched(self, evaluator: Evaluator, inputs: Tensors, recorder: Recorder) -> list[str]:
+        """Values that no noise reaches, where they meet those that it does."""
+        coarse = self.arithmetic.storage > _UNIT
+        noisy = set(self._stored(coarse)) | (set(inputs) & self.graph.data if coarse else set())
+        return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), [*self.outputs, *self.taps])
+
+    def _feeds(self, evaluator: Evaluator, inputs: Tensors, draw: Draw) -> dict[str, Tensor]:
+        """Inputs, and stored numbers as a backend may refold them; in a coarser flow everything is stored anew."""
+        dtype = np.dtype(np.float64) if evaluator is self.wide else np.dtype(np.float32)
+        feeds = as_type(inputs, dtype)
+        coarse = self.arithmetic.storage > _UNIT
+        if coarse:
+            for name, value in feeds.items():
+                if value.dtype == dtype and name in self.graph.data and not held(value, self.arithmetic.storage):
+                    feeds[name] = draw.weight(value, self.arithmetic.storage)
+        for name in self._stored(coarse):
+            if name not in feeds:
+                feeds[name] = draw.weight(evaluator.rt_inits_[name], self.arithmetic.weights)
+        return feeds
+
+    def _stored(self, coarse: bool) -> list[str]:
+        """Initializers that may be off by a unit of the flow's weights."""
+        if coarse not in self._inexact:
+            names = (*self.graph.weights, *self.graph.others) if coarse else self.graph.weights
+            unit = self.arithmetic.weights
+            self._inexact[coarse] = [name for name in names if not held(self.wide.rt_inits_[name], unit)]
+        return self._inexact[coarse]
