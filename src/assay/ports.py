@@ -62,6 +62,9 @@ class Engine(Protocol):
         before any: what is known then is all that is recorded of an engine that cannot be run here."""
         ...
 
+    # `bind(tensors) -> Callable[[], object]` may stand here too, where inputs can lie in the backend's memory once and for all:
+    # each call of what it returns is one inference and copies nothing, which is what the backend's own tool times.
+
     # `operator_times(tensors) -> tuple[OperatorTime, ...]` may stand here too, where the backend can tell where the time of
     # one call goes: it explains why an engine is slower.
 

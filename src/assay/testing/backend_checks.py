@@ -15,7 +15,7 @@ import numpy as np
 from assay.core.flow import Flow
 from assay.errors import AssayError, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
 from assay.models.conversion import deliver
-from assay.ports import Backend, Tensor
+from assay.ports import Backend, Engine, Tensor
 from assay.testing.tiny_models import (
     BATCH,
     INPUT,
@@ -172,10 +172,27 @@ def _check_round_trip(
         assert _identical(array, after[name]), (
             f'{flow.name}: output "{name}" is not bit by bit the same after save and load.'
         )
+    _check_bound(flow, loaded, feeds, after)
     facts = loaded.facts()
     assert facts.backend_version, f"{flow.name}: facts() do not tell the backend's version."
     assert facts.precision, f"{flow.name}: facts() do not tell the precision obtained."
     return before
+
+
+def _check_bound(flow: Flow, engine: Engine, feeds: dict[str, Tensor], answers: dict[str, Tensor]) -> None:
+    """Timed calls must leave the caller's arrays and later answers alone."""
+    bind = getattr(engine, "bind", None)
+    if bind is None:
+        return
+    given = {name: array.copy() for name, array in feeds.items()}
+    call = bind(feeds)
+    call()
+    engine.run({name: np.zeros_like(array) for name, array in feeds.items()})
+    call()
+    for name, array in given.items():
+        assert _identical(array, feeds[name]), f'{flow.name}: a bound engine wrote into the caller\'s input "{name}".'
+    for name, array in engine.run(feeds).items():
+        assert _identical(array, answers[name]), f'{flow.name}: output "{name}" differs after calls of bind().'
 
 
 def _identical(one: Tensor, other: Tensor) -> bool:

@@ -21,6 +21,7 @@ from assay.core.job import Job
 from assay.ports import Engine, Tensor
 from assay.stats.blocks import BLOCK_S, TURN_S, block_ratio
 from assay.stats.launches import settled
+from assay.worker.calls import Call, timed_call
 
 WARM_CALLS = 3
 LEAST_QUADS = 2
@@ -33,7 +34,6 @@ OWN_THREAD = 0.9
 
 Feed = Mapping[str, Tensor]
 Make = Callable[[], Engine]
-Call = Callable[[], object]
 
 
 @dataclass
@@ -85,7 +85,7 @@ def _launch(
         begin = time.perf_counter()
         engines[name] = make()
         load_s[name] = time.perf_counter() - begin
-    calls = {name: _call(engine, feed) for name, engine in engines.items()}
+    calls = {name: timed_call(engine, feed) for name, engine in engines.items()}
     clock, usual_s = warm(tuple(calls.values()), clock)
     repeats = repeats_of(usual_s, clock)
     now = time.thread_time if clock == "thread" else time.process_time
@@ -105,11 +105,6 @@ def _launch(
         return clock, None, walls
     medians = statistics.median(mine.cpu_s), statistics.median(theirs.cpu_s)
     return clock, Launch(cpu, wall, math.log(load_s["own"] / load_s["rival"]), quads, *medians), walls
-
-
-def _call(engine: Engine, feed: Feed) -> Call:
-    run = engine.run
-    return lambda: run(feed)
 
 
 def warm(calls: tuple[Call, ...], clock: str = "") -> tuple[str, float]:

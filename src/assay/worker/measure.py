@@ -7,7 +7,6 @@ import json
 import shutil
 import statistics
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -19,6 +18,7 @@ from assay.core.result import Measurement, Memory, Outcome, Result, Stage, Work
 from assay.ports import Engine, Tensor
 from assay.worker.batches import at_batch, batch_of
 from assay.worker.bench import channels_last, cold_calls, work_of
+from assay.worker.calls import Call, timed_call
 from assay.worker.lower import delegation, load, lower
 from assay.worker.memory import peak_bytes, reset_peak, resident_bytes, soak
 from assay.worker.operators import operator_times
@@ -29,11 +29,11 @@ WINDOW = 5
 """Calls in each of the two windows whose medians must agree before the clock is believed."""
 STABLE = 0.05
 MAXIMUM_SAMPLES = 4096
+TURN_S = 1e-3
+"""Between two readings of the CPU clock, where calls are shorter."""
 MINIMUM_SAMPLES = 5
 SOAK_SHARE = 0.3
 """Of the seconds of sampling, on top of them, to see whether memory grows."""
-
-Call = Callable[[], object]
 
 
 def measure(job: Job, stages: Stages) -> Result:
@@ -74,7 +74,7 @@ def measure(job: Job, stages: Stages) -> Result:
 
 
 def _at_batch(engine: Engine, job: Job, feed: dict[str, Tensor], settled: Call, layout: str = "") -> Measurement:
-    call = lambda: engine.run(feed)  # noqa: E731
+    call = timed_call(engine, feed)
     gc.disable()
     try:
         warmup, stable = _warm_up(call, job.measuring.warmup_s, settled)
@@ -114,16 +114,20 @@ def _warm_up(call: Call, budget_s: float, settled: Call) -> tuple[tuple[float, .
 
 
 def sample(call: Call, budget_s: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """At least five calls, then until the budget ends. CPU seconds are the whole process's: backends run in threads of their own."""
+    """At least five calls, then until the budget ends: wall seconds of each, and CPU seconds per call of each turn of about
+    a millisecond, because that clock costs a microsecond to read. CPU seconds are the whole process's: backends run in
+    threads of their own."""
     wall: list[float] = []
     cpu: list[float] = []
     end = time.perf_counter() + budget_s
-    while len(wall) < MAXIMUM_SAMPLES:
+    now, repeats = 0.0, 1
+    while len(wall) < MINIMUM_SAMPLES or (now < end and len(wall) < MAXIMUM_SAMPLES):
         cpu_begin, begin = time.process_time(), time.perf_counter()
-        call()
-        now, cpu_now = time.perf_counter(), time.process_time()
-        wall.append(now - begin)
-        cpu.append(cpu_now - cpu_begin)
-        if now > end and len(wall) >= MINIMUM_SAMPLES:
-            break
+        for _ in range(repeats):
+            call()
+            now = time.perf_counter()
+            wall.append(now - begin)
+            begin = now
+        cpu.append((time.process_time() - cpu_begin) / repeats)
+        repeats = max(1, min(round(TURN_S / statistics.median(wall[-WINDOW:])), MAXIMUM_SAMPLES - len(wall)))
     return tuple(wall), tuple(cpu)

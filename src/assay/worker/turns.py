@@ -19,7 +19,8 @@ from assay.core.job import Job
 from assay.core.result import Measurement, Result, Stage
 from assay.ports import Backend, Tensor
 from assay.worker.batches import at_batch, batch_of
-from assay.worker.fight import LEAST_QUADS, Call, Seen, budget_of, repeats_of, take, warm
+from assay.worker.calls import Call, timed_call
+from assay.worker.fight import LEAST_QUADS, Seen, budget_of, repeats_of, take, warm
 from assay.worker.line import DONE, GO, QUIT, Line, OtherFailed
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
@@ -39,7 +40,7 @@ def turns(job: Job, stages: Stages) -> Result:
         with stages.enter(Stage.LOAD):
             engine = backend.load(Path(job.keep), job.flow)
         with stages.enter(Stage.MEASURE):
-            side = _Side(lambda: engine.run(feed))
+            side = _Side(timed_call(engine, feed))
             if job.turns.leads:
                 _lead(side, line, random.Random(job.turns.seed))
             else:
