@@ -1,0 +1,143 @@
+"""Every node of a graph judged in float64 on the engine's own inputs to it, in the precision of the flow.
+
+A tap inside of what the backend computes as one may hold a value that nobody used: a node that fails is judged again
+together with its producers before it is blamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.core.dtype import UNIT_ROUNDOFF
+from assay.errors import Lowering, UsageError
+from assay.models.instrument import is_number, part
+from assay.numerics.tolerance.contract import arithmetic_of
+from assay.ports import Tensor
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+MERGED = 3
+"""How many times a failing region grows by its producers before it is blamed."""
+TIE = 2.0**-6
+"""Of a quantization step: so near to a tie either neighbour is right (measured: OpenVINO, ONNX Runtime)."""
+
+Values = Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One node or region: what it uses of its limit, and where."""
+
+    node: str
+    output: str
+    budget: float
+    text: str = ""
+
+
+class Nodes:
+    """The nodes of `model`, each held against `feeds`: all values of the engine by name, one mapping a sample."""
+
+    def __init__(
+        self, model: ModelProto, feeds: Sequence[Values], precision: str, allowances: tuple[str, ...], seed: int
+    ) -> None:
+        self._model = model
+        self._feeds = feeds
+        self._precision = precision if precision in UNIT_ROUNDOFF else "float32"
+        self._arithmetic = arithmetic_of(self._precision, allowances)
+        self._seed = seed
+        self._producer = {name: node for node in model.graph.node for name in node.output if name}
+        self._order = {id(node): place for place, node in enumerate(model.graph.node)}
+        self._weights = {tensor.name: tensor for tensor in model.graph.initializer}
+
+    @property
+    def all(self) -> list[NodeProto]:
+        """Those that compute something from an input, in their order."""
+        return [
+            node
+            for node in self._model.graph.node
+            if node.op_type != "Constant" and any(name and name not in self._weights for name in node.input)
+        ]
+
+    def judge(self, node: NodeProto) -> Seen | None:
+        """None where it cannot be evaluated in float64, or what it reads or gives was not seen."""
+        region = [node]
+        seen = self._region(region)
+        if seen is None:
+            return None
+        if seen.budget > 1.0 and node.op_type == "QuantizeLinear":
+            seen = self._at_ties(node) or seen
+        for _ in range(MERGED):
+            if not seen.budget > 1.0:
+                break
+            grown = {id(one): one for one in region}
+            for one in region:
+                grown.update(
+                    {id(self._producer[name]): self._producer[name] for name in one.input if name in self._producer}
+                )
+            if len(grown) == len(region):
+                break
+            region = sorted(grown.values(), key=lambda one: self._order[id(one)])
+            wider = self._region(region, only=tuple(node.output))
+            if wider is None:
+                break
+            seen = wider if wider.budget < seen.budget else seen
+        return Seen(label(node), seen.output, seen.budget, seen.text)
+
+    def _at_ties(self, node: NodeProto) -> Seen | None:
+        """A quantization that is off by one step at most, and only next to a tie: backends multiply by the reciprocal of the
+        scale. None where that is not all. The budget is the distance to the tie as a share of `TIE` of a step."""
+        scale, zero = self._known(node, 1), self._known(node, 2)
+        if scale is None or scale.size != 1:
+            return None
+        farthest = 0.0
+        for one in self._feeds:
+            exact = one[node.input[0]].astype(np.float64) / float(scale) + float(zero if zero is not None else 0)
+            mine = one[node.output[0]].astype(np.float64)
+            info = np.iinfo(one[node.output[0]].dtype)
+            off = np.abs(mine - np.clip(np.rint(exact), info.min, info.max))
+            distance = np.abs(np.abs(exact - np.floor(exact)) - 0.5)
+            if np.any(off > 1):
+                return None
+            farthest = max(farthest, float(distance[off > 0].max(initial=0.0)))
+        return Seen(label(node), node.output[0], farthest / TIE) if farthest < TIE else None
+
+    def _known(self, node: NodeProto, place: int) -> Tensor | None:
+        from onnx import numpy_helper
+
+        name = node.input[place] if place < len(node.input) else ""
+        return numpy_helper.to_array(self._weights[name]) if name in self._weights else self._feeds[0].get(name)
+
+    def _region(self, region: Sequence[NodeProto], only: tuple[str, ...] = ()) -> Seen | None:
+        """The region's outputs (`only` those) against its float64 evaluation on the engine's own inputs."""
+        from assay.numerics.oracle.expand import expanded
+        from assay.numerics.tolerance.derive import Deriving
+        from assay.numerics.tolerance.judge import judge
+
+        feeds = self._feeds
+        try:
+            alone = part(self._model, region, feeds[0])
+            names = [value.name for value in alone.graph.output if not only or value.name in only]
+            reads = [value.name for value in alone.graph.input]
+            if not names or not all(is_number(feeds[0][name]) for name in (*names, *reads)):
+                return None
+            inputs = [{name: one[name] for name in reads} for one in feeds]
+            deriving = Deriving(expanded(alone), self._arithmetic, self._seed)
+            profile = deriving.profile(deriving.samples(inputs), self._precision)
+            found = judge([{name: one[name] for name in names} for one in feeds], None, profile)
+        except (Lowering, UsageError, KeyError, ValueError, TypeError):
+            return None
+        worst = max(found.values(), key=lambda one: one.metrics.get("budget_used", 0.0), default=None)
+        if worst is None or "budget_used" not in worst.metrics:
+            return None
+        text = worst.findings[0].text if worst.findings else ""
+        return Seen(label(region[-1]), worst.output, worst.metrics["budget_used"], text)
+
+
+def label(node: NodeProto) -> str:
+    """How a node is called in a result."""
+    return f"{node.name or node.output[0]} ({node.op_type})"
