@@ -111,3 +111,24 @@ def test_everything_that_can_be_written(tmp_path: Path) -> None:
     assert len(rows) == 47
     assert [row["change"] for row in rows].index("1") == 40
     assert 'assay_latency_median_ms{case="net",flow="onnxruntime"' in (tmp_path / "t.prom").read_text()
+
+
+def test_mlflow_has_each_run_once(tmp_path: Path) -> None:
+    client = pytest.importorskip("mlflow").MlflowClient(f"sqlite:///{tmp_path}/mlflow.db")
+    _fill(tmp_path / "h", [0.002, 0.003])
+    for figure in ("latency", "latency", "throughput.per_s"):
+        show("net", "onnxruntime", figure, str(tmp_path / "h"), mlflow=f"sqlite:///{tmp_path}/mlflow.db")
+    place = client.get_experiment_by_name("assay").experiment_id
+    runs = sorted(client.search_runs([place]), key=lambda run: str(run.info.run_name))
+    assert [run.data.tags["assay.flow"] for run in runs] == ["onnxruntime"] * 2
+    assert [run.data.tags["commit"] for run in runs] == [f"{0:040x}", f"{1:040x}"]
+    assert [len(run.data.metrics) for run in runs] == [2, 2]
+    assert min(run.data.metrics["throughput.per_s"] for run in runs) == pytest.approx(1 / 0.003, rel=0.1)
+
+
+def test_an_mlflow_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    _fill(tmp_path / "h", [0.002, 0.003])
+    with pytest.raises(UsageError, match="http://localhost:9: MLflow does not take the figures"):
+        show("net", "onnxruntime", "latency", str(tmp_path / "h"), mlflow="http://localhost:9")

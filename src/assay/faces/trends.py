@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from assay.core.trend import Trend
 from assay.errors import NotWritable, UsageError
@@ -43,16 +44,42 @@ def show(
 
 
 def _to_mlflow(found: Trend, uri: str) -> None:
-    """One MLflow run per run of ours, tagged with its id, in the experiment `assay`."""
+    """One MLflow run per run, case and flow of ours, tagged so, in the experiment `assay`; what is there already is not logged
+    again. Raises UsageError where the server or the folder does not answer."""
     try:
         from mlflow import MlflowClient
+        from mlflow.exceptions import MlflowException
     except ImportError:
         raise UsageError("--mlflow needs the package mlflow: run pip install mlflow") from None
-    client = MlflowClient(tracking_uri=uri)
-    known = client.get_experiment_by_name("assay")
-    experiment = known.experiment_id if known else client.create_experiment("assay")
-    for step, point in enumerate(found.points):
-        tags = {"assay.run": point.run_id, "assay.case": found.case, "assay.flow": found.flow, "commit": point.commit}
-        run = client.create_run(experiment, tags=tags, run_name=point.run_id)
-        client.log_metric(run.info.run_id, found.figure, point.value, step=step)
-        client.set_terminated(run.info.run_id)
+    try:
+        client = MlflowClient(tracking_uri=uri)
+        experiment = client.get_experiment_by_name("assay")
+        place = experiment.experiment_id if experiment else client.create_experiment("assay")
+        there = _logged(client, place, found)
+        for step, point in enumerate(found.points):
+            run = there.get(point.run_id)
+            if run is None:
+                tags = {**_tags(found), "assay.run": point.run_id, "commit": point.commit}
+                run = client.create_run(place, tags=tags, run_name=point.run_id)
+                client.set_terminated(run.info.run_id)
+            if found.figure not in run.data.metrics:
+                client.log_metric(run.info.run_id, found.figure, point.value, step=step)
+    except MlflowException as error:
+        raise UsageError(f"{uri}: MLflow does not take the figures ({str(error).splitlines()[0]})") from None
+
+
+def _tags(found: Trend) -> dict[str, str]:
+    return {"assay.case": found.case, "assay.flow": found.flow}
+
+
+def _logged(client: Any, experiment: str, found: Trend) -> dict[str, Any]:
+    """MLflow's runs of this case and flow, by the identity of ours."""
+    wanted = " and ".join(f"tags.`{name}` = '{value}'" for name, value in _tags(found).items())
+    runs: dict[str, Any] = {}
+    token = None
+    while True:
+        page = client.search_runs([experiment], wanted, max_results=1000, page_token=token)
+        runs.update({run.data.tags["assay.run"]: run for run in page})
+        token = page.token
+        if not token:
+            return runs
