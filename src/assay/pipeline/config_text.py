@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -103,7 +104,7 @@ def read(path: Path) -> ConfigText:
     except RecursionError:
         raise BadPolicy(f"{path}: is nested too deeply to be read; flatten it") from None
     except ValueError as error:  # tomllib lets some of int() and datetime() through
-        raise BadPolicy(f"{path}: is not valid TOML: {error}; correct the value") from None
+        raise BadPolicy(_value(path, text, str(error))) from None
     except OSError as error:
         raise BadPolicy(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
 
@@ -119,6 +120,16 @@ def _syntax(path: Path, text: str) -> str:
     if found is None or found[2] is None:
         return f"{path}: is not valid TOML: {text}; correct the syntax"
     return f"{path}, line {found[2]}: is not valid TOML at column {found[3]}: {found[1]}; correct the syntax"
+
+
+def _value(path: Path, text: str, told: str) -> str:
+    """Python reads no number of more digits than this; which of them it was, it does not say."""
+    most = sys.get_int_max_str_digits()
+    found = re.search(rf"[0-9][0-9_]{{{most},}}", text) if most else None
+    if found is None:
+        return f"{path}: is not valid TOML: {told}; correct the value"
+    line, digits = text.count("\n", 0, found.start()) + 1, len(found[0].replace("_", ""))
+    return f"{path}, line {line}: has a number of {digits} digits, and no more than {most} are read; correct the value"
 
 
 def _mistakes(error: Any, schema: type[BaseModel]) -> list[tuple[Place, str]]:

@@ -19,7 +19,7 @@ from assay.errors import BadPolicy, UnknownName
 from assay.pipeline.config_text import nearest, read
 from assay.pipeline.provenance import git_commit, this_machine, versions
 from assay.zoo.artifacts.meta import LONGEST_BYTES
-from assay.zoo.check import GROUPS, Check, CheckOutcome
+from assay.zoo.check import EXECUTING, GROUPS, Check, CheckOutcome
 from assay.zoo.compliance.waivers import apply_waivers
 from assay.zoo.decision import Decision, decide
 from assay.zoo.intake import take_in
@@ -28,14 +28,9 @@ from assay.zoo.metadata import Metadata
 from assay.zoo.place import Place, Tools
 from assay.zoo.policy import ZooPolicy
 from assay.zoo.repository import METADATA, read_policy, read_scenarios, submission_folder
+from assay.zoo.waiting import waits_for, without_echoes
 
 _RECORDED = ("assay", "numpy", "onnx", "onnxruntime", "nbclient", "detect-secrets")
-_CLOSED = {
-    "files": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED),
-    "artifacts": (CheckOutcome.FAILED,),
-    "compliance": (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE),
-    "functionality": (CheckOutcome.FAILED,),
-}
 _WHERE = {
     "files": "assay.zoo.files:check_files",
     "artifacts": "assay.zoo.artifacts:check_artifacts",
@@ -44,14 +39,6 @@ _WHERE = {
     "accuracy": "assay.zoo.accuracy:check_accuracy",
     "performance": "assay.zoo.performance:check_performance",
 }
-_NEEDS = {
-    "compliance": ("files",),
-    "functionality": ("files", "artifacts.samples", "compliance"),
-    "accuracy": ("files", "artifacts.parts", "artifacts.samples", "artifacts.sources", "compliance", "functionality"),
-    "performance": ("files", "artifacts.samples", "compliance", "functionality"),
-}
-"""The groups that open the model, and the groups or single checks that must have found nothing wrong before: what a group
-could only stumble over is told once, by the check whose finding it is."""
 
 
 class Inspection(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,7 +90,8 @@ def inspect(
         checks: list[Check] = []
         for group in wanted:
             progress(group, None)
-            found = _waived(group, _closed(group, checks, place) or _run(group, place, tools), place)
+            found = _closed(group, checks, place) or without_echoes(_run(group, place, tools), checks)
+            found = _waived(group, found, place)
             checks += found
             progress(group, found)
         assert place.intake is not None
@@ -151,12 +139,11 @@ def _waived(group: str, checks: list[Check], place: Place) -> list[Check]:
 
 def _closed(group: str, before: Sequence[Check], place: Place) -> list[Check]:
     """The group as skipped, where a check before it found what this one could not judge without, or where there is no model."""
-    if group not in _NEEDS:
+    if group not in EXECUTING:
         return []
     model = place.metadata.model if place.metadata else Metadata.model_fields["model"].default
-    wrong = [name for name in _NEEDS[group] if any(_closes(one, name) for one in before)]
-    if wrong:
-        told = f"not executed: it waits for {wrong[0]}, which must hold first"
+    if first := waits_for(group, before):
+        told = f"not executed: it waits for {first}, which must hold first"
     elif not (place.folder / model).is_file():
         told = f"not executed: there is no {model}"
     elif place.metadata is None and group != "compliance":
@@ -164,11 +151,6 @@ def _closed(group: str, before: Sequence[Check], place: Place) -> list[Check]:
     else:
         return []
     return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
-
-
-def _closes(one: Check, name: str) -> bool:
-    """Whether a check of the group `name`, or of this very name, came out so that others wait for it."""
-    return name in (one.group, one.name) and one.outcome in _CLOSED[one.group]
 
 
 def _run(group: str, place: Place, tools: Tools) -> list[Check]:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+def _plain(path: str) -> str:
+    """Raises ValueError."""
+    odd = next((one for one in path if not one.isprintable()), None)
+    if odd is not None:
+        raise ValueError(f"must be a path that can be printed, and has the character U+{ord(odd):04X} in it")
+    return path
+
 
 Text = Annotated[str, Field(min_length=1)]
-FilePath = Annotated[str, Field(min_length=1, pattern=r"^[^\x00-\x1f]+$")]
+FilePath = Annotated[str, Field(min_length=1), AfterValidator(_plain)]
 
 
 class _Table(BaseModel):

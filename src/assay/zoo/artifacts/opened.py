@@ -59,6 +59,8 @@ def _notebook(path: str, text: str) -> SourceText:
     try:
         cells = json.loads(text).get("cells", [])
     except (ValueError, AttributeError):
+        cells = None
+    if not isinstance(cells, list):
         return SourceText()  # the checks of files say where
     imports: list[Import] = []
     troubles: list[Finding] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 import msgspec
 
@@ -41,12 +41,12 @@ def source_findings(read: Mapping[str, SourceText], place: Place) -> Iterator[Fi
 
 def _answered(module: str, path: str, place: Place) -> bool:
     if module.startswith("."):
-        return _there(place.folder, _relative(module, path))
+        return _there(place, _relative(module, path))
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names or top in place.policy.packages:
         return True
     beside = PurePosixPath(path).parent
-    return _there(place.folder, beside / top) or _there(place.folder, PurePosixPath(top))
+    return _there(place, beside / top) or _there(place, PurePosixPath(top))
 
 
 def _relative(module: str, path: str) -> PurePosixPath:
@@ -57,9 +57,11 @@ def _relative(module: str, path: str) -> PurePosixPath:
     return folder.joinpath(*[part for part in module.lstrip(".").split(".") if part])
 
 
-def _there(folder: Path, module: PurePosixPath) -> bool:
-    place = folder / module
-    return place.with_name(f"{place.name}.py").is_file() or place.is_dir()
+def _there(place: Place, module: PurePosixPath) -> bool:
+    """A file that was handed in and not taken counts: that it was not taken is a finding of the checks of files."""
+    script = place.folder / f"{module}.py"
+    handed_in = {one.path for one in place.intake.entries} if place.intake else set()
+    return script.is_file() or (place.folder / module).is_dir() or bool({f"{module}.py", str(module)} & handed_in)
 
 
 def _sentence(path: str, module: str, name: str, place: Place) -> str:

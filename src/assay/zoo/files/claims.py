@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
 import tomllib
 import warnings
 from collections.abc import Callable
@@ -58,7 +59,7 @@ def _model(item: Item) -> list[Found]:
         return [_broken(f"is no ONNX model: it has no graph ({len(data)} bytes); export it again")]
     prefix = f"{item.file}: "
     return [
-        Found(check="external_data", sentence=f"has {problem.removeprefix(prefix)}")
+        Found(check="external_data", sentence=f"cannot be opened whole: {problem.removeprefix(prefix)}")
         for problem in external_problems(model, item.file)
     ]
 
@@ -135,7 +136,10 @@ def _reader(parse: Callable[[str], Any], name: str) -> Callable[[Item], list[Fou
 def _notebook(text: str) -> None:
     import nbformat
 
-    json.loads(text)
+    content = json.loads(text)
+    cells = content.get("cells", content.get("worksheets")) if isinstance(content, dict) else None
+    if not isinstance(cells, list) or not all(isinstance(one, dict) for one in cells):
+        raise ValueError("a notebook is a JSON object with a list of cells, each of them an object")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         content = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
@@ -174,6 +178,8 @@ def _line(error: BaseException) -> int:
 
 
 def _short(error: BaseException) -> str:
+    if "set_int_max_str_digits" in str(error):
+        return f"it holds a number of more than {sys.get_int_max_str_digits()} digits"
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:200]
 
