@@ -62,7 +62,8 @@ class Inputs(msgspec.Struct, frozen=True):
 
 class Case(msgspec.Struct, frozen=True):
     """What is asked of a flow. `name` is unique inside a run; `misuse` is an exception scenario, for verify jobs only; `uses`
-    how often it occurs where it was found, by which reports weigh it."""
+    how often it occurs where it was found, by which reports weigh it; `body` is another model that must give the same
+    answers, the body of the function that the standard defines the model's operator by: each is the other's oracle."""
 
     name: str
     model: Model
@@ -70,3 +71,4 @@ class Case(msgspec.Struct, frozen=True):
     contract: Contract = Contract()
     misuse: Misuse | None = None
     uses: int = 1
+    body: Model | None = None

@@ -65,7 +65,7 @@ class Cause(enum.StrEnum):
 class Finding(msgspec.Struct, frozen=True):
     """One defect seen by the comparator. `kind` is one of: missing_output, extra_output, output_order, samples, dtype,
     shape, nan, infinity, lowest_for_infinity, values, degenerate, empty, unsupported_dtype, task, accepted (an answer where
-    an error was due), unusable (the engine after a wrong use)."""
+    an error was due), unusable (the engine after a wrong use), function_body (an operator and its body disagree)."""
 
     kind: str
     output: str

@@ -16,6 +16,7 @@ from assay.errors import NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.ports import Engine, Tensor
 from assay.tasks.registry import score
+from assay.worker.bodies import hold_body
 from assay.worker.calibration import judged
 from assay.worker.lower import delegation, load, lower
 from assay.worker.misuse import provoke
@@ -30,6 +31,8 @@ def verify(job: Job, stages: Stages) -> Result:
     """lower -> save -> load -> run -> compare; the first sample is run twice to see whether the answer repeats."""
     if job.case.misuse is not None:
         return provoke(job, job.case.misuse, stages)
+    if job.case.body is not None:
+        return hold_body(job, job.case.body, stages)
     golden = judged(job, golden_of(job))
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)

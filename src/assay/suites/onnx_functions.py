@@ -1,0 +1,54 @@
+"""Operators that the standard defines by a function body, each beside that body: one is the oracle of the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from assay.core.case import Case, Contract, Inputs, Tolerance
+from assay.suites.onnx_node import OnnxNode
+
+BODY = re.compile(r"(?P<operator>.+)_expanded(_ver\d+)?")
+"""How onnx names the case that holds the body."""
+RANDOM = "bernoulli"
+"""Without a seed its answer is another each time, by the standard: nothing to hold it against."""
+
+
+class OnnxFunctions:
+    """Conformance: `assay.testing.check_suite`. The seed shuffles the published inputs for a second sample."""
+
+    name = "onnx-functions"
+    about = (
+        "operators of onnx and the function bodies that define them, on the same inputs: each the oracle of the other"
+    )
+
+    def cases(self, *, seed: int) -> Iterator[Case]:
+        """Named by the case of onnx that holds the body: `onnx-functions/test_softmax_axis_0_expanded`."""
+        known = {case.name: case for case in OnnxNode().cases(seed=seed)}
+        for case in known.values():
+            named = BODY.fullmatch(case.name)
+            operator = known.get(named["operator"]) if named else None
+            if operator is not None and RANDOM not in case.name:
+                yield _paired(operator, case, seed)
+
+    def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:  # noqa: ARG002
+        """Everything is there already."""
+        for case in cases:
+            yield case, ""
+
+
+def _paired(operator: Case, body: Case, seed: int) -> Case:
+    return Case(
+        name=f"onnx-functions/{body.model.name}",
+        model=operator.model,
+        inputs=Inputs(golden=operator.inputs.golden, seed=seed, samples=operator.inputs.samples),
+        contract=Contract(tolerances={"*": _twice(operator.contract.tolerances["*"])}, published=True),
+        body=body.model,
+    )
+
+
+def _twice(allowed: Tolerance) -> Tolerance:
+    """Each of the two may be off by as much as the standard allows."""
+    return msgspec.structs.replace(allowed, rtol=2 * (allowed.rtol or 0.0), atol=2 * (allowed.atol or 0.0))

@@ -1,0 +1,98 @@
+"""An operator and the body of the function that defines it: two lanes of one flow, on the same inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import msgspec
+import numpy as np
+
+from assay.core.blank import blank_result
+from assay.core.dtype import dtype_name, is_floating
+from assay.core.job import Job
+from assay.core.model import Model
+from assay.core.result import BuildFacts, Finding, Outcome, Result, Stage
+from assay.errors import Unsupported
+from assay.models.goldens import Golden
+from assay.numerics.compare import compare_outputs
+from assay.ports import Tensor
+from assay.worker.lower import load, lower
+from assay.worker.samples import golden_of
+from assay.worker.stages import Stages
+
+Samples = Sequence[Mapping[str, Tensor]]
+
+
+def hold_body(job: Job, body: Model, stages: Stages) -> Result:
+    """MISMATCH: they disagree beyond what both may be off, or in shape or type; the detail names both, and with which of them
+    the published outputs go. A lane without an answer raises what its flow said, and which lane it was."""
+    golden = golden_of(job)
+    fed = [*golden.inputs, *(shuffled(sample, job.case.inputs.seed) for sample in golden.inputs)]
+    operator, facts = _lane(job, job.case.model, "the operator", fed, stages)
+    other, _ = _lane(job, body, "its function body", fed, stages)
+    contract = msgspec.structs.replace(job.case.contract, precision=job.flow.precision)
+    declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
+    with stages.enter(Stage.COMPARE):
+        comparisons, findings = compare_outputs(other, operator, contract, expected_dtypes=declared)
+        if findings:
+            text = f"{job.case.model.name} and its function body {body.name} disagree: {findings[0].text}; "
+            findings += (
+                Finding("function_body", findings[0].output, text + _sides(job, golden, operator, other, declared)),
+            )
+    return msgspec.structs.replace(
+        blank_result(job, Outcome.MISMATCH if findings else Outcome.OK),
+        detail=findings[-1].text if findings else "",
+        comparisons=comparisons,
+        findings=findings,
+        facts=facts,
+    )
+
+
+def shuffled(sample: Mapping[str, Tensor], seed: int) -> dict[str, Tensor]:
+    """The same real numbers at other places: still what the operator is defined for, and nothing is published for it."""
+    stream = np.random.Generator(np.random.PCG64(seed))
+    return {
+        name: stream.permutation(array.ravel()).reshape(array.shape)
+        if array.dtype != object and is_floating(dtype_name(array.dtype))
+        else array
+        for name, array in sample.items()
+    }
+
+
+def _lane(
+    job: Job, model: Model, which: str, samples: Samples, stages: Stages
+) -> tuple[list[dict[str, Tensor]], BuildFacts]:
+    own = msgspec.structs.replace(job, case=msgspec.structs.replace(job.case, model=model, body=None))
+    with _named(which):
+        lowered = lower(own, stages)
+        if lowered.rewritten.changed:
+            raise Unsupported(
+                "an operator and its body are held against each other in the model's own types", cause="other"
+            )
+        engine = load(lowered, own, stages)
+        with stages.enter(Stage.RUN):
+            answers = [dict(engine.run(sample)) for sample in lowered.rewritten.fed(samples)]
+    return answers, lowered.facts(engine)
+
+
+@contextmanager
+def _named(lane: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        error.args = (f"{lane}: {error}", *error.args[1:])
+        raise
+
+
+def _sides(job: Job, golden: Golden, operator: Samples, body: Samples, declared: Mapping[str, str]) -> str:
+    """With which of the two the published outputs go."""
+    contract, count = job.case.contract, len(golden.outputs)
+    right = [
+        name
+        for name, answers in (("the operator", operator), ("the body", body))
+        if not compare_outputs(answers[:count], golden.outputs, contract, expected_dtypes=declared)[1]
+    ]
+    if len(right) == 2:
+        return "on the published inputs both are right, on the same numbers shuffled they part"
+    return f"the published outputs are those of {right[0] if right else 'neither'}"
