@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from typing import Any
 
-from assay.errors import UsageError
-from assay.ports import Availability, Tensors
-from assay.transforms.needs import needs
-from assay.transforms.pt2e import quantize
+from assay.transforms.pt2e import Pt2eInt8
 
 
-class CoremlInt8:
+class CoremlInt8(Pt2eInt8):
     """`coreml-int8`: symmetric, weights of one scale a channel.
 
     Conformance: `assay.testing.check_transform`.
     """
 
     name = "coreml-int8"
-    accepts = "torch"
-    precision = "int8"
-    calibrated = True
+    module = "executorch.backends.apple.coreml.quantizer"
+    libraries = ("torchao", "executorch", "coremltools", "torch")
 
-    def availability(self) -> Availability:
-        """From the package metadata."""
-        return needs("torchao", "executorch", "coremltools", "torch", extra="executorch")
-
-    def prepare(self) -> None:
-        """Import the quantizer."""
-        import executorch.backends.apple.coreml.quantizer  # noqa: F401
-        import torchao.quantization.pt2e.quantize_pt2e  # noqa: F401
-
-    def apply(self, model: Path, folder: Path, argument: str, calibration: Sequence[Tensors]) -> Path:
-        """Raises Unsupported where nothing can be quantized."""
+    def quantizer(self, kind: str) -> Any:
+        """Of all layers that it knows, its patterns cut down to those that the program can have."""
         import torch
         from coremltools.optimize.torch.quantization import LinearQuantizerConfig
-        from executorch.backends.apple.coreml.quantizer import CoreMLQuantizer
 
-        if argument:
-            raise UsageError(f"transform coreml-int8 takes no argument, not {argument!r}")
+        from assay.transforms.coreml_patterns import quick_quantizer
+
+        del kind
         config = LinearQuantizerConfig.from_dict(
             {
                 "global_config": {
@@ -49,4 +35,4 @@ class CoremlInt8:
                 }
             }
         )
-        return quantize(model, folder, CoreMLQuantizer(config), calibration, name=self.name)
+        return quick_quantizer(config)

@@ -1,57 +1,100 @@
-"""Quantizing an exported program by torchao: annotated by a quantizer, calibrated, converted, exported again."""
+"""int8 of exported programs by torchao: annotated by a vendor's quantizer, calibrated, converted, exported again."""
 
 from __future__ import annotations
 
+import importlib
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, final
 
 from assay.errors import InvalidModel, Lowering, Unsupported, UsageError
-from assay.models.program import open_program, save_program
+from assay.models.program import Program, open_program, save_program
 from assay.models.reexport import reexport, symbols
-from assay.ports import Tensors
+from assay.ports import Availability, Tensors
+from assay.transforms.needs import needs
 
 WRITTEN = "quantized.pt2"
 _MOST = 4096
 _USUAL = 16
 
 
-def quantize(
-    model: Path, folder: Path, quantizer: Any, calibration: Sequence[Tensors], *, name: str, dynamic: bool = False
-) -> Path:
-    """The quantized program, its names and dynamic sizes kept. `dynamic`: ranges are found while running, and the samples
-    only walk through. Raises Unsupported where nothing is quantized, UsageError without samples."""
+class Pt2eInt8(ABC):
+    """What the quantizers that come with ExecuTorch share. One of them says its name, the module of its quantizer, the
+    arguments that it takes, the first by default, and makes the quantizer."""
+
+    name: ClassVar[str]
+    module: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]] = ()
+    libraries: ClassVar[tuple[str, ...]] = ("torchao", "executorch", "torch")
+    accepts = "torch"
+    precision = "int8"
+    calibrated = True
+
+    @abstractmethod
+    def quantizer(self, kind: str) -> Any:
+        """For one of `kinds`, "" where there are none."""
+
+    @final
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return needs(*self.libraries, extra="executorch")
+
+    @final
+    def prepare(self) -> None:
+        """Import the quantizer."""
+        import torchao.quantization.pt2e.quantize_pt2e  # noqa: F401
+
+        importlib.import_module(self.module)
+
+    @final
+    def apply(self, model: Path, folder: Path, argument: str, calibration: Sequence[Tensors]) -> Path:
+        """The quantized program, its names and dynamic sizes kept. Raises Unsupported where nothing can be quantized,
+        UsageError for another argument or without samples."""
+        kind = self._kind(argument)
+        # Ranges are found while running then, and the samples only walk through.
+        if not calibration and not kind.startswith("dynamic"):
+            raise UsageError(f"transform {self.name} has no samples to calibrate with: give it a golden set or inputs")
+        program = open_program(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                quantized = _quantized(program, self.quantizer(kind), calibration)
+            except Lowering:
+                raise
+            except Exception as error:
+                raise _refused(self.name, error) from error
+        if not any("quantize_per" in name for name in _called(quantized)):
+            kinds = ", ".join(sorted(set(_called(program)))[:8])
+            raise Unsupported(f"{self.name} finds nothing to quantize in this model (it has {kinds})")
+        outputs = [spec.name for spec in program.outputs]
+        return save_program(quantized.exported, folder / WRITTEN, program.inputs, outputs)
+
+    def _kind(self, argument: str) -> str:
+        if argument and argument not in self.kinds:
+            raise UsageError(
+                f"transform {self.name} is {', '.join(self.kinds)}, not {argument!r}"
+                if self.kinds
+                else f"transform {self.name} takes no argument, not {argument!r}"
+            )
+        return argument or next(iter(self.kinds), "")
+
+
+def _quantized(program: Program, quantizer: Any, calibration: Sequence[Tensors]) -> Program:
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-    if not calibration and not dynamic:
-        raise UsageError(f"transform {name} has no samples to calibrate with: give it a golden set or inputs")
-    program = open_program(model)
+    prepared = prepare_pt2e(program.exported.module(), quantizer)
+    for sample in calibration:
+        args, kwargs = program.arguments(sample)
+        prepared(*args, **kwargs)
     where = symbols(program.inputs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            prepared = prepare_pt2e(program.exported.module(), quantizer)
-            for sample in calibration:
-                args, kwargs = program.arguments(sample)
-                prepared(*args, **kwargs)
-            converted = convert_pt2e(prepared)
-            bounds, usual = dict.fromkeys(where, (1, _MOST)), {one: _usual(one, axis) for one, axis in where.items()}
-            quantized = reexport(program, bounds, usual=usual, module=converted)
-        except Lowering:
-            raise
-        except Exception as error:
-            raise _refused(name, error) from error
-    if not any("quantize_per" in str(node.target) for node in quantized.exported.graph.nodes):
-        kinds = ", ".join(
-            sorted({str(node.target) for node in program.exported.graph.nodes if node.op == "call_function"})[:8]
-        )
-        raise Unsupported(f"{name} finds nothing to quantize in this model (it has {kinds})")
-    return save_program(quantized.exported, folder / WRITTEN, program.inputs, [spec.name for spec in program.outputs])
+    usual = {symbol: 2 if axis == 0 else _USUAL for symbol, axis in where.items()}
+    return reexport(program, dict.fromkeys(where, (1, _MOST)), usual=usual, module=convert_pt2e(prepared))
 
 
-def _usual(_symbol: str, axis: int) -> int:
-    return 2 if axis == 0 else _USUAL
+def _called(program: Program) -> list[str]:
+    return [str(node.target) for node in program.exported.graph.nodes if node.op == "call_function"]
 
 
 def _refused(name: str, error: Exception) -> Lowering:

@@ -6,6 +6,7 @@ import pytest
 
 from assay import plugins
 from assay.testing.transform_checks import check_transform
+from assay.transforms.xnnpack_int8 import XnnpackInt8
 
 ARGUMENTS = {
     "fp16": ("", "io"),
@@ -13,6 +14,9 @@ ARGUMENTS = {
     "int8-dynamic": ("",),
     "int8-nncf": ("", "mixed"),
     "opset": ("21",),
+    "xnnpack-int8": XnnpackInt8.kinds,
+    "vulkan-int8": ("",),
+    "coreml-int8": ("",),
 }
 
 
@@ -23,4 +27,4 @@ def test_conformance(name: str) -> None:
 
 
 def test_none_is_forgotten() -> None:
-    assert set(plugins.names(plugins.TRANSFORMS)) - {"mutant"} >= set(ARGUMENTS)
+    assert set(plugins.names(plugins.TRANSFORMS)) - {"mutant"} == set(ARGUMENTS)
