@@ -52,6 +52,12 @@ def test_cases_are_tests_chosen_by_k_stopped_by_x_and_written_to_junit(here: Pat
     run_pytest(*suite, "--assay-filter", "nothing", code=4)
 
 
+def test_a_case_that_never_ends_is_stopped_as_it_asks_and_that_is_no_failure(here: Path) -> None:
+    told = run_pytest("--assay-suite", "edge", "--assay-flow", "onnxruntime", "--assay-filter", "Loop-endless", code=0)
+    assert "1 xfailed" in told
+    assert "within 15 s" in told
+
+
 def test_flows_of_peoples_own_tests(here: Path) -> None:
     Path("pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
     Path("test_own.py").write_text(

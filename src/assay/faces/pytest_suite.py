@@ -23,6 +23,7 @@ from assay.core.verdict import Verdict, Word
 from assay.faces.composition import open_house
 from assay.faces.suites import RECYCLE, find_flows, find_suites
 from assay.judge.verdicts import judge
+from assay.pipeline.endless import limits_of, with_endless
 from assay.pipeline.expect import expectations
 from assay.pipeline.house import House
 from assay.pipeline.plan import oracle_folder
@@ -53,7 +54,8 @@ def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
     known = expectations(
         Path(option("--assay-expectations")), [one.name for one in flows], [one.name for one in suites]
     )
-    runner = _Runner(session, {suite.name: suite for suite in suites}, Policy(expectations=known), seed)
+    policy = with_endless(Policy(expectations=known), cases, flows)
+    runner = _Runner(session, {suite.name: suite for suite in suites}, policy, seed)
     session.config.add_cleanup(runner.close)
     for flow in flows:
         for case in cases:
@@ -186,4 +188,4 @@ class _Runner:
 
 
 def _job(case: Case, flow: Flow, scratch: str) -> Job:
-    return Job(case, flow, Task.VERIFY, Limits(timeout_s=60.0), scratch=scratch)
+    return Job(case, flow, Task.VERIFY, limits_of(case, Limits(timeout_s=60.0)), scratch=scratch)

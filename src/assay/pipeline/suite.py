@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,11 +13,12 @@ from assay.core.blank import blank_result
 from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import Job, Limits, Measuring, Task
-from assay.core.policy import Expectation, Policy
+from assay.core.policy import Policy
 from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
 from assay.errors import NothingSelected
 from assay.pipeline.check import Checked, carry_out
+from assay.pipeline.endless import limits_of, with_endless
 from assay.pipeline.house import House
 from assay.pipeline.peaks import with_peaks
 from assay.pipeline.plan import PACKAGES, oracle_folder
@@ -64,7 +64,7 @@ def run_suites(request: SuiteRequest, house: House) -> Checked:
         cases += found
     check_counts(counts, house.folder, accept=request.accept_counts)
     chosen = select(cases, request.selection, only=request.only)
-    made, unmade = _make(request, chosen)
+    made, unmade = make(request.suites, chosen, request.workers)
     run = _plan(request, made, house)
     known = [_unmade(job, unmade[job.case.name]) for job in run.jobs if job.case.name in unmade]
     house.store.open_run(run)
@@ -72,13 +72,13 @@ def run_suites(request: SuiteRequest, house: House) -> Checked:
     return carry_out(run, known, house)
 
 
-def _make(request: SuiteRequest, chosen: Sequence[Case]) -> tuple[list[Case], dict[str, str]]:
+def make(suites: Sequence[Suite], chosen: Sequence[Case], workers: int) -> tuple[list[Case], dict[str, str]]:
     """The cases with their files on disk, and why some have none."""
     made: list[Case] = []
     unmade: dict[str, str] = {}
-    for suite in request.suites:
+    for suite in suites:
         own = [case for case in chosen if case.name.partition("/")[0] == suite.name]
-        for case, reason in suite.make(own, workers=request.workers) if own else ():
+        for case, reason in suite.make(own, workers=workers) if own else ():
             made.append(case)
             if reason:
                 unmade[case.name] = reason
@@ -95,7 +95,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
             case,
             flow,
             task,
-            _limits(case, request),
+            limits_of(case, request.limits),
             request.measuring or Measuring(),
             scratch=scratch,
             reference=_reference(case, house),
@@ -112,7 +112,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
         started_at=now.isoformat(timespec="seconds"),
         command=request.command,
         jobs=jobs,
-        policy=_policy(cases, request),
+        policy=with_endless(request.policy, cases, request.flows),
         machine=with_peaks(this_machine(), request.threads) if request.measuring else this_machine(),
         versions=versions((*PACKAGES, *sorted({flow.backend for flow in request.flows}))),
         commit=git_commit(Path.cwd()),
@@ -137,27 +137,6 @@ def _converted(jobs: Sequence[Job], opset: int) -> tuple[Job, ...]:
 
 def _opset(case: Case) -> int:
     return max(case.model.opsets.get("", 0), case.model.opsets.get("ai.onnx", 0))
-
-
-def _limits(case: Case, request: SuiteRequest) -> Limits:
-    """A case that never ends is not waited for longer than it says."""
-    own = case.misuse.limit_s if case.misuse is not None else 0.0
-    return msgspec.structs.replace(request.limits, timeout_s=min(own or math.inf, request.limits.timeout_s))
-
-
-def _policy(cases: Sequence[Case], request: SuiteRequest) -> Policy:
-    """The policy, and what the cases themselves say of how they end: a model that never ends is stopped in time, or the
-    flow refuses it."""
-    endless = [case.name for case in cases if case.misuse is not None and case.misuse.expects == Outcome.TIMEOUT.value]
-    known = {(one.case, one.flow) for one in request.policy.expectations}
-    why = "the model never ends: it must be stopped in time"
-    said = [
-        Expectation(name, flow.name, "timeout", why, strict=False)
-        for name in endless
-        for flow in request.flows
-        if (name, flow.name) not in known
-    ]
-    return msgspec.structs.replace(request.policy, expectations=(*request.policy.expectations, *said))
 
 
 def _flows(request: SuiteRequest) -> list[Flow]:
