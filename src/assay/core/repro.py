@@ -28,7 +28,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     job = asked if isinstance(asked, Job) else next((job for job in run.jobs if job.key == asked.job_key), None)
     if job is None:
         return run.command
-    if run.command.startswith("assay compare"):
+    if run.command.startswith("assay compare") or job.task is Task.MUTATE:
         return run.command
     if run.command.startswith("assay mutate"):
         return f"{run.command} --only {shlex.quote(job.key)}"

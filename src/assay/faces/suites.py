@@ -15,7 +15,7 @@ from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import BrokenFlow, UsageError
-from assay.faces.cli.common import DEFAULT_HISTORY
+from assay.faces.cli.common import DEFAULT_HISTORY, SUITE_TIMEOUT_S
 from assay.faces.composition import open_house
 from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_options, with_options
@@ -50,7 +50,7 @@ class RunOptions:
     expectations: Path | None = None
     reports: tuple[str, ...] = ()
     save: Path | None = None
-    timeout_s: float = 60.0
+    timeout_s: float = SUITE_TIMEOUT_S
     memory: str = ""
     against: str = ""
     only: str = ""

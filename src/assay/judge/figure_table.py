@@ -82,6 +82,19 @@ RECORDED = (
     Kind("mutation.survived", "", "up", "mutants that passed and are not equivalent"),
     Kind("mutation.equivalent", "", "up", "mutants with bit for bit the same outputs on all inputs tried"),
     Kind("mutation.unbuilt", "", "up", "mutants that the backend does not build"),
+    Kind("mutation.untried", "", "up", "cases that fail without any mutant, or of which none can be made"),
+    Kind(
+        "mutation.*.kill_rate",
+        "",
+        "down",
+        "the same of one kind: mutation.drop-bias.kill_rate, mutation.at.Conv.kill_rate",
+    ),
+    Kind("mutation.*.kill_rate_low", "", "down", "lower end of its 95 % interval (Wilson)"),
+    Kind("mutation.*.kill_rate_high", "", "down", "upper end of its 95 % interval (Wilson)"),
+    Kind("mutation.*.killed", "", "down", "mutants of one kind killed"),
+    Kind("mutation.*.survived", "", "up", "the same that passed and are not equivalent"),
+    Kind("mutation.*.equivalent", "", "up", "the same with bit for bit the same outputs on all inputs tried"),
+    Kind("mutation.*.unbuilt", "", "up", "the same that the backend does not build"),
 )
 
 METRICS = (

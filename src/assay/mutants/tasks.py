@@ -28,7 +28,8 @@ from assay.worker.stages import Stages
 
 
 def list_mutants(job: Job, stages: Stages) -> Result:
-    """Write to the file `job.reference` a JSON list of mutants of the model as the flow transforms it.
+    """Write to the file `job.reference` a JSON list of the mutants of the model as the flow transforms it, each with the type
+    of its node.
 
     At most `job.case.inputs.samples` sites of each operator: the first, the last, the middle, then drawn by the seed. Only
     mutants that are valid models.
@@ -40,7 +41,7 @@ def list_mutants(job: Job, stages: Stages) -> Result:
         for mutant in sites(graph):
             by_operator.setdefault(mutant.operator, []).append(mutant)
         chosen = [
-            str(mutant)
+            (str(mutant), graph.at(mutant.site).op_type)
             for place, found in enumerate(by_operator.values())
             for mutant in _valid(graph, _ordered(found, job.case.inputs.seed + place), job.case.inputs.samples)
         ]

@@ -1,11 +1,14 @@
-"""More inputs for a golden set: those on which a mutant shows that nobody saw before."""
+"""More inputs for a golden set: those on which a mutant shows that nobody saw before; several sets as one."""
 
 from __future__ import annotations
 
+import dataclasses
 import getpass
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
@@ -19,6 +22,7 @@ from assay.models.golden_samples import Sample
 from assay.models.goldens import Golden, read_golden, write_golden
 from assay.pipeline.golden import LOCK, publish
 from assay.pipeline.house import House
+from assay.pipeline.request import ModelRequest
 from assay.plugins import find_flow
 
 
@@ -61,6 +65,22 @@ def extend(
     _write(staging, model, [*([kept] if kept else []), new], old.lock, new.lock.producer_version, why)
     target.mkdir(exist_ok=True)
     return target, publish(staging, target)
+
+
+def with_goldens(model: ModelRequest, folders: Sequence[Path], workspace: Path) -> ModelRequest:
+    """The model with the samples of several golden sets as one, labels apart. Raises BadGolden."""
+    if len(folders) < 2:
+        return model
+    parts = [read_golden(folder) for folder in folders]
+    lock = parts[0].lock
+    source = Model(lock.model_name, str(model.path), lock.model_digest)
+    why = " + ".join(str(folder) for folder in folders)
+    _write(workspace / "golden", source, parts, lock, lock.producer_version, why)
+    return dataclasses.replace(
+        model,
+        inputs=replace(model.inputs, golden=str(workspace / "golden")),
+        contract=replace(model.contract, task=None),
+    )
 
 
 def _case(model: Model, golden: Path) -> Case:

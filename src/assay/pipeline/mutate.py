@@ -1,18 +1,14 @@
-"""The gate under test: mutants of one model through one flow, judged like any engine; how many does the golden set kill?"""
+"""The gate under test on one page: sound? -> list -> draw -> run like any engine -> explain what passed -> the kill rate."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 from msgspec.structs import replace
 
-from assay.core.blank import blank_result
 from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import Job, Limits, Task
@@ -20,19 +16,18 @@ from assay.core.model import Model
 from assay.core.policy import Expectation, Policy
 from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
-from assay.core.verdict import Word
+from assay.core.verdict import Judgement, Word
 from assay.errors import UsageError
 from assay.judge.figure_table import home_task
-from assay.models.goldens import read_golden, write_golden
 from assay.pipeline.check import Checked, carry_out, judge_run
 from assay.pipeline.house import House
-from assay.pipeline.plan import PACKAGES, look, oracle_folder
+from assay.pipeline.kill_rate import Score, summary
+from assay.pipeline.mutants import Injected, draw, list_mutants, mutant_jobs
+from assay.pipeline.plan import PACKAGES, oracle_folder
 from assay.pipeline.profiles import with_profiles
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.reference import record_references
-from assay.pipeline.request import ModelRequest
-from assay.pipeline.survivors import Survivor, explain
-from assay.stats.proportion import wilson
+from assay.pipeline.survivors import explain
 
 CAUGHT = ("mismatch", "nondeterministic", "mistrusted", "crash", "timeout", "out_of_memory", "error")
 """How a gate may see a mutant."""
@@ -42,10 +37,14 @@ BUILDING = (Stage.START, Stage.IMPORT, Stage.TRANSFORM, Stage.LOWER, Stage.SAVE,
 
 @dataclass(frozen=True, kw_only=True)
 class MutateRequest:
-    """`model.flows` is one flow. `most` bounds the mutants (0: no bound), `sites` those of one operator; `seed` draws them and
-    the search's inputs; `only` keeps one job; `local` judges node by node instead of at the outputs."""
+    """`name` is what the kill rate is said of: the model, or the suite. `most` bounds the mutants of a flow (0: no bound),
+    `sites` those of one operator in one case; `seed` draws them and the search's inputs; `only` keeps one job; `local` judges
+    node by node instead of at the outputs. `unmade` are cases that have no files, and why."""
 
-    model: ModelRequest
+    name: str
+    cases: tuple[Case, ...]
+    flows: tuple[Flow, ...]
+    unmade: Mapping[str, str] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
     limits: Limits = field(default_factory=Limits)
     most: int = 120
@@ -58,150 +57,105 @@ class MutateRequest:
 
 @dataclass(frozen=True)
 class Mutated:
-    """`checked` is the run as recorded. Mutants by name (`drop-bias@conv1`): killed, with how; survived, with why; unbuilt."""
+    """`checked` is the run as recorded, `scores` one for each flow; `unsound` says why nothing was mutated at all."""
 
     checked: Checked
-    killed: Mapping[str, Result] = field(default_factory=dict)
-    survivors: tuple[Survivor, ...] = ()
-    unbuilt: Mapping[str, Result] = field(default_factory=dict)
+    scores: tuple[Score, ...] = ()
     unsound: str = ""
-
-    @property
-    def counted(self) -> int:
-        """Those that a perfect gate would kill, as far as is known."""
-        return len(self.killed) + len(self.survived)
-
-    @property
-    def survived(self) -> tuple[Survivor, ...]:
-        """Without the equivalent ones."""
-        return tuple(one for one in self.survivors if one.kind != "equivalent")
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Of the kill rate, Wilson, 95 %."""
-        return wilson(len(self.killed), self.counted)
 
 
 def mutate(request: MutateRequest, house: House, workspace: Path) -> Mutated:
     """List, draw, run, judge, explain. Candidate inputs stay in `workspace`, an existing folder of the caller's.
 
-    Raises UsageError before anything ran. An engine that fails without any mutant is recorded as such, and no mutant is run:
-    `Mutated.unsound` says why.
+    Raises UsageError before anything ran. What fails without any mutant is not mutated: every mutant of it would be
+    "killed". Where nothing is left the failures are what is recorded, and `Mutated.unsound` says so.
     """
-    (flow,) = request.model.flows
-    (case,) = look([request.model], request.limits, house)
-    task = Task.LOCAL if request.local else Task.VERIFY
-    sound = Job(case, flow, task, request.limits, reference=_reference(case, house))
-    unsound = _unsound(sound, request, house)
-    if unsound:
-        run = _run(request, (sound,), house)
-        return Mutated(carry_out(run, [], house), unsound=unsound)
-    names = _draw(_list(sound, request, workspace, house), request.most, request.seed)
-    jobs = {name: replace(sound, flow=_mutated(flow, name)) for name in names}
-    if request.only:
-        jobs = {name: job for name, job in jobs.items() if job.key == request.only}
-        if not jobs:
-            raise UsageError(f"no mutant of this model is called {request.only!r}; run without --only to see all")
-    summary = (replace(sound, task=Task.MUTATE),) if jobs else ()
-    run = _run(request, (*jobs.values(), *summary), house)
-    jobs = dict(zip(jobs, run.jobs, strict=False))
-    told = Mutated(Checked(run, (), judge_run(run, [], house)))
+    jobs = [_job(case, flow, request, house) for flow in request.flows for case in request.cases]
+    failed, judgement = _failing(jobs, request, house)
+    sound = [job for job in jobs if job.key not in failed]
+    if not sound:
+        run = _open(_run(request, jobs, _plain(request.policy), house), house)
+        return Mutated(carry_out(run, [], house), unsound=judgement.run.reason)
+    listed, unlisted = list_mutants(sound, request.sites, request.seed, workspace, house)
+    if not listed:
+        raise UsageError(f"{request.cases[0].model.source}: {next(iter(unlisted.values()))}")
+    untried = {**failed, **unlisted}
+    lanes = [_lane(flow, sound, listed, untried, request) for flow in request.flows]
+    mutants = [job for lane in lanes for job in lane.jobs.values()]
+    if request.only and not mutants:
+        raise UsageError(f"no mutant here is called {request.only!r}; run without --only to see all")
+    summaries = [lane.summary for lane in lanes] if mutants else []
+    run = _open(_run(request, [*mutants, *summaries], _policy(request), house), house)
+    scores: list[Score] = []
 
     def conclude(results: Sequence[Result]) -> Sequence[Result]:
-        nonlocal told
-        told = _sort(run, jobs, results, flow, workspace, house)
-        return [_summary(run.jobs[-1], told)] if jobs else []
+        scores.extend(_score(lane, run, results, workspace / str(place), house) for place, lane in enumerate(lanes))
+        return [summary(lane.summary, score) for lane, score in zip(lanes, scores, strict=True)] if mutants else []
 
     checked = carry_out(run, [], house, conclude=conclude)
-    return dataclasses.replace(told, checked=checked)
+    return Mutated(checked, tuple(scores))
 
 
-def with_goldens(model: ModelRequest, folders: Sequence[Path], workspace: Path) -> ModelRequest:
-    """The model with the samples of several golden sets as one, labels apart. Raises BadGolden."""
-    if len(folders) < 2:
-        return model
-    parts = [read_golden(folder) for folder in folders]
-    target = workspace / "golden"
-    write_golden(
-        target,
-        model=Model(parts[0].lock.model_name, str(model.path), parts[0].lock.model_digest),
-        inputs=[sample for part in parts for sample in part.inputs],
-        outputs=[sample for part in parts for sample in part.outputs],
-        seed=parts[0].lock.seed,
-        producer=parts[0].lock.producer,
-        producer_version=parts[0].lock.producer_version,
-        who=parts[0].lock.who,
-        why=" + ".join(str(folder) for folder in folders),
-        created_at=parts[0].lock.created_at,
-    )
-    return dataclasses.replace(
-        model, inputs=replace(model.inputs, golden=str(target)), contract=replace(model.contract, task=None)
-    )
+@dataclass(frozen=True)
+class _Lane:
+    """One flow: its mutants as jobs, the cases it was not tried on, and the job that sums up."""
+
+    flow: Flow
+    jobs: Mapping[Injected, Job]
+    untried: Mapping[str, str]
+    summary: Job
 
 
-def _reference(case: Case, house: House) -> str:
-    return "" if case.inputs.golden else str(oracle_folder(case, house.folder))
+def _lane(
+    flow: Flow, sound: Sequence[Job], listed: Mapping[str, list[Injected]], untried: Mapping[str, str], request: MutateRequest
+) -> _Lane:  # fmt: skip
+    own = {job.case.name: job for job in sound if job.flow == flow}
+    drawn = draw([one for job in own.values() for one in listed.get(job.key, ())], request.most, request.seed)
+    jobs = mutant_jobs(drawn, own)
+    if request.only:
+        jobs = {one: job for one, job in jobs.items() if job.key == request.only}
+    mine = {key.split("|")[0]: why for key, why in untried.items() if key.split("|")[1] == flow.name}
+    single = request.cases[0] if len(request.cases) == 1 else None
+    said_of = single if single and single.name == request.name else Case(request.name, Model(request.name, "", ""))
+    return _Lane(flow, jobs, {**request.unmade, **mine}, Job(said_of, flow, Task.MUTATE, request.limits))
 
 
-def _unsound(sound: Job, request: MutateRequest, house: House) -> str:
-    """Why the flow fails without any mutant; "" where it does not. Every mutant of an engine that fails is "killed"."""
-    missing = record_references([sound], house)
-    (result,) = missing or list(house.pool.launch(with_profiles([sound], house)))
-    judged = judge_run(_run(request, (sound,), house, record=False), [result], house)
-    return "" if judged.exit_code == 0 else judged.run.reason
+def _job(case: Case, flow: Flow, request: MutateRequest, house: House) -> Job:
+    reference = "" if case.inputs.golden else str(oracle_folder(case, house.folder))
+    return Job(case, flow, Task.LOCAL if request.local else Task.VERIFY, request.limits, reference=reference)
 
 
-def _list(sound: Job, request: MutateRequest, workspace: Path, house: House) -> list[str]:
-    target = workspace / "mutants.json"
-    inputs = replace(sound.case.inputs, seed=request.seed, samples=request.sites)
-    job = replace(sound, case=replace(sound.case, inputs=inputs), task=Task.MUTANTS, reference=str(target))
-    (result,) = house.pool.launch([job])
-    if result.outcome is not Outcome.OK:
-        raise UsageError(f"{sound.case.model.source}: no mutant can be made of it: {result.detail}")
-    return msgspec.json.decode(target.read_bytes(), type=list[str])
+def _failing(jobs: Sequence[Job], request: MutateRequest, house: House) -> tuple[dict[str, str], Judgement]:
+    """By job key, why it fails without any mutant."""
+    missing = record_references(jobs, house)
+    done = [*missing]
+    known = {result.job_key for result in missing}
+    for result in house.pool.launch(with_profiles([job for job in jobs if job.key not in known], house)):
+        done.append(result)
+        house.progress(len(done), len(jobs), result)
+    judged = judge_run(_run(request, jobs, _plain(request.policy), house), done, house)
+    bad = {one.job_key: one.reason for one in judged.verdicts if one.word is not Word.PASS}
+    return {job.key: f"fails without any mutant: {bad[job.key]}" for job in jobs if job.key in bad}, judged
 
 
-def _draw(names: Sequence[str], most: int, seed: int) -> list[str]:
-    """At most `most`, spread over the operators; which operators get one more is drawn by the seed."""
-    if not most or len(names) <= most:
-        return list(names)
-    import random
-
-    by_operator: dict[str, list[str]] = {}
-    for name in names:
-        by_operator.setdefault(name.partition("@")[0], []).append(name)
-    operators = sorted(by_operator)
-    random.Random(seed).shuffle(operators)
-    deep = max(map(len, by_operator.values()))
-    rounds = [by_operator[one][turn] for turn in range(deep) for one in operators if turn < len(by_operator[one])]
-    chosen = set(rounds[:most])
-    return [name for name in names if name in chosen]
-
-
-def _mutated(flow: Flow, name: str) -> Flow:
-    # A bar would end the flow's part of a job key.
-    shown = f"{flow.name}+{name}".replace("|", "¦")
-    return replace(flow, name=shown, transforms=(*flow.transforms, f"mutant:{name}"))
-
-
-def _run(request: MutateRequest, jobs: tuple[Job, ...], house: House, *, record: bool = True) -> Run:
+def _run(request: MutateRequest, jobs: Sequence[Job], policy: Policy, house: House) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
-    (flow,) = request.model.flows
-    mutants = len(jobs) > 1
-    run = Run(
+    return Run(
         id=run_id,
         started_at=now.isoformat(timespec="seconds"),
         command=request.command,
         jobs=tuple(replace(job, scratch=str(house.scratch(run_id))) for job in jobs),
-        policy=_policy(request.policy, jobs[0].case.name if jobs else "", flow) if mutants else _plain(request.policy),
+        policy=policy,
         machine=this_machine(),
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
         narrowed=True,
     )
-    if record:
-        house.store.open_run(run)
+
+
+def _open(run: Run, house: House) -> Run:
+    house.store.open_run(run)
     return run
 
 
@@ -209,12 +163,14 @@ def _plain(policy: Policy) -> Policy:
     return Policy(budget_max=policy.budget_max, fail_on=policy.fail_on)
 
 
-def _policy(policy: Policy, case: str, flow: Flow) -> Policy:
+def _policy(request: MutateRequest) -> Policy:
     """Of the user's policy what concerns mutants and tolerances; that a mutant is caught is what is hoped for."""
+    policy = request.policy
     return Policy(
         goals=tuple(goal for goal in policy.goals if home_task(goal.figure) == "mutate"),
         expectations=tuple(
-            Expectation(case, f"{flow.name}+*", outcome, "a mutant: the gate should see it", strict=False)
+            Expectation("*", f"{flow.name}+*", outcome, "a mutant: the gate should see it", strict=False)
+            for flow in request.flows
             for outcome in CAUGHT
         ),
         budget_max=policy.budget_max,
@@ -222,45 +178,19 @@ def _policy(policy: Policy, case: str, flow: Flow) -> Policy:
     )
 
 
-def _sort(
-    run: Run, jobs: Mapping[str, Job], results: Sequence[Result], flow: Flow, workspace: Path, house: House
-) -> Mutated:
+def _score(lane: _Lane, run: Run, results: Sequence[Result], folder: Path, house: House) -> Score:
     """Killed, survived, unbuilt: by the verdicts of the run's own policy."""
     by_key = {result.job_key: result for result in results}
-    judgement = judge_run(run, results, house)
-    words = {verdict.job_key: verdict.word for verdict in judgement.verdicts}
+    words = {verdict.job_key: verdict.word for verdict in judge_run(run, results, house).verdicts}
+    planned = {job.key: job for job in run.jobs}
     killed, unbuilt, passed = {}, {}, {}
-    for name, job in jobs.items():
-        result = by_key[job.key]
-        if words[job.key] in (Word.SKIP, Word.ERROR) or (result.stage in BUILDING and result.outcome is not Outcome.OK):
-            unbuilt[name] = result
-        elif words[job.key] in (Word.XFAIL, Word.FAIL):
-            killed[name] = result
+    for one, job in lane.jobs.items():
+        result, word = by_key[job.key], words[job.key]
+        if word in (Word.SKIP, Word.ERROR) or (result.stage in BUILDING and result.outcome is not Outcome.OK):
+            unbuilt[one] = result
+        elif word in (Word.XFAIL, Word.FAIL):
+            killed[one] = result
         else:
-            passed[name] = (job, result)
-    survivors = explain(passed, flow, workspace / "candidates", house) if passed else []
-    return Mutated(Checked(run, tuple(results), judgement), killed, tuple(survivors), unbuilt)
-
-
-def _summary(job: Job, told: Mutated) -> Result:
-    """The figures that a policy may limit, and every survivor with its reason in the log."""
-    kinds = Counter(one.kind for one in told.survivors)
-    figures = {
-        "mutation.killed": float(len(told.killed)),
-        "mutation.survived": float(len(told.survived)),
-        "mutation.equivalent": float(kinds["equivalent"]),
-        "mutation.unbuilt": float(len(told.unbuilt)),
-    }
-    if told.counted:
-        low, high = told.interval
-        figures |= {
-            "mutation.kill_rate": len(told.killed) / told.counted,
-            "mutation.kill_rate_low": low,
-            "mutation.kill_rate_high": high,
-        }
-    return replace(
-        blank_result(job, Outcome.OK if told.counted else Outcome.UNSUPPORTED),
-        task_metrics=figures,
-        detail="" if told.counted else "no mutant of this model was built that is not equivalent to it",
-        log="".join(f"survived {one.mutant}: {one.why}\n" for one in told.survivors),
-    )
+            passed[one] = (planned[job.key], result)
+    survivors = explain(passed, lane.flow, folder, house) if passed else {}
+    return Score(lane.flow, killed, survivors, unbuilt, lane.untried)

@@ -16,6 +16,7 @@ from assay.core.job import Job, Task
 from assay.core.result import Outcome, Result
 from assay.numerics.tolerance.statistics import NORM_LIMIT
 from assay.pipeline.house import House
+from assay.pipeline.mutants import Injected
 from assay.pipeline.profiles import with_profiles
 from assay.pipeline.reference import ORACLES
 
@@ -25,14 +26,13 @@ TRIED = 3
 
 @dataclass(frozen=True)
 class Survivor:
-    """One mutant that passed, and why, in one sentence.
+    """Why one mutant passed, in one sentence.
 
     `kind`: equivalent (bit for bit the same on everything tried: it does not count), unexercised (an input was found on
     which the same gate kills it), below_noise (nothing found goes beyond the tolerance), untold. `budget_used` is what its
     largest difference on the golden set spends of the tolerance. `killer` is the folder of a golden of one sample.
     """
 
-    mutant: str
     kind: str
     why: str
     budget_used: float = math.nan
@@ -50,17 +50,19 @@ class _Probed:
     failed: str = ""
 
 
-def explain(passed: Mapping[str, tuple[Job, Result]], sound: Flow, folder: Path, house: House) -> list[Survivor]:
-    """One for each mutant that passed, by its name. Candidate inputs are written below `folder`, which the caller removes."""
+def explain(
+    passed: Mapping[Injected, tuple[Job, Result]], sound: Flow, folder: Path, house: House
+) -> dict[Injected, Survivor]:
+    """One for each mutant that passed. Candidate inputs are written below `folder`, which the caller removes."""
     probed = _probe(passed, folder, house)
     open_ = {
         name: one for name, one in probed.items() if one.ranks and not _same(one.seen) and not _is_calibrated(sound)
     }
-    killers: dict[str, tuple[Path, str]] = {}
+    killers: dict[Injected, tuple[Path, str]] = {}
     for rank in range(TRIED):
         left = {name: one for name, one in open_.items() if name not in killers and rank < len(one.ranks)}
         killers.update(_judge(left, rank, sound, house))
-    return [_survivor(name, one, killers.get(name)) for name, one in probed.items()]
+    return {name: _survivor(one, killers.get(name)) for name, one in probed.items()}
 
 
 def _is_calibrated(flow: Flow) -> bool:
@@ -68,7 +70,7 @@ def _is_calibrated(flow: Flow) -> bool:
     return any(plugins.load("assay.transforms", one.partition(":")[0])().calibrated for one in flow.transforms)
 
 
-def _probe(passed: Mapping[str, tuple[Job, Result]], folder: Path, house: House) -> dict[str, _Probed]:
+def _probe(passed: Mapping[Injected, tuple[Job, Result]], folder: Path, house: House) -> dict[Injected, _Probed]:
     places = {name: folder / f"{place}" for place, name in enumerate(passed)}
     jobs = {
         name: replace(job, case=_with_golden(job, job.case.name), task=Task.PROBE, reference=str(places[name]))
@@ -96,7 +98,7 @@ def _with_golden(job: Job, name: str, golden: str = "") -> Case:
     return replace(job.case, name=name, inputs=inputs)
 
 
-def _judge(left: Mapping[str, _Probed], rank: int, sound: Flow, house: House) -> dict[str, tuple[Path, str]]:
+def _judge(left: Mapping[Injected, _Probed], rank: int, sound: Flow, house: House) -> dict[Injected, tuple[Path, str]]:
     """The candidates of this rank on which the gate kills the mutant and passes the sound engine."""
     folders = _references(left, rank, house)
     jobs: list[Job] = []
@@ -113,9 +115,9 @@ def _judge(left: Mapping[str, _Probed], rank: int, sound: Flow, house: House) ->
     return killers
 
 
-def _references(left: Mapping[str, _Probed], rank: int, house: House) -> dict[str, Path]:
+def _references(left: Mapping[Injected, _Probed], rank: int, house: House) -> dict[Injected, Path]:
     """The candidates with the oracle's answers instead of those of the engine under test, where there is an oracle."""
-    folders: dict[str, Path] = {}
+    folders: dict[Injected, Path] = {}
     for oracle in ORACLES["onnx"]:
         jobs = {
             name: _record(one, f"{one.job.case.name}#{place}", rank, oracle)
@@ -147,26 +149,29 @@ def _same(seen: Mapping[str, float]) -> bool:
     return bool(seen.get("golden_equal") and seen.get("found_equal"))
 
 
-def _survivor(name: str, one: _Probed, killer: tuple[Path, str] | None) -> Survivor:
+def _survivor(one: _Probed, killer: tuple[Path, str] | None) -> Survivor:
     used = _largest(one.passed, "budget_used")
     if one.failed:
-        return Survivor(name, "untold", f"the search for a reason failed ({one.failed})", used)
+        return Survivor("untold", f"the search for a reason failed ({one.failed})", used)
     if _same(one.seen):
-        why = (
-            f"equivalent: bit for bit the same outputs on the golden samples and {int(one.seen['tried'])} inputs in all"
-        )
-        return Survivor(name, "equivalent", why, used)
+        why = f"equivalent: bit for bit the same outputs on the samples of the case and {int(one.seen['tried'])} inputs in all"
+        return Survivor("equivalent", why, used)
     if killer is not None:
         here = _on_golden(one, used)
-        return Survivor(name, "unexercised", f"{here}; {killer[1]} kills it", used, killer[0])
+        return Survivor("unexercised", f"{here}; {killer[1]} kills it", used, killer[0])
     largest = max(one.seen["golden_effect"], one.seen["found_effect"])
     if not one.ranks and one.seen.get("golden_equal"):
-        return Survivor(name, "untold", "the golden samples do not show it, and no input was found that does", used)
+        return Survivor("untold", "the golden samples do not show it, and no input was found that does", used)
+    bound = "below the noise" if _derived(one.passed) else "within the tolerance"
     why = (
-        f"below the noise: {_on_golden(one, used)}, and no input was found on which it goes beyond the tolerance "
+        f"{bound}: {_on_golden(one, used)}, and no input was found on which it goes beyond the tolerance "
         f"(the largest effect of {int(one.seen['tried'])} inputs is {largest:.2g} of the output's norm)"
     )
-    return Survivor(name, "below_noise", why, used)
+    return Survivor("below_noise", why, used)
+
+
+def _derived(passed: Result) -> bool:
+    return any("budget_norm" in compared.metrics for compared in passed.comparisons)
 
 
 def _on_golden(one: _Probed, used: float) -> str:

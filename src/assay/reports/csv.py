@@ -1,4 +1,4 @@
-"""One line per job for a spreadsheet, at full precision."""
+"""One line per job for a spreadsheet, at full precision; of a summary of mutants one for each operator besides."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement
+from assay.reports.kill_rates import KillRate, kill_rates
 from assay.reports.plain import one_line
 from assay.reports.rows import Entry, entries, figures
 
@@ -29,7 +30,15 @@ COLUMNS = (
     "peak_memory_bytes",
     "artifact_bytes",
     "seconds",
+    "mutants_of",
+    "mutants_killed",
+    "mutants_survived",
+    "kill_rate",
+    "kill_rate_low",
+    "kill_rate_high",
 )
+RATES = 6
+"""Of the columns, those at the end about mutants."""
 
 
 class Csv:
@@ -44,8 +53,18 @@ class Csv:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(COLUMNS)
         for entry in entries(run, results, judgement):
-            writer.writerow(_cells(run, entry))
+            cells = _cells(run, entry)
+            rates = kill_rates([entry.result] if entry.result else [])
+            writer.writerows([*cells, *_rate(one)] for one in rates)
+            if not rates:
+                writer.writerow([*cells, *[""] * RATES])
         return out.getvalue()
+
+
+def _rate(one: KillRate) -> list[str]:
+    """`mutants_of` is `mutation operator drop-bias`, `operator of the model Conv`, or empty for all."""
+    figures = (one.rate, one.low, one.high)
+    return [guarded(f"{one.group} {one.name}".strip()), str(one.killed), str(one.survived), *map(_figure, figures)]
 
 
 def _cells(run: Run, entry: Entry) -> list[str]:

@@ -9,6 +9,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement
 from assay.reports import figures_text as text
+from assay.reports.kill_rates import ALL, GROUPS, HEADER, HIT, KillRate, kill_rates, texts
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, Row, counts, headline, run_verdicts
 
@@ -42,7 +43,26 @@ def head(run: Run, results: Sequence[Result], judgement: Judgement, found: Seque
         "goals": [_goal(goal) for goal in run.policy.goals],
         "expectations": _expectations(run.policy),
         "demands": _demands(run.policy),
+        "kill_rates": _kill_rates(results),
     }
+
+
+def _kill_rates(results: Sequence[Result]) -> list[dict[str, object]]:
+    """A table over all, and one for each group, every operator in it; none where no mutants were injected."""
+    found = kill_rates(results)
+    return [
+        {
+            "header": (group or "all mutants", *HEADER, "equivalent", "not built"),
+            "rows": [_rate(one) for one in found if one.group == group],
+            "open": group != HIT,
+        }
+        for group in ((ALL, *GROUPS) if found else ())
+    ]
+
+
+def _rate(one: KillRate) -> list[str]:
+    counts = (str(one.equivalent or ""), str(one.unbuilt or ""))
+    return [one_line(one.name or one.case), *texts(one), one_line(one.flow), *counts]
 
 
 def _provenance(run: Run) -> Pairs:

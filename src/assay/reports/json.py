@@ -12,13 +12,15 @@ from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement
+from assay.reports.kill_rates import kill_rates
 from assay.reports.rows import entries
 
 SCHEMA = "assay-report/1"
 
 
 class Json:
-    """Keys: `schema`, `verdict` (word, reason, exit_code), `run`, `jobs` (key, word, reason, repro, verdicts, result).
+    """Keys: `schema`, `verdict` (word, reason, exit_code), `run`, `jobs` (key, word, reason, repro, verdicts, result),
+    `kill_rates` (of mutants, a row for each flow and operator; empty where none were injected).
 
     JSON has no word for what is not finite: those figures are the strings "NaN", "Infinity" and "-Infinity".
     """
@@ -52,6 +54,7 @@ class Json:
                 }
                 for entry in known
             ],
+            "kill_rates": kill_rates(results),
         }
         return json.dumps(_finite(msgspec.to_builtins(document)), indent=1, allow_nan=False) + "\n"
 

@@ -10,6 +10,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement, Word
 from assay.reports import figures_text as text
+from assay.reports.kill_rates import GROUPS, kill_rates, table
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, counts, headline, rows, run_verdicts
 
@@ -37,7 +38,7 @@ class Markdown:
         lines = [f"## Assay: {word}", "", escaped(reason), ""]
         lines += [f"Exit {judgement.exit_code} = {meaning}."]
         lines += [f"- **{v.word.value}**: {escaped(v.reason)}" for v in run_verdicts(run, results, judgement)]
-        lines += ["", *_table(found), *_failures(run, found), *_about(run, len(results))]
+        lines += ["", *_table(found), *_kill_rates(results), *_failures(run, found), *_about(run, len(results))]
         return "\n".join(lines) + "\n"
 
 
@@ -65,6 +66,19 @@ def _table(found: Sequence[Row]) -> list[str]:
     if len(shown) < len(found):
         lines += ["", f"{len(found) - len(shown)} more rows are not shown; none is graver than these."]
     return [*lines, ""]
+
+
+def _kill_rates(results: Sequence[Result]) -> list[str]:
+    """A table for each group; nothing where no mutants were injected."""
+    lines: list[str] = []
+    for group in GROUPS:
+        header, rows, closing = table(kill_rates(results), group)
+        if rows:
+            lines += [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+            lines += [f"| {' | '.join(escaped(cell, 120) for cell in row)} |" for row in rows[:ROWS_SHOWN]]
+            lines.append("")
+        lines += [closing, ""] if closing else []
+    return lines
 
 
 def _cells(row: Row) -> list[str]:

@@ -12,6 +12,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement, Word
 from assay.reports import figures_text as text
+from assay.reports.kill_rates import kill_rates, shown
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, headline, rows, run_verdicts
 from assay.reports.sweep import OPERATORS, columns, latencies, operators, sweep
@@ -61,6 +62,8 @@ class Terminal:
                 if entry.word not in QUIET:
                     _failure(console, run, entry)
         _duels(console, found)
+        for line in shown(kill_rates(results)):
+            console.print(line, soft_wrap=True)
         _end(console, run, found, judgement, len(results))
         written = console.file
         assert isinstance(written, io.StringIO)

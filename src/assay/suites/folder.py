@@ -15,6 +15,8 @@ from assay.errors import HarnessError, UsageError
 from assay.suites.cache import cache_folder, read_index
 
 INDEX = "index.msgpack"
+VERSION = 2
+"""Of what is made of the same files."""
 
 
 class Folder:
@@ -51,7 +53,7 @@ class Folder:
     def _state(self) -> str:
         files = sorted(path for path in self._path.rglob("*") if path.is_file())
         told = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-        return value_digest((self.name, told))[:32]
+        return value_digest((VERSION, self.name, told))[:32]
 
 
 def _make(path: Path, name: str, index: Path) -> None:

@@ -37,8 +37,10 @@ def _case(path: Path, paths: Sequence[Path], root: Path, suite: str, cache: Path
     name = f"{suite}/{place.replace('|', '_')}"
     try:
         model = open_model(path)
-        golden, samples = _golden(path, model, cache / "goldens" / model.digest[:32] / place.replace("/", "-"))
-        contract = _contract(path, published=bool(golden))
+        golden, samples, published = _golden(
+            path, model, cache / "goldens" / model.digest[:32] / place.replace("/", "-")
+        )
+        contract = _contract(path, published=published)
     except (AssayError, OSError, ValueError, KeyError) as error:
         # The digest is empty: `Folder.make` tells the reason instead of a case.
         return Case(name, Model(" ".join(str(error).split())[:500], str(path), ""))
@@ -55,20 +57,21 @@ def _contract(path: Path, *, published: bool) -> Contract:
     return Contract(tolerances={"*": tolerance}, published=True)
 
 
-def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int]:
-    """The folder of its data and how many samples they are; None where the model has no data at all."""
+def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int, bool]:
+    """The folder of its data, how many samples they are, and whether they were published with the model; None where the
+    model has no data at all. Goldens of our own are judged like any: by the arithmetic of the model."""
     for own in (path.parent, path.parent / "golden", path.with_suffix("")):
         if (own / "golden.lock").exists():
-            return own, read_lock(own).samples
+            return own, read_lock(own).samples, False
     sets = sorted(path.parent.glob("test_data_set_*"), key=set_number)
     if not sets:
-        return None, 0
+        return None, 0, False
     inputs, outputs = data_sets(path, sets)
     write_golden(
         folder, model=model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set", producer_version="",
         who="published", why="published with the model", created_at="", allow_nan=True,
     )  # fmt: skip
-    return folder, len(sets)
+    return folder, len(sets), True
 
 
 def data_sets(model: Path, sets: Sequence[Path]) -> tuple[Sequence[Sample], Sequence[Sample]]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # `assay --help` must not wait for numpy
     from assay.ports import Progress
 
 DEFAULT_HISTORY = ".assay"
+SUITE_TIMEOUT_S = 60.0
+"""For one case of a suite, unless --timeout says otherwise."""
 
 History = Annotated[
     str,

@@ -1,0 +1,94 @@
+"""The options of `assay check`, `assay run` and `assay mutate`: each declared once, with its help; the commands give defaults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Texts = list[str] | None
+
+Flows = Annotated[Texts, typer.Option("--flow", help="A flow, for example onnxruntime or openvino-f32. Repeatable.")]
+BackendOptions = Annotated[
+    Texts, typer.Option("--option", metavar="NAME=VALUE", help="Option of the backend. Repeatable.")
+]
+Transforms = Annotated[
+    Texts,
+    typer.Option(
+        "--transform",
+        metavar="NAME[:ARGUMENT]",
+        help="Transform before lowering, after the flow's own. Repeatable.",
+    ),
+]
+Policy = Annotated[Path | None, typer.Option("--policy", help="Limits and expectations, a TOML file.")]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="The file that lists models, flows and limits [assay.toml].")
+]
+Require = Annotated[
+    Texts, typer.Option("--require", metavar="LIMIT", help='For example "precision.float16 >= 0.8". Repeatable.')
+]
+Dims = Annotated[
+    Texts,
+    typer.Option("--dim", metavar="NAME=LEAST:USUAL:LARGEST", help="Sizes of a symbolic dimension. Repeatable."),
+]
+
+Golden = Annotated[
+    Path | None, typer.Option("--golden", help="Golden folder of the model. Without it: the float64 reference.")
+]
+Calibration = Annotated[
+    int,
+    typer.Option(
+        "--calibration",
+        min=0,
+        help="Golden samples kept for calibration and not judged. 0: a quarter, 128 at most.",
+    ),
+]
+Fill = Annotated[
+    str,
+    typer.Option(
+        "--inputs",
+        metavar="FILL",
+        help="normal, or exact: small whole numbers, where there is no golden [normal].",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Of the inputs, where there is no golden.")]
+Samples = Annotated[int, typer.Option("--samples", min=1, help="How many, where there is no golden.")]
+Batch = Annotated[int, typer.Option("--batch", min=1, help="Their batch size, where there is no golden.")]
+Filters = Annotated[Texts, typer.Option("--filter", metavar="GLOB", help="Cases by name: 'conv2d*'. Repeatable.")]
+Shard = Annotated[str, typer.Option("--shard", metavar="I/N", help="One of N shares of the cases, by digest.")]
+
+Rtol = Annotated[float | None, typer.Option("--rtol", help="Relative tolerance for all outputs.")]
+Atol = Annotated[float | None, typer.Option("--atol", help="Absolute tolerance for all outputs.")]
+ToleranceKind = Annotated[
+    str,
+    typer.Option(
+        "--tolerance",
+        metavar="KIND",
+        help="derived, default, torch, onnx or fixed:RTOL,ATOL, where none is given [derived].",
+    ),
+]
+Answers = Annotated[
+    str,
+    typer.Option("--answers", metavar="KIND", help="What the outputs mean: classification, detection or segmentation."),
+]
+
+MeasureSeconds = Annotated[
+    float | None, typer.Option("--measure-seconds", min=0.01, help="Of sampling, per flow and batch size [0.5].")
+]
+MeasureBatches = Annotated[
+    list[int] | None, typer.Option("--measure-batch", min=1, help="Batch size to measure. Repeatable.")
+]
+Threads = Annotated[int | None, typer.Option("--threads", min=1, help="Threads of the engine while measuring [1].")]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", min=0.1, help="Seconds per job, importing the backend apart [300; of a suite 60]."),
+]
+Memory = Annotated[
+    str, typer.Option("--memory", metavar="SIZE", help="Resident memory per job, for example 4GB [no limit].")
+]
+Workers = Annotated[int, typer.Option("--jobs", min=0, help="Workers that verify at once. 0: one per core.")]
+Against = Annotated[str, typer.Option("--against", metavar="RUN", help="The run that degradation limits compare with.")]
+Only = Annotated[
+    str, typer.Option("--only", metavar="JOB", help="One job of the run, CASE|FLOW|TASK: what repro lines use.")
+]
