@@ -137,6 +137,7 @@ def _check_refused(answer: subprocess.CompletedProcess[str], words: str) -> None
         (["--against", "nothing"], "no run"),
         (["--policy", "nowhere.toml"], "nowhere.toml"),
         (["--answers", "poetry", "--task", "verify"], "poetry"),
+        (["--require", "foo.max_abs <= 1"], "no output is called 'foo' (there is y)"),
     ],
 )
 def test_a_wrong_word_is_answered_before_anything_runs(arguments: list[str], words: str, linear: Path) -> None:

@@ -62,6 +62,7 @@ def model(**changes: Any) -> Model:
 
 
 NAN = "{g}: output 'y' holds NaN in sample 1 at index [0, 1]; repair what produced it and run assay golden update"
+NAN_GIVEN = "{g}: input 'x' holds NaN in sample 0 at index [0, 0]; give inputs without it and run assay golden update"
 SIZED = "{g}/outputs.safetensors has 95 bytes, golden.lock says 96; restore it or run assay golden update"
 CASES: dict[str, tuple[Callable[[Path], object], Model, str]] = {
     "missing": (
@@ -150,6 +151,7 @@ CASES: dict[str, tuple[Callable[[Path], object], Model, str]] = {
         "{g} has an unused input 'x', which model net lacks; run assay golden update",
     ),
     "nan": (written(outputs=with_nan(np.float32)), MODEL, NAN),
+    "nan in an input": (written(inputs=[{"x": np.full((1, 4), np.nan, np.float32)}] * 3), MODEL, NAN_GIVEN),
     "nan in bfloat16": (
         written(outputs=with_nan(ml_dtypes.bfloat16)),
         model(outputs=(TensorSpec("y", "bfloat16", (1, 2)),)),
@@ -203,6 +205,10 @@ WRITES: dict[str, tuple[dict[str, Any], str]] = {
         "give arrays of numbers or text",
     ),
     "nan": ({"outputs": with_nan(np.float32), "allow_nan": False}, NAN),
+    "nan in an input": (
+        {"inputs": [{"x": np.full((1, 4), np.nan, np.float32)}] * 3, "allow_nan": False},
+        NAN_GIVEN,
+    ),
 }
 
 

@@ -105,11 +105,14 @@ def _text(shape: Iterable[int | str]) -> str:
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
-def nan_problems(folder: Path, outputs: Sequence[Sample]) -> Iterator[str]:
-    """The first NaN of every output: nothing can be proved against it."""
-    names = list(outputs[0]) if outputs else []
+_REPAIR = {"input": "give inputs without it", "output": "repair what produced it"}
+
+
+def nan_problems(folder: Path, role: str, samples: Sequence[Sample]) -> Iterator[str]:
+    """The first NaN of every input or output: nothing can be proved with it."""
+    names = list(samples[0]) if samples else []
     for name in names:
-        for number, sample in enumerate(outputs):
+        for number, sample in enumerate(samples):
             array = sample[name]
             if not holds_nan(array):
                 continue
@@ -117,7 +120,7 @@ def nan_problems(folder: Path, outputs: Sequence[Sample]) -> Iterator[str]:
             if found.any():
                 index = np.unravel_index(int(np.argmax(found)), array.shape)
                 yield (
-                    f"{folder}: output {name!r} holds NaN in sample {number} at index {_text(int(i) for i in index)}; "
-                    "repair what produced it and run assay golden update"
+                    f"{folder}: {role} {name!r} holds NaN in sample {number} at index {_text(int(i) for i in index)}; "
+                    f"{_REPAIR[role]} and run assay golden update"
                 )
                 break

@@ -66,14 +66,15 @@ def read_golden(
     """The samples, after everything about them was checked. Raises `BadGolden` with the first problem as one sentence.
 
     With `model_digest` the golden must be for that model; with `model` it must also fit its signature; unless
-    `allow_nan`, no output may hold NaN.
+    `allow_nan`, no input and no output may hold NaN.
     """
     lock = read_lock(folder)
     digest = model_digest if model_digest is not None else model.digest if model is not None else None
     for problem in chain(file_problems(folder, lock), _model_problems(folder, lock, model, digest)):
         raise BadGolden(problem)
     golden = _load(folder, lock)
-    _refuse_nan(folder, golden.outputs, allow_nan)
+    if not allow_nan:
+        _refuse_nan(folder, golden.inputs, golden.outputs)
     return golden
 
 
@@ -91,7 +92,9 @@ def verify_golden(folder: Path, model: Model | None = None) -> list[str]:
     ]
     if not broken:
         try:
-            problems += nan_problems(folder, _load(folder, lock).outputs)
+            golden = _load(folder, lock)
+            problems += nan_problems(folder, "input", golden.inputs)
+            problems += nan_problems(folder, "output", golden.outputs)
         except BadGolden as error:
             problems.append(str(error))
     return problems
@@ -119,7 +122,8 @@ def write_golden(
     `BadGolden` for samples that make no golden, before anything changes, and `NotWritable`.
     """
     contents = _contents(inputs, outputs, labels or {})
-    _refuse_nan(folder, outputs, allow_nan)
+    if not allow_nan:
+        _refuse_nan(folder, inputs, outputs)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = tuple(_stage(folder, role, tensors) for role, tensors in contents.items())
@@ -146,10 +150,9 @@ def write_golden(
     return lock
 
 
-def _refuse_nan(folder: Path, outputs: Sequence[Sample], allow_nan: bool) -> None:
-    if not allow_nan:
-        for problem in nan_problems(folder, outputs):
-            raise BadGolden(problem)
+def _refuse_nan(folder: Path, inputs: Sequence[Sample], outputs: Sequence[Sample]) -> None:
+    for problem in chain(nan_problems(folder, "input", inputs), nan_problems(folder, "output", outputs)):
+        raise BadGolden(problem)
 
 
 def _lock_text(lock: GoldenLock) -> bytes:

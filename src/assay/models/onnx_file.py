@@ -12,6 +12,7 @@ from assay.errors import BadModel
 from assay.models.external_data import external_files
 from assay.models.files import check_model_file, file_digest
 from assay.models.onnx_graph import graph_problems
+from assay.models.onnx_shapes import shape_problems
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TypeProto, ValueInfoProto
@@ -24,8 +25,8 @@ def open_model(path: Path) -> Model:
 
     Raises `BadModel` with one sentence (what, where, what to do) for a file that no backend could be asked about: not
     ONNX, newer than the installed `onnx` package knows, broken or escaping external data, values undefined, defined
-    twice or out of order, or refused by `onnx.checker`. An IR or opset that only a backend lacks is that backend's
-    outcome, and operators of foreign domains are taken as they are.
+    twice or out of order, refused by `onnx.checker`, or outputs of other shapes than it declares. An IR or opset that
+    only a backend lacks is that backend's outcome, and operators of foreign domains are taken as they are.
     """
     proto = _parse(path)
     _check_versions(proto, path)
@@ -35,6 +36,8 @@ def open_model(path: Path) -> Model:
     for problem in graph_problems(proto.graph):
         raise BadModel(f"{path} {problem}")
     _check_with_onnx(proto, path)
+    for problem in shape_problems(proto):
+        raise BadModel(f"{path} {problem}")
     return _described(proto, path, files)
 
 
@@ -117,8 +120,10 @@ def _check_with_onnx(proto: ModelProto, path: Path) -> None:
     """`onnx.checker` by path: by value it would copy the model and miss external data."""
     from onnx import checker
 
+    from assay.numerics.oracle.spelling import respell
+
     try:
-        if _all_shaped((*proto.graph.input, *proto.graph.output)):
+        if not respell(proto) and _all_shaped((*proto.graph.input, *proto.graph.output)):
             checker.check_model(str(path))
         else:
             _check_nodes(proto, proto.graph.node)

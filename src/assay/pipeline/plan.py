@@ -21,6 +21,7 @@ from assay.models.seeded import check_drawable
 from assay.models.sources import check_source, source_name
 from assay.pipeline.baselines import rival_of
 from assay.pipeline.dimensions import check_dims
+from assay.pipeline.goals import check_goals
 from assay.pipeline.house import House
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
@@ -47,6 +48,7 @@ def plan(request: Request, house: House) -> Run:
         _check_outputs(case)
         if not case.inputs.golden:
             check_drawable(case.model)
+    check_goals(request.policy.goals, cases)
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     jobs = tuple(
