@@ -24,6 +24,7 @@ from assay.numerics.oracle.former import FORMER_OPERATORS
 from assay.numerics.oracle.kernels import KERNELS
 from assay.numerics.oracle.probe import SILENT, Call, Values, current
 from assay.numerics.oracle.regions import REGION_OPERATORS
+from assay.numerics.oracle.spelling import respell
 from assay.numerics.oracle.widen import widen
 from assay.ports import Tensor, Tensors
 
@@ -43,6 +44,8 @@ class Evaluator(ReferenceEvaluator):
     """The one floating type of every value: "float64", "float32", or "" for the model's own types."""
 
     def __init__(self, proto: Any, *, new_ops: list[type[OpRun]] | None = None, **arguments: Any) -> None:
+        if isinstance(proto, onnx.ModelProto):
+            respell(proto)
         operators = list(new_ops or ()) + FAST_OPERATORS + CONTROL_OPERATORS + REGION_OPERATORS + FORMER_OPERATORS
         operators += _ONE_TYPE_OPERATORS if self.computes_in else _OWN_TYPE_OPERATORS
         super().__init__(proto, new_ops=operators, **arguments)
@@ -215,6 +218,7 @@ class WideEvaluator(Evaluator):
     def __init__(self, proto: Any, *, weights: Tensors | None = None, **arguments: Any) -> None:
         """`weights` are initializers that were taken out of the model, in whatever type."""
         if isinstance(proto, onnx.ModelProto):
+            respell(proto)
             proto = expanded(proto)
         for node in getattr(getattr(proto, "graph", proto), "node", ()):
             if node.op_type in _NARROW_INSIDE:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.zoo.compliance.finding import Area, Finding
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 _AREAS = (
     (re.compile(r"[Uu]nrecognized attribute|[Rr]equired attribute|[Aa]ttribute '"), Area.ATTRIBUTE),
@@ -21,22 +26,24 @@ _TAG = re.compile(r"\[\w+Error\]")
 _LONGEST = 600
 
 
-def check_with_onnx(path: Path) -> Iterator[Finding]:
-    """By path: external data are followed, and large models are not copied. It stops at the first thing it sees."""
+def check_with_onnx(path: Path, respelled: ModelProto | None) -> Iterator[Finding]:
+    """By path: external data are followed, and large models are not copied. It stops at the first thing it sees. A model
+    that had to be respelled is given as it is now, and its external data are found from its folder."""
     from onnx import checker
 
     try:
-        checker.check_model(str(path))
+        with contextlib.chdir(path.parent):
+            checker.check_model(respelled if respelled is not None else str(path.absolute()))
     except checker.ValidationError as error:
         yield placed(str(error), path)
 
 
-def full_check(path: Path) -> Iterator[Finding]:
+def full_check(path: Path, respelled: ModelProto | None) -> Iterator[Finding]:
     """The checker together with its own strict inference."""
     from onnx import checker, shape_inference
 
     try:
-        checker.check_model(str(path), full_check=True)
+        checker.check_model(respelled if respelled is not None else str(path), full_check=True)
     except checker.ValidationError as error:
         yield placed(str(error), path)
     except shape_inference.InferenceError as error:

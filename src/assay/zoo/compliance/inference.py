@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.zoo.compliance.checker import inference_findings
+from assay.zoo.compliance.defaults import tell_defaults
 from assay.zoo.compliance.element import bits_of, element_name
 from assay.zoo.compliance.finding import Area, Finding, shown
 from assay.zoo.compliance.nodes import schema_of
@@ -42,11 +43,13 @@ def slim(model: ModelProto, folder: Path) -> ModelProto:
 
 
 def expanded(model: ModelProto, folder: Path) -> ModelProto:
-    """A `slim` copy with all calls of local functions expanded."""
+    """A `slim` copy with all calls of local functions expanded, and defaults told where onnx forgets them."""
     from onnx import inliner
 
     small = slim(model, folder)
-    return inliner.inline_local_functions(small) if small.functions else small
+    whole = inliner.inline_local_functions(small) if small.functions else small
+    tell_defaults(whole)
+    return whole
 
 
 def infer(model: ModelProto, *, propagate: bool) -> Inferred:

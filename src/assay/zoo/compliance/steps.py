@@ -11,6 +11,7 @@ from assay.zoo.compliance.allocation import check_allocation
 from assay.zoo.compliance.attributes import check_attributes
 from assay.zoo.compliance.checker import check_with_onnx, full_check
 from assay.zoo.compliance.constants import Known, known_in
+from assay.zoo.compliance.defaults import tell_defaults
 from assay.zoo.compliance.execution import check_execution
 from assay.zoo.compliance.external import check_external
 from assay.zoo.compliance.finding import Area, Finding
@@ -49,6 +50,7 @@ class Desk:
     request: Request
     findings: list[Finding] = field(default_factory=list)
     model: ModelProto | None = None
+    respelled: bool = False
     everything: list[Scope] = field(default_factory=list)
     expanded: ModelProto | None = None
     inferred: ModelProto | None = None
@@ -81,9 +83,12 @@ Step = Callable[[Desk], Iterator[Finding]]
 
 
 def parsing(desk: Desk) -> Iterator[Finding]:
+    from assay.numerics.oracle.spelling import respell
+
     model, findings = parse(desk.path)
     yield from findings
     if model is not None:
+        desk.respelled = respell(model)
         desk.model, desk.everything = model, scopes(model)
 
 
@@ -110,7 +115,9 @@ def checker(desk: Desk) -> Iterator[Finding]:
     """What the lint has told already is not told again in other words: the checker stops at its first error."""
     if desk.model is not None and desk.sound():
         told = {one.area for one in desk.failures}
-        yield from (one for one in check_with_onnx(desk.path) if one.area not in told)
+        yield from (
+            one for one in check_with_onnx(desk.path, desk.model if desk.respelled else None) if one.area not in told
+        )
 
 
 def bounds(desk: Desk) -> Iterator[Finding]:
@@ -143,7 +150,9 @@ def full(desk: Desk) -> Iterator[Finding]:
 
     external = any(one.tensor.data_location == TensorProto.EXTERNAL for one in tensors_of(desk.everything))
     if desk.inferred is not None and not desk.failures and not external and desk.path.stat().st_size <= _LARGEST_FULL:
-        yield from full_check(desk.path)
+        assert desk.model is not None
+        changed = tell_defaults(desk.model) or desk.respelled
+        yield from full_check(desk.path, desk.model if changed else None)
 
 
 def execution(desk: Desk) -> Iterator[Finding]:
