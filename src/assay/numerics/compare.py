@@ -56,9 +56,15 @@ def compare_outputs(
             shape, size = pairs[0][0].shape, sum(one.size for one, _ in pairs)
             comparison = Comparison(name, dtype, shape, len(pairs), size)
         if contract.published:
-            # Nothing was asked of an empty output beyond its type and shape, and these agree.
-            metrics = comparison.metrics if comparison.elements else {"budget_used": 0.0}
-            comparison = msgspec.structs.replace(comparison, degenerate="", metrics=metrics)
+            comparison = msgspec.structs.replace(comparison, degenerate="")
         findings += comparison.findings
         comparisons.append(msgspec.structs.replace(comparison, findings=known + comparison.findings))
+    if contract.published or any(one.elements for one in comparisons):
+        comparisons = [one if one.elements or one.findings else _empty(one) for one in comparisons]
     return tuple(comparisons), tuple(findings)
+
+
+def _empty(comparison: Comparison) -> Comparison:
+    """Nothing is asked of an output without elements beyond its type and shape, which were compared. Where all are empty
+    nothing was asked at all, and that is mistrusted."""
+    return msgspec.structs.replace(comparison, degenerate="", metrics={**comparison.metrics, "budget_used": 0.0})

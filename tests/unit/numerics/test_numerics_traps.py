@@ -69,7 +69,18 @@ def test_a_float64_oracle_may_judge_a_declared_float32():
     assert kinds([{"o": oracle}], [{"o": oracle}], expected_dtypes={"o": "float32"}) == {"dtype"}
 
 
-def test_empty_tensors_are_never_trusted():
+def test_an_empty_output_beside_others_is_compared_by_type_and_shape():
+    full, empty = noise(4, 3), noise(0, 3)
+    comparisons, findings = compare_outputs([{"e": empty, "o": full}], [{"e": empty, "o": full}], LOOSE)
+    assert findings == ()
+    assert [one.degenerate for one in comparisons] == ["", ""]
+    assert comparisons[0].metrics["budget_used"] == 0.0
+    for wrong in (noise(0, 2), noise(1, 3), empty.astype(np.float64)):
+        _, findings = compare_outputs([{"e": wrong, "o": full}], [{"e": empty, "o": full}], LOOSE)
+        assert [finding.output for finding in findings] == ["e"]
+
+
+def test_a_model_of_which_every_output_is_empty_is_mistrusted():
     comparisons, findings = compare_outputs([{"o": noise(0, 3)}], [{"o": noise(0, 3)}], LOOSE)
     assert findings == ()
     assert "empty" in comparisons[0].degenerate

@@ -7,6 +7,7 @@ in it and accumulates in float32, as tensor units and CPU kernels do; tf32 only 
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.errors import UsageError
@@ -27,7 +28,8 @@ _SINGLE = UNIT_ROUNDOFF["float32"]
 class Arithmetic(msgspec.Struct, frozen=True):
     """Unit roundoffs of storage between operators, of what enters a product (0: unrounded), of accumulation and of stored
     weights (0: as stored). `absolute` counts units of accumulation; `winograd`: 3x3 convolutions may be computed so;
-    `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation)."""
+    `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation).
+    `mixed`: what the model declares in double is computed in double, the rest as told here."""
 
     storage: float
     multiply: float
@@ -36,6 +38,17 @@ class Arithmetic(msgspec.Struct, frozen=True):
     absolute: float = _ABSOLUTE_U
     winograd: bool = False
     steps: float = 2.0**-10
+    mixed: bool = False
+
+    def of(self, dtype: str) -> Arithmetic:
+        """The arithmetic of a value that the model declares in this type: a coarser one than the flow's is stored as
+        declared, and a finer one is computed as declared where the model is mixed."""
+        declared = UNIT_ROUNDOFF.get(dtype, 0.0)
+        if declared > self.storage:
+            return replace(self, storage=declared)
+        if self.mixed and dtype == "float64":
+            return replace(self, storage=declared, accumulate=declared, weights=declared)
+        return self
 
 
 def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmetic:

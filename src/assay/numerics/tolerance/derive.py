@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.core.dtype import UNIT_ROUNDOFF, is_floating
+from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
@@ -52,10 +52,11 @@ def derive_model(
     """The same of a loaded model, which is left as it is."""
     whole = expanded(proto)
     graph = study(whole)
-    # float32 is what a flow promises that promises nothing: a model written in double is asked for double then.
-    if precision == "float32" and graph.is_double and "double-in-float32" not in allowances:
-        precision = "float64"
-    deriving = Deriving(whole, arithmetic_of(precision, allowances), seed, graph)
+    # float32 is what a flow promises that promises nothing: what a model declares in double is asked for in double then.
+    plain = precision == "float32" and "double-in-float32" not in allowances
+    precision = "float64" if plain and graph.is_double else precision
+    arithmetic = msgspec.structs.replace(arithmetic_of(precision, allowances), mixed=plain and graph.is_mixed)
+    deriving = Deriving(whole, arithmetic, seed, graph)
     samples = deriving.samples(inputs)
     profile = deriving.profile(samples, precision)
     begin = time.perf_counter()
@@ -199,7 +200,7 @@ class Deriving:
 
     def _output(self, name: str, samples: Sequence[Sample]) -> OutputNoise:
         dtype = self.graph.types.get(name, "")
-        storage = max(self.arithmetic.storage, UNIT_ROUNDOFF.get(dtype, 0.0))
+        storage = self.arithmetic.of(dtype).storage
         blank = OutputNoise(name, dtype, "none", storage=storage)
         kinds = {one.values[name].dtype.kind for one in samples}
         unstable = next((one.unstable[name] for one in samples if name in one.unstable), "")

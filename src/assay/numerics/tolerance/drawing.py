@@ -78,7 +78,7 @@ class Drawing:
     def _single_evaluator(self, proto: Any, weights: Tensors) -> SingleEvaluator | None:
         """None where single precision is too coarse to show the noise, or where amplifying would cross jumps."""
         fine = self.arithmetic.storage < _COARSE
-        if self.arithmetic.storage < _FINE or (fine and self.graph.jumps):
+        if self._finest < _FINE or (fine and self.graph.jumps):
             return None
         try:
             return SingleEvaluator(copied(proto), weights=weights)
@@ -88,7 +88,12 @@ class Drawing:
     def _amplification(self) -> float:
         if self._single is not None:
             return 1.0 if self.arithmetic.storage >= _COARSE else AMPLIFIED
-        return AMPLIFIED if self.arithmetic.storage < _FINE else 1.0
+        fine = self.arithmetic.storage < _FINE or (self._finest < _FINE and not self.graph.jumps)
+        return AMPLIFIED if fine else 1.0
+
+    @property
+    def _finest(self) -> float:
+        return self.arithmetic.of("float64").storage
 
     def sample(self, number: int, inputs: Tensors, keep: Sequence[str] = ()) -> Sample:
         """The exact evaluation and the noise of one; its number seeds the draws. `Sample.kept` are the values called `keep`."""
@@ -223,7 +228,8 @@ class Drawing:
                     feeds[name] = draw.weight(value, self.arithmetic.storage)
         for name in self._stored(coarse):
             if name not in feeds:
-                feeds[name] = draw.weight(evaluator.rt_inits_[name], self.arithmetic.weights)
+                unit = self.arithmetic.of(self.graph.types.get(name, "")).weights
+                feeds[name] = draw.weight(evaluator.rt_inits_[name], unit)
         return feeds
 
     def _stored(self, coarse: bool) -> list[str]:

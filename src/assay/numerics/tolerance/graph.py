@@ -85,12 +85,19 @@ class Graph:
     rounds: bool
     subgraphs: bool
     producers: dict[str, NodeProto]
+    outputs: tuple[str, ...] = ()
 
     @property
     def is_double(self) -> bool:
         """Whether every real number on the way to an output is declared in double."""
         kinds = {self.types[name] for name in self.data if is_floating(self.types.get(name, ""))}
         return kinds == {"float64"}
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some of the outputs are declared in double, and other real numbers on the way to an output are not."""
+        double = any(self.types.get(name) == "float64" for name in self.outputs)
+        return double and not self.is_double
 
 
 def study(proto: ModelProto) -> Graph:
@@ -113,6 +120,7 @@ def study(proto: ModelProto) -> Graph:
         rounds=any(node.op_type in ROUNDING or node.op_type == "Cast" for node in stepping),
         subgraphs=any(attribute.HasField("g") for node in graph.node for attribute in node.attribute),
         producers=producers,
+        outputs=tuple(one.name for one in graph.output),
     )
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from assay.core.dtype import UNIT_ROUNDOFF
@@ -73,14 +72,11 @@ class _Noisy(Probe):
         return tuple(found)
 
     def unit(self, names: tuple[str, ...]) -> Arithmetic:
-        """The arithmetic of the coarser of the flow's type and the one that the model declares here."""
-        name = names[0] if names else ""
-        declared = UNIT_ROUNDOFF.get(self._graph.types.get(name, ""), 0.0)
-        if declared <= self._arithmetic.storage:
-            return self._arithmetic
-        if name not in self._units:
-            self._units[name] = msgspec.structs.replace(self._arithmetic, storage=declared)
-        return self._units[name]
+        """The arithmetic of what an operator gives, by the type that the model declares here."""
+        dtype = self._graph.types.get(names[0], "") if names else ""
+        if dtype not in self._units:
+            self._units[dtype] = self._arithmetic.of(dtype)
+        return self._units[dtype]
 
     def _keeps_every_digit(self, call: Call) -> bool:
         """A cast to a type at least as fine as the one that the value has already."""
@@ -90,7 +86,7 @@ class _Noisy(Probe):
         wanted = UNIT_ROUNDOFF.get(self._graph.types.get(call.outputs[0], ""))
         if given is None or wanted is None:  # inside a function the types have no names
             return self._arithmetic.storage <= UNIT_ROUNDOFF["float32"]
-        return wanted <= max(given, self._arithmetic.storage)
+        return wanted <= max(given, self.unit(call.reads).storage)
 
     def unruled(self, call: Call) -> None:
         """An operator without a rule was met."""
@@ -231,7 +227,7 @@ class Draw(_Noisy):
             return value
         noise: Any = self._pool.noise(value.shape, self._amplified, self._random) * deviation
         if kind in SHARED:
-            noise = noise + value * value.dtype.type(self._factor(kind))
+            noise = noise + value * value.dtype.type(self._factor(kind) * self.unit(call.outputs).accumulate)
         noisy: Tensor = value + noise
         return noisy.astype(value.dtype, copy=False)
 
@@ -246,5 +242,5 @@ class Draw(_Noisy):
 
     def _factor(self, kind: str) -> float:
         if kind not in self._shared:
-            self._shared[kind] = float(self._random.standard_normal()) * self._amplified * self._arithmetic.accumulate
+            self._shared[kind] = float(self._random.standard_normal()) * self._amplified
         return self._shared[kind]

@@ -291,6 +291,60 @@ def test_a_model_in_double_is_held_to_double_unless_the_flow_says_otherwise() ->
     assert _budget(declared, narrow) < 1
 
 
+MIXED = """
+g (float[8, 16] x, float[16, 8] w) => (double[8, 8] y, float[8, 8] z) {
+  a = Cast<to=11>(x)
+  b = Cast<to=11>(w)
+  h = MatMul(a, b)
+  y = Tanh(h)
+  n = Cast<to=1>(h)
+  z = Tanh(n)
+}
+"""
+
+
+def test_an_output_in_double_of_a_mixed_model_is_held_to_double_and_the_others_are_not() -> None:
+    model, feeds = _model(MIXED), {"x": _noise(8, 16), "w": _noise(16, 8)}
+    wide = {name: value.astype(np.float64) for name, value in feeds.items()}
+    narrow = {"y": np.tanh(feeds["x"] @ feeds["w"]), "z": np.tanh(feeds["x"] @ feeds["w"])}
+    backwards = wide["x"][:, ::-1] @ wide["w"][::-1]
+    right = {"y": np.tanh(backwards), "z": np.tanh(backwards.astype(np.float32))}
+    wrong = {**right, "y": narrow["y"].astype(np.float64)}
+    profile = derive_model(model, [feeds], "float32")
+    used = {name: one.metrics["budget_used"] for name, one in judge([right], None, profile).items()}
+    # Neither is given away: what is allowed is used to some part.
+    assert 1e-3 < used["y"] < 1
+    assert 1e-3 < used["z"] < 1
+    used = {name: one.metrics["budget_used"] for name, one in judge([wrong], None, profile).items()}
+    assert used["y"] > 1e5
+    assert used["z"] < 1
+    declared = derive_model(model, [feeds], "float32", allowances=("double-in-float32",))
+    assert judge([wrong], None, declared)["y"].metrics["budget_used"] < 1
+
+
+def test_a_value_that_leaves_double_in_the_middle_is_rounded_there() -> None:
+    """Without the noise of the cast, float32 behind it would be held to double."""
+    model = _model(
+        """
+        g (float[64] x, double[64] d) => (float[64] z, double[64] e) {
+          a = Cast<to=11>(x)
+          h = Mul(a, d)
+          n = Cast<to=1>(h)
+          z = Identity(n)
+          w = Cast<to=11>(n)
+          e = Mul(w, d)
+        }
+        """
+    )
+    feeds = {"x": _noise(64), "d": _noise(64, seed=3).astype(np.float64)}
+    narrow = (feeds["x"] * feeds["d"]).astype(np.float32)
+    right = {"z": narrow, "e": narrow * feeds["d"]}
+    profile = derive_model(model, [feeds], "float32")
+    used = {name: one.metrics["budget_used"] for name, one in judge([right], None, profile).items()}
+    assert used["z"] < 1
+    assert 1e-2 < used["e"] < 1
+
+
 def test_what_sees_no_defect_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model, feeds = _network()
     sound = derive_model(model, [feeds], "float32")
