@@ -22,13 +22,14 @@ from assay.models.instrument import instrument
 from assay.ports import Tensor
 from assay.worker.calibration import judged
 from assay.worker.lower import Lowered, load, lower
-from assay.worker.nodes import Nodes, Seen, Values
 from assay.worker.rewrite import rewrite
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+
+    from assay.worker.nodes import Seen, Values
 
 SAMPLES = 2
 """Of the golden set: every node is derived a tolerance on each."""
@@ -105,6 +106,8 @@ def _changed(untapped: Sequence[Values], tapped: Sequence[Values]) -> str:
 
 def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[Seen], int]:
     """All nodes in their order, and how many could not be judged."""
+    from assay.worker.nodes import Nodes
+
     nodes = Nodes(model, feeds, job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed)
     found = [nodes.judge(node) for node in nodes.all]
     return [one for one in found if one is not None], sum(one is None for one in found)

@@ -15,7 +15,13 @@ import numpy as np
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.errors import Lowering, UsageError
 from assay.models.instrument import is_number, part
+from assay.numerics.oracle.expand import expanded
 from assay.numerics.tolerance.contract import arithmetic_of
+from assay.numerics.tolerance.derive import Deriving
+from assay.numerics.tolerance.graph import ROUNDING
+from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.statistics import NORM_LIMIT
 from assay.ports import Tensor
 
 if TYPE_CHECKING:
@@ -56,12 +62,8 @@ class Nodes:
 
     @property
     def all(self) -> list[NodeProto]:
-        """Those that compute something from an input, in their order."""
-        return [
-            node
-            for node in self._model.graph.node
-            if node.op_type != "Constant" and any(name and name not in self._weights for name in node.input)
-        ]
+        """In their order. What is computed from weights alone may be folded wrongly as well."""
+        return list(self._model.graph.node)
 
     def judge(self, node: NodeProto) -> Seen | None:
         """None where it cannot be evaluated in float64, or what it reads or gives was not seen."""
@@ -76,9 +78,7 @@ class Nodes:
                 break
             grown = {id(one): one for one in region}
             for one in region:
-                grown.update(
-                    {id(self._producer[name]): self._producer[name] for name in one.input if name in self._producer}
-                )
+                grown.update({id(before): before for before in self._before(one)})
             if len(grown) == len(region):
                 break
             region = sorted(grown.values(), key=lambda one: self._order[id(one)])
@@ -87,6 +87,22 @@ class Nodes:
                 break
             seen = wider if wider.budget < seen.budget else seen
         return Seen(label(node), seen.output, seen.budget, seen.text)
+
+    def _before(self, node: NodeProto) -> list[NodeProto]:
+        """The producers of what a node reads, as far as one kernel may compute them with it: what was rounded to a grid was
+        stored, and a region across it would be allowed a step of the grid."""
+        found = [self._producer[name] for name in node.input if name in self._producer]
+        return [one for one in found if one.op_type not in ROUNDING]
+
+    def apart(self, node: NodeProto, others: Sequence[Values]) -> float:
+        """How far the answers of another engine, that got the same inputs, lie from these: in widths of the node's noise,
+        infinite where noise has no part in it."""
+        profile, names = self._profile([node], ())
+        mine, theirs = ([{name: one[name] for name in names} for one in side] for side in (self._feeds, others))
+        found = judge(theirs, mine, profile)
+        if len(found) < len(names):
+            return float("inf")
+        return max(NORM_LIMIT * one.metrics.get("budget_norm", one.metrics["budget_used"]) for one in found.values())
 
     def _at_ties(self, node: NodeProto) -> Seen | None:
         """A quantization that is off by one step at most, and only next to a tie: backends multiply by the reciprocal of the
@@ -114,21 +130,9 @@ class Nodes:
 
     def _region(self, region: Sequence[NodeProto], only: tuple[str, ...] = ()) -> Seen | None:
         """The region's outputs (`only` those) against its float64 evaluation on the engine's own inputs."""
-        from assay.numerics.oracle.expand import expanded
-        from assay.numerics.tolerance.derive import Deriving
-        from assay.numerics.tolerance.judge import judge
-
-        feeds = self._feeds
         try:
-            alone = part(self._model, region, feeds[0])
-            names = [value.name for value in alone.graph.output if not only or value.name in only]
-            reads = [value.name for value in alone.graph.input]
-            if not names or not all(is_number(feeds[0][name]) for name in (*names, *reads)):
-                return None
-            inputs = [{name: one[name] for name in reads} for one in feeds]
-            deriving = Deriving(expanded(alone), self._arithmetic, self._seed)
-            profile = deriving.profile(deriving.samples(inputs), self._precision)
-            found = judge([{name: one[name] for name in names} for one in feeds], None, profile)
+            profile, names = self._profile(region, only)
+            found = judge([{name: one[name] for name in names} for one in self._feeds], None, profile)
         except (Lowering, UsageError, KeyError, ValueError, TypeError):
             return None
         worst = max(found.values(), key=lambda one: one.metrics.get("budget_used", 0.0), default=None)
@@ -136,6 +140,18 @@ class Nodes:
             return None
         text = worst.findings[0].text if worst.findings else ""
         return Seen(label(region[-1]), worst.output, worst.metrics["budget_used"], text)
+
+    def _profile(self, region: Sequence[NodeProto], only: tuple[str, ...]) -> tuple[Profile, list[str]]:
+        """The tolerance of a region alone, and which of its outputs to judge. Raises KeyError for a value that was not seen,
+        Lowering and others where it cannot be evaluated."""
+        alone = part(self._model, region, self._feeds[0])
+        names = [value.name for value in alone.graph.output if not only or value.name in only]
+        reads = [value.name for value in alone.graph.input]
+        if not names or not all(is_number(self._feeds[0][name]) for name in (*names, *reads)):
+            raise Lowering("nothing here is a number")
+        deriving = Deriving(expanded(alone), self._arithmetic, self._seed)
+        inputs = [{name: one[name] for name in reads} for one in self._feeds]
+        return deriving.profile(deriving.samples(inputs), self._precision), names
 
 
 def label(node: NodeProto) -> str:

@@ -138,7 +138,7 @@ class Deriving:
     def _together(self, start: int, inputs: Sequence[Tensors], first: Sample) -> list[Sample] | None:
         """None where the samples are not independent of each other after all."""
         try:
-            whole = self._sample(start, join(inputs))
+            whole = self._sample(start, join(inputs), joined=len(inputs))
             with np.errstate(all="ignore"):
                 last, _ = self.drawing.exact(inputs[-1])
         except Lowering:
@@ -151,8 +151,8 @@ class Deriving:
         rows = zip(values, deviations, margins, strict=True)
         return [Sample(value, deviation, margin) for value, deviation, margin in rows]
 
-    def _sample(self, number: int, inputs: Tensors) -> Sample:
-        sample = self.drawing.sample(number, inputs, () if number else self._before_middle())
+    def _sample(self, number: int, inputs: Tensors, *, joined: int = 1) -> Sample:
+        sample = self.drawing.sample(number, inputs, () if number else self._before_middle(), joined=joined)
         self.before = self.before if number else sample.kept
         return sample
 

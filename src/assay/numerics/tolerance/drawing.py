@@ -17,10 +17,11 @@ from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.evaluation import as_type, check_classes, copied, named, wide_evaluator
 from assay.numerics.tolerance.graph import Graph
 from assay.numerics.tolerance.jumps import TIPPING, Largest, Shake
-from assay.numerics.tolerance.noise import Diverged, Draw, Recorder, held
+from assay.numerics.tolerance.noise import Diverged, Draw, Recorder, held, stored
 from assay.numerics.tolerance.pool import Pool
 from assay.numerics.tolerance.profile import DRAWS
 from assay.numerics.tolerance.spread import Spread
+from assay.numerics.tolerance.systematic import Lean, Sums
 from assay.ports import Tensor, Tensors
 
 AMPLIFIED = 2.0**9
@@ -95,8 +96,9 @@ class Drawing:
     def _finest(self) -> float:
         return self.arithmetic.of("float64").storage
 
-    def sample(self, number: int, inputs: Tensors, keep: Sequence[str] = ()) -> Sample:
-        """The exact evaluation and the noise of one; its number seeds the draws. `Sample.kept` are the values called `keep`."""
+    def sample(self, number: int, inputs: Tensors, keep: Sequence[str] = (), *, joined: int = 1) -> Sample:
+        """The exact evaluation and the noise of one, or of so many `joined`; its number seeds the draws. `Sample.kept` are the
+        values called `keep`."""
         sample = Sample()
         begin = time.perf_counter()
         recorder = Recorder(self.graph, self.arithmetic, keep=not self.graph.subgraphs)
@@ -107,9 +109,11 @@ class Drawing:
         self.seconds["record"] += time.perf_counter() - begin
         begin = time.perf_counter()
         recorded = recorder if not self.graph.subgraphs else None
-        self._draw(number, inputs, recorded, sample)
-        if self.graph.rounds:
-            self._tip(number, inputs, recorded, sample)
+        added = Sums(sample.values, joined) if self.graph.rounds else None
+        self._draw(number, inputs, recorded, sample, added)
+        if added is not None:
+            self._tip(number, inputs, recorded, sample, added)
+            sample.margins.update(added.margins())
         self.seconds["draws"] += time.perf_counter() - begin
         return sample
 
@@ -119,13 +123,15 @@ class Drawing:
         found = self.wide.evaluate(as_type(inputs, np.float64), (*self.taps, *more))
         return named(names, found[: len(names)]), dict(zip(more, found[len(names) :], strict=True))
 
-    def _draw(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
+    def _draw(
+        self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample, added: Sums | None
+    ) -> None:
         pool = Pool((self.seed, number), recorder.largest if recorder is not None else 1)
         try:
-            self._draws(number, inputs, recorder, pool, sample, self._single or self.wide, self._amplified)
+            self._draws(number, inputs, recorder, pool, sample, added, self._single or self.wide, self._amplified)
         except (Diverged, Lowering, FloatingPointError):
             # Another way through the graph, or an operator that single precision cannot do.
-            self._draws(number, inputs, None, pool, sample, self.wide, 1.0)
+            self._draws(number, inputs, None, pool, sample, added, self.wide, 1.0)
 
     def _draws(
         self,
@@ -134,6 +140,7 @@ class Drawing:
         recorder: Recorder | None,
         pool: Pool,
         sample: Sample,
+        added: Sums | None,
         evaluator: Evaluator,
         amplified: float,
     ) -> None:
@@ -142,32 +149,47 @@ class Drawing:
         straight = evaluator is not self.wide and amplified > 1.0 and self._unchecked > 0
         self._unchecked -= straight
         for turn in range(self.draws - straight):
-            spread.add(
-                self._noisy(evaluator, inputs, (number, turn), amplified, recorder, pool, known), base, amplified
-            )
+            noisy = self._noisy(evaluator, inputs, (number, turn), amplified, recorder, pool, known)
+            spread.add(noisy, base, amplified)
+            if added is not None:
+                added.add(noisy, base)
         if straight:
             spread = self._look(number, inputs, recorder, pool, sample, spread)
         sample.deviations, sample.unstable = spread.deviations(), spread.unstable
         sample.margins.update(spread.ranges())
 
-    def _tip(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample) -> None:
-        """Where jumps reach and how far, which draws of true size are too few to show."""
+    def _tip(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample, added: Sums) -> None:
+        """Where jumps reach and how far, which draws of true size are too few to show, and what leans."""
         pool = Pool((self.seed, number), recorder.largest if recorder is not None else 1)
         tipped, shaken = Largest(sample.values), Largest(sample.values)
         turn = (number, DRAWS + 1)
         shake = Shake((self.seed, *turn), self.arithmetic.steps)
         with observed_by(shake), np.errstate(all="ignore"):
             self.wide.evaluate(as_type(inputs, np.float64), self.taps)
-        for sign in (-1.0, 1.0):
+        for way, sign in (("down", -1.0), ("up", 1.0)):
             shake.again()
             try:
-                tipped.add(self._noisy(self.wide, inputs, turn, sign * TIPPING, recorder, pool))
+                noisy = self._noisy(self.wide, inputs, turn, sign * TIPPING, recorder, pool)
+                tipped.add(noisy)
+                added.tip(noisy, sample.values)
+                sample.margins.update(self._lean(inputs, sample.values, way, sign))
                 with observed_by(shake), np.errstate(all="ignore"):
                     found = self.wide.evaluate(as_type(inputs, np.float64), self.taps)
                 shaken.add(named([*self.outputs, *self.taps], found))
             except (Diverged, Lowering, IndexError, ValueError):
                 continue  # another way through the graph, or an index moved out of range
         sample.margins.update({**tipped.margins("tipped"), **shaken.margins("shaken")})
+
+    def _lean(self, inputs: Tensors, exact: Tensors, way: str, sign: float) -> dict[str, Tensor]:
+        """The signed errors of an engine that rounds to one side."""
+        names = [*self.outputs, *self.taps]
+        with observed_by(Lean(self.arithmetic.steps, sign)), np.errstate(all="ignore"):
+            found = named(names, self.wide.evaluate(as_type(inputs, np.float64), self.taps))
+            return {
+                f"{name}/{way}": np.nan_to_num(found[name] - value, posinf=0.0, neginf=0.0).astype(np.float32)
+                for name, value in exact.items()
+                if value.dtype.kind == "f" and found[name].shape == value.shape
+            }
 
     def _noisy(
         self,
@@ -224,7 +246,7 @@ class Drawing:
         coarse = self.arithmetic.storage > _UNIT
         if coarse:
             for name, value in feeds.items():
-                if value.dtype == dtype and name in self.graph.data and not held(value, self.arithmetic.storage):
+                if value.dtype == dtype and name in self.graph.data and not stored(value, self.arithmetic.storage):
                     feeds[name] = draw.weight(value, self.arithmetic.storage)
         for name in self._stored(coarse):
             if name not in feeds:

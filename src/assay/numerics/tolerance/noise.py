@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
 from assay.errors import Unsupported
 from assay.numerics.oracle.probe import Call, Probe, Values
 from assay.numerics.tolerance.contract import Arithmetic
@@ -171,6 +171,15 @@ class Recorder(_Noisy):
 def held(value: Tensor, unit: float) -> bool:
     """Whether these are whole numbers of a type of that roundoff, which stay as they are."""
     return whole(value) and float(np.max(np.abs(value), initial=0.0)) * unit <= 1.0
+
+
+def stored(value: Tensor, unit: float) -> bool:
+    """Whether rounding to the type of that roundoff leaves every one of these as it is."""
+    dtype = next((numpy_dtype(name) for name, one in UNIT_ROUNDOFF.items() if one == unit and name != "tf32"), None)
+    if dtype is None:
+        return held(value, unit)
+    with np.errstate(all="ignore"):
+        return bool(np.array_equal(value.astype(dtype).astype(value.dtype), value, equal_nan=True))
 
 
 class Draw(_Noisy):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from assay.numerics.element import extremes
 from assay.numerics.tolerance.judged import Judged, worst_at
 from assay.numerics.tolerance.profile import OutputNoise, Profile
 from assay.numerics.tolerance.statistics import ELEMENT_LIMIT, Statistics, statistics
+from assay.numerics.tolerance.systematic import Side, Systematic, systematic
 from assay.ports import Tensor
 
 SHARE_LIMIT = 0.1
@@ -29,6 +31,7 @@ def judge_real(
     top = extremes(noise.dtype or dtype_name(expected[0].dtype))[1]
     errors, variances, floors, energy = [], [], [], 0.0
     jumps: list[tuple[Tensor, Tensor]] = []
+    sides: list[Side] = []
     for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True)):
         oracle = np.asarray(profile.oracle[index][noise.name], np.float64)
         deviation = profile.deviation[index][noise.name].astype(np.float64)
@@ -45,13 +48,24 @@ def judge_real(
         variances.append(variance)
         floors.append(floor)
         jumps += _jumps(noise.name, profile, index, counts)
+        leaning = _side(noise.name, profile, index, counts, (error, oracle, variance))
+        if leaning is not None:
+            offset = np.where(counts, right - oracle, 0.0) if known_offset else np.zeros(error.shape)
+            sides.append(replace(leaning, offset=offset))
     found = statistics(errors, variances, floors, profile.header.draws, jumps=jumps or None)
     noise_energy = sum(float(np.sum(v) + np.sum(o)) for v, o in zip(variances, floors, strict=True))
     share = math.sqrt(noise_energy / energy) if energy > 0 else 0.0
+    budgets = found.budgets
+    findings = _over(noise.name, found, actual, expected)
+    if len(sides) == len(errors) and sides:
+        leans = systematic(sides, profile.header.draws)
+        budgets = {**budgets, "budget_systematic": leans.used, "budget_used": max(budgets["budget_used"], leans.used)}
+        if leans.used > 1.0 and not findings:
+            findings = (_leaning(noise.name, leans),)
     return Judged(
         noise.name,
-        metrics={**found.budgets, "noise_share": share},
-        findings=_over(noise.name, found, actual, expected),
+        metrics={**budgets, "noise_share": share},
+        findings=findings,
         degenerate=_mistrust(share),
         notes=_odd(noise.name, found, profile),
         worst=tuple(worst_at(at, actual, expected) for at in found.worst),
@@ -66,6 +80,26 @@ def _jumps(name: str, profile: Profile, index: int, counts: Tensor) -> list[tupl
     found = [margins.get(f"{name}/{kind}") for kind in ("tipped", "shaken")]
     tipped, shaken = (np.where(counts, one, 0.0).astype(np.float64) if one is not None else None for one in found)
     return [(tipped, shaken)] if tipped is not None and shaken is not None else []
+
+
+def _side(name: str, profile: Profile, index: int, counts: Tensor, known: tuple[Tensor, Tensor, Tensor]) -> Side | None:
+    """None where nothing is rounded to a grid."""
+    margins = profile.margins[index] if index < len(profile.margins) else {}
+    kinds = [f"{name}/{one}" for one in ("tipped", "up", "down", "sums", "sums_tipped")]
+    if not all(one in margins for one in kinds):
+        return None
+    tipped, up, down = (np.where(counts, margins[one], 0.0).astype(np.float64) for one in kinds[:3])
+    deviations, largest = (np.asarray(margins[one], np.float64).reshape(-1) for one in kinds[3:])
+    error, oracle, variance = known
+    return Side(error, oracle, variance, np.zeros(error.shape), tipped, up, down, deviations, largest)
+
+
+def _leaning(name: str, leans: Systematic) -> Finding:
+    text = (
+        f"Output {name!r}: {leans.what}, {leans.used:.3g} times what roundings to either side leave together: a scale, a zero "
+        "point or a bias that is off does that."
+    )
+    return Finding("values", name, text)
 
 
 def _mistrust(share: float) -> str:

@@ -1,0 +1,204 @@
+"""What int8 shows at the outputs: small systematic defects in quantized models, and correct engines of the same.
+
+`python benchmarks/mutants_int8.py [--samples N] [--seeds N]`. The digit models and seeded ones, quantized statically (QDQ), per tensor
+and per channel. Mutants, in ONNX Runtime: scales off by 1 and 10 %, zero points off by one, biases or one element of
+them dropped, weights saturated at half their range. Correct engines: ONNX Runtime with and without its optimizations,
+OpenVINO, and evaluations that requantize with noise of 2^-10 of a step, or that round every tie up, or down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from mutants_local import run
+from mutants_models import MODELS
+
+from assay import plugins
+from assay.core.flow import Flow
+from assay.models.goldens import read_golden
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.oracle.probe import Call, Probe, observed_by
+from assay.numerics.tolerance.derive import derive
+from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.profile import Profile
+
+Array = np.ndarray[Any, Any]
+Values = Mapping[str, Array]
+EXAMPLES = Path(__file__).parent.parent / "examples" / "digits"
+ORT = Flow("onnxruntime", "onnxruntime", {"threads": 1}, precision="int8")
+ENGINES = {
+    "onnxruntime": ORT,
+    "onnxruntime-disable": Flow("disable", "onnxruntime", {"threads": 1, "optimization": "disable"}, precision="int8"),
+    "openvino": Flow("openvino", "openvino", {}, precision="int8"),
+}
+PARTS = ("budget_norm", "budget_element", "budget_slice", "budget_systematic")
+
+
+class Requantized(Probe):
+    """A correct engine: noise of `steps` before a value is put on its grid, around `lean`."""
+
+    def __init__(self, seed: int, steps: float = 2.0**-10, lean: float = 0.0) -> None:
+        self._random = np.random.default_rng(seed)
+        self._steps, self._lean = steps, lean
+
+    def site(self, kind: str, value: Array, call: Call, operands: Mapping[str, Any]) -> Array:
+        del call, operands
+        noise = self._random.normal(self._lean, self._steps, value.shape)
+        return (value + noise).astype(value.dtype) if kind == "steps" else value
+
+
+def quantized(path: Path, inputs: Sequence[Values], argument: str, folder: Path) -> Path:
+    transform = plugins.load("assay.transforms", "int8-qdq")()
+    transform.prepare()
+    target = folder / f"{path.stem}-{argument}"
+    target.mkdir()
+    return Path(transform.apply(path, target, argument, [dict(one) for one in inputs]))
+
+
+def mutants(model: onnx.ModelProto) -> list[tuple[str, onnx.ModelProto]]:
+    """One for each quantized layer and kind, and where."""
+    held = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    found: list[tuple[str, onnx.ModelProto]] = []
+
+    def changed(kind: str, name: str, array: Array, reader: str = "") -> None:
+        """`reader`: only nodes of this type read the wrong one."""
+        if np.array_equal(array, held[name]):
+            return
+        other = onnx.ModelProto()
+        other.CopyFrom(model)
+        other.graph.initializer.append(numpy_helper.from_array(array.astype(held[name].dtype), "wrong"))
+        for node in other.graph.node:
+            if not reader or node.op_type == reader:
+                node.input[:] = ["wrong" if one == name else one for one in node.input]
+        found.append((f"{kind} @{name}", other))
+
+    for name, array in held.items():
+        activation = array.size == 1
+        if name.endswith("_scale") and activation:
+            for factor in (1.01, 1.1):
+                changed(f"scale x {factor} on one side", name, array * np.float32(factor), "QuantizeLinear")
+                changed(f"scale x {factor} on both: another grid", name, array * np.float32(factor))
+        elif name.endswith("_zero_point") and activation and array.dtype == np.int8:
+            moved = np.where(array < 127, array + 1, array - 1)
+            changed("zero point off by one on one side", name, moved, "QuantizeLinear")
+        elif name.endswith("_quantized") and array.dtype == np.int32:
+            changed("bias dropped", name, np.zeros_like(array))
+            one = array.copy()
+            one.reshape(-1)[array.size // 2] = 0
+            changed("bias element dropped", name, one)
+        elif name.endswith("_quantized") and array.dtype == np.int8 and array.size > 1:
+            changed("weights saturated at 63", name, np.clip(array, -63, 63))
+    return found
+
+
+def used(actual: Sequence[Values], profile: Profile) -> dict[str, float]:
+    judged = judge(actual, None, profile).values()
+    return {part: max(one.metrics.get(part, 0.0) for one in judged) for part in (*PARTS, "budget_used")}
+
+
+def correct(path: Path, inputs: Sequence[Values], seeds: int) -> dict[str, list[dict[str, Array]]]:
+    found = {}
+    for name, flow in ENGINES.items():
+        found[name] = run(path, flow, inputs)
+    plain = Evaluator(onnx.load(path))
+    names = [one.name for one in onnx.load(path).graph.output]
+    probes = {f"noise {seed}": Requantized(1000 + seed) for seed in range(seeds)}
+    probes |= {"ties up": Requantized(0, 0.0, 2.0**-18), "ties down": Requantized(0, 0.0, -(2.0**-18))}
+    for name, probe in probes.items():
+        with observed_by(probe):
+            found[name] = [dict(zip(names, plain.evaluate(dict(one)), strict=True)) for one in inputs]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=64)
+    parser.add_argument("--seeds", type=int, default=2, help="noisy evaluations of each model")
+    parser.add_argument("--models", default="classifier,detector,segmenter")
+    parser.add_argument("--kinds", default="per-tensor,per-channel")
+    parser.add_argument("--most", type=int, default=0, help="mutants of a model; 0: all")
+    options = parser.parse_args()
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    killed: collections.Counter[str] = collections.Counter()
+    total: collections.Counter[str] = collections.Counter()
+    before: collections.Counter[str] = collections.Counter()
+    flows, alarms, largest = 0, [], 0.0
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in options.models.split(","):
+            for kind in options.kinds.split(","):
+                path, inputs, calibration = source(name, options.samples, Path(scratch))
+                model = quantized(path, calibration, kind, Path(scratch))
+                begin = time.process_time()
+                profile = derive(model, inputs, "float32")
+                cost = time.process_time() - begin
+                for engine, outputs in correct(model, inputs, options.seeds).items():
+                    figures = used(outputs, profile)
+                    flows += 1
+                    largest = max(largest, figures["budget_used"])
+                    line = f"{name} {kind} {engine}: " + ", ".join(f"{one[7:]} {figures[one]:.2f}" for one in PARTS)
+                    print(f"   {'ALARM ' if figures['budget_used'] > 1 else ''}{line}", flush=True)
+                    if figures["budget_used"] > 1:
+                        alarms.append(line)
+                lies = mutants(onnx.load(model))
+                if options.most and len(lies) > options.most:
+                    drawn = np.random.default_rng(0).permutation(len(lies))[: options.most]
+                    lies = [lies[place] for place in sorted(drawn)]
+                sound = run(model, ORT, inputs)
+                for what, lie in lies:
+                    file = Path(scratch) / "mutant.onnx"
+                    onnx.save(lie, str(file))
+                    outputs = run(file, ORT, inputs)
+                    if all(np.array_equal(a[key], b[key]) for a, b in zip(sound, outputs, strict=True) for key in a):
+                        continue
+                    figures = used(outputs, profile)
+                    family = what.partition(" @")[0]
+                    total[family] += 1
+                    old = max(figures[one] for one in PARTS[:3]) > 1
+                    before[family] += old
+                    killed[family] += figures["budget_used"] > 1
+                    if figures["budget_used"] <= 1:
+                        print(f"   survived {what}: " + ", ".join(f"{one[7:]} {figures[one]:.2f}" for one in PARTS))
+                print(
+                    f"{name} {kind}: {sum(killed.values())} of {sum(total.values())} so far, {sum(before.values())} by the "
+                    f"three statistics alone; derived in {cost:.1f} s of processor time",
+                    flush=True,
+                )
+    print("\n| defect | mutants | three statistics alone | and systematic errors |\n|---|---|---|---|")
+    for family in [*total, "all"]:
+        n, old, new = (sum(one.values()) if family == "all" else one[family] for one in (total, before, killed))
+        print(f"| {family} | {n} | {old} | {new} |")
+    print(f"correct engines called wrong: {len(alarms)} of {flows} (largest budget {largest:.2f})")
+
+
+def source(name: str, samples: int, folder: Path) -> tuple[Path, list[dict[str, Array]], list[dict[str, Array]]]:
+    """A model, what it is judged on, and what its ranges are taken from."""
+    if (EXAMPLES / "models" / f"{name}.onnx").exists():
+        golden = [dict(one) for one in read_golden(EXAMPLES / "goldens" / name).inputs]
+        return EXAMPLES / "models" / f"{name}.onnx", golden[:samples], golden[-16:]
+    stem, _, seed = name.partition("-")
+    path = folder / f"{name}.onnx"
+    made = MODELS[stem](int(seed or 0) + 100)
+    onnx.save(made, str(path))
+    shape = [one.dim_value for one in made.graph.input[0].type.tensor_type.shape.dim]
+    rng = np.random.default_rng([7, int(seed or 0)])
+    drawn = [{"x": rng.normal(size=shape).astype(np.float32)} for _ in range(samples + 16)]
+    return path, drawn[:samples], drawn[samples:]
+
+
+if __name__ == "__main__":
+    main()
