@@ -623,6 +623,12 @@ def doubling(folder: Path) -> onnx.ModelProto:
 
 
 @case("node", "allocation")
+def doubling_of_a_free_dimension(folder: Path) -> onnx.ModelProto:
+    steps = "".join(f" [n{i}] v{i + 1} = Concat<axis = 0>(v{i}, v{i})" for i in range(40))
+    return text(f"g (float[N] x) => (float y) {{ [s] v0 = Identity(x){steps} [m] y = ReduceMax<keepdims = 0>(v40) }}")
+
+
+@case("node", "allocation")
 def allocation_in_a_function(folder: Path) -> onnx.ModelProto:
     return text(
         "g (float[1] x) => (float y) { [a] y = own.F(x) }\n"

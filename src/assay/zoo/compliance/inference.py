@@ -76,6 +76,17 @@ def infer(model: ModelProto, *, propagate: bool) -> Inferred:
     return Inferred(inferred, tuple(findings))
 
 
+def least(model: ModelProto) -> ModelProto:
+    """The same with every free dimension of its inputs at one, inferred as far as that goes: what it needs at any size
+    that it is given. A model that does not take that size has shapes here that mean nothing, and none that is too large."""
+    small = _without_declarations(model)
+    for value in small.graph.input:
+        for dimension in value.type.tensor_type.shape.dim:
+            if not dimension.HasField("dim_value"):
+                dimension.dim_value = 1
+    return _leniently(small)
+
+
 def _leniently(model: ModelProto) -> ModelProto:
     """As far as inference comes; some errors end it even so."""
     from onnx import shape_inference

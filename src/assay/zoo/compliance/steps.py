@@ -18,7 +18,7 @@ from assay.zoo.compliance.finding import Area, Finding
 from assay.zoo.compliance.functions import check_functions, functions_of
 from assay.zoo.compliance.header import check_header
 from assay.zoo.compliance.indices import check_indices
-from assay.zoo.compliance.inference import expanded, infer
+from assay.zoo.compliance.inference import expanded, infer, least
 from assay.zoo.compliance.loops import check_loops, nested
 from assay.zoo.compliance.names import check_names
 from assay.zoo.compliance.nodes import check_nodes
@@ -136,10 +136,10 @@ def _inferred(desk: Desk, *, propagate: bool) -> Iterator[Finding]:
     assert desk.expanded is not None
     inferred = infer(desk.expanded, propagate=propagate)
     yield from inferred.findings
-    for known in _all_known(inferred.model):
+    for known, smallest in zip(_all_known(inferred.model), _all_known(least(desk.expanded)), strict=True):
         yield from check_loops(known, desk.request)
         if not any(one.kind == "allocation" and one.area is Area.GRAPH for one in desk.failures):
-            yield from check_allocation(known, desk.request)
+            yield from check_allocation(known, smallest, desk.request)
         yield from check_indices(known)
         yield from check_operands(known)
     desk.inferred = inferred.model
