@@ -26,8 +26,12 @@ BEYOND = 16.0
 """Standard deviations, of noise as large as theirs: no smooth computation of a tipped evaluation errs by more."""
 _LEAST, _MOST = 2.0, 8.0
 """Steps that a shaken value moves."""
-_BOUNDARY = {"Ceil": 0.0, "Floor": 0.0, "Round": 0.5}
-"""Where between two whole numbers these step."""
+_BOUNDARY: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
+    "Ceil": (0.0, np.ceil),
+    "Floor": (0.0, np.floor),
+    "Round": (0.5, np.rint),
+}
+"""Where between two whole numbers these step, and where to."""
 
 Wide = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -51,16 +55,17 @@ class Shake(Probe):
 
     def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
         del call, operands
-        return value + self._moved(value, 0.5) if kind == "steps" else value
+        return value + self._moved(value, *_BOUNDARY["Round"]) if kind == "steps" else value
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         del again
         if call.operator not in _BOUNDARY:
             return results
-        moved = np.rint(self._moved(np.asarray(call.inputs[0]), _BOUNDARY[call.operator]))
+        moved = np.rint(self._moved(np.asarray(call.inputs[0]), *_BOUNDARY[call.operator]))
         return (np.asarray(results[0]) + moved, *results[1:])
 
-    def _moved(self, value: Tensor, boundary: float) -> Tensor:
+    def _moved(self, value: Tensor, boundary: float, stepped: Callable[[Tensor], Tensor]) -> Tensor:
+        """By how many steps. What came back to where it was by chance would pass for unreached: it goes one further."""
         if not self._turn:
             self._exact.append(np.array(value))
             return np.zeros_like(value)
@@ -73,7 +78,10 @@ class Shake(Probe):
             reached = np.abs(share) <= self._near + 2.0**-22 * np.abs(exact)
             if exact.shape == value.shape:
                 reached = reached | ~np.isclose(value, exact, rtol=1e-9, atol=1e-9, equal_nan=True)
-        return np.asarray(np.where(reached, steps * sign, 0.0), value.dtype)
+            moved = np.where(reached, steps * sign, 0.0)
+            if exact.shape == value.shape:
+                moved = np.where(reached & (stepped(value + moved) == stepped(exact)), moved + sign, moved)
+        return np.asarray(moved, value.dtype)
 
 
 class Largest:

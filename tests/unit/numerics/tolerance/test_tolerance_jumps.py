@@ -10,11 +10,12 @@ import onnx
 import pytest
 from onnx import numpy_helper, parser
 
-from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.oracle.probe import Call, Probe, observed_by
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.judged import Judged
+from assay.numerics.tolerance.jumps import Shake
 from assay.numerics.tolerance.profile import Profile
 from assay.ports import Tensor
 
@@ -127,6 +128,21 @@ def test_what_is_wrong_is_still_seen_where_values_flip() -> None:
     wrong = _with(model, "off", np.asarray(np.int8(4)))
     next(node for node in wrong.graph.node if node.output[0] == "q5").input[2] = "off"
     assert _used(profile, wrong, feeds) > 1.0, "the last zero point off by one"
+
+
+def test_what_was_moved_does_not_come_back_to_where_it_was() -> None:
+    """It would pass for what no jump reaches, and be held to float32."""
+    model, feeds = _layers(3), _feeds(100)
+    shake, evaluator = Shake((1,), FIXED_POINT), WideEvaluator(model)
+    wide = {"x": feeds["x"].astype(np.float64)}
+    with observed_by(shake):
+        (exact,) = evaluator.evaluate(wide)
+        shake.again()
+        (shaken,) = evaluator.evaluate(wide)
+    reached = np.any(shaken != exact, axis=1)
+    alone = np.count_nonzero(shaken != exact, axis=1) <= 3  # only the last grid is at a boundary there
+    assert reached.sum() > 50
+    assert np.count_nonzero(shaken[reached & ~alone] == exact[reached & ~alone]) == 0
 
 
 def test_a_branch_that_nothing_rounds_is_held_to_float32() -> None:
