@@ -14,6 +14,8 @@ from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.goldens import Golden
+from assay.models.judging import judging_of
+from assay.numerics.tolerance.judging import Judging, judging_of_quantized
 from assay.ports import Engine, Tensor
 from assay.tasks.registry import score
 from assay.worker.bodies import hold_body
@@ -23,7 +25,6 @@ from assay.worker.misuse import provoke
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
-from assay.worker.tolerances import Judging, judging_of, judging_of_quantized
 from assay.worker.yardsticks import Compared, Samples, hold, hold_at_sizes
 
 

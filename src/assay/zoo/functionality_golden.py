@@ -1,6 +1,6 @@
 """`python -m assay.zoo.functionality_golden`: what a submission expects, held against the oracle by the derived tolerance.
 
-Runs in a process of its own, where the workers' way of judging may be used.
+Runs in a process of its own: what it compares is a stranger's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.core.dtype import dtype_name
 from assay.models.goldens import Golden, read_golden
-from assay.worker.tolerances import judging_of
+from assay.models.judging import judging_of
 from assay.zoo.compliance.process import limit_self
 from assay.zoo.functionality_wire import GoldenAnswer, GoldenRequest
 

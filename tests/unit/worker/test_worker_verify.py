@@ -10,9 +10,9 @@ from assay.core.result import BuildFacts
 from assay.errors import Unsupported
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.contract import arithmetic_of
+from assay.numerics.tolerance.judging import Judging
 from assay.numerics.tolerance.profile import Header, Profile
 from assay.ports import Tensor, Tensors
-from assay.worker.tolerances import Judging
 from assay.worker.verify import _answers
 
 

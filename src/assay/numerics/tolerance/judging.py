@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,10 +10,8 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract, Tolerance
-from assay.core.job import Job
 from assay.core.result import Comparison, Finding
 from assay.errors import Lowering
-from assay.models.profiles import read_profile
 from assay.numerics.compare import compare_outputs
 from assay.numerics.tolerance.choice import DERIVED, share_out, table_of
 from assay.numerics.tolerance.judge import judge, suspects
@@ -101,8 +99,9 @@ class Judging:
         return judge(actual, None if oracle else expected, self.profile)
 
 
-def judging_of(job: Job, contract: Contract) -> Judging:
-    """By the user's choice. Raises UsageError for a choice that is none."""
+def judging_by(contract: Contract, profile: Callable[[], Profile | None], *, derived: bool) -> Judging:
+    """By the user's choice. `profile` is asked only where it is needed; `derived`: one was to be made. Raises UsageError for a
+    choice that is none."""
     choice = contract.tolerance
     if choice != DERIVED:
         table = table_of(choice)
@@ -111,10 +110,10 @@ def judging_of(job: Job, contract: Contract) -> Judging:
         return Judging(msgspec.structs.replace(contract, tolerances={"*": table, **contract.tolerances}))
     if "*" in contract.tolerances or contract.published:
         return Judging(contract)
-    profile = read_profile(Path(job.profile)) if job.profile else None
-    if profile is not None and not profile.header.reason:
-        return Judging(contract, profile, _about(profile, contract.precision))
-    why = profile.header.reason if profile is not None else "the derivation did not end well" if job.profile else ""
+    found = profile()
+    if found is not None and not found.header.reason:
+        return Judging(contract, found, _about(found, contract.precision))
+    why = found.header.reason if found is not None else "the derivation did not end well" if derived else ""
     told = f"no tolerance could be derived for this model ({why}): judged by a multiple of the unit roundoff instead"
     return Judging(contract, None, (told,) if why else ())
 

@@ -10,8 +10,8 @@ from assay.core.case import Contract, Tolerance
 from assay.errors import UsageError
 from assay.numerics.tolerance.choice import share_out, table_of
 from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.judging import Judging
 from assay.ports import Tensor
-from assay.worker.tolerances import Judging
 
 DECLARED = {"y": "float32"}
 
