@@ -162,14 +162,16 @@ class Evaluator(ReferenceEvaluator):
         call.probe = probe
         found = kernel(call) if kernel is not None else None
         results: Values = node.run(*inputs, **linked) if found is None else found
-        if probe is SILENT or call.marked:
+        if probe is SILENT:
             return results
+        if call.marked:
+            return probe.answer(call, results)
 
         def again(*others: Any) -> Values:
             given = kernel(call.silent(others)) if kernel is not None else None
             return node.run(*others, **linked) if given is None else given
 
-        return probe.node(call, results, again)
+        return probe.answer(call, probe.node(call, results, again))
 
     def _call(self, node: OpRun, inputs: Values, linked: Any, label: str) -> Call:
         key = id(node)

@@ -26,6 +26,11 @@ class Probe:
         del call, again
         return results
 
+    def answer(self, call: Call, results: Values) -> Values:
+        """`call` gives `results`, whether it marked places or not: the last word on what the evaluation goes on with."""
+        del call
+        return results
+
 
 SILENT = Probe()
 _CURRENT: ContextVar[Probe] = ContextVar("probe", default=SILENT)

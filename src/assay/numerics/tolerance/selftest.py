@@ -2,8 +2,9 @@
 
 A noise rule that is wrong by orders of magnitude blinds a gate in silence. Three defects that no contract allows: inputs
 and weights rounded twelve bits coarser than the flow's type (where a type is too coarse for that, or values lie on a grid, the
-last operator's answer lost), the last slice of an operator's answer lost, the last term of its sums lost. They are evaluated on
-the first sample. An output at which none of them is seen proves nothing by passing.
+last operator's answer lost), the last slice of an operator's answer lost, the last term of its sums lost. Where no operator has
+weights (a normalization, a softmax), one that computes stands for it, and its answer is scaled, and shifted along its last axis,
+instead. They are evaluated on the first sample. An output at which none of them is seen proves nothing by passing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.probe import Call, Probe, Values, observed_by
@@ -21,6 +23,7 @@ from assay.numerics.tolerance.graph import WEIGHTS, Graph
 from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.judged import Judged
 from assay.numerics.tolerance.profile import Profile, Tried
+from assay.numerics.tolerance.rules import MOVEMENT
 from assay.ports import Tensor, Tensors
 
 if TYPE_CHECKING:
@@ -35,14 +38,13 @@ BEYOND = 1e30
 
 
 class _Lost(Probe):
-    """The answer of one operator, `lost` in part or in whole."""
+    """The answer of one operator, `lost` in part or in whole, or at another place."""
 
     def __init__(self, output: str, lost: Callable[[Tensor], Tensor]) -> None:
         self._output = output
         self._lost = lost
 
-    def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
-        del again
+    def answer(self, call: Call, results: Values) -> Values:
         return (self._lost(results[0]), *results[1:]) if call.outputs[:1] == (self._output,) else results
 
 
@@ -55,6 +57,11 @@ def _end_lost(value: Tensor) -> Tensor:
     else:
         changed[(slice(None),) * axis + (-1,)] = 0
     return changed
+
+
+def _shifted(value: Tensor) -> Tensor:
+    """Along the last axis, as if an index were off by one."""
+    return np.roll(value, 1, axis=-1) if value.ndim else value
 
 
 def selftest(deriving: Deriving, profile: Profile, inputs: Sequence[Tensors]) -> tuple[Tried, ...]:
@@ -115,6 +122,11 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[tuple[str, dict[str, Te
     if deriving.middle is not None:
         node, weight = deriving.middle
         found.append((f"last channel lost at {_label(node)}", {}, _Lost(node.output[0], _end_lost)))
+        if node.op_type not in WEIGHTS:
+            factor = 1.0 + min(unit, _COARSEST)
+            scaled = _Lost(node.output[0], lambda value: value * factor)
+            found.append((f"scaled by {factor:.6g} at {_label(node)}", {}, scaled))
+            found.append((f"shifted by one at {_label(node)}", {}, _Lost(node.output[0], _shifted)))
         if weight:
             found.append(
                 (
@@ -139,8 +151,9 @@ def _coarsened(value: Tensor, unit: float) -> Tensor:
 
 
 def middle_of(evaluator: Evaluator, graph: Graph) -> tuple[NodeProto, str] | None:
-    """The operator in the middle of those with weights, one that sums where there is any, and the weight of its sum."""
-    nodes = _weighty(evaluator, graph)
+    """The operator in the middle of those with weights, one that sums where there is any, and the weight of its sum; of all
+    that compute where none has weights."""
+    nodes = _weighty(evaluator, graph) or _computing(evaluator, graph)
     summing = [(node, weight) for node in nodes if (weight := _summed(node, graph))]
     if summing:
         return summing[len(summing) // 2]
@@ -148,12 +161,18 @@ def middle_of(evaluator: Evaluator, graph: Graph) -> tuple[NodeProto, str] | Non
 
 
 def last_of(evaluator: Evaluator, graph: Graph) -> NodeProto | None:
-    """The last operator with weights."""
-    return next(reversed(_weighty(evaluator, graph)), None)
+    """The last operator with weights; of all that compute where none has any."""
+    return next(reversed(_weighty(evaluator, graph) or _computing(evaluator, graph)), None)
 
 
 def _weighty(evaluator: Evaluator, graph: Graph) -> list[NodeProto]:
     return [node.onnx_node for node in evaluator.rt_nodes_ if node.op_type in WEIGHTS and node.output[0] in graph.data]
+
+
+def _computing(evaluator: Evaluator, graph: Graph) -> list[NodeProto]:
+    """Those whose answers are real numbers that they do not only move."""
+    nodes = (node.onnx_node for node in evaluator.rt_nodes_ if node.op_type not in MOVEMENT)
+    return [node for node in nodes if node.output[0] in graph.data and is_floating(graph.types.get(node.output[0], ""))]
 
 
 def _summed(node: NodeProto, graph: Graph) -> str:

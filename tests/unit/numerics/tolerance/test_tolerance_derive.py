@@ -370,3 +370,40 @@ def test_samples_of_several_shapes_are_derived_in_groups() -> None:
         assert np.allclose(oracle["y"], powers / powers.sum(axis=-1, keepdims=True))
         assert deviation["y"].shape == oracle["y"].shape
         assert deviation["y"].all()
+
+
+WEIGHTLESS = {
+    "LayerNormalization": "g (float[3, 64] x) => (float[3, 64] y) { y = LayerNormalization(x, s) }",
+    "Softmax": "g (float[3, 64] x) => (float[3, 64] y) { y = Softmax(x) }",
+    "Exp": "g (float[3, 64] x) => (float[3, 64] y) { y = Exp(x) }",
+}
+
+
+def _weightless(operator: str) -> onnx.ModelProto:
+    model = _model(WEIGHTLESS[operator])
+    if operator == "LayerNormalization":
+        model.graph.initializer.append(numpy_helper.from_array(np.ones(64, np.float32), "s"))
+    return model
+
+
+@pytest.mark.parametrize("precision", ["float32", "tf32", "bfloat16", "float16"])
+@pytest.mark.parametrize("operator", WEIGHTLESS)
+def test_a_model_without_weights_is_tried_on_defects_too(operator: str, precision: str) -> None:
+    profile = derive_model(_weightless(operator), [{"x": _noise(3, 64)}], precision)
+    tried = profile.header.selftest
+    assert {one.mutant.partition(" at ")[0].split(" by ")[0] for one in tried} >= {"scaled", "shifted"}
+    assert all(one.killed for one in tried), tried
+
+
+@pytest.mark.parametrize("operator", WEIGHTLESS)
+def test_a_rule_that_is_blind_to_a_model_without_weights_is_found_out(
+    operator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blind(site: Any, unit: Any) -> Tensor:
+        return np.full(np.shape(site.value), 1e6)
+
+    for table in (rules.RULES, rules.INNER):
+        for name in list(table):
+            monkeypatch.setitem(table, name, blind)
+    profile = derive_model(_weightless(operator), [{"x": _noise(3, 64)}], "bfloat16")
+    assert profile.header.blind == {"y"}
