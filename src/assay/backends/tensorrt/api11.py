@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from assay.backends.tensorrt.api import set_tf32
-from assay.backends.tensorrt.precision import BF16, FP16, TF32, Carried, demand_quantized
+from assay.backends.tensorrt.precision import TF32, Carried, demand_types
 from assay.backends.tensorrt.settings import Settings
-from assay.errors import Unsupported
-
-_CARRIED = {FP16: "float16", BF16: "bfloat16"}
 
 
 class Api11:
@@ -32,11 +29,5 @@ class Api11:
 
 def demand_carried(trt: Any, config: Any, precision: str, carried: Carried) -> None:
     """In a strongly typed network only TF32 is left to say; the rest must be in the model."""
-    demand_quantized(carried, precision)
-    wanted = _CARRIED.get(precision)
-    if wanted and wanted not in carried.types:
-        raise Unsupported(
-            f"TensorRT {trt.__version__} takes types from the model, and this one carries no {wanted}: convert it first "
-            f"(a transform of the flow), or ask for fp32."
-        )
+    demand_types(carried, precision, trt.__version__)
     set_tf32(trt, config, allowed=precision == TF32)

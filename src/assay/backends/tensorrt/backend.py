@@ -23,7 +23,30 @@ from assay.ports import Availability, OptionSpec
 
 _INSTALL = "pip install tensorrt"
 _PROMISED = {FP32: "float32", TF32: "tf32", FP16: "float16", BF16: "bfloat16", INT8: "int8", FP8: "float8_e4m3fn"}
-_TYPES = frozenset(("bool", "float16", "float32", "bfloat16", "float8_e4m3fn", "int8", "int32", "int64", "uint8"))
+TYPES = frozenset(("bool", "float16", "float32", "bfloat16", "float8_e4m3fn", "int8", "int32", "int64", "uint8"))
+OPTIONS = (
+    OptionSpec("precision", FP32, NAMES, "what the builder may use, or what the model must carry"),
+    OptionSpec("strongly_typed", False, help="take types from the model (10; always so in 11)"),
+    OptionSpec("workspace_mib", 0, help="limit of the workspace pool; 0 is the version's own"),
+    OptionSpec("optimization_level", 3, (0, 1, 2, 3, 4, 5), "how long the builder searches for tactics"),
+    OptionSpec("version_compatible", False, help="a plan that later versions can read"),
+    OptionSpec("timing_cache", "", help="file with the times of tactics: read where it is, written after"),
+)
+
+
+def flows(backend: str) -> tuple[Flow, ...]:
+    """One for each precision."""
+    return tuple(
+        Flow(
+            name=f"{backend}-{precision}",
+            backend=backend,
+            options={"precision": precision},
+            transforms=("int8-qdq:per-channel-symmetric",) if precision == INT8 else (),
+            device="cuda",
+            precision=_PROMISED[precision],
+        )
+        for precision in NAMES
+    )
 
 
 class TensorRT:
@@ -36,25 +59,8 @@ class TensorRT:
     name = "tensorrt"
     accepts = "onnx"
     dynamic = True
-    options = (
-        OptionSpec("precision", FP32, NAMES, "what the builder may use, or what the model must carry"),
-        OptionSpec("strongly_typed", False, help="take types from the model (10; always so in 11)"),
-        OptionSpec("workspace_mib", 0, help="limit of the workspace pool; 0 is the version's own"),
-        OptionSpec("optimization_level", 3, (0, 1, 2, 3, 4, 5), "how long the builder searches for tactics"),
-        OptionSpec("version_compatible", False, help="a plan that later versions can read"),
-        OptionSpec("timing_cache", "", help="file with the times of tactics: read where it is, written after"),
-    )
-    flows = tuple(
-        Flow(
-            name=f"tensorrt-{precision}",
-            backend="tensorrt",
-            options={"precision": precision},
-            transforms=("int8-qdq:per-channel-symmetric",) if precision == INT8 else (),
-            device="cuda",
-            precision=_PROMISED[precision],
-        )
-        for precision in NAMES
-    )
+    options = OPTIONS
+    flows = flows("tensorrt")
 
     def availability(self) -> Availability:
         """tensorrt is imported in a process of its own only: without a device it may die there."""
@@ -76,7 +82,7 @@ class TensorRT:
         settings = settings_of(resolve_options(self.options, flow), flow)
         proto = load_checked(model)
         signature = signature_of(proto)
-        refuse_types(signature, _TYPES, "tensorrt")
+        refuse_types(signature, TYPES, "tensorrt")
         trt = _library()
         api, listener = api_of(trt), Listener(trt)
         plan = built(trt, api, model, proto, signature, settings, flow.dims, listener)

@@ -90,27 +90,30 @@ def _configure(trt: Any, config: Any, settings: Settings) -> None:
 
 
 def optimization_profile(builder: Any, inputs: tuple[TensorSpec, ...], dims: Dims) -> Any:
-    """Least, usual and most of every symbolic dimension; None where all are fixed.
-
-    Raises Unsupported for a symbol whose sizes nobody named: TensorRT builds for a range, and guessing one would decide
-    what is tested.
-    """
+    """Least, usual and most of every symbolic dimension; None where all are fixed. Raises as `demand_sizes` does."""
     dynamic = [spec for spec in inputs if not all(isinstance(size, int) for size in spec.shape)]
     if not dynamic:
         return None
+    demand_sizes(inputs, dims)
     profile = builder.create_optimization_profile()
     for spec in dynamic:
-        missing = [str(size) for size in spec.shape if not isinstance(size, int) and size not in dims]
-        if missing:
-            raise Unsupported(
-                f'TensorRT builds for a range of sizes, and none is named for dimension "{missing[0]}" of input '
-                f'"{spec.name}": give least, usual and most (--dim {missing[0]}=1,4,8).'
-            )
         least, usual, most = (
             tuple(size if isinstance(size, int) else dims[size][place] for size in spec.shape) for place in range(3)
         )
         profile.set_shape(spec.name, least, usual, most)
     return profile
+
+
+def demand_sizes(inputs: tuple[TensorSpec, ...], dims: Dims) -> None:
+    """Raises Unsupported for a symbol whose sizes nobody named: TensorRT builds for a range, and guessing one would decide
+    what is tested."""
+    for spec in inputs:
+        missing = next((str(size) for size in spec.shape if not isinstance(size, int) and size not in dims), "")
+        if missing:
+            raise Unsupported(
+                f'TensorRT builds for a range of sizes, and none is named for dimension "{missing}" of input '
+                f'"{spec.name}": give least, usual and most (--dim {missing}=1:4:8).'
+            )
 
 
 def _timing_cache(config: Any, path: str) -> Any:

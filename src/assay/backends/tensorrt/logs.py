@@ -93,6 +93,8 @@ def parse_log(text: str) -> tuple[Line, ...]:
         found = _STAMP.match(raw)
         letter = (found and (found.group(1) or found.group(2))) or ""
         body = raw[found.end() :].strip() if found else raw.strip()
+        # trtexec's own check of the runtime writes without a stamp, and aborts.
+        letter = letter or "E" * body.startswith("Cuda failure")
         if body:
             lines.append(Line(_LETTERS.get(letter, "INFO"), body))
     return tuple(lines)

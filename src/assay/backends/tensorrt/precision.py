@@ -70,6 +70,18 @@ def demand_quantized(carried: Carried, precision: str) -> None:
         raise Unsupported("The flow wants fp8, and the model has no QuantizeLinear and DequantizeLinear of float8.")
 
 
+def demand_types(carried: Carried, precision: str, version: str) -> None:
+    """Raises Unsupported where types are taken from the model and it does not carry the one that the flow is named after."""
+    demand_quantized(carried, precision)
+    wanted = _CARRIED.get(precision)
+    if wanted and wanted not in carried.types:
+        raise Unsupported(
+            f"TensorRT {version} takes types from the model, and this one carries no {wanted}: convert it first "
+            f"(a transform of the flow), or ask for fp32."
+        )
+
+
+_CARRIED = {FP16: "float16", BF16: "bfloat16"}
 _UINT8, _STRING = 2, 8
 
 

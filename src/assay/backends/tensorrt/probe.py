@@ -13,11 +13,8 @@ import msgspec
 
 _SECONDS = 60
 
-_CHILD = """
-import ctypes, json, sys
-
-def say(step, text=""):
-    print(json.dumps([step, text]), flush=True)
+_DRIVER = """
+import ctypes
 
 def driver():
     try:
@@ -31,6 +28,15 @@ def driver():
         library.cuGetErrorString(code, ctypes.byref(words))
         return (words.value or b"unknown error").decode() + " (" + str(code) + ")"
     return "" if count.value else "the driver counts no device"
+"""
+
+_CHILD = (
+    _DRIVER
+    + """
+import json
+
+def say(step, text=""):
+    print(json.dumps([step, text]), flush=True)
 
 say("import")
 import tensorrt
@@ -43,6 +49,7 @@ say("builder")
 builder = tensorrt.Builder(logger)
 say("done", "" if runtime is not None and builder is not None else "null")
 """
+)
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -65,6 +72,19 @@ def probe() -> Probe:
     except subprocess.TimeoutExpired:
         return Probe(available=False, reason=f"tensorrt did not answer within {_SECONDS} s of being asked.")
     return read_probe(done.stdout, done.stderr, done.returncode)
+
+
+@functools.cache
+def device_missing() -> str:
+    """Why the driver shows no device, "" where it shows one: asked in a process, so that CUDA never begins in this one."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _DRIVER + "print(driver())"],
+            capture_output=True, text=True, timeout=_SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"the driver did not answer within {_SECONDS} s"
+    return done.stdout.strip() if done.returncode == 0 else f"asking the driver ended by {_death(done.returncode)}"
 
 
 def read_probe(output: str, errors: str, code: int) -> Probe:

@@ -1,4 +1,4 @@
-"""trtexec, where it is present: what to call it with, which version it is, and what its timings may be compared with.
+"""The command lines of trtexec, which version it is, and what its timings may be compared with.
 
 11.x took the flags for types away and turned CUDA graphs and spinning on and data transfers off: a timing of 10 beside one of 11 looks
 like a speed-up.
@@ -7,18 +7,15 @@ like a speed-up.
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
-from assay.backends.tensorrt.logs import failure, parse_log
 from assay.backends.tensorrt.precision import BF16, FP8, FP16, INT8, TF32
 from assay.backends.tensorrt.settings import Settings
 from assay.core.model import TensorSpec
-from assay.errors import Unavailable, Unsupported
+from assay.errors import Unsupported
 
 _BANNER = re.compile(r"\[TensorRT v(\d+)\]")
 _FLAGS = {FP16: "--fp16", BF16: "--bf16", INT8: "--int8", FP8: "--fp8"}
@@ -64,7 +61,7 @@ def mode_of(arguments: Sequence[str], major: int) -> Mode:
 def build_command(
     program: str, model: Path, plan: Path, inputs: Sequence[TensorSpec], settings: Settings, dims: Dims, major: int
 ) -> list[str]:
-    """The command that builds, and writes plan and layers. Raises Unsupported for a type that the version has no flag for:
+    """The command that builds, and writes plan and layers. Raises Unsupported for a type that the version has no flag for;
     since 11 the model has to carry it."""
     command = [program, f"--onnx={model}", f"--saveEngine={plan}", "--skipInference", "--profilingVerbosity=detailed"]
     command += [
@@ -89,6 +86,42 @@ def build_command(
     return command + _shapes(inputs, dims)
 
 
+def run_command(
+    program: str, plan: Path, inputs: Sequence[TensorSpec], shapes: Mapping[str, Sequence[int]], settings: Settings
+) -> list[str]:
+    """The command that runs a plan on the files `inputs.0`, `inputs.1` ... of the working folder. Raises Unsupported for a
+    name that its lists cannot hold."""
+    for spec in inputs:
+        if set(spec.name) & set(",'"):
+            raise Unsupported(f'trtexec cannot be told of input "{spec.name}": rename it (no comma, no quote).')
+    command = [program, f"--loadEngine={plan}"]
+    if inputs:
+        command.append("--loadInputs=" + ",".join(f"{one.name}:{input_file(at)}" for at, one in enumerate(inputs)))
+    dynamic = [spec.name for spec in inputs if not all(isinstance(size, int) for size in spec.shape)]
+    if dynamic:
+        told = (f"{name}:{'x'.join(str(size) for size in shapes[name])}" for name in dynamic)
+        command.append("--shapes=" + ",".join(told))
+    if settings.version_compatible:
+        command.append("--versionCompatible")
+    return command
+
+
+def input_file(place: int) -> str:
+    """Where the values of that input lie, in the working folder."""
+    return f"inputs.{place}"
+
+
+def once() -> list[str]:
+    """One inference, and its tensors as they are in files: `--exportOutput` writes six digits."""
+    return ["--iterations=1", "--warmUp=0", "--duration=0", "--dumpRawBindingsToFile"]
+
+
+def timed(seconds: int, times: str, profile: str, major: int) -> list[str]:
+    """Inference for so long, with the seconds of each, and of each layer in a run of its own."""
+    apart = ["--separateProfileRun"] if major < 11 else []
+    return [f"--duration={seconds}", f"--exportTimes={times}", f"--exportProfile={profile}", *apart]
+
+
 def _shapes(inputs: Sequence[TensorSpec], dims: Dims) -> list[str]:
     dynamic = [spec for spec in inputs if not all(isinstance(size, int) for size in spec.shape)]
     if not dynamic:
@@ -100,22 +133,3 @@ def _shapes(inputs: Sequence[TensorSpec], dims: Dims) -> list[str]:
         )
         flags.append(f"--{name}=" + ",".join(f"{one.name}:{size}" for one, size in zip(dynamic, sizes, strict=True)))
     return flags
-
-
-def find() -> str:
-    """Its path. Raises Unavailable: it is in no package of the index, only in the vendor's archives."""
-    path = shutil.which("trtexec")
-    if path is None:
-        raise Unavailable(
-            "trtexec is not on PATH: it comes with the TensorRT archive of the vendor, not with the Python package."
-        )
-    return path
-
-
-def run(command: Sequence[str], seconds: float) -> str:
-    """What it wrote. Raises what its words make of a failure."""
-    done = subprocess.run(list(command), capture_output=True, text=True, timeout=seconds, check=False)
-    said = f"{done.stdout}\n{done.stderr}"
-    if done.returncode != 0:
-        raise failure(parse_log(said), "running trtexec")
-    return said

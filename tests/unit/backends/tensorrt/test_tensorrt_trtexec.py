@@ -1,4 +1,4 @@
-"""Command lines, versions and modes of trtexec; and a program of that name that fails as the real one does."""
+"""Command lines, versions and modes of trtexec."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from assay.backends.tensorrt.settings import Settings
-from assay.backends.tensorrt.trtexec import Mode, build_command, find, mode_of, run, version_of
+from assay.backends.tensorrt.trtexec import Mode, build_command, mode_of, version_of
 from assay.core.model import TensorSpec
-from assay.errors import Unavailable, Unsupported
+from assay.errors import Unsupported
 
 _INPUTS = (TensorSpec("image", "float32", ("n", 3, 8, 8)), TensorSpec("scale", "float32", (1,)))
 _DIMS = {"n": (1, 4, 8)}
@@ -62,23 +62,3 @@ def test_what_else_is_asked_for() -> None:
     assert {"--memPoolSize=workspace:64", "--versionCompatible", "--timingCacheFile=t", "--skipInference"} <= set(
         command
     )
-
-
-def test_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(Unavailable, match="not on PATH"):
-        find()
-
-
-def test_its_words_become_a_failure(tmp_path: Path) -> None:
-    program = tmp_path / "trtexec"
-    program.write_text(
-        "#!/bin/sh\n"
-        "echo '[03/09/2023-11:20:42] [I] [TRT] No importer registered for op: GridSample. Attempting to import as plugin.'\n"
-        "echo '[03/09/2023-11:20:42] [E] [TRT] 3: getPluginCreator could not find plugin: GridSample version: 1' >&2\n"
-        "exit 1\n"
-    )
-    program.chmod(0o755)
-    with pytest.raises(Unsupported) as caught:
-        run([str(program)], 10)
-    assert caught.value.node == "GridSample"

@@ -1,0 +1,81 @@
+"""trtexec as a backend: for machines that have the vendor's archive and no Python package."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from assay.backends.artifact import read_record
+from assay.backends.artifacts import check_artifact
+from assay.backends.onnx_checked import load_checked, refuse_types, signature_of
+from assay.backends.options import resolve_options
+from assay.backends.tensorrt.backend import OPTIONS, TYPES, flows, settings_of
+from assay.backends.tensorrt.build import demand_sizes
+from assay.backends.tensorrt.precision import carried_by, demand_quantized, demand_types
+from assay.backends.tensorrt.probe import device_missing
+from assay.backends.tensorrt.trtexec import build_command
+from assay.backends.tensorrt.trtexec_engine import DECLARED, LAYERS, PLAN, Declared, TrtexecEngine
+from assay.backends.tensorrt.trtexec_program import NAME, find, run
+from assay.core.flow import Flow
+from assay.errors import InvalidModel, Lowering, Unavailable
+from assay.ports import Availability
+
+
+class Trtexec:
+    """Conformance: `assay.testing.check_backend`, on a machine with a GPU. Precisions mean what they mean to `tensorrt`."""
+
+    name = NAME
+    accepts = "onnx"
+    dynamic = True
+    options = OPTIONS
+    flows = flows(NAME)
+
+    def availability(self) -> Availability:
+        """The program is asked for its version, the driver for a device, both in processes of their own."""
+        try:
+            found = find()
+        except Unavailable as error:
+            return Availability(available=False, reason=str(error))
+        missing = device_missing()
+        reason = f"no CUDA device: {missing}." if missing else ""
+        return Availability(not missing, found.told, reason)
+
+    def prepare(self) -> None:
+        """Raises Unavailable where it is not on PATH. Nothing is imported."""
+        find()
+
+    def lower(self, model: Path, flow: Flow) -> TrtexecEngine:
+        """Built by trtexec on this machine's GPU. Raises what the words of its log make of a failure."""
+        settings = settings_of(resolve_options(self.options, flow), flow)
+        proto = load_checked(model)
+        signature = signature_of(proto)
+        refuse_types(signature, TYPES, NAME)
+        demand_sizes(signature.inputs, flow.dims)
+        program = find()
+        if settings.strongly_typed or program.version[0] >= 11:
+            demand_types(carried_by(proto), settings.precision, program.told)
+        else:
+            demand_quantized(carried_by(proto), settings.precision)
+        folder = Path(tempfile.mkdtemp(prefix="trtexec-"))
+        plan = folder / PLAN
+        command = build_command(
+            program.path, model.absolute(), plan, signature.inputs, settings, flow.dims, program.version[0]
+        )
+        run(command, folder, "building")
+        for file in (PLAN, LAYERS):
+            if not (folder / file).is_file():
+                raise Lowering(f"trtexec {program.told} ended well and wrote no {file}.")
+        return TrtexecEngine(program, folder, Declared(signature, settings, program.version))
+
+    def load(self, folder: Path, flow: Flow) -> TrtexecEngine:
+        """Raises InvalidModel for a plan that was cut, or built by another version: trtexec would say it at the first call."""
+        settings_of(resolve_options(self.options, flow), flow)
+        declared = read_record(folder / DECLARED, Declared)
+        check_artifact(folder / PLAN, declared.digest)
+        program = find()
+        if program.version != declared.version and not declared.settings.version_compatible:
+            built = ".".join(map(str, declared.version))
+            raise InvalidModel(
+                f"{PLAN} was built by trtexec {built} and this is {program.told}: lower the model again, here."
+            )
+        return TrtexecEngine(program, folder, declared)

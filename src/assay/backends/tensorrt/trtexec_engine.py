@@ -1,0 +1,107 @@
+"""A plan that trtexec built, run by trtexec: every call is a process of its own, so the seconds of a call are its."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from assay.backends.feeds import check_feeds
+from assay.backends.onnx_checked import Signature
+from assay.backends.placements import coarsest
+from assay.backends.tensorrt.engine import narrowed
+from assay.backends.tensorrt.exports import Profile, Query, parse_profile, parse_times
+from assay.backends.tensorrt.inspector import parse_layers
+from assay.backends.tensorrt.settings import Settings
+from assay.backends.tensorrt.trtexec import input_file, mode_of, once, run_command, timed
+from assay.backends.tensorrt.trtexec_program import Program, outputs_of, run
+from assay.core.result import BuildFacts, OperatorTime
+from assay.errors import Lowering
+from assay.models.files import file_digest
+from assay.ports import Tensor, Tensors
+
+PLAN, LAYERS, DECLARED = "model.plan", "model.layers.json", "declared.json"
+_TIMES, _PROFILE = "times.json", "profile.json"
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """What the plan has forgotten. `digest` is that of the plan, `version` that of the trtexec which built it."""
+
+    signature: Signature
+    settings: Settings
+    version: tuple[int, int, int]
+    digest: str = ""
+
+
+class TrtexecEngine:
+    """One plan in a folder, and the program that runs it."""
+
+    def __init__(self, program: Program, folder: Path, declared: Declared) -> None:
+        self._program, self._folder, self._declared = program, folder, declared
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Raises ValueError for inputs that the model does not declare, Unavailable where there is no device."""
+        with tempfile.TemporaryDirectory(prefix="trtexec-") as place:
+            said = run([*self._command(tensors, Path(place)), *once()], Path(place), "running")
+            found = outputs_of(said, Path(place))
+        missing = [spec.name for spec in self._declared.signature.outputs if spec.name not in found]
+        if missing:
+            raise Lowering(f'trtexec wrote no output "{missing[0]}"; it wrote {", ".join(found) or "none"}.')
+        return {spec.name: found[spec.name] for spec in self._declared.signature.outputs}
+
+    def call_times(self, tensors: Tensors, seconds: float) -> tuple[float, ...]:
+        """Seconds of each inference on the device, copies to and from it included where the mode has them."""
+        return tuple(one.latency_s for one in self._timed(tensors, seconds)[0])
+
+    def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
+        """Of each layer, its median over the iterations of the profile."""
+        layers = {one.name: one for one in parse_layers((self._folder / LAYERS).read_text()).layers}
+        told = ((one, layers.get(one.name)) for one in self._timed(tensors, 1)[1].layers)
+        return tuple(
+            OperatorTime(
+                one.name, layer.operator if layer else one.name, one.median_s, layer.precision if layer else ""
+            )
+            for one, layer in told
+        )
+
+    def save(self, folder: Path) -> None:
+        """The plan and its layers."""
+        for name in (PLAN, LAYERS):
+            (folder / name).write_bytes((self._folder / name).read_bytes())
+        declared = msgspec.structs.replace(self._declared, digest=file_digest(folder / PLAN))
+        (folder / DECLARED).write_bytes(msgspec.json.encode(declared))
+
+    def facts(self) -> BuildFacts:
+        """Placements are the layers of `--exportLayerInfo`; options hold the mode in which this version times."""
+        placements = parse_layers((self._folder / LAYERS).read_text(), "--exportLayerInfo").placements()
+        settings = msgspec.to_builtins(self._declared.settings)
+        mode = msgspec.to_builtins(mode_of((), self._program.version[0]))
+        options = {**settings, **{f"mode.{name}": value for name, value in mode.items()}}
+        return BuildFacts(
+            backend_version=self._program.told,
+            precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
+            placements=placements,
+            options={name: json.dumps(value).strip('"') for name, value in options.items()},
+        )
+
+    def _timed(self, tensors: Tensors, seconds: float) -> tuple[tuple[Query, ...], Profile]:
+        with tempfile.TemporaryDirectory(prefix="trtexec-") as place:
+            folder, major = Path(place), self._program.version[0]
+            command = self._command(tensors, folder)
+            run([*command, *timed(max(1, math.ceil(seconds)), _TIMES, _PROFILE, major)], folder, "timing")
+            times = parse_times((folder / _TIMES).read_text(), _TIMES)
+            return times, parse_profile((folder / _PROFILE).read_text(), _PROFILE)
+
+    def _command(self, tensors: Tensors, folder: Path) -> list[str]:
+        inputs = self._declared.signature.inputs
+        check_feeds(tensors, inputs)
+        for place, spec in enumerate(inputs):
+            # Until 10 there was no int64.
+            wanted = "int32" if spec.dtype == "int64" and self._program.version[0] < 10 else spec.dtype
+            (folder / input_file(place)).write_bytes(narrowed(spec.name, tensors[spec.name], wanted).tobytes())
+        shapes: Mapping[str, tuple[int, ...]] = {name: tensor.shape for name, tensor in tensors.items()}
+        return run_command(self._program.path, self._folder / PLAN, inputs, shapes, self._declared.settings)
