@@ -19,6 +19,8 @@ class FakeGitlab:
     requests: dict[int, dict[str, Any]] = field(default_factory=dict)
     statuses: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     notes: list[dict[str, Any]] = field(default_factory=list)
+    lines: dict[str, int] = field(default_factory=dict)
+    discussions: list[dict[str, Any]] = field(default_factory=list)
     log: list[tuple[str, str]] = field(default_factory=list)
 
     def add_request(self, number: int, sha: str, *, pipeline: int = 0, target: str = "main") -> None:
@@ -26,6 +28,7 @@ class FakeGitlab:
             "iid": number, "state": "opened", "sha": sha, "source_branch": f"patch-{number}", "target_branch": target,
             "title": "A model", "author": {"id": 7, "username": "octocat"},
             "web_url": f"https://gitlab.example/{PROJECT}/-/merge_requests/{number}",
+            "diff_refs": {"base_sha": "0" * 40, "start_sha": "1" * 40, "head_sha": sha},
             "head_pipeline": {"id": pipeline, "sha": sha} if pipeline else None,
         }  # fmt: skip
 
@@ -37,6 +40,8 @@ class FakeGitlab:
             Route(f"{at}/merge_requests/{{number:int}}", self._request, methods=["GET", "PUT"]),
             Route(f"{at}/merge_requests/{{number:int}}/notes", self._notes, methods=["GET", "POST"]),
             Route(f"{at}/merge_requests/{{number:int}}/notes/{{id:int}}", self._note, methods=["PUT"]),
+            Route(f"{at}/merge_requests/{{number:int}}/discussions", self._discussions, methods=["GET", "POST"]),
+            Route(f"{at}/merge_requests/{{number:int}}/discussions/{{id}}", self._discussion, methods=["PUT"]),
             Route(f"{at}/statuses/{{sha}}", self._status, methods=["POST"]),
         ]
         return Starlette(routes=[_Guarded(self, route) for route in routes])
@@ -69,6 +74,28 @@ class FakeGitlab:
         note = next(one for one in self.notes if one["id"] == request.path_params["id"])
         note["body"] = (await request.json())["body"]
         return JSONResponse(note)
+
+    async def _discussions(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        if request.method == "GET":
+            return _paged(request, [one for one in self.discussions if one["number"] == number])
+        told = await request.json()
+        position = told["position"]
+        versions = {name: position[name] for name in ("base_sha", "start_sha", "head_sha")}
+        if versions != self.requests[number]["diff_refs"] or position["position_type"] != "text":
+            return JSONResponse({"message": '400 Bad request - Note {:position=>["is invalid"]}'}, 400)
+        if position["new_line"] > self.lines.get(position["new_path"], 10**6):
+            words = '400 Bad request - Note {:line_code=>["can\'t be blank", "must be a valid line code"]}'
+            return JSONResponse({"message": words}, 400)
+        note = {"id": 900 + len(self.discussions), "body": told["body"], "author": ROBOT, "resolvable": True,
+                "resolved": False, "position": position}  # fmt: skip
+        self.discussions.append({"id": f"d{len(self.discussions):039x}", "number": number, "notes": [note]})
+        return JSONResponse(self.discussions[-1], 201)
+
+    async def _discussion(self, request: Request) -> Response:
+        one = next(one for one in self.discussions if one["id"] == request.path_params["id"])
+        one["notes"][0]["resolved"] = (await request.json())["resolved"]
+        return JSONResponse(one)
 
     async def _status(self, request: Request) -> Response:
         told = await request.json()

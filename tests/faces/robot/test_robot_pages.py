@@ -31,7 +31,7 @@ Served = tuple[TestClient, dict[str, int]]
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     queue, ids = filled(tmp_path_factory.mktemp("pages"))
-    with TestClient(Starlette(routes=page_routes(queue, "Digits zoo"))) as client:
+    with TestClient(Starlette(routes=page_routes(queue, lambda: "Digits zoo"))) as client:
         yield client, ids
     queue.database.close()
 

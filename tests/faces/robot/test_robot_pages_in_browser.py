@@ -41,7 +41,7 @@ def browser() -> Iterator[Any]:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Queue, dict[str, int]]]:
     """The pages' address, with the queue behind them and the ids in it."""
     queue, ids = filled(tmp_path_factory.mktemp("site"))
-    app = Starlette(routes=page_routes(queue, "Digits zoo"))
+    app = Starlette(routes=page_routes(queue, lambda: "Digits zoo"))
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -23,7 +23,7 @@ from assay.errors import HarnessError, UsageError
 from assay.faces.robot.app import app_of
 from assay.faces.robot.child import Ending, inspect_in_child
 from assay.faces.robot.config import load_robot
-from assay.faces.robot.rows import State
+from assay.faces.robot.rows import Decided, State
 from assay.faces.robot.service import Service
 from assay.launch.sandbox import Bubblewrap
 from assay.zoo.check import CheckOutcome
@@ -49,6 +49,11 @@ def robot(config: Path) -> Iterator[tuple[Service, httpx.Client]]:
     service = Service(load_robot(config))
     with serving(app_of(service)) as address, httpx.Client(base_url=address, timeout=30) as client:
         yield service, client
+
+
+def decisions(service: Service, identity: int) -> tuple[Decided, ...]:
+    found = service.queue.whole(identity)
+    return found.decisions if found else ()
 
 
 def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
@@ -87,7 +92,15 @@ def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
             assert 'assay_robot_decisions_total{answer="decline"} 1.0' in text
             assert 'assay_robot_webhook_seconds_count{status="202"} 1.0' in text
             assert client.get("/healthz").json() == {"alive": True}
+            assert "<title>Queue · tiny</title>" in client.get("/").text
             assert client.get(f"/submissions/{one.id}").status_code == 200
+            again = {"action": "rerequested", "check_run": {"head_sha": sha, "external_id": f"{one.id}.1"}}
+            body = json.dumps(again).encode()
+            hook = client.post("/hooks/github", content=body, headers=signed(body, NEW, "guid-2", "check_run"))
+            assert hook.status_code == 202
+            until_true(lambda: len(decisions(service, one.id)) == 2, seconds=120)
+            until_true(lambda: service.queue.counts().unsent == 0)
+            assert len(fake.comments) == 1
     assert TOKEN not in (tmp_path / "robot" / "robot.db").read_bytes().decode("latin-1")
 
 

@@ -150,6 +150,22 @@ def test_only_json_is_taken(github: Hooked) -> None:
         assert post(github, broken, signed(broken, delivery="g9")) == 400
 
 
+def test_a_rerun_that_was_asked_for_at_github_is_a_hint(github: Hooked) -> None:
+    sha = "a" * 40
+    for number, (event, told) in enumerate(
+        (
+            ("check_run", {"action": "rerequested", "check_run": {"head_sha": sha, "external_id": "12.3"}}),
+            ("check_suite", {"action": "rerequested", "check_suite": {"head_sha": sha}}),
+            ("check_run", {"action": "completed", "check_run": {"head_sha": sha, "external_id": "13.1"}}),
+            ("check_run", {"action": "rerequested", "check_run": {"head_sha": "../x", "external_id": "14.1"}}),
+            ("check_run", {"action": "rerequested", "check_run": None}),
+        )
+    ):
+        body = json.dumps(told).encode()
+        assert post(github, body, signed(body, event=event, delivery=f"again-{number}")) == 202
+    assert [(one.sha, one.number) for one in github.deliveries.waiting()] == [(sha, 12), (sha, 0)]
+
+
 def test_events_that_change_nothing_are_thanked_and_forgotten(github: Hooked) -> None:
     body = encoded()
     for event in ("ping", "star", "", "pull_request_review"):

@@ -45,7 +45,7 @@ def app_of(service: Service) -> Starlette:
 def _pages(service: Service) -> list[BaseRoute]:
     from assay.faces.robot.pages.routes import page_routes
 
-    return page_routes(service.queue)
+    return page_routes(service.queue, service.title)
 
 
 class _Operations:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Table, event, insert, select
+from sqlalchemy import Connection, Table, event, insert, select, text, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from assay.errors import AssayError, NewerHistory, StoreError
-from assay.faces.robot.tables import SCHEMA, meta, metadata
+from assay.faces.robot.tables import SCHEMA, UPGRADES, meta, metadata
 from assay.stores.connect import READ, connect
 
 BUSY_S = 30.0
@@ -35,9 +35,13 @@ class Database:
 
     def _prepare(self, connection: Connection) -> None:
         metadata.create_all(connection)
-        version = connection.execute(select(meta.c.value).where(meta.c.name == "schema")).scalar()
+        version = connection.execute(select(meta.c.value).where(meta.c.name == "schema").with_for_update()).scalar()
         if version is None:
             connection.execute(insert(meta).values(name="schema", value=str(SCHEMA)))
+        elif int(version) < SCHEMA:
+            for statement in (each for number in range(int(version) + 1, SCHEMA + 1) for each in UPGRADES[number]):
+                connection.execute(text(statement))
+            connection.execute(update(meta).where(meta.c.name == "schema").values(value=str(SCHEMA)))
         elif int(version) > SCHEMA:
             raise NewerHistory(
                 f"{self.name} was written by a newer version of assay (schema {version}, this one knows {SCHEMA}): "

@@ -17,11 +17,13 @@ KEPT_S = 90 * 86400.0
 
 
 class Hint(msgspec.Struct, frozen=True, kw_only=True):
-    """Something may have changed there: a request by its number, or a branch; neither: look everywhere. `ids` are the
+    """Something may have changed there: a request by its number, or a branch; neither: look everywhere. With a `sha`: what
+    was submitted with this commit is to be checked once more, or of it only the submission `number`. `ids` are the
     deliveries that said so."""
 
     branch: str = ""
     number: int = 0
+    sha: str = ""
     ids: tuple[int, ...] = ()
     attempts: int = 0
 
@@ -42,6 +44,7 @@ class Deliveries:
                 body_sha256=body_sha256,
                 branch=hint.branch,
                 number=hint.number,
+                sha=hint.sha,
                 state="new",
                 received_at=self._now(),
             )
@@ -54,11 +57,11 @@ class Deliveries:
             .order_by(deliveries.c.id)
             .limit(_AT_ONCE)
         )
-        found: dict[tuple[str, int], Hint] = {}
+        found: dict[tuple[str, int, str], Hint] = {}
         with self._database.read() as connection:
             for row in connection.execute(query):
-                place = (row.branch, row.number)
-                before = found.get(place, Hint(branch=row.branch, number=row.number))
+                place = (row.branch, row.number, row.sha)
+                before = found.get(place, Hint(branch=row.branch, number=row.number, sha=row.sha))
                 found[place] = msgspec.structs.replace(
                     before, ids=(*before.ids, row.id), attempts=max(before.attempts, row.attempts)
                 )

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import msgspec
 
 from assay.errors import HarnessError, StoreError, UsageError
+from assay.faces.robot.holding import Held
 from assay.faces.robot.metrics import Metrics
 from assay.faces.robot.notify import Chat, Mailer
-from assay.faces.robot.outbox import Due, Outbox, Wish
+from assay.faces.robot.outbox import LEASE_S, Due, Outbox, Wish
 from assay.faces.robot.promotion import Promoter
 from assay.faces.robot.queue import Queue
 from assay.faces.robot.rows import Level, Submission, Whole
@@ -33,6 +34,7 @@ class Delivering:
     promoter: Promoter
     metrics: Metrics
     public_url: str
+    lease_s: float = LEASE_S
     mailer: Mailer | None = None
     chat: Chat | None = None
 
@@ -58,15 +60,17 @@ class Delivering:
         due = self.outbox.take()
         if due is None:
             return False
+        held = Held(self.outbox, due, self.lease_s)
         try:
-            self._act(due)
+            with held:
+                self._act(due)
         except HarnessError as error:
-            self._later(due, error, error.after_s if isinstance(error, SourceFailed) else 0.0)
+            self._later(held.due, error, error.after_s if isinstance(error, SourceFailed) else 0.0)
         except Exception as error:  # noqa: BLE001 - one delivery never keeps the others back
             _LOG.exception("a delivery failed")
-            self._later(due, error, 0.0)
+            self._later(held.due, error, 0.0)
         else:
-            self.outbox.done(due)
+            self.outbox.done(held.due)
         return True
 
     def _act(self, due: Due) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from assay.faces.robot.config import Secret
 from assay.faces.robot.deliveries import Hint
+
+_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 
 
 class Forge(Protocol):
@@ -45,6 +49,8 @@ class Github:
         event = headers.get("x-github-event", "")
         if event == "pull_request":
             return _numbered(told.get("pull_request"), "number")
+        if event in ("check_run", "check_suite"):
+            return _again(told.get(event)) if told.get("action") == "rerequested" else None
         return Hint() if event == "push" else None
 
 
@@ -74,6 +80,15 @@ FORGES: dict[str, Forge] = {"github": Github(), "gitlab": Gitlab()}
 def _numbered(table: object, key: str) -> Hint | None:
     number = table.get(key) if isinstance(table, dict) else None
     return Hint(number=number) if type(number) is int and 0 < number < 2**31 else None
+
+
+def _again(run: object) -> Hint | None:
+    """ "Re-run" of one check, whose external id begins with our number of the submission, or of all checks of a commit."""
+    told = run if isinstance(run, dict) else {}
+    sha, number = str(told.get("head_sha", "")), str(told.get("external_id", "")).partition(".")[0]
+    if not _SHA.fullmatch(sha):
+        return None
+    return Hint(sha=sha, number=int(number) if _NUMBER.fullmatch(number) else 0)
 
 
 def _bytes(secret: Secret) -> bytes:

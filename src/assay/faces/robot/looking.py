@@ -105,6 +105,9 @@ class Looking:
             self._deliveries.looked(hint)
 
     def _follow(self, hint: Hint) -> None:
+        if hint.sha:
+            self._again(hint)
+            return
         if not hint.number and not hint.branch:
             self.look_everywhere()
             return
@@ -115,6 +118,13 @@ class Looking:
         for branch, number in self._queue.open_branches(self._source.repository):
             if number == hint.number and (number or branch == hint.branch):
                 self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
+
+    def _again(self, hint: Hint) -> None:
+        """Only of this repository, and only what is decided: what waits or runs is checked anyway."""
+        for one in self._queue.find(hint.sha):
+            mine = one.repository == self._source.repository and hint.number in (0, one.id)
+            if mine and self._queue.rerun(one.id, "it was asked for at the forge"):
+                self._wake_workers()
 
     def _take(self, head: Head, base: str) -> None:
         place = (head.branch, head.number)

@@ -74,6 +74,10 @@ class Mirror:
             raise
         return self._git.text("rev-parse", "refs/assay/base")
 
+    def text(self, path: str) -> str:
+        """A file of the zoo's branch as it was fetched last. Raises GitFailed."""
+        return self._git.run("show", f"refs/assay/base:{path}").decode("utf-8", "replace")
+
     def fetch_head(self, head: Head) -> None:
         """Raises Moved where its branch has another commit by now, GitFailed."""
         here = f"refs/assay/heads/{head.sha}"

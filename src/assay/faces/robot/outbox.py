@@ -18,7 +18,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from assay.faces.robot.database import Database
 from assay.faces.robot.tables import outbox
 
-LEASE_S = 300.0
+LEASE_S = 60.0
 
 
 class Wish(StrEnum):
@@ -48,14 +48,16 @@ def want(connection: Connection, submission: int, kind: Wish) -> None:
 
 
 class Outbox:
-    """Emptied by one thread of each robot."""
+    """Emptied by one thread of each robot. A delivery is held by a lease that is renewed while it goes on (`held`), so that
+    what a killed robot had in hand is taken up by another within `lease_s`."""
 
-    def __init__(self, database: Database, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, database: Database, *, lease_s: float = LEASE_S, now: Callable[[], float] = time.time) -> None:
         self._database = database
+        self._lease_s = lease_s
         self._now = now
 
     def take(self) -> Due | None:
-        """The next delivery, held for LEASE_S; promotions before reports, so that a report can speak of them."""
+        """The next delivery, held for `lease_s`; promotions before reports, so that a report can speak of them."""
         now = self._now()
         due = and_(outbox.c.done < outbox.c.wanted, outbox.c.not_before <= now, outbox.c.lease_until < now)
         first = select(outbox).where(due).order_by(outbox.c.kind != Wish.PROMOTE, outbox.c.not_before, outbox.c.id)
@@ -63,7 +65,7 @@ class Outbox:
             row = connection.execute(first.limit(1).with_for_update(skip_locked=True)).one_or_none()
             if row is None:
                 return None
-            until = now + LEASE_S
+            until = now + self._lease_s
             connection.execute(update(outbox).where(outbox.c.id == row.id).values(lease_until=until))
             return Due(
                 id=row.id,
@@ -73,6 +75,13 @@ class Outbox:
                 attempts=row.attempts,
                 lease_until=until,
             )
+
+    def renew(self, due: Due) -> Due | None:
+        """The same with a later end; None where it is not ours any more."""
+        until = self._now() + self._lease_s
+        if not self._change(due, {"lease_until": until}):
+            return None
+        return msgspec.structs.replace(due, lease_until=until)
 
     def done(self, due: Due) -> None:
         """Delivered. News that came meanwhile is delivered next."""
@@ -89,7 +98,7 @@ class Outbox:
         with self._database.write() as connection:
             connection.execute(update(outbox).where(outbox.c.lease_until > 0).values(lease_until=0.0))
 
-    def _change(self, due: Due, values: dict[str, object]) -> None:
+    def _change(self, due: Due, values: dict[str, object]) -> bool:
         mine = and_(outbox.c.id == due.id, outbox.c.lease_until == due.lease_until)
         with self._database.write() as connection:
-            connection.execute(update(outbox).where(mine).values(**values))
+            return connection.execute(update(outbox).where(mine).values(**values)).rowcount == 1

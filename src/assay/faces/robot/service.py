@@ -19,6 +19,7 @@ from assay.faces.robot.delivering import Delivering
 from assay.faces.robot.health import Health
 from assay.faces.robot.looking import Looking
 from assay.faces.robot.metrics import Metrics
+from assay.faces.robot.naming import ZooName
 from assay.faces.robot.notify import Chat, Mailer
 from assay.faces.robot.outbox import Outbox
 from assay.faces.robot.promotion import Promoter
@@ -51,11 +52,12 @@ class Service:
         self._sandbox = Bubblewrap()
         _refuse_without_sandbox(config, self._sandbox)
         self.source, self.mirror = open_source(config)
+        self.title = ZooName(self.mirror)
         database = Database(config.database)
         try:
             self.queue = Queue(database, lease_s=config.limits.lease_s)
             self.deliveries = Deliveries(database)
-            self.outbox = Outbox(database)
+            self.outbox = Outbox(database, lease_s=config.limits.lease_s)
             self.metrics = Metrics(self.queue)
             self.health = Health(self.queue, self.mirror, self._sandbox, demand_sandbox=config.demand_sandbox)
         except BaseException:
@@ -130,6 +132,7 @@ class Service:
             promoter=Promoter(config, self.source, self.mirror),
             metrics=self.metrics,
             public_url=config.public_url,
+            lease_s=config.limits.lease_s,
             mailer=Mailer(config.mail, password.reveal() if password else "") if config.mail else None,
             chat=Chat(config.chat.reveal()) if config.chat else None,
         )

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, UniqueConstraint
 
-SCHEMA = 1
+SCHEMA = 2
+UPGRADES = {2: ("ALTER TABLE robot_deliveries ADD COLUMN sha VARCHAR NOT NULL DEFAULT ''",)}
+"""What makes of the version before the one that is the key."""
 metadata = MetaData()
 
 meta = Table("robot_meta", metadata, Column("name", String, primary_key=True), Column("value", String, nullable=False))
@@ -80,6 +82,7 @@ deliveries = Table(
     Column("body_sha256", String, nullable=False, unique=True),
     Column("branch", String, nullable=False),
     Column("number", Integer, nullable=False),
+    Column("sha", String, nullable=False, server_default=""),
     Column("state", String, nullable=False, index=True),
     Column("attempts", Integer, nullable=False, default=0),
     Column("not_before", Float, nullable=False, default=0.0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,7 +19,7 @@ LARGEST_ID = 2**31 - 1
 """What the column of the database holds: a larger number is nobody's."""
 
 
-def page_routes(reading: Reading, title: str = "Model zoo") -> list[BaseRoute]:
+def page_routes(reading: Reading, title: Callable[[], str] = lambda: "Model zoo") -> list[BaseRoute]:
     """Routes for an application: GET only, no cookie, no state. Sync functions: Starlette runs them in its threads, so
     that a slow database never holds up a webhook. `title` names the zoo on every page."""
     pages = _Pages(reading, title)
@@ -42,7 +43,7 @@ def page_routes(reading: Reading, title: str = "Model zoo") -> list[BaseRoute]:
 
 
 class _Pages:
-    def __init__(self, reading: Reading, title: str) -> None:
+    def __init__(self, reading: Reading, title: Callable[[], str]) -> None:
         self._reading, self._title = reading, title
 
     def queue(self, request: Request) -> Response:
@@ -66,7 +67,7 @@ class _Pages:
         found = self._whole(request)
         if found is None:
             return self._missing("There is no such submission.")
-        return render.standalone("submission.html.j2", {"title": self._title, **_told(found)})
+        return render.standalone("submission.html.j2", {"title": self._title(), **_told(found)})
 
     def report_json(self, request: Request) -> Response:
         found = self._whole(request)
@@ -116,10 +117,10 @@ class _Pages:
         return self._reading.whole(identity) if identity else None
 
     def _page(self, template: str, **values: object) -> Response:
-        return render.page(template, {"title": self._title, **values})
+        return render.page(template, {"title": self._title(), **values})
 
     def _missing(self, sentence: str) -> Response:
-        return render.page("missing.html.j2", {"title": self._title, "sentence": sentence}, 404)
+        return render.page("missing.html.j2", {"title": self._title(), "sentence": sentence}, 404)
 
 
 def _told(found: Whole) -> dict[str, object]:

@@ -35,17 +35,26 @@ def check_name(name: str) -> str:
     return f"assay zoo: {name}"
 
 
-def findings(whole: Whole) -> list[dict[str, Any]]:
-    """One for each finding that points into a file, in the order of the checks."""
+def pointing(whole: Whole) -> list[Check]:
+    """Each finding that points into a file, in the order of the checks."""
     decided = whole.decision
-    found = [one for one in decided.checks if one.outcome in _LEVELS and one.path] if decided else []
-    return [_annotation(whole.submission.name, one) for one in found]
+    return [one for one in decided.checks if one.outcome in _LEVELS and one.path] if decided else []
+
+
+def place_of(name: str, one: Check) -> str:
+    """The file of a finding, in the repository."""
+    return f"{SUBMISSIONS}/{name}/{one.path}"
+
+
+def findings(whole: Whole) -> list[dict[str, Any]]:
+    """The same as annotations."""
+    return [_annotation(whole.submission.name, one) for one in pointing(whole)]
 
 
 def _annotation(name: str, one: Check) -> dict[str, Any]:
     line = max(one.line, 1)
     return {
-        "path": f"{SUBMISSIONS}/{name}/{one.path}",
+        "path": place_of(name, one),
         "start_line": line,
         "end_line": line,
         "annotation_level": _LEVELS[one.outcome],

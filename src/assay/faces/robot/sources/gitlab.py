@@ -12,6 +12,7 @@ from assay.faces.robot.git import basic_authorization
 from assay.faces.robot.rows import Head, State, Submission, Whole
 from assay.faces.robot.sources.forge_http import ForgeHttp
 from assay.faces.robot.sources.github_checks import check_name
+from assay.faces.robot.sources.gitlab_discussions import Discussions
 from assay.faces.robot.sources.source import SourceFailed
 from assay.faces.robot.words import plain
 from assay.zoo.decision import Answer
@@ -28,6 +29,7 @@ class Gitlab:
         self._at = f"/projects/{quote(table.project, safe='')}"
         self._http = ForgeHttp(f"{table.api.rstrip('/')}/api/v4", lambda _: {"private-token": secret})
         self._me = 0
+        self._discussions = Discussions(self._http, self._at, self._who)
 
     def heads(self) -> list[Head]:
         pages = self._http.pages(f"{self._at}/merge_requests", state="opened", target_branch=self._branch)
@@ -57,6 +59,7 @@ class Gitlab:
             self._http.send("POST", notes, body)
         elif mine["body"] != body["body"]:
             self._http.send("PUT", f"{notes}/{int(mine['id'])}", body)
+        self._discussions.report(whole, request)
 
     def close(self, submission: Submission) -> None:
         one = self._request(submission.number)
@@ -93,13 +96,16 @@ class Gitlab:
     def _request(self, number: int) -> Any:
         return self._http.find(f"{self._at}/merge_requests/{number}")
 
+    def _who(self) -> int:
+        self._me = self._me or int(self._http.get("/user")["id"])
+        return self._me
+
     def _note(self, one: Submission) -> Any:
         """Ours, with the marker: anybody could write the marker into a comment of his own."""
         marker = report.MARKER.format(name=one.name)
-        self._me = self._me or int(self._http.get("/user")["id"])
         for page in self._http.pages(f"{self._at}/merge_requests/{one.number}/notes"):
             for note in page:
-                if str(note["body"]).startswith(marker) and note["author"]["id"] == self._me:
+                if str(note["body"]).startswith(marker) and note["author"]["id"] == self._who():
                     return note
         return None
 

@@ -1,0 +1,38 @@
+"""The zoo's name for the robot's pages, as its branch says it now."""
+
+from __future__ import annotations
+
+import threading
+import time
+import tomllib
+
+from assay.faces.robot.git import GitFailed
+from assay.faces.robot.mirror import Mirror
+from assay.faces.robot.words import plain
+from assay.zoo.repository import POLICY
+
+_KEPT_S = 30.0
+_LONGEST = 60
+_UNNAMED = "Model zoo"
+
+
+class ZooName:
+    """Asks the copy of the repository, never the network; at most every 30 s."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self._mirror = mirror
+        self._lock = threading.Lock()
+        self._name, self._at = _UNNAMED, -_KEPT_S
+
+    def __call__(self) -> str:
+        with self._lock:
+            if time.monotonic() - self._at >= _KEPT_S:
+                self._name, self._at = self._read(), time.monotonic()
+            return self._name
+
+    def _read(self) -> str:
+        try:
+            name = tomllib.loads(self._mirror.text(POLICY)).get("name", "")
+        except (GitFailed, ValueError, RecursionError):
+            return _UNNAMED  # nothing was fetched yet, or a policy that the checks tell of
+        return plain(name, _LONGEST) if isinstance(name, str) and name.strip() else _UNNAMED
