@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from assay.core.flow import Option
 from assay.errors import UnknownName
 from assay.ports import Tensor, Tensors
-from assay.tasks import classification, detection, segmentation
+from assay.tasks import classification, detection, segmentation, transcription
 
 Score = Callable[[Sequence[Tensors], Sequence[Tensors], Mapping[str, Tensor], Mapping[str, Option]], dict[str, float]]
 
@@ -16,6 +16,7 @@ _TASKS: dict[str, tuple[Score, frozenset[str]]] = {
     "classification": (classification.classification, classification.OPTIONS),
     "detection": (detection.detection, detection.OPTIONS),
     "segmentation": (segmentation.segmentation, segmentation.OPTIONS),
+    "transcription": (transcription.transcription, transcription.OPTIONS),
 }
 
 

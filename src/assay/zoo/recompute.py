@@ -25,7 +25,12 @@ NAME = "accuracy.recomputed"
 INPUTS, LABELS = "inputs.safetensors", "labels.safetensors"
 SURE = 3.0
 """Standard deviations that a share may differ between two data sets of the same kind."""
-_AGREEMENT = {"classification": "top1_agreement", "detection": "matched", "segmentation": "mean_iou_agreement"}
+_AGREEMENT = {
+    "classification": "top1_agreement",
+    "detection": "matched",
+    "segmentation": "mean_iou_agreement",
+    "transcription": "word_agreement",
+}
 
 
 def recompute(place: Place, tools: Tools) -> list[Check]:
