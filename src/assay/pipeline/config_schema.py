@@ -165,7 +165,7 @@ class ModelFile(_Table):
     path: Annotated[str, Field(min_length=1)]
     name: CellName | None = None
     golden: str = ""
-    task: Literal["classification", "detection", "segmentation"] | None = None
+    task: Literal["classification", "detection", "segmentation", "transcription"] | None = None
     task_options: Options = {}
     flows: list[CellName] = []
     seed: Annotated[int, Field(ge=0)] = 0
