@@ -48,7 +48,8 @@ class Inputs(msgspec.Struct, frozen=True):
     `calibration` samples are kept for transforms that need them and are not judged on such flows (0: a quarter of the
     golden set, 128 at most). `dims` gives (least, usual, most) of symbolic dimensions: flows that claim dynamic shapes are
     run at the least, an odd middle and the most besides, on inputs drawn from the seed. `fill` is how they are drawn:
-    normal, or exact (small whole numbers, on which sums of products are exact in any order).
+    normal, or exact (small whole numbers, on which sums of products are exact in any order). `layout` is how they lie in
+    memory when the engine is fed: "" in order, strided (the first axis innermost, every second element), channels-last.
     """
 
     golden: str = ""
@@ -58,12 +59,14 @@ class Inputs(msgspec.Struct, frozen=True):
     calibration: int = 0
     dims: dict[str, tuple[int, int, int]] = {}
     fill: str = "normal"
+    layout: str = ""
 
 
 class Case(msgspec.Struct, frozen=True):
     """What is asked of a flow. `name` is unique inside a run; `misuse` is an exception scenario, for verify jobs only; `uses`
     how often it occurs where it was found, by which reports weigh it; `body` is another model that must give the same
-    answers, the body of the function that the standard defines the model's operator by: each is the other's oracle."""
+    answers, the body of the function that the standard defines the model's operator by: each is the other's oracle;
+    `program` the same model as torch exported it, for flows that read programs: None, they convert `model`."""
 
     name: str
     model: Model
@@ -72,3 +75,4 @@ class Case(msgspec.Struct, frozen=True):
     misuse: Misuse | None = None
     uses: int = 1
     body: Model | None = None
+    program: Model | None = None

@@ -179,15 +179,18 @@ def _example(dtype: torch.dtype, shape: Sequence[int]) -> torch.Tensor:
 
 
 def _export_failure(what: str, error: Exception) -> Lowering:
-    """The first sentence of the exporter, and the operator where it names one."""
+    """The first cause: the exporter wraps it in pages of advice."""
     cause: BaseException | None = error
+    first: BaseException = error
     while cause is not None:
         if isinstance(cause, Lowering):
             return cause
         cause = cause.__cause__ or cause.__context__
-    text = " ".join(str(error).split())[:400] or type(error).__name__
-    name = type(error).__name__
-    if "DataDependent" in name or "data-dependent" in text or "Unsupported" in name or "DispatchError" in text:
+    while first.__cause__ is not None:
+        first = first.__cause__
+    text = " ".join(str(first).split())[:400] or type(first).__name__
+    name = type(first).__name__
+    if name == "DispatchError" or "DataDependent" in name or "data-dependent" in text or "Unsupported" in name:
         return Unsupported(f"{what} cannot convert the model: {text}")
     return Lowering(f"{what} failed ({name}): {text}")
 

@@ -16,12 +16,17 @@ from pathlib import Path
 import msgspec
 
 from assay.core.case import Case
+from assay.core.model import Model
 from assay.errors import UsageError
 from assay.suites.cache import cache_folder
 from assay.suites.torch_case import Answer, Asked, TorchCase, key_of, listed
 
 DONE = "made.msgpack"
 SUFFIX = {"onnx": ".onnx", "torch": ".pt2"}
+SIZES = (2, 2, 8)
+"""Least, usual and most of a batch that is left open: torch.export takes a dimension of 0 or 1 for a constant."""
+VERSION = "2"
+"""Of what is made of the same case."""
 LIMIT_S = 600.0
 """For one case: a large model on a busy machine."""
 
@@ -41,7 +46,7 @@ def make_cases(
 
     Raises UsageError where torch is missing.
     """
-    versions = _versions() | ({"made": kind.version} if kind.version else {})
+    versions = _versions() | {"made": VERSION + kind.version}
     root = cache_folder(suite)
     asked = [Asked(case, seed, str(_folder(root, key_of(case, seed, versions)))) for case in authored]
     answers = {one.case.name: found for one in asked if (found := _known(one)) is not None}
@@ -84,9 +89,18 @@ def _case(asked: Asked, answer: Answer) -> tuple[Case, str]:
     case = listed(asked.case, asked.seed)
     if answer.model is None:
         return case, answer.reason or "no reason was given"
-    model = msgspec.structs.replace(answer.model, source=f"{asked.folder}/model{SUFFIX[answer.model.format]}")
-    inputs = msgspec.structs.replace(case.inputs, golden=f"{asked.folder}/golden")
-    return msgspec.structs.replace(case, model=model, inputs=inputs), ""
+    model, program = (_placed(one, asked.folder) if one else None for one in (answer.model, answer.program))
+    inputs = msgspec.structs.replace(case.inputs, golden=f"{asked.folder}/golden", dims=_dims(answer.model))
+    return msgspec.structs.replace(case, model=model, program=program, inputs=inputs), ""
+
+
+def _placed(model: Model, folder: str) -> Model:
+    return msgspec.structs.replace(model, source=f"{folder}/model{SUFFIX[model.format]}")
+
+
+def _dims(model: Model) -> dict[str, tuple[int, int, int]]:
+    """What is left open is tried at its least, an odd size between and its most."""
+    return {one: SIZES for spec in model.inputs for one in spec.shape if isinstance(one, str)}
 
 
 def _made(todo: Sequence[Asked], workers: int, kind: Kind) -> Iterator[tuple[Asked, Answer]]:

@@ -23,7 +23,7 @@ class Drawn(msgspec.Struct, frozen=True):
 class TorchCase(msgspec.Struct, frozen=True):
     """`module` is an expression for a torch.nn.Module (called `m`), or `package.module:factory`; `call` an expression over
     `m`, the inputs and the attributes; `dtype` that of the weights. `published`: NaN, constant and empty answers are
-    meant. `source` is the digest of whatever code outside this value decides what is computed."""
+    meant. `layout` is that of `core.case.Inputs`. `source` is the digest of whatever code outside this value decides what is computed."""
 
     name: str
     call: str
@@ -34,6 +34,7 @@ class TorchCase(msgspec.Struct, frozen=True):
     published: bool = False
     source: str = ""
     dynamic: bool = False
+    layout: str = ""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -45,9 +46,11 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The model that was made, or why there is none. `final`: asking again would give the same answer."""
+    """The model that was made, or why there is none. `program` is the same as torch exported it, where `model` is not that
+    itself. `final`: asking again would give the same answer."""
 
     model: Model | None = None
+    program: Model | None = None
     reason: str = ""
     final: bool = True
 
@@ -63,6 +66,6 @@ def listed(case: TorchCase, seed: int) -> Case:
     return Case(
         name=case.name,
         model=Model(case.name.partition("/")[2], "", "", inputs=specs),
-        inputs=Inputs(seed=seed, samples=1),
+        inputs=Inputs(seed=seed, samples=1, layout=case.layout),
         contract=Contract(published=case.published),
     )

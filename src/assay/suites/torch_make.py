@@ -1,11 +1,13 @@
 """`python -m assay.suites.torch_make`: makes authored cases, one JSON line in, one out, until the input ends.
 
-Each case becomes model.onnx (torch.onnx.export of the exported program) and a golden: the module itself, run by torch in
-float64 on the inputs and weights as rounded to the case's type. The exporter is thus under test as well.
+Each case becomes model.pt2 (torch.export), model.onnx (torch.onnx.export of that program, where it can) and a golden: the
+module itself, run by torch in float64 on the inputs and weights as rounded to the case's type. The exporter is thus under
+test as well.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
 import os
@@ -22,8 +24,10 @@ import msgspec
 import numpy as np
 
 from assay.core.dtype import numpy_dtype
+from assay.core.model import Model, TensorSpec
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
+from assay.models.program import save_program
 from assay.models.sources import open_source
 from assay.suites.draw import draw
 from assay.suites.torch_case import Answer, Asked, TorchCase
@@ -60,9 +64,9 @@ def _answer(asked: Asked, make: Callable[[Asked, Path], None]) -> Answer:
         make(asked, own)
         if not final.exists():
             own.rename(final)
-        (path,) = final.glob("model.*")
-        model = msgspec.structs.replace(open_source(path), name=asked.case.name.partition("/")[2])
-        answer = Answer(model)
+        name = asked.case.name.partition("/")[2]
+        first, *rest = [msgspec.structs.replace(open_source(path), name=name) for path in sorted(final.glob("model.*"))]
+        answer = Answer(first, rest[0] if rest else None)
     except Exception as error:  # noqa: BLE001  whatever the exporter raises is why this case cannot be made
         answer = Answer(reason=_said(error))
     finally:
@@ -91,14 +95,7 @@ def _make(asked: Asked, folder: Path) -> None:
         expected = flat(double(*(one.double() if one.is_floating_point() else one for one in inputs)))
         program = torch.export.export(module, inputs, dynamic_shapes=_dynamic(case), strict=False)
         names = [f"out{place}" for place in range(len(expected))]
-        exported = torch.onnx.export(
-            program, (), dynamo=True, verbose=False, verify=False, external_data=False, opset_version=OPSET,
-            input_names=list(arrays), output_names=names,
-        )  # fmt: skip
-    path = folder / "model.onnx"
-    assert exported is not None
-    exported.save(str(path))
-    given = open_model(path)
+        given = _models(program, folder, list(arrays), names)
     write_golden(
         folder / "golden",
         model=given,
@@ -112,6 +109,38 @@ def _make(asked: Asked, folder: Path) -> None:
         created_at="",
         allow_nan=case.published,
     )
+
+
+def _models(program: Any, folder: Path, inputs: list[str], outputs: list[str]) -> Model:
+    """The program, and the ONNX file that it becomes: this is the case's model, or the program where the exporter cannot."""
+    import torch
+
+    found = None
+    with contextlib.suppress(Exception):  # in whatever way it fails: a flow that reads ONNX meets it again, and says it
+        exported = torch.onnx.export(
+            program, (), dynamo=True, verbose=False, verify=False, external_data=False, opset_version=OPSET,
+            input_names=inputs, output_names=outputs,
+        )  # fmt: skip
+        assert exported is not None
+        exported.save(str(folder / "model.onnx"))
+        found = open_model(folder / "model.onnx")
+    specs = found.inputs if found is not None else _specs(program, inputs)
+    path = save_program(program, folder / "model.pt2", specs, outputs)
+    return found or open_source(path)
+
+
+def _specs(program: Any, names: list[str]) -> list[TensorSpec]:
+    """Of the inputs as the program has them; a size that it leaves open has the symbol that torch gave it."""
+    nodes = {node.name: node.meta["val"] for node in program.graph.nodes if node.op == "placeholder"}
+    values = [nodes[name] for name in program.graph_signature.user_inputs]
+    return [
+        TensorSpec(name, str(value.dtype).removeprefix("torch."), tuple(_size(one) for one in value.shape))
+        for name, value in zip(names, values, strict=True)
+    ]
+
+
+def _size(one: Any) -> int | str:
+    return one if isinstance(one, int) else str(one)
 
 
 def build(case: TorchCase) -> Any:

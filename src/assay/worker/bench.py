@@ -32,17 +32,6 @@ def cold_calls(call: Callable[[], object], budget_s: float) -> tuple[float, ...]
     return tuple(found)
 
 
-def channels_last(feed: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The same values, those of four axes with the second one innermost in memory; {} where there are none."""
-    if not any(array.ndim == 4 for array in feed.values()):
-        return {}
-    return {name: _reordered(array) if array.ndim == 4 else array for name, array in feed.items()}
-
-
-def _reordered(array: Tensor) -> Tensor:
-    return np.ascontiguousarray(array.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
-
-
 def work_of(model: Path, feed: Mapping[str, Tensor], outputs: Mapping[str, Tensor]) -> Work:
     """Bytes are those that must cross memory at least once: inputs, outputs, and the model's own tensors."""
     flops, weight_bytes = flops_of(model, {name: array.shape for name, array in feed.items()})

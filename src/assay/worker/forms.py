@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from assay.worker.rewrite import Rewritten
 
 
+def source_of(job: Job, accepts: str) -> Path:
+    """The file to begin with, of those the case has: in the form that the backend, and with it any transform, reads."""
+    program = job.case.program
+    return Path(program.source if program is not None and accepts == "torch" else job.case.model.source)
+
+
 def in_form(rewritten: Rewritten, form: str, job: Job, stages: Stages) -> Rewritten:
     """The same where the model has that form, else converted. Raises what `deliver` raises, in the transform stage."""
     model, applied = converted(rewritten.model, form, job, stages)

@@ -14,7 +14,7 @@ from assay.core.job import Job
 from assay.core.result import BuildFacts, Stage
 from assay.models.files import folder_digest
 from assay.ports import Backend, Engine
-from assay.worker.forms import in_form
+from assay.worker.forms import in_form, source_of
 from assay.worker.rewrite import Rewritten, rewrite
 from assay.worker.scratch import artifact_folder
 from assay.worker.stages import Stages
@@ -45,7 +45,7 @@ def lower(job: Job, stages: Stages) -> Lowered:
     with stages.enter(Stage.IMPORT):
         backend: Backend = _backend(job.flow.backend)()
         backend.prepare()
-    changed = in_form(rewrite(job, Path(job.case.model.source), stages), backend.accepts, job, stages)
+    changed = in_form(rewrite(job, source_of(job, backend.accepts), stages), backend.accepts, job, stages)
     with stages.enter(Stage.LOWER):
         engine = backend.lower(changed.model, msgspec.structs.replace(job.flow, dims=job.case.inputs.dims))
     with stages.enter(Stage.SAVE):
@@ -65,7 +65,7 @@ def _backend(name: str) -> Any:
 
 def rewritten(job: Job, stages: Stages) -> Path:
     """The model after the transforms of the flow, in their order."""
-    return rewrite(job, Path(job.case.model.source), stages).model
+    return rewrite(job, source_of(job, _backend(job.flow.backend).accepts), stages).model
 
 
 def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:

@@ -19,8 +19,9 @@ from assay.core.job import Job
 from assay.core.result import Measurement, Memory, Outcome, Result, Stage, Work
 from assay.ports import Engine, Tensor
 from assay.worker.batches import at_batch, batch_of
-from assay.worker.bench import channels_last, cold_calls, work_of
+from assay.worker.bench import cold_calls, work_of
 from assay.worker.calls import Call, timed_call
+from assay.worker.layouts import channels_last
 from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.memory import peak_bytes, reset_peak, resident_bytes, soak
 from assay.worker.operators import operator_times

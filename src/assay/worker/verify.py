@@ -20,6 +20,7 @@ from assay.ports import Engine, Tensor
 from assay.tasks.registry import score
 from assay.worker.bodies import hold_body
 from assay.worker.calibration import judged
+from assay.worker.layouts import laid
 from assay.worker.lower import delegation, load, lower
 from assay.worker.misuse import provoke
 from assay.worker.rewrite import Rewritten
@@ -40,7 +41,7 @@ def verify(job: Job, stages: Stages) -> Result:
     rewritten = lowered.rewritten
     plain = partial(_compare, job, rewritten, Judging(contract_of(job)))
     with stages.enter(Stage.RUN):
-        fed = rewritten.fed(golden.inputs)
+        fed = [laid(sample, job.case.inputs.layout) for sample in rewritten.fed(golden.inputs)]
         actual, untaken = _answers(engine, fed, golden)
         golden, fed = golden.first(len(actual)), fed[: len(actual)]
         again = engine.run(fed[0])

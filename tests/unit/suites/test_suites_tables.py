@@ -143,7 +143,7 @@ def test_there_are_as_many_as_promised_and_all_that_the_peer_has() -> None:
     assert set(PEER) | set(LACKING) <= names
     assert len(operators()) >= 2500
     tiers = Counter(name.split("-")[2] for name in operators())
-    assert set(tiers) == {"smoke", "sample", "edge"}
+    assert set(tiers) == {"smoke", "sample", "edge", "strided", "channels_last"}
     assert len(TABLE) >= 30
 
 

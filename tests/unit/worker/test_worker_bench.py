@@ -13,7 +13,8 @@ from assay.core.result import Work
 from assay.judge.bench import bench
 from assay.models.work import flops_of
 from assay.testing.builders import make_measurement, make_result
-from assay.worker.bench import channels_last, work_of
+from assay.worker.bench import work_of
+from assay.worker.layouts import channels_last, laid
 from assay.worker.memory import resident_bytes, soak
 from small_models import linear_model
 
@@ -50,6 +51,15 @@ def test_channels_last_are_the_same_values_in_another_order_of_memory() -> None:
     np.testing.assert_array_equal(other["x"], image)
     assert other["x"].strides != image.strides
     assert channels_last({"n": np.ones(3)}) == {}
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (0, 3), (2, 3), (2, 3, 4, 5), (2, 1, 3, 1, 2)])
+def test_strided_inputs_are_the_same_values_between_others(shape: tuple[int, ...]) -> None:
+    array = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    found = laid({"x": array}, "strided")["x"]
+    assert np.array_equal(found, array)
+    assert found.shape == array.shape
+    assert found.size < 2 or not (found.flags.c_contiguous or found.flags.f_contiguous)
 
 
 def test_a_soak_sees_what_calls_leave_behind() -> None:

@@ -20,7 +20,7 @@ class Operators:
     """Conformance: `assay.testing.check_suite`."""
 
     name = "operators"
-    about = f"{len(TABLES)} operators as torch modules: types, shapes, attributes; tiers smoke, sample and edge"
+    about = f"{len(TABLES)} operators as torch modules: types, shapes, attributes, orders of memory; tiers smoke, sample, edge"
 
     def cases(self, *, seed: int) -> Iterator[Case]:
         """Named `operators/OPERATOR-TYPE-TIER-SHAPES-ATTRIBUTES`."""

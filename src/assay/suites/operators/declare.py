@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+import msgspec
+
 from assay.suites.torch_case import Attribute, Drawn, TorchCase
 
 FLOATS = ("float32", "float16", "bfloat16", "float64")
@@ -42,7 +44,8 @@ class Operator:
 
     def cases(self) -> Iterator[TorchCase]:
         """smoke: the first shape and attributes in every type. sample: the other shapes in two types, the other
-        attributes in two types. edge: the edge shapes in two types."""
+        attributes in two types. edge: the edge shapes in two types. strided and channels_last: the first shape (that has a
+        picture in it), in the first type, fed with its memory in another order."""
         default, *others = self.attributes
         first, *more = _settings(self.shapes)
         for dtype in self.dtypes:
@@ -53,6 +56,11 @@ class Operator:
             yield self._case("sample", dtype, first, attributes)
         for dtype, shapes in itertools.product(self.dtypes[:2], _settings(self.edge)):
             yield self._case("edge", dtype, shapes, default)
+        pictures = [shapes for shapes in (first, *more) if any(len(shape) in (4, 5) for shape in shapes)]
+        for layout, settings in (("strided", [first]), ("channels-last", pictures[:1])):
+            for shapes in settings:
+                found = self._case(layout.replace("-", "_"), self.dtypes[0], shapes, default)
+                yield msgspec.structs.replace(found, layout=layout)
 
     def _case(
         self, tier: str, dtype: str, shapes: Sequence[tuple[int, ...]], attributes: Mapping[str, Attribute]
