@@ -1,0 +1,58 @@
+"""The three digit models on every flow of a CUDA device that can be installed: `pytest -m gpu`, skipped with the reason elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay import plugins
+from assay.core.device import Gpu
+from assay.core.result import Outcome
+from assay.core.verdict import Word
+from assay.faces.api import CheckOptions, run_check
+from assay.launch.gpus import gpus
+
+pytestmark = pytest.mark.gpu
+DIGITS = Path(__file__).parents[2] / "examples" / "digits"
+ON_CUDA = ("device=cuda",)
+FLOWS: dict[str, tuple[str, ...]] = {
+    "tensorrt-fp32": (), "tensorrt-fp16": (), "tensorrt-int8-qdq": (), "trtexec-fp32": (),
+    "torch-eager": ON_CUDA, "torch-inductor": ON_CUDA, "torch-aot-inductor": ON_CUDA,
+    "tvm-cuda": (), "iree-cuda": (),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found() -> tuple[Gpu, ...]:
+    gpus.cache_clear()
+    return gpus() or pytest.skip("no GPU here: neither NVML nor nvidia-smi shows one")
+
+
+@pytest.mark.parametrize("model", ["classifier", "detector", "segmenter"])
+@pytest.mark.parametrize("flow", FLOWS)
+def test_a_digit_model_is_built_right_and_timed(
+    flow: str, model: str, found: tuple[Gpu, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = plugins.availability(plugins.find_flow(flow).backend)
+    if not here.available:
+        pytest.skip(f"{here.reason} {here.install}".strip())
+    monkeypatch.chdir(tmp_path)
+    checked = run_check(
+        CheckOptions(
+            models=(DIGITS / "models" / f"{model}.onnx",),
+            flows=(flow,),
+            golden=DIGITS / "goldens" / model,
+            options=FLOWS[flow],
+            dims=("batch=1:1:4",),
+            measure_seconds=0.5,
+        )
+    )
+    verified, measured = checked.results
+    if verified.outcome in (Outcome.UNAVAILABLE, Outcome.UNSUPPORTED):
+        pytest.skip(verified.detail)
+    assert verified.outcome is Outcome.OK, verified.detail
+    assert measured.outcome is Outcome.OK, measured.detail
+    assert measured.measurements[0].wall_s
+    assert {one.word for one in checked.judgement.verdicts} == {Word.PASS}
+    assert found[0].name in checked.run.machine.gpus[0]
