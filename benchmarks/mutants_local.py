@@ -4,7 +4,8 @@
 held-out samples and 8 architectures with seeded weights on noise, up to three sites of each mutation operator. A mutant's
 width is what it changes where it first shows, in units of the noise of a correct flow at that node: the sound engine and the
 mutated one get the same inputs there. `beyond rounding`: of those of 4 widths or more, such as move an element there by more
-than two correct roundings of one number can lie apart, 2 u |y|, or a whole number at all. Mutants that change no bit of any value are counted apart.
+than two correct roundings of one number can lie apart, 2 u |y|, or a whole number at all. Mutants that change no bit of any
+value are counted apart.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ FLOWS = {
     "bf16": Flow("bf16", "openvino", {"precision": "bfloat16"}, precision="bfloat16"),
     "int8": Flow("int8", "onnxruntime", {"threads": 1}, precision="int8", transforms=("int8-qdq:per-channel",)),
     "int8-ov": Flow("int8-ov", "openvino", {}, precision="int8", transforms=("int8-qdq:per-tensor",)),
+    "nncf": Flow("nncf", "openvino", {}, precision="int8", transforms=("int8-nncf",)),
 }
 CALIBRATION = 8
 
@@ -221,10 +223,8 @@ def main() -> None:
                 )
                 for line in tally.survivors[survivors:]:
                     print("   survived:", line, flush=True)
-    print(
-        "\n| flow | mutants | killed | of those of 4 widths or more | and beyond the type's rounding | nodes of correct engines called wrong |"
-    )
-    print("|---|---|---|---|---|---|")
+    columns = ("flow", "mutants", "killed", "of those of 4 widths or more", "and beyond the type's rounding")
+    print(f"\n| {' | '.join(columns)} | nodes of correct engines called wrong |\n|{'---|' * (len(columns) + 1)}")
     for flow, one in tallies.items():
         print(
             f"| {flow} | {one.mutants} (and {one.equal} equal) | {one.killed} ({100 * one.killed / max(1, one.mutants):.1f} %) | "
