@@ -10,6 +10,9 @@ from assay.core.result import BuildFacts, Placement
 SHARES = ("float64", "float32", "tf32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "int4")
 """Types whose share is told whenever any is, 0 included: "no float32 at all" is something to ask for."""
 
+_SHORT = {"fp64": "float64", "fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp8": "float8_e4m3fn"}
+"""How vendors' tools call them."""
+
 _SIGN_APART = {"uint8": "int8", "uint4": "int4", "uint2": "int2"}
 _QUANTIZED = {"int8", "int4", "int2"}
 _MOVING = {"cast", "reformat"}
@@ -33,6 +36,12 @@ def build_figures(facts: BuildFacts) -> dict[str, float]:
         named["fused"] = _total(one for one in facts.placements if one.role == "fused")
         named["casts"] = _total(one for one in facts.placements if one.role in _MOVING)
     return named
+
+
+def in_full(figure: str) -> str:
+    """The name by which a figure is recorded: `precision.float16` of `precision.fp16`."""
+    family, _, name = figure.partition(".")
+    return f"{family}.{_SHORT[name]}" if family == "precision" and name in _SHORT else figure
 
 
 def _total(placements: Iterable[Placement]) -> float:

@@ -8,7 +8,7 @@ import re
 
 from assay.core.policy import Goal
 from assay.errors import UsageError
-from assay.judge.build_figures import SHARES
+from assay.judge.build_figures import SHARES, in_full
 from assay.judge.figure_table import RECORDED, impossible
 
 EXAMPLE = 'write for example "precision.float16 >= 0.8" or "undelegated == 0"'
@@ -23,7 +23,7 @@ def parse_requirement(text: str) -> Goal:
     parts = _PARTS.fullmatch(text)
     if parts is None:
         raise UsageError(f"--require {text!r} is not FIGURE OPERATOR NUMBER; {EXAMPLE}")
-    figure, operator = parts["figure"], parts["operator"]
+    figure, operator = in_full(parts["figure"]), parts["operator"]
     if operator not in LIMIT:
         raise UsageError(f"--require {text!r}: {operator} is none of {', '.join(LIMIT)}; {EXAMPLE}")
     try:

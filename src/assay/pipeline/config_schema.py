@@ -22,6 +22,7 @@ from assay.core.duel import SpeedRule, looks
 from assay.core.policy import Policy
 from assay.core.result import Outcome, Stage
 from assay.errors import UsageError
+from assay.judge.build_figures import in_full
 from assay.judge.figure_table import RECORDED, impossible
 from assay.numerics.tolerance.choice import table_of
 from assay.numerics.tolerance.contract import ALLOWANCES
@@ -89,6 +90,7 @@ def _option(value: object) -> object:
 def _figure(value: str) -> str:
     if not value:
         raise ValueError("must name a figure such as latency.median_ms")
+    value = in_full(value)
     if impossible(value):
         raise ValueError(f"'{value}' is no figure that is ever recorded{nearest(value, [k.pattern for k in RECORDED])}")
     return value

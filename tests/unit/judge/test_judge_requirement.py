@@ -14,6 +14,8 @@ from assay.judge.requirement import parse_requirement
     ("text", "goal"),
     [
         ("precision.float16 >= 0.8", Goal("precision.float16", min=0.8)),
+        ("precision.fp16 >= 0.8", Goal("precision.float16", min=0.8)),
+        ("precision.bf16 == 0", Goal("precision.bfloat16", equal=0.0)),
         ("undelegated==0", Goal("undelegated", equal=0.0)),
         (" vs_float.my output.sqnr_db >=  3e1 ", Goal("vs_float.my output.sqnr_db", min=30.0)),
         ("casts <= 4", Goal("casts", max=4.0)),
