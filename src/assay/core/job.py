@@ -54,7 +54,8 @@ class Job(msgspec.Struct, frozen=True):
     golden of its own; `why` the reason that a record job writes into it; `profile` the folder of the derived
     tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is
     fought with, under the rule `speed`; `keep` where a measure job leaves a copy of
-    the artifact that it measured, and a job of `turns` finds it."""
+    the artifact that it measured, and a job of `turns` finds it; with `reuse` an artifact that an earlier job lowered from
+    the same, by the same versions, is loaded instead of lowering again."""
 
     case: Case
     flow: Flow
@@ -70,6 +71,7 @@ class Job(msgspec.Struct, frozen=True):
     speed: SpeedRule = SpeedRule()
     keep: str = ""
     turns: Turns | None = None
+    reuse: bool = False
 
     @property
     def key(self) -> str:

@@ -193,7 +193,8 @@ class BuildFacts(msgspec.Struct, frozen=True):
 
     `precision` is the coarsest type that was obtained. `delegated` counts the operators (or parts) that a delegate took,
     None for a backend that delegates nothing by design; 0 makes the outcome `undelegated`. `undelegated` names those
-    that were left to somebody else, as often as they occur.
+    that were left to somebody else, as often as they occur. `reused` is the key of the cached artifact that was loaded,
+    "" where this job lowered the model itself.
     """
 
     backend_version: str = ""
@@ -205,6 +206,7 @@ class BuildFacts(msgspec.Struct, frozen=True):
     options: dict[str, str] = {}
     delegated: int | None = None
     transforms: tuple[Applied, ...] = ()
+    reused: str = ""
 
 
 class StageTime(msgspec.Struct, frozen=True):

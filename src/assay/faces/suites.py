@@ -56,6 +56,7 @@ class RunOptions:
     only: str = ""
     skip_unavailable: bool = False
     adapt_opset: int = 0
+    lower_anew: bool = False
     accept_counts: bool = False
     task: str = "verify"
     threads: tuple[int, ...] = ()
@@ -136,6 +137,7 @@ def _request(options: RunOptions) -> SuiteRequest:
         workers=options.jobs,
         accept_counts=options.accept_counts,
         adapt_opset=options.adapt_opset,
+        lower_anew=options.lower_anew,
         measuring=_measuring(options),
         threads=tuple(sorted(set(options.threads) | {1})),
     )

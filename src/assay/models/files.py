@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from assay.errors import BadModel
@@ -53,13 +54,28 @@ def file_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def folder_digest(folder: Path) -> tuple[int, str]:
-    """Bytes of all files below, and the sha256 of their digests in the order of their names ("" for no file)."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    total = hashlib.sha256()
-    for path in files:
-        total.update(f"{path.relative_to(folder)}:{file_digest(path)}\n".encode())
-    return sum(path.stat().st_size for path in files), total.hexdigest() if files else ""
+def folder_digest(folder: str | Path) -> tuple[int, str]:
+    """Bytes of all files below, and the sha256 of their digests in the order of their names ("" for no file). Raises
+    OSError."""
+    total, size = hashlib.sha256(), 0
+    files = sorted(_files_below(str(folder), ()))
+    for parts, path in files:
+        digest = hashlib.sha256()
+        with open(path, "rb", buffering=0) as file:
+            while chunk := file.read(_CHUNK_BYTES):
+                digest.update(chunk)
+                size += len(chunk)
+        total.update(f"{'/'.join(parts)}:{digest.hexdigest()}\n".encode())
+    return size, total.hexdigest() if files else ""
+
+
+def _files_below(folder: str, above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    with os.scandir(folder) as found:
+        for entry in found:
+            if entry.is_file():
+                yield (*above, entry.name), entry.path
+            elif entry.is_dir(follow_symlinks=False):
+                yield from _files_below(entry.path, (*above, entry.name))
 
 
 def user_cache() -> Path:

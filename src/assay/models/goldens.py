@@ -41,8 +41,6 @@ def read_lock(folder: Path) -> GoldenLock:
     if not folder.is_dir():
         raise BadGolden(f"{folder} is no folder; give a golden folder or record one with assay golden record")
     try:
-        if is_lfs_pointer(path):
-            raise BadGolden(f"{path} is a Git LFS pointer, not the lock itself; run git lfs pull")
         data = path.read_bytes()
     except FileNotFoundError:
         raise BadGolden(f"{folder} has no {LOCK}; give a golden folder or run assay golden record") from None
@@ -54,6 +52,8 @@ def read_lock(folder: Path) -> GoldenLock:
             raise BadGolden(f"{path} has version {version}, this assay knows {_VERSION}; upgrade assay")
         lock = msgspec.json.decode(data, type=GoldenLock)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        if is_lfs_pointer(path):
+            raise BadGolden(f"{path} is a Git LFS pointer, not the lock itself; run git lfs pull") from None
         raise BadGolden(f"{path} is no lock of a golden ({error}); restore it or record the golden again") from None
     if lock.samples < 1:
         raise BadGolden(f"{path} says {lock.samples} samples; restore it or record the golden again")

@@ -53,13 +53,14 @@ class TensorFile:
 
         self.path = path
         try:
-            if is_lfs_pointer(path):
-                raise BadGolden(f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull")
             self._file: Any = safe_open(str(path), framework="numpy")
             self.tensors = self._read_header()
         except OSError as error:
             raise BadGolden(f"{path} cannot be read ({error.strerror or error}); record the golden again") from None
         except (SafetensorError, msgspec.DecodeError):
+            if is_lfs_pointer(path):
+                told = f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
+                raise BadGolden(told) from None
             raise self._corrupt() from None
 
     def __enter__(self) -> TensorFile:

@@ -142,6 +142,7 @@ def _build(result: Result) -> Pairs:
         ("Precision obtained", facts.precision),
         ("Artifact", text.size(facts.artifact_bytes)),
         ("Artifact digest", facts.artifact_digest),
+        ("Artifact reused, lowered by an earlier job", facts.reused),
         ("Memory before", text.size(memory.before_bytes)),
         ("Peak of load", text.size(memory.load_peak_bytes)),
         ("Peak of run", text.size(memory.run_peak_bytes)),

@@ -12,8 +12,10 @@ import msgspec
 from assay import plugins
 from assay.core.job import Job
 from assay.core.result import BuildFacts, Stage
+from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
 from assay.ports import Backend, Engine
+from assay.worker import reuse
 from assay.worker.forms import in_form, source_of
 from assay.worker.rewrite import Rewritten, rewrite
 from assay.worker.scratch import artifact_folder
@@ -29,6 +31,7 @@ class Lowered:
     artifact_bytes: int
     artifact_digest: str
     rewritten: Rewritten
+    reused: str = ""
 
     def facts(self, engine: Engine) -> BuildFacts:
         """The engine's own facts, what the artifact weighs, and the transforms that came before."""
@@ -37,14 +40,29 @@ class Lowered:
             artifact_bytes=self.artifact_bytes,
             artifact_digest=self.artifact_digest,
             transforms=self.rewritten.applied,
+            reused=self.reused,
         )
 
 
 def lower(job: Job, stages: Stages) -> Lowered:
-    """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`."""
+    """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where
+    the job asks for one that is there already."""
     with stages.enter(Stage.IMPORT):
         backend: Backend = _backend(job.flow.backend)()
         backend.prepare()
+    key, kept = reuse.kept_for(job, backend)
+    if kept is not None:
+        folder, changed, stages.built = reuse.reusable(kept)
+        return Lowered(backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key)
+    if not key:
+        return _lower(job, backend, stages)
+    with reuse.heard() as told:
+        lowered = _lower(job, backend, stages)
+    reuse.keep(key, job, lowered.folder, lowered.rewritten, stages.built, told)
+    return lowered
+
+
+def _lower(job: Job, backend: Backend, stages: Stages) -> Lowered:
     changed = in_form(rewrite(job, source_of(job, backend.accepts), stages), backend.accepts, job, stages)
     with stages.enter(Stage.LOWER):
         engine = backend.lower(changed.model, msgspec.structs.replace(job.flow, dims=job.case.inputs.dims))
@@ -71,7 +89,14 @@ def rewritten(job: Job, stages: Stages) -> Path:
 def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:
     """The saved engine, loaded: this is the one that is run."""
     with stages.enter(Stage.LOAD):
-        return lowered.backend.load(lowered.folder, job.flow)
+        try:
+            return lowered.backend.load(lowered.folder, job.flow)
+        except (NotRunnable, Unsupported):
+            raise
+        except Exception:
+            if lowered.reused:
+                reuse.forget(lowered.reused)
+            raise
 
 
 def delegation(facts: BuildFacts) -> str:

@@ -10,6 +10,7 @@ import typer
 from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
 from assay.faces.cli import (
     baseline,
+    cache,
     check,
     compare,
     doctor,
@@ -46,6 +47,7 @@ app.command("compare")(compare.compare)
 app.command("run")(run.run)
 app.command("merge")(run.merge)
 app.add_typer(suite.app, name="suite")
+app.add_typer(cache.app, name="cache")
 app.add_typer(expect.app, name="expect")
 app.command("mutate")(mutate.mutate)
 app.command("demo")(setup.demo)

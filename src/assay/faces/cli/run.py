@@ -31,6 +31,12 @@ SkipUnavailable = Annotated[
     bool, typer.Option("--skip-unavailable", help="A flow that is not installed is skipped instead of failed.")
 ]
 AcceptCounts = Annotated[bool, typer.Option("--accept-counts", help="Accept that a suite has fewer cases than before.")]
+LowerAnew = Annotated[
+    bool,
+    typer.Option(
+        "--lower-anew", help="Load no artifact that an earlier run lowered from the same (`assay cache list`)."
+    ),
+]
 AdaptOpset = Annotated[
     int, typer.Option(min=0, metavar="N", help="Run cases of newer opsets once more, converted to N: FLOW+opset-N.")
 ]
@@ -59,6 +65,7 @@ def run(
     skip_unavailable: SkipUnavailable = False,
     accept_counts: AcceptCounts = False,
     adapt_opset: AdaptOpset = 0,
+    lower_anew: LowerAnew = False,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Run suites over flows: every case a black box, isolated, compared, recorded, judged."""
@@ -69,6 +76,7 @@ def run(
         shard=shard, seed=seed, jobs=jobs, options=tuple(option or ()), policy=policy, expectations=expectations,
         reports=tuple(report or ()), save=save, timeout_s=timeout or SUITE_TIMEOUT_S, memory=memory, against=against,
         only=only, skip_unavailable=skip_unavailable, accept_counts=accept_counts, adapt_opset=adapt_opset, task=task,
+        lower_anew=lower_anew,
         threads=tuple(threads or ()), measure_seconds=measure_seconds, history=history,
         command=command_line(sys.argv[1:]),
     )  # fmt: skip

@@ -1,0 +1,160 @@
+"""Lowered artifacts that later runs load instead of lowering again: a folder each, named by the digest of what decided them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from assay.core.digest import sha256_bytes
+from assay.core.result import BuildFacts
+from assay.models.files import folder_digest, user_cache
+
+LAYOUT = "1"
+"""Of an entry: another number, another folder."""
+MOST_BYTES = 256 * 2**20
+"""A larger artifact is not kept."""
+_ENTRY = "entry.msgpack"
+_FILES = "artifact"
+_STANDARD = "standard"
+_PART = ".part-"
+_STALE_S = 24 * 3600.0
+"""After which what a killed worker left half-written is thrown away."""
+_DIGEST_BYTES = 64
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What is known of an artifact without loading it. `facts` are those of its lowering, with its size and digest;
+    `changed`, `takes`, `gives` and `standard` (a file name, "" for none) what transforms did to the model before, with
+    the digest of the standard's folder; `warnings` what was said meanwhile."""
+
+    key: str
+    case: str
+    flow: str
+    facts: BuildFacts
+    changed: bool = False
+    takes: dict[str, str] = {}
+    gives: dict[str, str] = {}
+    standard: str = ""
+    standard_digest: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class Artifacts:
+    """The cache in `folder`, safe for many processes at once: an entry is there whole or not at all, and is checked
+    against its digest before anybody loads it."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = str(folder)
+
+    def find(self, key: str) -> Kept | None:
+        """The entry of that key; None where there is none. One that is truncated or changed is removed, and is none."""
+        entry = f"{self._place(key)}/{_ENTRY}"
+        try:
+            with open(entry, "rb") as file:
+                data = file.read()
+        except OSError:
+            return None
+        kept = _decoded(data)
+        if kept is None or kept.key != key or not self._sound(kept):
+            self.discard(key)
+            return None
+        with suppress(OSError):
+            os.utime(entry)  # the time of its last use
+        return kept
+
+    def files(self, kept: Kept) -> Path:
+        """The folder that the engine saved."""
+        return Path(f"{self._place(kept.key)}/{_FILES}")
+
+    def standard(self, kept: Kept) -> Path | None:
+        """The quantized model by which the engine is judged."""
+        return Path(self._place(kept.key), _STANDARD, kept.standard) if kept.standard else None
+
+    def keep(self, kept: Kept, files: Path, standard: Path | None) -> None:
+        """Copies of these files; nothing happens where they are large, or where the cache cannot be written."""
+        if kept.facts.artifact_bytes > MOST_BYTES:
+            return
+        place = self._place(kept.key)
+        own = ""
+        with suppress(OSError, shutil.Error):
+            above = os.path.dirname(place)
+            os.makedirs(above, exist_ok=True)
+            own = tempfile.mkdtemp(prefix=_PART, dir=above)
+            shutil.copytree(files, f"{own}/{_FILES}")
+            if standard is not None:
+                # Weights outside of the file lie beside it: the transform wrote it into a folder of its own.
+                shutil.copytree(standard.parent, f"{own}/{_STANDARD}")
+                kept = msgspec.structs.replace(
+                    kept, standard=standard.name, standard_digest=folder_digest(standard.parent)[1]
+                )
+            body = msgspec.msgpack.encode(kept)
+            Path(f"{own}/{_ENTRY}").write_bytes(sha256_bytes(body).encode() + body)
+            if os.path.lexists(place) and self.find(kept.key) is None:
+                self.discard(kept.key)
+            os.rename(own, place)  # fails where another process was first: its entry says the same
+        if own:
+            shutil.rmtree(own, ignore_errors=True)
+
+    def discard(self, key: str) -> None:
+        """The entry is not there any more."""
+        place = self._place(key)
+        with suppress(OSError):
+            # Moved first: another process finds the whole entry or none.
+            own = tempfile.mkdtemp(prefix=_PART, dir=os.path.dirname(place))
+            os.rename(place, f"{own}/gone")
+            shutil.rmtree(own, ignore_errors=True)
+
+    def entries(self) -> Iterator[tuple[Kept, int, float]]:
+        """Each with its bytes on disk and the time of its last use (seconds since 1970). Half-written ones of long ago are
+        removed, broken ones too."""
+        for path in sorted(Path(self.folder).glob("??/*")):
+            if path.name.startswith(_PART):
+                with suppress(OSError):
+                    if time.time() - path.stat().st_mtime > _STALE_S:
+                        shutil.rmtree(path, ignore_errors=True)
+                continue
+            try:
+                data = (path / _ENTRY).read_bytes()
+                used = (path / _ENTRY).stat().st_mtime
+                kept = _decoded(data)
+            except OSError:
+                kept = None
+            if kept is None:
+                self.discard(path.parent.name + path.name)
+                continue
+            yield kept, folder_digest(path)[0], used
+
+    def _sound(self, kept: Kept) -> bool:
+        known = (kept.facts.artifact_bytes, kept.facts.artifact_digest)
+        try:
+            if folder_digest(f"{self._place(kept.key)}/{_FILES}") != known:
+                return False
+            standard = f"{self._place(kept.key)}/{_STANDARD}"
+            return not kept.standard or folder_digest(standard)[1] == kept.standard_digest
+        except OSError:
+            return False
+
+    def _place(self, key: str) -> str:
+        return f"{self.folder}/{key[:2]}/{key[2:]}"
+
+
+def artifacts_folder() -> Path:
+    """In the user's cache: projects share it."""
+    return user_cache() / "artifacts" / LAYOUT
+
+
+def _decoded(data: bytes) -> Kept | None:
+    digest, body = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+    if sha256_bytes(body).encode() != digest:
+        return None
+    try:
+        return msgspec.msgpack.decode(body, type=Kept)
+    except msgspec.DecodeError:
+        return None

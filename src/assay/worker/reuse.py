@@ -1,0 +1,175 @@
+"""Which lowered artifact of an earlier job may stand for what this job would lower: the key names whatever decides it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+import assay
+from assay.core.digest import sha256_bytes, value_digest
+from assay.core.job import Job
+from assay.core.result import BuildFacts
+from assay.models.artifacts import Artifacts, Kept, artifacts_folder
+from assay.models.companions import lock_of_companion
+from assay.models.conversion import form_of
+from assay.models.files import file_digest
+from assay.models.golden_checks import LOCK
+from assay.ports import Backend
+from assay.worker.forms import source_of
+from assay.worker.rewrite import Rewritten
+
+OWN_CODE = ("backends", "transforms", "models", "worker/lower.py", "worker/rewrite.py", "worker/forms.py")
+"""What of this package takes part in lowering."""
+VARIABLES = (
+    "ASSAY_", "CC", "CFLAGS", "CPATH", "CXX", "CXXFLAGS", "DNNL_", "GOMP_", "IREE_", "KMP_", "LDFLAGS", "LD_", "LLVM_", "MKL_",
+    "OMP_", "ONEDNN_", "OPENBLAS_", "OPENVINO_", "ORT_", "OV_", "PYTHONPATH", "PYTORCH_", "TORCH", "TVM_",
+    "XNNPACK_",
+)  # fmt: skip
+"""How the names of variables begin that compilers and their libraries read."""
+_FOLDERS = ("ASSAY_CACHE", "TORCHINDUCTOR_CACHE_DIR", "TVM_CACHE_DIR")
+"""Say where, not how."""
+
+
+@contextmanager
+def heard() -> Iterator[list[str]]:
+    """The warnings given inside, which are given on."""
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield told
+    for one in caught:
+        told.append(str(one.message))
+        warnings.warn(str(one.message), stacklevel=2)
+
+
+def kept_for(job: Job, backend: Backend) -> tuple[str, Kept | None]:
+    """The key of what this job lowers, and the entry if there is one. "" where nothing may be reused: a job that was not
+    asked to, a device whose artifacts are made for one piece of hardware, a model that is code."""
+    source = source_of(job, backend.accepts)
+    if not job.reuse or job.flow.device != "cpu" or form_of(source) == "factory":
+        return "", None
+    key = _key(job, backend, source)
+    kept = _cache().find(key)
+    if kept is not None:
+        for text in kept.warnings:
+            warnings.warn(text, stacklevel=2)
+    return key, kept
+
+
+def reusable(kept: Kept) -> tuple[Path, Rewritten, BuildFacts]:
+    """The folder to load from, what the transforms had done, and the facts, which name the entry."""
+    known = _cache()
+    rewritten = Rewritten(
+        Path(), kept.facts.transforms, known.standard(kept), kept.changed, dict(kept.takes), dict(kept.gives)
+    )
+    return known.files(kept), rewritten, msgspec.structs.replace(kept.facts, reused=kept.key)
+
+
+def keep(key: str, job: Job, folder: Path, rewritten: Rewritten, facts: BuildFacts, told: list[str]) -> None:
+    """For the next job that asks the same."""
+    kept = Kept(
+        key,
+        job.case.name,
+        job.flow.name,
+        facts,
+        rewritten.changed,
+        rewritten.takes,
+        rewritten.gives,
+        warnings=tuple(told),
+    )
+    _cache().keep(kept, folder, rewritten.standard)
+
+
+def forget(key: str) -> None:
+    """What was kept under that key does not load."""
+    _cache().discard(key)
+
+
+def _cache() -> Artifacts:
+    return _cache_of(os.environ.get("ASSAY_CACHE"), os.environ.get("XDG_CACHE_HOME"))
+
+
+@cache
+def _cache_of(*_: str | None) -> Artifacts:
+    # Kept as long as these variables stay: finding the folder costs as much as finding an entry.
+    return Artifacts(artifacts_folder())
+
+
+def _key(job: Job, backend: Backend, source: Path) -> str:
+    flow = msgspec.structs.replace(job.flow, name="", allowances=())
+    inputs = msgspec.structs.replace(job.case.inputs, golden=_lock(job.case.inputs.golden))
+    return value_digest((_content(job, source), flow, inputs, surroundings(), _code_of(type(backend).__module__)))
+
+
+def _content(job: Job, source: Path) -> tuple[str, ...]:
+    """The file as it is now. Its name counts: conversions take names over."""
+    digest = file_digest(source)
+    if form_of(source) == "onnx" and digest != job.case.model.digest:
+        from assay.models.onnx_file import model_digest
+
+        digest = model_digest(source)
+    return digest, source.name
+
+
+def _lock(golden: str) -> str:
+    """Which samples: transforms are calibrated with them, and conversions see their shapes."""
+    if not golden:
+        return ""
+    folder = Path(golden)
+    try:
+        with open(f"{golden}/{LOCK}", "rb") as file:
+            return sha256_bytes(file.read() + lock_of_companion(folder))
+    except OSError:
+        return file_digest(folder) if folder.is_file() else ""
+
+
+@cache
+def surroundings() -> str:
+    """The digest of the interpreter, of every distribution that it finds, of the processor, of our own code, and of the
+    variables that compilers read."""
+    installed = sorted(
+        name
+        for folder in dict.fromkeys(sys.path)
+        if os.path.isdir(folder or ".")
+        for name in os.listdir(folder or ".")
+        if name.endswith((".dist-info", ".egg-info"))
+    )
+    variables = {
+        name: value for name, value in os.environ.items() if name.startswith(VARIABLES) and name not in _FOLDERS
+    }
+    return value_digest((sys.version, platform.machine(), _processor(), installed, variables, _own_code()))
+
+
+def _processor() -> str:
+    """Its name and what it can do: compilers make code for it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    wanted = ("model name", "flags", "Features", "CPU part")
+    return sha256_bytes("\n".join(sorted({line for line in lines if line.startswith(wanted)})).encode())
+
+
+def _own_code() -> list[tuple[str, str]]:
+    root = Path(next(iter(assay.__path__)))
+    files = [
+        path
+        for name in OWN_CODE
+        for path in ([root / name] if name.endswith(".py") else sorted((root / name).rglob("*.py")))
+    ]
+    return [(str(path.relative_to(root)), file_digest(path)) for path in files if path.is_file()]
+
+
+@cache
+def _code_of(module: str) -> str:
+    """Of a backend that is not ours: its own file."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return file_digest(Path(file)) if file and not module.startswith("assay.") else ""

@@ -1,0 +1,183 @@
+"""Lowered artifacts of an earlier job: loaded where nothing changed, never where anything did or the entry is damaged."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from assay.core.case import Case, Inputs
+from assay.core.flow import Flow
+from assay.core.job import Job
+from assay.core.result import Outcome, Result, Stage
+from assay.faces.cli.main import app
+from assay.models.artifacts import Artifacts, artifacts_folder
+from assay.models.onnx_file import open_model
+from assay.worker import reuse
+from assay.worker.stages import Stages
+from assay.worker.tasks import execute
+
+FLOW = Flow("onnxruntime", "onnxruntime")
+
+
+@pytest.fixture
+def job(linear: Path, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "scratch").mkdir()
+    case = Case("own/linear", open_model(linear), Inputs(golden=str(golden)))
+    return Job(case, FLOW, scratch=str(tmp_path / "scratch"), reuse=True)
+
+
+def _run(job: Job) -> Result:
+    result = execute(job, Stages(lambda stage: None))
+    assert result.outcome is Outcome.OK, result.detail
+    return result
+
+
+def _lowered(result: Result) -> bool:
+    return Stage.LOWER in {one.stage for one in result.stage_times}
+
+
+def _entry() -> Path:
+    (entry,) = artifacts_folder().glob("??/*")
+    return entry
+
+
+def test_the_second_job_loads_what_the_first_lowered_and_says_so(job: Job) -> None:
+    first, second = _run(job), _run(job)
+    assert _lowered(first)
+    assert not _lowered(second)
+    assert first.facts.reused == ""
+    assert second.facts.reused == _entry().parent.name + _entry().name
+    assert msgspec.structs.replace(second.facts, reused="") == first.facts
+    assert second.comparisons == first.comparisons
+    assert not _lowered(_run(msgspec.structs.replace(job, flow=msgspec.structs.replace(FLOW, name="another-name"))))
+
+
+def test_who_does_not_ask_lowers(job: Job) -> None:
+    _run(job)
+    assert _lowered(_run(msgspec.structs.replace(job, reuse=False)))
+
+
+def _another_option(job: Job) -> Job:
+    return msgspec.structs.replace(job, flow=msgspec.structs.replace(FLOW, options={"optimization": "basic"}))
+
+
+def _another_device(job: Job) -> Job:
+    return msgspec.structs.replace(job, flow=msgspec.structs.replace(FLOW, device="gpu"))
+
+
+def _another_environment(job: Job) -> Job:
+    return msgspec.structs.replace(job, flow=msgspec.structs.replace(FLOW, environment="ort130"))
+
+
+def _another_model(job: Job) -> Job:
+    """Other weights under the same name, and nobody has looked since."""
+    import onnx
+
+    model = onnx.load(job.case.model.source)
+    model.doc_string = "another"
+    onnx.save(model, job.case.model.source)
+    return job
+
+
+@pytest.mark.parametrize("change", [_another_option, _another_device, _another_environment, _another_model])
+def test_whatever_decides_the_artifact_is_looked_at(job: Job, change: Callable[[Job], Job]) -> None:
+    _run(job)
+    assert _lowered(_run(change(job)))
+
+
+def test_another_version_lowers_anew(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    _run(job)
+    folder = Path(job.scratch) / "site-packages"
+    (folder / "onnxruntime-99.0.dist-info").mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(folder))
+    reuse.surroundings.cache_clear()
+    try:
+        assert _lowered(_run(job))
+    finally:
+        reuse.surroundings.cache_clear()
+
+
+@pytest.mark.parametrize("part", ["artifact/model.onnx", "entry.msgpack"])
+@pytest.mark.parametrize("harm", ["cut", "flip", "gone"])
+def test_a_damaged_entry_is_lowered_anew_and_mended(job: Job, part: str, harm: str) -> None:
+    _run(job)
+    file = _entry() / part
+    data = file.read_bytes()
+    if harm == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(data[: len(data) // 2] if harm == "cut" else data[:-1] + bytes([data[-1] ^ 1]))
+    assert _lowered(_run(job))
+    assert not _lowered(_run(job))
+
+
+def test_a_file_that_nobody_saved_is_damage_too(job: Job) -> None:
+    _run(job)
+    (_entry() / "artifact" / "extra").write_text("who put this here?")
+    assert _lowered(_run(job))
+
+
+def test_a_cache_that_cannot_be_written_costs_no_result(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "file"))
+    assert _lowered(_run(job))
+    assert _lowered(_run(job))
+
+
+def test_a_quantized_model_is_judged_by_the_standard_that_was_kept(job: Job) -> None:
+    quantized = Flow("q", "onnxruntime", transforms=("int8-qdq:per-tensor",), precision="int8")
+    wanted = msgspec.structs.replace(job, flow=quantized)
+    first, second = (execute(wanted, Stages(lambda stage: None)) for _ in range(2))
+    assert _lowered(first)
+    assert not _lowered(second)
+    assert second.facts.transforms == first.facts.transforms
+    assert (second.outcome, second.comparisons, second.against_float) == (
+        first.outcome,
+        first.comparisons,
+        first.against_float,
+    )
+    (kept, _, _) = next(iter(Artifacts(artifacts_folder()).entries()))
+    standard = Artifacts(artifacts_folder()).standard(kept)
+    assert standard is not None
+    standard.write_bytes(standard.read_bytes()[:-3])
+    assert _lowered(execute(wanted, Stages(lambda stage: None)))
+
+
+def test_warnings_of_the_lowering_are_told_again(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    import warnings
+
+    from assay.backends.onnxruntime import OnnxRuntime
+
+    plain = OnnxRuntime.lower
+
+    def warning(self, model, flow):  # type: ignore[no-untyped-def]
+        warnings.warn("this operator is slow", stacklevel=1)
+        return plain(self, model, flow)
+
+    monkeypatch.setattr(OnnxRuntime, "lower", warning)
+    first, second = _run(job), _run(job)
+    assert not _lowered(second)
+    assert "this operator is slow" in first.warnings
+    assert second.warnings == first.warnings
+
+
+def test_one_command_lists_them_and_one_removes_them(job: Job) -> None:
+    _run(job)
+    half = _entry().parent / ".part-killed"
+    shutil.copytree(_entry(), half)
+    told = CliRunner().invoke(app, ["cache", "list"])
+    assert told.exit_code == 0
+    assert told.stdout.splitlines()[-1].startswith("1 artifacts, ")
+    assert "onnxruntime" in told.stdout
+    assert CliRunner().invoke(app, ["cache", "clear", "--flow", "tvm*"]).stdout.startswith("removed 0 artifacts")
+    assert CliRunner().invoke(app, ["cache", "clear", "--unused", "1"]).stdout.startswith("removed 0 artifacts")
+    assert CliRunner().invoke(app, ["cache", "clear"]).stdout.startswith("removed 1 artifacts")
+    assert _lowered(_run(job))
