@@ -161,7 +161,9 @@ class Suite(Protocol):
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
         """The same cases, each with its files on disk, or with the reason why it has none ("": it has). What is made
-        is kept in the cache; whatever needs a framework happens in processes of its own (`workers`, 0: one per core)."""
+        is kept in the cache; whatever needs a framework happens in processes of its own (`workers`, 0: one per core).
+        A case without files ends `unsupported`, or as the suite's attribute `unmade` says; `counted_as`, where a suite has
+        it, names the list that its cases are counted with, its name else."""
         ...
 
 

@@ -91,7 +91,8 @@ def test_broken_data_is_told_and_no_data_is_held_against_the_oracle(zoo: Path) -
         path.unlink()
     (zoo / "right1" / "test_data_set_0").rmdir()
     told = assay("run", "./zoo", "--flow", "onnxruntime", "--filter", "right[01]", code=1)
-    assert "has 0 outputs, the model 1" in told
+    assert "has 0 outputs, the model 1; complete the data set\n" in told
+    assert "error in start: the case cannot be made" in told
     assert "1 fail, 1 pass" in told
 
 
@@ -103,8 +104,15 @@ def test_nothing_selected_fewer_cases_and_a_flow_that_vanished_are_never_silent(
     (zoo / "right3" / "model.onnx").unlink()
     assert "collects 4 cases, 5 are recorded" in assay(*run, code=1)
     assay(*run, "--accept-counts", "--filter", "right0", code=0)
-    assert json.loads(Path(".assay/suite-counts.json").read_text()) == {"zoo": 4}
+    assert json.loads(Path(".assay/suite-counts.json").read_text()) == {str(zoo): 4}
     assert "there is no flow" in assay("run", "./zoo", "--flow", "nothing", code=2)
+
+
+def test_another_folder_of_the_same_name_is_another_suite(zoo: Path) -> None:
+    assay("run", "./zoo", "--flow", "onnxruntime", "--filter", "right0", code=0)
+    _model(zoo.parent / "other" / "zoo", "right0", 2.0)
+    told = assay("run", "./other/zoo", "--flow", "onnxruntime", code=0)
+    assert "1 of 1 jobs recorded" in told
 
 
 def test_shards_merge_into_the_whole_run_and_only_if_all_are_there(zoo: Path) -> None:

@@ -88,7 +88,11 @@ def _told(result: Result) -> str:
     step = NEXT.get(result.outcome, "")
     if result.outcome is Outcome.MISTRUSTED and "no reference answers" in result.detail:
         step = "choose a transform or a size that the reference evaluator can compute"
-    told = (Outcome.UNAVAILABLE, "install"), (Outcome.INFRASTRUCTURE, "no reference outputs")
+    told = (
+        (Outcome.UNAVAILABLE, "install"),
+        (Outcome.INFRASTRUCTURE, "no reference outputs"),
+        (Outcome.ERROR, "the case cannot be made"),
+    )
     hint = "" if any(result.outcome is one and word in result.detail for one, word in told) else f"; {step}"
     return f"{result.outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 

@@ -11,6 +11,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
+from assay.core.result import Outcome
 from assay.errors import HarnessError, UsageError
 from assay.suites.cache import cache_folder, read_index
 
@@ -27,12 +28,17 @@ class Folder:
     with one model (`resnet/model.onnx`) is named by the folder.
     """
 
+    unmade = Outcome.ERROR
+    """A model or data set that cannot be read is broken, not unsupported."""
+
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
             raise UsageError(f"{path} is no folder; name a suite (assay suite list) or a folder of models")
         self._path = path.absolute()
         self.name = path.resolve().name
         self.about = f"the models below {path}"
+        # Another folder may have the same name.
+        self.counted_as = str(path.resolve())
 
     def cases(self, *, seed: int) -> Iterator[Case]:
         """From the cache, which is filled anew when any file below the folder changed."""
