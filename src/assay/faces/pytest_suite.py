@@ -18,7 +18,7 @@ from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import Job, Limits, Task
 from assay.core.policy import Policy
-from assay.core.result import Outcome, Result, Stage
+from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, Word
 from assay.faces.composition import open_house
 from assay.faces.suites import RECYCLE, find_flows, find_suites
@@ -28,6 +28,7 @@ from assay.pipeline.expect import expectations
 from assay.pipeline.house import House
 from assay.pipeline.plan import oracle_folder
 from assay.pipeline.reference import record_references
+from assay.pipeline.suite import not_made
 from assay.pipeline.suite_select import Selection, parse_shard, select
 from assay.ports import Suite
 
@@ -157,10 +158,7 @@ class _Runner:
         for case, reason in self._made([one.case for one in batch]):
             job = _job(case, first.flow, self._folder.name)
             if reason:
-                blank = blank_result(job, Outcome.UNSUPPORTED)
-                self._results[job.key] = msgspec.structs.replace(
-                    blank, stage=Stage.TRANSFORM, detail=f"the case cannot be made: {reason}"
-                )
+                self._results[job.key] = not_made(job, reason, tuple(self._suites.values()))
             elif case.inputs.golden:
                 jobs.append(job)
             else:

@@ -67,7 +67,7 @@ def run_suites(request: SuiteRequest, house: House) -> Checked:
     chosen = select(cases, request.selection, only=request.only)
     made, unmade = make(request.suites, chosen, request.workers)
     run = _plan(request, made, house)
-    known = [_unmade(job, unmade[job.case.name]) for job in run.jobs if job.case.name in unmade]
+    known = [not_made(job, unmade[job.case.name], request.suites) for job in run.jobs if job.case.name in unmade]
     house.store.open_run(run)
     house.store.record(run.id, known)
     return carry_out(run, known, house)
@@ -157,6 +157,10 @@ def _reference(case: Case, house: House) -> str:
     return "" if case.inputs.golden else str(oracle_folder(case, house.folder))
 
 
-def _unmade(job: Job, reason: str) -> Result:
-    blank = blank_result(job, Outcome.UNSUPPORTED)
-    return msgspec.structs.replace(blank, stage=Stage.TRANSFORM, detail=f"the case cannot be made: {reason}")
+def not_made(job: Job, reason: str, suites: Sequence[Suite]) -> Result:
+    """As the suite says that such cases end: unsupported, where it says nothing."""
+    name = job.case.name.partition("/")[0]
+    outcome = next(getattr(suite, "unmade", Outcome.UNSUPPORTED) for suite in suites if suite.name == name)
+    stage = Stage.TRANSFORM if outcome is Outcome.UNSUPPORTED else Stage.START
+    blank = blank_result(job, outcome)
+    return msgspec.structs.replace(blank, stage=stage, detail=f"the case cannot be made: {reason}")
