@@ -10,7 +10,8 @@ from typing import cast
 
 import numpy as np
 import pytest
-from crafted_models import built, relu, text, with_weight
+from crafted_models import built
+from crafting import relu, text, with_weight
 
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.compliance import check_compliance

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import onnx
 import pytest
-from crafted_models import text
+from crafting import text
 from onnx import TensorProto, helper
 
 from assay.zoo.compliance.finding import Finding

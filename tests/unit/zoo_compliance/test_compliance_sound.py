@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from crafted_models import HEAD, external, loop, relu, sparse, text, with_weight
+from crafting import HEAD, external, loop, relu, sparse, text, with_weight
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.zoo.compliance.request import ClaimedPort, Request

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from crafted_models import text
+from crafting import text
 from onnx import helper, numpy_helper
 
 from assay.faces.zoo import open_tools

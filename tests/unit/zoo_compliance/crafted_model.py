@@ -1,0 +1,138 @@
+"""Models that are wrong in one way each: header, versions, imports and external data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import onnx
+from crafting import case, external, relu
+from onnx import helper
+
+
+@case("model", "external-data")
+def external_parent(folder: Path) -> onnx.ModelProto:
+    return external(folder, "../weights.bin")
+
+
+@case("model", "external-data")
+def external_absolute(folder: Path) -> onnx.ModelProto:
+    return external(folder, "/etc/hostname", write=False)
+
+
+@case("model", "external-data")
+def external_symlink(folder: Path) -> onnx.ModelProto:
+    (folder.parent / "outside.bin").write_bytes(b"\0" * 24)
+    (folder / "w.bin").symlink_to(folder.parent / "outside.bin")
+    return external(folder, "w.bin", write=False)
+
+
+@case("model", "external-data")
+def external_missing(folder: Path) -> onnx.ModelProto:
+    return external(folder, "nowhere.bin", write=False)
+
+
+@case("model", "external-data")
+def external_hard_link(folder: Path) -> onnx.ModelProto:
+    (folder.parent / "outside.bin").write_bytes(b"\0" * 24)
+    os.link(folder.parent / "outside.bin", folder / "w.bin")
+    return external(folder, "w.bin", write=False)
+
+
+@case("model", "duplicate-metadata")
+def duplicate_metadata(folder: Path) -> onnx.ModelProto:
+    model = relu()
+    for value in ("a", "b"):
+        entry = model.metadata_props.add()
+        entry.key, entry.value = "author", value
+    return model
+
+
+@case("model", "external-overlap")
+def external_overlap(folder: Path) -> onnx.ModelProto:
+    model = external(folder, "w.bin", offset="0")
+    (folder / "w.bin").write_bytes(np.ones(12, np.float32).tobytes())
+    second = model.graph.initializer.add()
+    second.CopyFrom(model.graph.initializer[0])
+    second.name = "v"
+    second.external_data[1].value = "8"
+    model.graph.node[0].input[0] = "v"
+    return model
+
+
+@case("model", "external-data")
+def external_length(folder: Path) -> onnx.ModelProto:
+    return external(folder, "w.bin", length="8")
+
+
+@case("model", "external-data")
+def external_offset_past_end(folder: Path) -> onnx.ModelProto:
+    return external(folder, "w.bin", offset="4096")
+
+
+@case("model", "external-data")
+def external_data_in_the_model_itself(folder: Path) -> onnx.ModelProto:
+    return external(folder, "model.onnx", write=False)
+
+
+@case("model", "ir-version")
+def ir_zero(folder: Path) -> onnx.ModelProto:
+    model = relu()
+    model.ir_version = 0
+    return model
+
+
+@case("model", "ir-version")
+def ir_too_new(folder: Path) -> onnx.ModelProto:
+    model = relu()
+    model.ir_version = 99
+    return model
+
+
+@case("model", "opset-import")
+def opset_zero(folder: Path) -> onnx.ModelProto:
+    model = relu()
+    model.opset_import[0].version = 0
+    return model
+
+
+@case("model", "opset-version")
+def opset_too_new(folder: Path) -> onnx.ModelProto:
+    model = relu()
+    model.opset_import[0].version = 27
+    return model
+
+
+@case("model", "duplicate-import")
+def imported_twice(folder: Path) -> onnx.ModelProto:
+    model = relu()
+    model.opset_import.append(helper.make_opsetid("ai.onnx", 13))
+    return model
+
+
+@case("model", "opset-import")
+def no_imports(folder: Path) -> onnx.ModelProto:
+    model = relu()
+    del model.opset_import[:]
+    return model
+
+
+@case("model", "unreadable")
+def nested_400_deep(folder: Path) -> bytes:
+    # By hand: the onnx package itself does not build it.
+    model, graph = 7, 1
+    inner = b""
+    for _ in range(400):
+        inner = _field(graph, _field(5, _field(6, inner)))  # node, attribute, graph
+    return _field(model, inner)
+
+
+def _field(number: int, data: bytes) -> bytes:
+    """One length-delimited field of protobuf."""
+    size, length = b"", len(data)
+    while True:
+        size += bytes([length & 0x7F | (0x80 if length > 0x7F else 0)])
+        length >>= 7
+        if not length:
+            return bytes([number << 3 | 2]) + size + data
