@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+REFERENCE = "reference of a check without goldens"
+"""How the reason of reference outputs begins that nobody asked to be kept."""
+
 
 class GoldenTensor(msgspec.Struct, frozen=True):
     """One tensor of all samples stacked on axis 0. `role` is input, output or label."""

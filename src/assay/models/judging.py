@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from assay.core.case import Contract
+from assay.core.golden import REFERENCE
 from assay.core.job import Job
+from assay.models.goldens import read_lock
 from assay.models.profiles import read_profile
 from assay.numerics.tolerance.judging import Judging, judging_by
+
+DOUBLE = ("reference-f64", "torch-eager-f64")
 
 
 def judging_of(job: Job, contract: Contract) -> Judging:
     """Raises UsageError for a choice of tolerance that is none."""
-    return judging_by(
+    judging = judging_by(
         contract, lambda: read_profile(Path(job.profile)) if job.profile else None, derived=bool(job.profile)
+    )
+    told = _next_best(job)
+    return replace(judging, notes=(*told, *judging.notes)) if told else judging
+
+
+def _next_best(job: Job) -> tuple[str, ...]:
+    """Whose answers the reference is where it is not the model's in double, and why."""
+    if not job.reference or job.case.inputs.golden:
+        return ()
+    lock = read_lock(Path(job.reference))
+    if lock.producer in DOUBLE:
+        return ()
+    why = lock.why.removeprefix(REFERENCE).lstrip("; ")
+    same = f"{job.flow.backend} itself, only" if lock.producer.split("-")[0] == job.flow.backend else "another engine,"
+    return (
+        f"the reference answers are those of {lock.producer} ({same} in the model's own types), because the model has none in "
+        f"double ({why}): a mistake that both make is not seen, and a golden of your own would be better",
     )

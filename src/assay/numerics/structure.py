@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.core.dtype import dtype_name
 from assay.core.result import Finding
+from assay.numerics.element import real_name
 from assay.ports import Tensors
 
 
@@ -55,7 +56,9 @@ def _tensor(name: str, left: Tensors, right: Tensors, dtypes: Mapping[str, str])
     found: list[tuple[str, str, str]] = []
     got, want = dtype_name(left[name].dtype), dtypes.get(name, dtype_name(right[name].dtype))
     if got != want:
-        found.append(("dtype", name, f"output {name!r} is {got} where {want} is expected."))
+        pairs = real_name(want) == got != want and left[name].shape == (*right[name].shape, 2)
+        why = " Complex numbers came as pairs of real ones: a converter rewrote the model." if pairs else ""
+        found.append(("dtype", name, f"output {name!r} is {got} where {want} is expected.{why}"))
     if left[name].shape != right[name].shape:
         shapes = f"{list(left[name].shape)} where {list(right[name].shape)} is expected"
         found.append(("shape", name, f"output {name!r} has shape {shapes}."))

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from assay.core.blank import blank_result
 from assay.core.flow import Flow
+from assay.core.golden import REFERENCE
 from assay.core.job import Job, Task
 from assay.core.result import Outcome, Result
 from assay.pipeline.house import House
 from assay.plugins import find_flow
 
-ORACLES = {"onnx": ("reference-f64", "reference"), "torch": ("torch-eager-f64", "torch-eager")}
+ORACLES = {
+    "onnx": ("reference-f64", "reference", "onnxruntime-disable", "openvino-f32"),
+    "torch": ("torch-eager-f64", "torch-eager"),
+}
 """By the format of the model, tried in this order: the float64 evaluation, then the model's own precision where double is
-not possible."""
+not possible, then a runtime that has operators which the standard does not have. Which one it was, and why, is kept with
+the answers, and told with the result."""
 
 
 def record_references(jobs: Sequence[Job], house: House) -> list[Result]:
     """Make sure that every job has its reference. Returns the results of the jobs that cannot have one."""
     missing = {job.reference: job for job in jobs if job.reference and not _there(job.reference)}
     reasons: dict[str, str] = {}
-    for attempt in range(2):
+    for attempt in range(max(map(len, ORACLES.values()))):
         for format, oracles in ORACLES.items():
             asked = [job for job in missing.values() if job.case.model.format == format]
-            name = oracles[attempt]
-            for result in _record(asked, find_flow(name), house) if asked else ():
-                reasons[result.case] = f"{name}: {result.outcome.value}, {result.detail}"
+            if not asked or attempt >= len(oracles):
+                continue
+            for result in _record(asked, find_flow(oracles[attempt]), reasons, house):
+                told = f"{oracles[attempt]}: {result.outcome.value}, {result.detail}"
+                reasons[result.case] = "; ".join(filter(None, (reasons.get(result.case), told)))
         missing = {folder: job for folder, job in missing.items() if not _there(folder)}
     return [
         msgspec.structs.replace(blank_result(job, Outcome.INFRASTRUCTURE), detail=_without(job, reasons))
@@ -37,9 +44,14 @@ def record_references(jobs: Sequence[Job], house: House) -> list[Result]:
     ]
 
 
-def _record(jobs: Sequence[Job], oracle: Flow, house: House) -> list[Result]:
-    asked = [msgspec.structs.replace(job, flow=oracle, task=Task.RECORD) for job in jobs]
-    return list(house.pool.launch(asked)) if asked else []
+def _record(jobs: Sequence[Job], oracle: Flow, reasons: Mapping[str, str], house: House) -> list[Result]:
+    """`reasons` say why the oracles before this one have no answers."""
+    asked = [msgspec.structs.replace(job, flow=oracle, task=Task.RECORD, why=_why(job, reasons)) for job in jobs]
+    return list(house.pool.launch(asked))
+
+
+def _why(job: Job, reasons: Mapping[str, str]) -> str:
+    return f"{REFERENCE}; {reasons[job.case.name]}" if job.case.name in reasons else ""
 
 
 def _there(folder: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.blank import blank_result
+from assay.core.golden import REFERENCE
 from assay.core.job import Job
 from assay.core.result import Result, Stage
 from assay.models.goldens import read_golden, write_golden
@@ -46,8 +47,8 @@ def record(job: Job, stages: Stages) -> Result:
             producer=job.flow.name,
             producer_version=facts.backend_version,
             who=getpass.getuser(),
-            why=job.why or "reference of a check without goldens",
-            allow_nan=not job.why,
+            why=job.why or REFERENCE,
+            allow_nan=not job.why or job.why.startswith(REFERENCE),
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(blank_result(job), facts=facts)

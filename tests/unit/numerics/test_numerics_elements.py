@@ -102,6 +102,31 @@ def test_complex_numbers_are_compared_by_their_parts(name):
     assert (found.worst[0].expected, found.worst[0].actual) == (-4.0, -3.5)
 
 
+def test_complex_numbers_that_came_as_pairs_are_refused_and_it_is_said_why():
+    expected = np.array([1 + 2j, 3 - 4j], np.complex64)
+    pairs = np.array([[1, 2], [3, -4]], np.float32)
+    _, findings = compare_outputs([{"o": pairs}], [{"o": expected}], Contract())
+    assert [one.kind for one in findings] == ["dtype", "shape"]
+    assert "pairs of real ones" in findings[0].text
+
+
+@pytest.mark.parametrize("name", ["complex64", "complex128"])
+def test_complex_numbers_have_the_tolerance_and_the_classes_of_their_parts(name):
+    unit = {"complex64": 2.0**-24, "complex128": 2.0**-53}[name]
+    expected = np.array([1 + 1j, 2 - 3j, complex(np.inf, 1), complex(1, np.nan)], name)
+    contract = Contract(precision="float32" if name == "complex64" else "float64")
+    for factor, kinds in ((1 + 100 * unit, []), (1 + 5000 * unit, ["values"])):
+        actual = expected.copy()
+        actual[:2] *= factor
+        _, findings = compare_outputs([{"o": actual}], [{"o": expected}], contract)
+        assert [one.kind for one in findings] == kinds
+    for place, value, kind in ((2, 5 + 1j, "infinity"), (3, 1 + 1j, "nan"), (3, complex(np.nan, np.nan), "nan")):
+        actual = expected.copy()
+        actual[place] = value
+        _, findings = compare_outputs([{"o": actual}], [{"o": expected}], contract)
+        assert kind in [one.kind for one in findings]
+
+
 @pytest.mark.parametrize("values", [np.array(["2026-01-01"], "M8[D]"), np.zeros(2, "i4,f4")])
 def test_what_cannot_be_compared_is_refused(values):
     assert compared(values, values)[1] == ["unsupported_dtype"]

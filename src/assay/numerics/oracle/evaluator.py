@@ -19,6 +19,7 @@ from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
 from assay.numerics.oracle.control import CONTROL_OPERATORS
 from assay.numerics.oracle.convolution import FAST_OPERATORS
+from assay.numerics.oracle.drawn import DRAWN_OPERATORS
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.oracle.former import FORMER_OPERATORS
 from assay.numerics.oracle.kernels import KERNELS
@@ -47,6 +48,7 @@ class Evaluator(ReferenceEvaluator):
         if isinstance(proto, onnx.ModelProto):
             respell(proto)
         operators = list(new_ops or ()) + FAST_OPERATORS + CONTROL_OPERATORS + REGION_OPERATORS + FORMER_OPERATORS
+        operators += DRAWN_OPERATORS
         operators += _ONE_TYPE_OPERATORS if self.computes_in else _OWN_TYPE_OPERATORS
         super().__init__(proto, new_ops=operators, **arguments)
         self._labels: dict[int, str] = {}

@@ -13,10 +13,11 @@ import numpy as np
 from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.expand import expanded
+from assay.numerics.tolerance.bits import derive_bits
 from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.discrete import Decision, decision_of, interval, ranking
 from assay.numerics.tolerance.drawing import BYTES_A_PLACE, Bent, Drawing, Sample
-from assay.numerics.tolerance.graph import Graph, study
+from assay.numerics.tolerance.graph import Graph, drawn_by, study
 from assay.numerics.tolerance.joining import MOST, alike, join, may_join, same, split
 from assay.numerics.tolerance.profile import DRAWS, Header, OutputNoise, Profile
 from assay.numerics.tolerance.selftest import last_of, middle_of, selftest
@@ -56,7 +57,10 @@ def derive_model(
     plain = precision == "float32" and "double-in-float32" not in allowances
     precision = "float64" if plain and graph.is_double else precision
     arithmetic = msgspec.structs.replace(arithmetic_of(precision, allowances), mixed=plain and graph.is_mixed)
-    deriving = Deriving(whole, arithmetic, seed, graph)
+    try:
+        deriving = Deriving(whole, arithmetic, seed, graph)
+    except Lowering as error:
+        return derive_bits(whole, inputs, graph, precision, arithmetic, error)
     samples = deriving.samples(inputs)
     profile = deriving.profile(samples, precision)
     begin = time.perf_counter()
@@ -202,6 +206,8 @@ class Deriving:
         dtype = self.graph.types.get(name, "")
         storage = self.arithmetic.of(dtype).storage
         blank = OutputNoise(name, dtype, "none", storage=storage)
+        if drawn := drawn_by(name, self.graph):
+            return msgspec.structs.replace(blank, kind="random", margin=drawn)
         kinds = {one.values[name].dtype.kind for one in samples}
         unstable = next((one.unstable[name] for one in samples if name in one.unstable), "")
         decision = self.decisions.get(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import onnx
@@ -65,6 +65,9 @@ STEPPING = frozenset(
 """Operators that jump: noise must not be amplified before them. Casts to whole numbers too."""
 
 
+DRAWING = frozenset("Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike".split())  # noqa: SIM905
+"""Operators without a right answer: another engine draws other numbers, and so does the next call."""
+
 ROUNDING = frozenset(
     {"Ceil", "DynamicQuantizeLinear", "Floor", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "Round"}
 )
@@ -86,6 +89,7 @@ class Graph:
     subgraphs: bool
     producers: dict[str, NodeProto]
     outputs: tuple[str, ...] = ()
+    true: frozenset[str] = frozenset()
 
     @property
     def is_double(self) -> bool:
@@ -121,7 +125,14 @@ def study(proto: ModelProto) -> Graph:
         subgraphs=any(attribute.HasField("g") for node in graph.node for attribute in node.attribute),
         producers=producers,
         outputs=tuple(one.name for one in graph.output),
+        true=frozenset(
+            one.name for one in graph.initializer if one.data_type == onnx.TensorProto.BOOL and _is_true(one)
+        ),
     )
+
+
+def _is_true(tensor: onnx.TensorProto) -> bool:
+    return bool(onnx.numpy_helper.to_array(tensor).any())
 
 
 def _steps(node: NodeProto, types: dict[str, str]) -> bool:
@@ -150,6 +161,35 @@ def _reach(producers: dict[str, NodeProto], names: Iterable[str]) -> set[str]:
             if attribute.HasField("g"):
                 todo += list(_captured(attribute.g))
     return seen
+
+
+def ancestors(name: str, producers: Mapping[str, NodeProto]) -> list[NodeProto]:
+    """Every operator that a value depends on, through subgraphs too; whatever it reads them for."""
+    seen: set[str] = set()
+    found: list[NodeProto] = []
+    todo = [name]
+    while todo:
+        one = todo.pop()
+        node = producers.get(one)
+        if one in seen or node is None:
+            continue
+        seen.update(node.output)
+        found.append(node)
+        todo += node.input
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                todo += _captured(attribute.g)
+                found += attribute.g.node
+    return found
+
+
+def drawn_by(name: str, graph: Graph) -> str:
+    """The operator that draws at random what this value depends on; "" where none does."""
+    for node in ancestors(name, graph.producers):
+        training = node.op_type == "Dropout" and len(node.input) > 2 and bool(node.input[2])
+        if node.op_type in DRAWING or (training and node.input[2] in graph.true):
+            return f"{node.op_type} {node.name or node.output[0]!r}"
+    return ""
 
 
 def _captured(graph: GraphProto) -> Iterator[str]:

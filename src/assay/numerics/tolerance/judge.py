@@ -48,7 +48,7 @@ def suspects(golden: Sequence[Tensors], profile: Profile) -> dict[str, str]:
     for noise in profile.header.outputs:
         theirs = [sample.get(noise.name) for sample in golden]
         ours = [sample.get(noise.name) for sample in profile.oracle]
-        if noise.kind == "none" or not _comparable(theirs, ours, profile, noise):
+        if noise.kind in ("none", "random") or not _comparable(theirs, ours, profile, noise):
             continue
         judged = _judge(noise, _arrays(theirs), _arrays(ours), profile, known_offset=False)
         if judged.metrics.get("budget_used", 0.0) > 1.0:
@@ -81,6 +81,9 @@ def _comparable(
 def _judge(
     noise: OutputNoise, actual: list[Tensor], expected: list[Tensor], profile: Profile, *, known_offset: bool
 ) -> Judged:
+    if noise.kind == "random":
+        why = f"it is drawn at random ({noise.margin}): type and shape were compared, and no values are the right ones"
+        return Judged(noise.name, metrics={"budget_used": 0.0}, degenerate=why)
     if noise.kind == "interval" and _is_noisy(noise, actual, profile):
         return _stepping(noise, actual, expected, profile, known_offset=known_offset)
     if noise.kind in ("interval", "ranking"):

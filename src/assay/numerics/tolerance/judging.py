@@ -13,7 +13,7 @@ from assay.core.case import Contract, Tolerance
 from assay.core.result import Comparison, Finding
 from assay.errors import Lowering
 from assay.numerics.compare import compare_outputs
-from assay.numerics.tolerance.choice import DERIVED, share_out, table_of
+from assay.numerics.tolerance.choice import DERIVED, DERIVED_ELSEWHERE, coarse, share_out, table_of
 from assay.numerics.tolerance.judge import judge, suspects
 from assay.numerics.tolerance.judged import Judged
 from assay.numerics.tolerance.profile import Profile
@@ -21,8 +21,6 @@ from assay.ports import Tensor
 
 Samples = Sequence[Mapping[str, Tensor]]
 Compared = tuple[tuple[Comparison, ...], tuple[Finding, ...]]
-WIDE = 1e37
-"""As an absolute tolerance: everything finite passes, and the profile judges."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Judging:
         judged = self._judged(actual[:known], expected[:known])
         ours = {name for name in self._derived() if name in judged}
         # Outputs that the profile judges get no limit from the comparator; all others keep theirs.
-        tolerances = {**self.contract.tolerances, **{name: Tolerance(0.0, WIDE) for name in ours}}
+        tolerances = {**self.contract.tolerances, **dict.fromkeys(ours, DERIVED_ELSEWHERE)}
         contract = msgspec.structs.replace(self.contract, tolerances=tolerances)
         compared, found = compare_outputs(actual, expected, contract, expected_dtypes=declared)
         comparisons = tuple(_with_tables(_with(one, judged.get(one.output)), actual, expected) for one in compared)
@@ -61,7 +59,14 @@ class Judging:
             )
         for one in judged.values():
             self.told.extend(one.notes)
+        self.told.extend(told for one in comparisons if (told := coarse(one, contract)))
         return comparisons, tuple(findings)
+
+    @property
+    def random(self) -> frozenset[str]:
+        """Outputs that are drawn at random: no two calls answer alike."""
+        outputs = self.profile.header.outputs if self.profile is not None else ()
+        return frozenset(one.name for one in outputs if one.kind == "random")
 
     def _rest(
         self, actual: Samples, expected: Samples, declared: Mapping[str, str], judged: Mapping[str, Judged]
@@ -114,7 +119,10 @@ def judging_by(contract: Contract, profile: Callable[[], Profile | None], *, der
     if found is not None and not found.header.reason:
         return Judging(contract, found, _about(found, contract.precision))
     why = found.header.reason if found is not None else "the derivation did not end well" if derived else ""
-    told = f"no tolerance could be derived for this model ({why}): judged by a multiple of the unit roundoff instead"
+    told = (
+        f"no tolerance could be derived for this model ({why}): judged by a fixed multiple of the unit roundoff instead (512 for "
+        "float32, 64 for float16, 16 for bfloat16), which is wider"
+    )
     return Judging(contract, None, (told,) if why else ())
 
 
@@ -168,7 +176,7 @@ def _with(one: Comparison, judged: Judged | None) -> Comparison:
     """Figures always; findings and limits only where the profile decides."""
     if judged is None or not judged.metrics or one.at:
         return one
-    if one.atol != WIDE:
+    if one.atol != DERIVED_ELSEWHERE.atol:
         kept = {name: value for name, value in judged.metrics.items() if name != "budget_used"}
         return msgspec.structs.replace(one, metrics={**one.metrics, **kept})
     poor = "" if "zeros would pass" in one.degenerate else one.degenerate

@@ -9,7 +9,7 @@ import msgspec
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 6
+VERSION = 7
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -17,7 +17,7 @@ DRAWS = 8
 class OutputNoise(msgspec.Struct, frozen=True):
     """One output. `kind`: real (judged by statistics), exact (nothing rounds on the way: bit by bit), interval (whole
     numbers, or values that step: anything between `low` and `high`), ranking (an index: the `scores` decide), none (no
-    tolerance could be derived, `reason` says why). `margin` names what decides."""
+    tolerance could be derived, `reason` says why), random (there is no right answer). `margin` names what decides, or draws."""
 
     name: str
     dtype: str

@@ -108,9 +108,20 @@ def test_regions_and_norms() -> None:
 
 
 def test_what_cannot_be_raised_is_refused_by_name() -> None:
-    text = "g (float[1, 4] x) => (int32[1, 2] y) { y = Multinomial<sample_size=2>(x) }"
-    with pytest.raises(Lowering, match="Multinomial"):
-        derive_model(_model(text), [{"x": np.ones((1, 4), np.float32)}], "float32")
+    text = '<ir_version: 13, opset_import: ["" : 26]>\n'
+    text += "g (float[1, 4] x) => (int32[1, 4] y) { e = Exp(x) y = BitCast<to=6>(e) }"
+    with pytest.raises(Lowering, match="BitCast"):
+        derive_model(parser.parse_model(text), [{"x": np.ones((1, 4), np.float32)}], "float32")
+
+
+def test_drawn_indices_are_as_likely_as_they_should_be() -> None:
+    text = "g (float[2, 3] x) => (int32[2, 4000] y) { y = Multinomial<sample_size=4000, seed=1.0>(x) }"
+    shares = np.array([[0.2, 0.3, 0.5], [0.0, 0.9, 0.1]])
+    with np.errstate(divide="ignore"):
+        (found,) = WideEvaluator(_model(text)).evaluate({"x": np.log(shares)})
+    assert found.dtype == np.int32
+    counted = np.stack([np.bincount(row, minlength=3) / 4000 for row in found])
+    assert np.allclose(counted, shares, atol=0.04)
 
 
 @pytest.mark.parametrize("operator", ["Swish", "AffineGrid"])
