@@ -91,6 +91,7 @@ def _told(result: Result) -> str:
     told = (
         (Outcome.UNAVAILABLE, "install"),
         (Outcome.INFRASTRUCTURE, "no reference outputs"),
+        (Outcome.MISTRUSTED, "no reference outputs"),
         (Outcome.ERROR, "the case cannot be made"),
     )
     hint = "" if any(result.outcome is one and word in result.detail for one, word in told) else f"; {step}"

@@ -11,7 +11,7 @@ from assay.core.blank import blank_result
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
 from assay.core.job import Job, Task
-from assay.core.result import Outcome, Result
+from assay.core.result import Cause, Outcome, Result, Stage
 from assay.pipeline.house import House
 from assay.plugins import find_flow
 
@@ -25,9 +25,11 @@ the answers, and told with the result."""
 
 
 def record_references(jobs: Sequence[Job], house: House) -> list[Result]:
-    """Make sure that every job has its reference. Returns the results of the jobs that cannot have one."""
+    """Make sure that every job has its reference. Returns the results of the jobs that cannot have one: an error where the
+    model itself is broken, mistrusted where nothing can compute it, infrastructure where the machine was the reason."""
     missing = {job.reference: job for job in jobs if job.reference and not _there(job.reference)}
     reasons: dict[str, str] = {}
+    refusals: dict[str, list[Result]] = {}
     for attempt in range(max(map(len, ORACLES.values()))):
         for format, oracles in ORACLES.items():
             asked = [job for job in missing.values() if job.case.model.format == format]
@@ -36,12 +38,9 @@ def record_references(jobs: Sequence[Job], house: House) -> list[Result]:
             for result in _record(asked, find_flow(oracles[attempt]), reasons, house):
                 told = f"{oracles[attempt]}: {result.outcome.value}, {result.detail}"
                 reasons[result.case] = "; ".join(filter(None, (reasons.get(result.case), told)))
+                refusals.setdefault(result.case, []).append(result)
         missing = {folder: job for folder, job in missing.items() if not _there(folder)}
-    return [
-        msgspec.structs.replace(blank_result(job, Outcome.INFRASTRUCTURE), detail=_without(job, reasons))
-        for job in jobs
-        if job.reference in missing
-    ]
+    return [_without(job, refusals.get(job.case.name, [])) for job in jobs if job.reference in missing]
 
 
 def _record(jobs: Sequence[Job], oracle: Flow, reasons: Mapping[str, str], house: House) -> list[Result]:
@@ -58,6 +57,15 @@ def _there(folder: str) -> bool:
     return (Path(folder) / "golden.lock").is_file()
 
 
-def _without(job: Job, reasons: dict[str, str]) -> str:
-    why = reasons.get(job.case.name, "no reason was given")
-    return f"no reference outputs for '{job.case.name}' ({why}); record goldens with `assay golden record` and give --golden"
+def _without(job: Job, refusals: Sequence[Result]) -> Result:
+    invalid = next((one for one in refusals if one.cause is Cause.INVALID_MODEL), None)
+    if invalid is not None:
+        blank = blank_result(job, Outcome.ERROR)
+        told = f"the model is broken: {invalid.detail} ({invalid.flow})"
+        return msgspec.structs.replace(blank, stage=Stage.LOWER, cause=Cause.INVALID_MODEL, detail=told)
+    ours = not refusals or any(one.outcome is Outcome.INFRASTRUCTURE for one in refusals)
+    first, *others = (f"{one.flow}: {one.outcome.value}" for one in refusals) if refusals else ("nothing was tried",)
+    why = "; ".join([f"{first}, {refusals[0].detail}" if refusals else first, *others])
+    told = f"no reference outputs for '{job.case.name}' ({why}); record goldens with `assay golden record` and give --golden"
+    blank = blank_result(job, Outcome.INFRASTRUCTURE if ours else Outcome.MISTRUSTED)
+    return msgspec.structs.replace(blank, detail=told)
