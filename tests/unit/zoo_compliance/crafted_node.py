@@ -167,6 +167,26 @@ def doubling_of_a_free_dimension(folder: Path) -> onnx.ModelProto:
 
 
 @case("node", "allocation")
+def doubling_in_a_loop(folder: Path) -> onnx.ModelProto:
+    return _grown("40", "[d] w = Concat<axis = 0>(v, v)")
+
+
+@case("node", "allocation")
+def growing_evenly_in_a_loop(folder: Path) -> onnx.ModelProto:
+    """By 16 KiB in each of a million trips."""
+    return _grown("1000000", "[s] part = Constant<value = int64[1] {4096}>() [f] more_of_it = ConstantOfShape(part) "
+                  "[d] w = Concat<axis = 0>(v, more_of_it)")  # fmt: skip
+
+
+def _grown(trips: str, step: str) -> onnx.ModelProto:
+    return text(
+        f"g (float[N] x) => (float y) <int64 n = {{{trips}}}, bool yes = {{1}}> {{ [loop] z = Loop<body = b (int64 i, "
+        f"bool go, float[K] v) => (bool more, float[L] w) {{ [c] more = Identity(go) {step} }}>(n, yes, x) "
+        "[m] y = ReduceMax<keepdims = 0>(z) }"
+    )
+
+
+@case("node", "allocation")
 def allocation_in_a_function(folder: Path) -> onnx.ModelProto:
     return text(
         "g (float[1] x) => (float y) { [a] y = own.F(x) }\n"

@@ -119,6 +119,10 @@ SOUND = {
     "a function with an attribute": lambda folder: _function(),
     "a loop of few trips": lambda folder: loop("int64 trips = {10}, bool yes = {1}", "trips, yes"),
     "a loop over the batch": lambda folder: _loop_over_the_batch(),
+    "a loop that collects a little": lambda folder: text(
+        "g (float[N] x) => (float[M] y) <int64 n = {100}, bool yes = {1}> { [loop] y = Loop<body = b (int64 i, bool go, "
+        "float[K] v) => (bool more, float[L] w) { [c] more = Identity(go) [d] w = Concat<axis = 0>(v, x) }>(n, yes, x) }"
+    ),
     "an index from the end": lambda folder: text(
         "g (float[3,2] x) => (float[2] y) <int64 i = {-3}> { [a] y = Gather<axis = 0>(x, i) }"
     ),

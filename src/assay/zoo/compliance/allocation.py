@@ -10,6 +10,7 @@ from assay.zoo.compliance.constants import Known
 from assay.zoo.compliance.element import bits_of
 from assay.zoo.compliance.estimates import estimate, stacked
 from assay.zoo.compliance.finding import Area, Finding, shown
+from assay.zoo.compliance.growth import grown
 from assay.zoo.compliance.request import Request
 from assay.zoo.compliance.types import LARGEST_INDEX, Shape, told
 from assay.zoo.compliance.walk import called, domain_of
@@ -30,14 +31,24 @@ def check_allocation(known: Known, smallest: Known, request: Request) -> Iterato
             large.update(node.output)
             continue
         who = f"{called(node, index)}{known.scope.where}"
+        least = _at_least(node, smallest)
         for position, name in enumerate(node.output):
-            found = list(_value(node, position, who, known, smallest, request)) if name else []
+            found = list(_value(node, position, who, known, least[position], request)) if name else []
             large.update([name] if found else [])
             yield from found
 
 
+def _at_least(node: NodeProto, smallest: Known) -> list[list[Shape]]:
+    """What each output is known to be where every free dimension is one."""
+    carried = grown(node, smallest) if not domain_of(node.domain) else ()
+    return [
+        [*_shapes(node, position, smallest), *(one for one in carried[position : position + 1] if one is not None)]
+        for position in range(len(node.output))
+    ]
+
+
 def _value(
-    node: NodeProto, position: int, who: str, known: Known, smallest: Known, request: Request
+    node: NodeProto, position: int, who: str, known: Known, least: list[Shape], request: Request
 ) -> Iterator[Finding]:
     name = node.output[position]
     element = known.types.get(name, (0, ()))[0]
@@ -48,7 +59,7 @@ def _value(
         told_ = f"{who} makes {shown(name)} of shape {told(negative[0])}: no size is negative"
         yield Finding(Area.NODE, "negative-dimension", told_)
         return
-    shape = max([*shapes, *_shapes(node, position, smallest)], key=_least)
+    shape = max([*shapes, *least], key=_least)
     size = _least(shape) * (bits_of(element) or _TEXTLESS) // 8
     if _least(shape) > LARGEST_INDEX or size > request.allocation_bytes:
         limit = f"this zoo allows {request.allocation_bytes}"
