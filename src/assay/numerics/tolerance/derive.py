@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,8 +26,10 @@ from assay.numerics.tolerance.spread import shrunk_deviation
 from assay.ports import Tensors
 
 FEWER = 4
-"""Draws where there are MANY samples: each has its own, and the statistics take all samples together."""
+"""Draws where there are MANY samples, or ENOUGH elements in every output: the statistics take all of them together. With
+four draws of few elements 0.7 % of correct evaluations lay beyond the norm's limit, of more than 1,000 elements none."""
 MANY = 4
+ENOUGH = 1024
 MOST_VALUES = 1 << 28
 """Places times samples of one profile: some ten pictures of a large convolution net, minutes of work. Samples beyond are
 judged by what the noisiest element of these was allowed."""
@@ -105,7 +108,13 @@ class Deriving:
         """All of them where the range of the draws is what is allowed, or where values jump."""
         smooth = not self.graph.jumps and not self.graph.subgraphs
         real = all(is_floating(self.graph.types.get(one, "")) or one in self.decisions for one in self.outputs)
-        return FEWER if samples >= MANY and smooth and real else DRAWS
+        return FEWER if (samples >= MANY or self._fewest_elements() >= ENOUGH) and smooth and real else DRAWS
+
+    def _fewest_elements(self) -> int:
+        """Of any output, with the sizes that the model declares; what it leaves open may be 1."""
+        shapes = (info.type.tensor_type.shape.dim for info in self._proto.graph.output)
+        sizes = ([one.dim_value if one.HasField("dim_value") else 1 for one in dims] for dims in shapes)
+        return min((math.prod(one) for one in sizes), default=0)
 
     def _samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
         if not inputs:

@@ -407,3 +407,13 @@ def test_a_rule_that_is_blind_to_a_model_without_weights_is_found_out(
             monkeypatch.setitem(table, name, blind)
     profile = derive_model(_weightless(operator), [{"x": _noise(3, 64)}], "bfloat16")
     assert profile.header.blind == {"y"}
+
+
+@pytest.mark.parametrize(("columns", "draws"), [(16, 8), (1023, 8), (1024, 4)])
+def test_where_every_output_has_many_elements_fewer_draws_do(columns: int, draws: int) -> None:
+    model = _model(f"g (float[N, {columns}] x) => (float[N, {columns}] y) {{ y = Exp(x) }}")
+    assert derive_model(model, [{"x": _noise(1, columns)}], "float32").header.draws == draws
+    both = f"g (float[N, {columns}] x) => (float[N, {columns}] y, float[N, 1] z) {{ y = Exp(x) z = ReduceSum(y, a) }}"
+    model = _model(both)
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1]), "a"))
+    assert derive_model(model, [{"x": _noise(1, columns)}], "float32").header.draws == 8
