@@ -109,6 +109,8 @@ def effect(
 ) -> tuple[float, bool]:
     """How far the answers of two engines lie apart at a node on whose inputs they agree: widths of its noise, and whether
     beyond what rounding explains."""
+    if any(name in sound[0] and name not in other[0] for name in node.output):
+        return float("inf"), True
     width = nodes.apart(node, other)
     if width < 4.0:
         return width, False

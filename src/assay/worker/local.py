@@ -18,7 +18,9 @@ from assay.core.blank import blank_result
 from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import Unsupported
+from assay.models.conversion import form_of
 from assay.models.instrument import instrument
+from assay.models.instrument_program import instrument_program
 from assay.ports import Tensor
 from assay.worker.calibration import judged
 from assay.worker.lower import Lowered, load, lower
@@ -43,13 +45,11 @@ def localize(job: Job, stages: Stages) -> Result:
     """MISMATCH names the first wrong node; OK: every node that could be judged is right on its own inputs."""
     golden = judged(job, golden_of(job))
     folder = Path(tempfile.mkdtemp(prefix="instrumented-", dir=job.scratch or None))
-    if job.case.model.format != "onnx":
-        raise Unsupported("local judgement taps ONNX graphs, and this model is none")
     honest, lies = _divided(job)
     rewritten = rewrite(honest, Path(job.case.model.source), stages)
     samples = rewritten.fed(golden.inputs[:SAMPLES])
     with stages.enter(Stage.TRANSFORM):
-        tapped, model, _ = instrument(rewritten.model, folder)
+        tapped, model = _instrumented(rewritten.model, folder)
     untapped, _, _ = _run(_of(lies, rewritten.model), samples, stages)
     values, lowered, engine = _run(_of(lies, tapped), samples, stages)
     with stages.enter(Stage.COMPARE):
@@ -64,6 +64,18 @@ def localize(job: Job, stages: Stages) -> Result:
         comparisons=_comparisons(seen, feeds),
         facts=lowered.facts(engine),
     )
+
+
+def _instrumented(model: Path, folder: Path) -> tuple[Path, ModelProto]:
+    """The model with its inner tensors as outputs, and the graph that says what they should be."""
+    match form_of(model):
+        case "onnx":
+            tapped, graph, _ = instrument(model, folder)
+        case "torch":
+            tapped, graph, _ = instrument_program(model, folder)
+        case form:
+            raise Unsupported(f"local judgement taps ONNX graphs and exported programs, and this model is a {form}")
+    return tapped, graph
 
 
 def _divided(job: Job) -> tuple[Job, Job]:

@@ -18,6 +18,7 @@ from assay.models.instrument import is_number, part
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.derive import Deriving
+from assay.numerics.tolerance.evaluation import as_type, wide_evaluator
 from assay.numerics.tolerance.graph import ROUNDING
 from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.profile import Profile
@@ -31,18 +32,22 @@ MERGED = 3
 """How many times a failing region grows by its producers before it is blamed."""
 TIE = 2.0**-6
 """Of a quantization step: so near to a tie either neighbour is right (measured: OpenVINO, ONNX Runtime)."""
+SINGLE = UNIT_ROUNDOFF["float32"]
+RESIDUE = 2.0**-20
+"""Of the largest number: where terms cancel, another order of a sum shows in what is left."""
 
 Values = Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One node or region: what it uses of its limit, and where."""
+    """One node or region: what it uses of its limit, where, and by what `kind` of tolerance."""
 
     node: str
     output: str
     budget: float
     text: str = ""
+    kind: str = ""
 
 
 class Nodes:
@@ -62,17 +67,19 @@ class Nodes:
 
     @property
     def all(self) -> list[NodeProto]:
-        """In their order. What is computed from weights alone may be folded wrongly as well."""
-        return list(self._model.graph.node)
+        """Those of which an answer was seen, in their order. What is computed from weights alone may be folded wrongly, too."""
+        return [node for node in self._model.graph.node if any(name in self._feeds[0] for name in node.output)]
 
     def judge(self, node: NodeProto) -> Seen | None:
         """None where it cannot be evaluated in float64, or what it reads or gives was not seen."""
-        region = [node]
-        seen = self._region(region)
+        region = self._seen_from(node)
+        seen = self._region(region, only=tuple(node.output))
         if seen is None:
             return None
         if seen.budget > 1.0 and node.op_type == "QuantizeLinear":
-            seen = self._at_ties(node) or seen
+            seen = self._at_ties(node, region) or seen
+        if seen.budget > 1.0 and seen.kind == "exact" and self._arithmetic.storage > SINGLE:
+            return self._moved(node)
         for _ in range(MERGED):
             if not seen.budget > 1.0:
                 break
@@ -86,7 +93,40 @@ class Nodes:
             if wider is None:
                 break
             seen = wider if wider.budget < seen.budget else seen
-        return Seen(label(node), seen.output, seen.budget, seen.text)
+        return Seen(label(node), seen.output, seen.budget, seen.text, seen.kind)
+
+    def _seen_from(self, node: NodeProto) -> list[NodeProto]:
+        """The node, and those before it whose answers were not seen."""
+        region, todo = {id(node): node}, [node]
+        while todo:
+            for name in todo.pop().input:
+                before = self._producer.get(name)
+                if before is not None and name not in self._feeds[0] and id(before) not in region:
+                    region[id(before)] = before
+                    todo.append(before)
+        return sorted(region.values(), key=lambda one: self._order[id(one)])
+
+    def _moved(self, node: NodeProto) -> Seen:
+        """What only moves or chooses numbers, in a coarse type: a tap may have been rounded where the kernel read what it was
+        before, so the answer may lie two roundings away. No region explains more."""
+        profile, names = self._profile([node], ())
+        unit = self._arithmetic.storage
+        worst, where = 0.0, names[0]
+        for name in names:
+            for one, oracle in zip(self._feeds, profile.oracle, strict=True):
+                exact = np.abs(oracle[name])
+                with np.errstate(all="ignore"):
+                    error = np.abs(one[name].astype(np.float64) - oracle[name])
+                    used = error / (2 * unit * exact + RESIDUE * exact.max(initial=0.0))
+                used = np.where((error == 0) | ~np.isfinite(oracle[name]), 0.0, used)
+                if used.max(initial=0.0) > worst:
+                    worst, where = float(used.max()), name
+        text = (
+            f"Output {where!r}: it only moves or chooses what it reads, and is off by {worst:.3g} times what two roundings are."
+            if worst > 1.0
+            else ""
+        )
+        return Seen(label(node), where, worst, text, "exact")
 
     def _before(self, node: NodeProto) -> list[NodeProto]:
         """The producers of what a node reads, as far as one kernel may compute them with it: what was rounded to a grid was
@@ -104,15 +144,16 @@ class Nodes:
             return float("inf")
         return max(NORM_LIMIT * one.metrics.get("budget_norm", one.metrics["budget_used"]) for one in found.values())
 
-    def _at_ties(self, node: NodeProto) -> Seen | None:
+    def _at_ties(self, node: NodeProto, region: Sequence[NodeProto]) -> Seen | None:
         """A quantization that is off by one step at most, and only next to a tie: backends multiply by the reciprocal of the
-        scale. None where that is not all. The budget is the distance to the tie as a share of `TIE` of a step."""
+        scale, and add a bias that is rounded to a grid as well. None where that is not all. The budget is the distance to the
+        tie as a share of `TIE` of a step."""
         scale, zero = self._known(node, 1), self._known(node, 2)
         if scale is None or scale.size != 1:
             return None
         farthest = 0.0
         for one in self._feeds:
-            exact = one[node.input[0]].astype(np.float64) / float(scale) + float(zero if zero is not None else 0)
+            exact = self._exactly(node.input[0], region, one) / float(scale) + float(zero if zero is not None else 0)
             mine = one[node.output[0]].astype(np.float64)
             info = np.iinfo(one[node.output[0]].dtype)
             off = np.abs(mine - np.clip(np.rint(exact), info.min, info.max))
@@ -121,6 +162,16 @@ class Nodes:
                 return None
             farthest = max(farthest, float(distance[off > 0].max(initial=0.0)))
         return Seen(label(node), node.output[0], farthest / TIE) if farthest < TIE else None
+
+    def _exactly(self, name: str, region: Sequence[NodeProto], values: Values) -> Tensor:
+        """A value of a region in float64, from what was seen."""
+        if name in values:
+            return values[name].astype(np.float64)
+        alone = expanded(part(self._model, region, values))
+        reads = {one.name: values[one.name] for one in alone.graph.input}
+        with np.errstate(all="ignore"):
+            found: Tensor = wide_evaluator(alone, {}).evaluate(as_type(reads, np.float64), (name,))[-1]
+        return found
 
     def _known(self, node: NodeProto, place: int) -> Tensor | None:
         from onnx import numpy_helper
@@ -139,7 +190,9 @@ class Nodes:
         if worst is None or "budget_used" not in worst.metrics:
             return None
         text = worst.findings[0].text if worst.findings else ""
-        return Seen(label(region[-1]), worst.output, worst.metrics["budget_used"], text)
+        noise = profile.output(worst.output)
+        kind = noise.kind if noise is not None else ""
+        return Seen(label(region[-1]), worst.output, worst.metrics["budget_used"], text, kind)
 
     def _profile(self, region: Sequence[NodeProto], only: tuple[str, ...]) -> tuple[Profile, list[str]]:
         """The tolerance of a region alone, and which of its outputs to judge. Raises KeyError for a value that was not seen,
