@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
 from fake_github import FakeGithub
 from fake_gitlab import TOKEN, FakeGitlab
@@ -21,7 +18,6 @@ from test_robot_webhooks import NEW, signed
 
 from assay.errors import HarnessError, UsageError
 from assay.faces.robot.app import app_of
-from assay.faces.robot.child import Ending, inspect_in_child
 from assay.faces.robot.config import load_robot
 from assay.faces.robot.rows import Decided, State
 from assay.faces.robot.service import Service
@@ -177,6 +173,45 @@ def test_a_branch_without_its_folder_is_declined_without_a_child(tmp_path: Path,
         until_true(lambda: service.queue.counts().unsent == 0)
 
 
+def test_a_request_that_is_closed_or_moves_on_is_checked_no_more(tmp_path: Path) -> None:
+    """And its commit is told so, so that nobody waits for it."""
+    zoo = make_zoo(tmp_path / "zoo.git")
+    first = [
+        put(zoo, f"refs/pull/{number}/head", {f"submissions/m{number}/README.md": "# x\n"}) for number in (1, 2, 3)
+    ]
+    fake = FakeGithub("zoo/models", token=TOKEN)
+    for number, sha in enumerate(first, start=1):
+        fake.add_pull(number, sha)
+    with serving(fake.app()) as forge:
+        source = (
+            f'[github]\nrepository = "zoo/models"\napi = "{forge}"\ntoken = {{ file = "token" }}\n'
+            '[webhook]\nsecrets = [{ file = "hook" }]\n'
+        )
+        with robot(robot_toml(tmp_path, source, "workers = 0\n")) as (service, client):
+
+            def states() -> dict[str, State]:
+                return {one.sha: one.state for one in service.queue.submissions()}
+
+            until_true(lambda: list(states().values()) == [State.QUEUED] * 3)
+            fake.pulls[1]["state"] = "closed"
+            newer = put(zoo, "refs/pull/2/head", {"submissions/m2/README.md": "# y\n"})
+            fake.pulls[2]["head"]["sha"] = newer
+            for number in (1, 2):
+                body = json.dumps({"pull_request": {"number": number}}).encode()
+                assert client.post("/hooks/github", content=body, headers=signed(body, NEW, f"g{number}")).is_success
+            wanted = dict(zip((*first, newer), (State.WITHDRAWN, State.SUPERSEDED, *[State.QUEUED] * 2), strict=True))
+            until_true(lambda: states() == wanted)
+            until_true(lambda: service.queue.counts().unsent == 0)
+            last = {one["sha"]: (one["state"], one["description"].partition(" ")[2]) for one in fake.statuses}
+            assert last == {
+                first[0]: ("error", "is not checked: it was withdrawn"),
+                first[1]: ("error", "is not checked: there is a newer commit"),
+                first[2]: ("pending", "waits in the queue"),
+                newer: ("pending", "waits in the queue"),
+            }
+            assert fake.comments == []
+
+
 def test_two_robots_do_not_share_a_folder(tmp_path: Path) -> None:
     make_zoo(tmp_path / "zoo.git")
     config = load_robot(robot_toml(tmp_path))
@@ -207,84 +242,6 @@ def test_readiness_has_reasons(tmp_path: Path) -> None:
     service.health._at = -1e9
     assert set(service.health.ready()) == {"repository"}
     service.close()
-
-
-def _root(folder: Path) -> Path:
-    root = folder / "zoo"
-    (root / "submissions" / "a").mkdir(parents=True)
-    (root / "submissions" / "a" / "README.md").write_text("# x\n")
-    (root / "zoo.toml").write_text('name = "tiny"\n')
-    (folder / "scratch").mkdir()
-    return root
-
-
-def test_a_child_that_is_killed_costs_one_attempt_and_names_the_signal(tmp_path: Path) -> None:
-    root = _root(tmp_path)
-
-    def kill() -> bool:
-        for child in psutil.Process().children():
-            if "assay.faces.robot.inspecting" in " ".join(child.cmdline()):
-                os.kill(child.pid, signal.SIGKILL)
-        return True
-
-    ended = inspect_in_child(
-        root, "a", str(tmp_path / "history"), tmp_path / "scratch", limit_s=60, beat=kill, beat_s=0.2,
-        stopping=lambda: False, heard=lambda _: None,
-    )  # fmt: skip
-    assert ended.ending is Ending.FAILED
-    assert ended.sentence.startswith("the inspection was ended by SIGKILL")
-
-
-@pytest.mark.parametrize(
-    ("ending", "limit_s", "beat", "stop"),
-    [(Ending.LOST, 60.0, False, False), (Ending.STOPPED, 60.0, True, True), (Ending.FAILED, 0.3, True, False)],
-)
-def test_a_child_never_outlives_its_reason(
-    ending: Ending, limit_s: float, beat: bool, stop: bool, tmp_path: Path
-) -> None:
-    ended = inspect_in_child(
-        _root(tmp_path), "a", str(tmp_path / "history"), tmp_path / "scratch", limit_s=limit_s, beat=lambda: beat,
-        beat_s=0.1, stopping=lambda: stop, heard=lambda _: None,
-    )  # fmt: skip
-    assert ended.ending is ending
-    names = [" ".join(one.cmdline()) for one in psutil.Process().children(recursive=True)]
-    assert not [name for name in names if "robot.inspecting" in name]
-
-
-def test_the_child_sees_no_secret_and_dies_with_the_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GITHUB_TOKEN", "secret-1")
-    monkeypatch.setenv("ASSAY_ROBOT_TOKEN", "secret-2")
-    seen: list[dict[str, str]] = []
-
-    def look() -> bool:
-        for child in psutil.Process().children():
-            if "assay.faces.robot.inspecting" in " ".join(child.cmdline()):
-                seen.append(child.environ())
-        return not seen
-
-    ended = inspect_in_child(
-        _root(tmp_path), "a", "postgresql+psycopg://u:password@nowhere/h", tmp_path / "scratch", limit_s=60, beat=look,
-        beat_s=0.2, stopping=lambda: False, heard=lambda _: None, hidden=["ASSAY_ROBOT_TOKEN"],
-    )  # fmt: skip
-    assert ended.ending is Ending.LOST
-    assert "secret" not in json.dumps(seen)
-    assert "PATH" in seen[0]
-
-
-def test_an_orphaned_child_ends_itself(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
-    asked = {"root": str(_root(tmp_path)), "name": "a", "history": str(tmp_path / "h"), "out": str(tmp_path / "out")}
-    child = subprocess.Popen(
-        [sys.executable, "-m", "assay.faces.robot.inspecting"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
-    assert child.stdin is not None
-    child.stdin.write(json.dumps(asked).encode() + b"\n")
-    child.stdin.close()  # what the kernel does when the robot is killed
-    assert child.wait(30) == -signal.SIGKILL
-    assert not (tmp_path / "out").exists()
 
 
 def test_locks_of_a_killed_git_do_not_stop_the_next_robot(tmp_path: Path) -> None:
