@@ -173,6 +173,14 @@ def sampler(seed: int) -> ModelProto:
                   [1, 2, 14, 14])  # fmt: skip
 
 
+def products(seed: int, terms: int = 16384) -> ModelProto:
+    """A long sum that is not scaled down, as a classifier over many features has it, and one of what came out."""
+    b = Builder(seed)
+    w = b.constant(b.rng.normal(size=(terms, 32)).astype(np.float32))
+    y = b.add("MatMul", "x", w)
+    return b.done(b.add("MatMul", y, b.constant(b.rng.normal(size=(32, 32)).astype(np.float32))), [16, terms])
+
+
 MODELS: dict[str, Callable[[int], ModelProto]] = {
-    one.__name__: one for one in (residual, depthwise, transformer, unet, audio, recurrent, mixer, sampler)
+    one.__name__: one for one in (residual, depthwise, transformer, unet, audio, recurrent, mixer, sampler, products)
 }

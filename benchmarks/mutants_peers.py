@@ -112,13 +112,13 @@ def _flow(name: str) -> Flow:
     return plugins.find_flow(name)
 
 
-def models(seeds: int, folder: Path) -> list[tuple[str, Path, list[dict[str, Array]]]]:
+def models(first: int, seeds: int, folder: Path) -> list[tuple[str, Path, list[dict[str, Array]]]]:
     """Name, file and samples: the digit models on held-out samples, the seeded ones on noise."""
     found = []
     for name in ("classifier", "detector", "segmenter"):
         samples = read_golden(EXAMPLES / "goldens" / name).inputs[:4]
         found.append((name, EXAMPLES / "models" / f"{name}.onnx", [dict(one) for one in samples]))
-    for seed in range(seeds):
+    for seed in range(first, first + seeds):
         for name, make in MODELS.items():
             path = folder / f"{name}-{seed}.onnx"
             made = make(100 + seed)
@@ -215,6 +215,7 @@ def widths(outputs: Outputs, sound: Outputs, profile: Profile) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--sites", type=int, default=3)
     arguments = parser.parse_args()
     plugins.load("assay.backends", "onnxruntime")().prepare()
@@ -223,7 +224,7 @@ def main() -> None:
     onnxruntime.set_default_logger_severity(4)
     tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
-        for name, path, inputs in models(arguments.seeds, Path(scratch)):
+        for name, path, inputs in models(arguments.first_seed, arguments.seeds, Path(scratch)):
             profile = derive(path, inputs, "float32")
             for flow in CORRECT:
                 try:

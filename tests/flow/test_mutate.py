@@ -329,3 +329,26 @@ def test_cases_that_fail_anyway_are_told_and_not_mutated(suite: Path) -> None:
         refused = run_assay("mutate", *words, cwd=suite)
         assert refused.returncode == 2, refused.stdout
         assert said in refused.stderr
+
+
+def test_a_normalization_that_collapses_in_half_precision_is_seen(tmp_path: Path) -> None:
+    """One channel at 600: its square overflows float16, the variance is infinite, and every row is zero, finite all the way."""
+    names = ("m", "d", "q", "v", "e", "s", "y")
+    kinds = ("ReduceMean", "Sub", "Pow", "ReduceMean", "Add", "Sqrt", "Div")
+    reads = (("x", "axis"), ("x", "m"), ("d", "two"), ("q", "axis"), ("v", "eps"), ("e",), ("d", "s"))
+    path = save(
+        tmp_path / "norm.onnx",
+        [helper.make_node(kind, one, [name]) for name, kind, one in zip(names, kinds, reads, strict=True)],
+        {"x": (F, [16, 768])},
+        {"y": (F, [16, 768])},
+        {"axis": np.array([-1]), "two": np.array(2, np.float32), "eps": np.array(1e-5, np.float32)},
+    )
+    x = np.random.default_rng(0).normal(size=(16, 768)).astype(np.float32)
+    x[:, 7] = 600
+    golden = record(path, [{"x": x}])
+    flows = ["reference+fp16", "reference"]
+    checked = assay.check(path, flows=flows, golden=golden, measure=False, history=tmp_path / "h")
+    found = {one.flow: one for one in checked.results}
+    assert found["reference"].outcome is Outcome.OK
+    assert found["reference+fp16"].outcome is Outcome.MISMATCH
+    assert "degenerate" in [one.kind for one in found["reference+fp16"].comparisons[0].findings]

@@ -28,6 +28,17 @@ def lines(told: Mutated, killed: bool = False) -> list[str]:
     return [*text, *(_rate(score, named=len(told.scores) > 1) for score in told.scores)]
 
 
+def verdict(told: Mutated) -> str:
+    """What the policy says of it, in words about kill rates."""
+    judgement = told.checked.judgement
+    if judgement.exit_code:
+        return judgement.run.reason
+    goals = len(told.checked.run.policy.goals)
+    if not goals:
+        return "PASS: no policy demands a kill rate; mutation.kill-rate = { min = 0.95 } in a --policy file would"
+    return f"PASS: {goals} demand{'s' if goals > 1 else ''} of the policy on kill rates met"
+
+
 def _mutants(score: Score) -> list[Injected]:
     return [*score.killed, *score.survivors, *score.unbuilt]
 

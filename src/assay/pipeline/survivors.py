@@ -154,7 +154,7 @@ def _survivor(one: _Probed, killer: tuple[Path, str] | None) -> Survivor:
     if one.failed:
         return Survivor("untold", f"the search for a reason failed ({one.failed})", used)
     if _same(one.seen):
-        why = f"equivalent: bit for bit the same outputs on the samples of the case and {int(one.seen['tried'])} inputs in all"
+        why = f"bit for bit the same outputs on the samples of the case and {int(one.seen['tried'])} inputs in all"
         return Survivor("equivalent", why, used)
     if killer is not None:
         here = _on_golden(one, used)

@@ -54,7 +54,7 @@ def mutate(
     """Inject known miscompilations into a model or a suite, one at a time, and count how many its inputs reveal."""
     from assay.faces.api import CheckOptions
     from assay.faces.mutants import MutateOptions, run_mutate
-    from assay.faces.mutants_text import lines
+    from assay.faces.mutants_text import lines, verdict
 
     shared = CheckOptions(
         models=tuple(targets), flows=tuple(flow or ()), golden=golden[0] if golden else None, policy=policy,
@@ -72,5 +72,5 @@ def mutate(
     for text in shared.reports:
         print(f"report: {text.partition('=')[2]}")
     print(f"run {told.checked.run.id}")
-    print(told.checked.judgement.run.reason)
+    print(verdict(told))
     raise typer.Exit(told.checked.judgement.exit_code)
