@@ -5,33 +5,42 @@ Times are seconds since 1970, UTC, of the robot's clock. Lists are JSON texts.
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, UniqueConstraint
+from sqlalchemy.types import TypeEngine
 
 SCHEMA = 2
 UPGRADES = {2: ("ALTER TABLE robot_deliveries ADD COLUMN sha VARCHAR NOT NULL DEFAULT ''",)}
 """What makes of the version before the one that is the key."""
 metadata = MetaData()
 
-meta = Table("robot_meta", metadata, Column("name", String, primary_key=True), Column("value", String, nullable=False))
+
+def _filled(name: str, kind: type[TypeEngine[Any]] = String, **more: Any) -> Column[Any]:
+    """A column without holes."""
+    return Column(name, kind, nullable=False, **more)
+
+
+meta = Table("robot_meta", metadata, Column("name", String, primary_key=True), _filled("value"))
 
 submissions = Table(
     "robot_submissions",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("repository", String, nullable=False),
-    Column("sha", String, nullable=False),
-    Column("name", String, nullable=False),
-    Column("branch", String, nullable=False),
-    Column("ref", String, nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("author", String, nullable=False),
-    Column("title", String, nullable=False),
-    Column("url", String, nullable=False),
-    Column("state", String, nullable=False),
-    Column("answer", String, nullable=False, default=""),
-    Column("promoted", String, nullable=False, default=""),
-    Column("trouble", Text, nullable=False, default=""),
-    Column("received_at", Float, nullable=False),
+    _filled("repository"),
+    _filled("sha"),
+    _filled("name"),
+    _filled("branch"),
+    _filled("ref"),
+    _filled("number", Integer),
+    _filled("author"),
+    _filled("title"),
+    _filled("url"),
+    _filled("state"),
+    _filled("answer", String, default=""),
+    _filled("promoted", String, default=""),
+    _filled("trouble", Text, default=""),
+    _filled("received_at", Float),
     UniqueConstraint("repository", "sha", "name"),
     Index("robot_submissions_branch", "repository", "branch", "name"),
 )
@@ -41,17 +50,17 @@ jobs = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("submission_id", ForeignKey("robot_submissions.id"), nullable=False),
-    Column("round", Integer, nullable=False),
-    Column("state", String, nullable=False),
-    Column("worker", String, nullable=False, default=""),
-    Column("fence", Integer, nullable=False, default=0),
-    Column("attempts", Integer, nullable=False, default=0),
-    Column("taken", Integer, nullable=False, default=0),
-    Column("queued_at", Float, nullable=False),
-    Column("not_before", Float, nullable=False, default=0.0),
-    Column("lease_until", Float, nullable=False, default=0.0),
-    Column("started_at", Float, nullable=False, default=0.0),
-    Column("ended_at", Float, nullable=False, default=0.0),
+    _filled("round", Integer),
+    _filled("state"),
+    _filled("worker", String, default=""),
+    _filled("fence", Integer, default=0),
+    _filled("attempts", Integer, default=0),
+    _filled("taken", Integer, default=0),
+    _filled("queued_at", Float),
+    _filled("not_before", Float, default=0.0),
+    _filled("lease_until", Float, default=0.0),
+    _filled("started_at", Float, default=0.0),
+    _filled("ended_at", Float, default=0.0),
     UniqueConstraint("submission_id", "round"),
     Index("robot_jobs_state", "state", "queued_at"),
 )
@@ -62,31 +71,31 @@ decisions = Table(
     # The primary key is what makes a second decision of a job impossible, whatever the code around it does.
     Column("job_id", ForeignKey("robot_jobs.id"), primary_key=True, autoincrement=False),
     Column("submission_id", ForeignKey("robot_submissions.id"), nullable=False, index=True),
-    Column("fence", Integer, nullable=False),
-    Column("worker", String, nullable=False),
-    Column("answer", String, nullable=False),
-    Column("reasons", Text, nullable=False),
-    Column("checks", Text, nullable=False),
-    Column("digest", String, nullable=False),
-    Column("base", String, nullable=False),
-    Column("record", Text, nullable=False),
-    Column("inspection", Text, nullable=False),
-    Column("at", Float, nullable=False),
+    _filled("fence", Integer),
+    _filled("worker"),
+    _filled("answer"),
+    _filled("reasons", Text),
+    _filled("checks", Text),
+    _filled("digest"),
+    _filled("base"),
+    _filled("record", Text),
+    _filled("inspection", Text),
+    _filled("at", Float),
 )
 
 deliveries = Table(
     "robot_deliveries",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("delivery", String, nullable=False, unique=True),
-    Column("body_sha256", String, nullable=False, unique=True),
-    Column("branch", String, nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("sha", String, nullable=False, server_default=""),
-    Column("state", String, nullable=False, index=True),
-    Column("attempts", Integer, nullable=False, default=0),
-    Column("not_before", Float, nullable=False, default=0.0),
-    Column("received_at", Float, nullable=False),
+    _filled("delivery", unique=True),
+    _filled("body_sha256", unique=True),
+    _filled("branch"),
+    _filled("number", Integer),
+    _filled("sha", String, server_default=""),
+    _filled("state", index=True),
+    _filled("attempts", Integer, default=0),
+    _filled("not_before", Float, default=0.0),
+    _filled("received_at", Float),
 )
 
 outbox = Table(
@@ -94,13 +103,13 @@ outbox = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("submission_id", ForeignKey("robot_submissions.id"), nullable=False),
-    Column("kind", String, nullable=False),
-    Column("wanted", Integer, nullable=False),
-    Column("done", Integer, nullable=False, default=0),
-    Column("attempts", Integer, nullable=False, default=0),
-    Column("not_before", Float, nullable=False, default=0.0),
-    Column("lease_until", Float, nullable=False, default=0.0),
-    Column("error", Text, nullable=False, default=""),
+    _filled("kind"),
+    _filled("wanted", Integer),
+    _filled("done", Integer, default=0),
+    _filled("attempts", Integer, default=0),
+    _filled("not_before", Float, default=0.0),
+    _filled("lease_until", Float, default=0.0),
+    _filled("error", Text, default=""),
     UniqueConstraint("submission_id", "kind"),
 )
 
@@ -108,8 +117,8 @@ events = Table(
     "robot_events",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("submission_id", Integer, nullable=False, index=True),
-    Column("at", Float, nullable=False),
-    Column("level", String, nullable=False),
-    Column("text", Text, nullable=False),
+    _filled("submission_id", Integer, index=True),
+    _filled("at", Float),
+    _filled("level"),
+    _filled("text", Text),
 )
