@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay.core.policy import Policy
-from assay.core.result import Outcome, Result
+from assay.core.result import Cause, Outcome, Result
 from assay.core.verdict import Word
 from assay.judge import accuracy, duels
 from assay.judge.figures import figures
@@ -90,11 +90,15 @@ def _told(result: Result) -> str:
         step = "choose a transform or a size that the reference evaluator can compute"
     told = (
         (Outcome.UNAVAILABLE, "install"),
+        (Outcome.UNAVAILABLE, "cannot be resolved"),
         (Outcome.INFRASTRUCTURE, "no reference outputs"),
         (Outcome.MISTRUSTED, "no reference outputs"),
         (Outcome.ERROR, "the case cannot be made"),
     )
-    hint = "" if any(result.outcome is one and word in result.detail for one, word in told) else f"; {step}"
+    said = result.cause is Cause.WRONG_USAGE or any(
+        result.outcome is one and word in result.detail for one, word in told
+    )
+    hint = "" if said else f"; {step}"
     return f"{result.outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.policy import Policy
-from assay.core.result import Finding, Outcome, Result, Stage
+from assay.core.result import Cause, Finding, Outcome, Result, Stage
 from assay.core.verdict import Judgement, Verdict, Word
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_measurement, make_result
@@ -62,6 +62,22 @@ def test_the_reason_of_a_crash_says_where_and_what_to_do() -> None:
     reason = of(result).reason
     assert reason.startswith("crash in lower at node '/conv' (SIGSEGV); ")
     assert "repro line" in reason
+
+
+@pytest.mark.parametrize(
+    ("outcome", "cause", "detail"),
+    [
+        (Outcome.ERROR, Cause.WRONG_USAGE, "the options contradict each other; leave one of them out"),
+        (
+            Outcome.UNAVAILABLE,
+            Cause.MISSING_LIBRARY,
+            "environment 'x' cannot be resolved: there is no version of y==99",
+        ),
+    ],
+)
+def test_no_advice_is_added_to_a_sentence_that_says_what_to_do(outcome: Outcome, cause: Cause, detail: str) -> None:
+    result = make_result(outcome=outcome, stage=Stage.LOWER, cause=cause, detail=f"{detail}.", comparisons=())
+    assert of(result).reason == f"{outcome.value} in lower: {detail}"
 
 
 def test_a_mismatch_names_output_worst_element_figure_and_limit() -> None:
