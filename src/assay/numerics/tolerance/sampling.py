@@ -8,26 +8,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.neighbours import largest, smallest
 from assay.numerics.tolerance.site import EXACT, Site, Variance, text_of
 from assay.numerics.tolerance.sums import total
 
 
 def sampling(site: Site, unit: Arithmetic) -> Variance:
     """Resize and GridSample: a rounded coordinate slides along the local slope (largest minus smallest in a 3x3 window)."""
-    from scipy import ndimage
-
     x, rest = site.call.inputs[0], site.call.inputs[1:]
     if text_of(site.call.attributes.get("mode", "nearest")) == "nearest":
         return EXACT
     window = [3 if site.value.shape[axis] != x.shape[axis] or axis >= 2 else 1 for axis in range(x.ndim)]
-    slope = ndimage.maximum_filter(x, window, mode="nearest") - ndimage.minimum_filter(x, window, mode="nearest")
+    slope = largest(x, window) - smallest(x, window)
     width = float(max((x.shape[axis] for axis in range(x.ndim) if window[axis] == 3), default=1))
     with np.errstate(invalid="ignore"):
         steepness = np.abs(site.again(slope, *rest)[0])
         squares = np.abs(site.again(np.square(x), *rest)[0])
         found = np.square(unit.accumulate * width * steepness) / 3 + unit.storage**2 * squares
         if "cubic" in text_of(site.call.attributes.get("mode")):
-            near = ndimage.maximum_filter(np.square(x), window, mode="nearest")
+            near = largest(np.square(x), window)
             found = found + _weights_of(site, window) * unit.accumulate**2 / 3 * np.abs(site.again(near, *rest)[0])
     return found
 
@@ -41,12 +40,10 @@ def _weights_of(site: Site, window: Sequence[int]) -> float:
 
 def deformed(site: Site, unit: Arithmetic) -> Variance:
     """A convolution of sampled values: the sum, and coordinates that slide along the local slope."""
-    from scipy import ndimage
-
     x, weight, offset = site.call.inputs[:3]
     mask = site.call.input(4)
     window = [1, 1, *[3] * (x.ndim - 2)]
-    slope = ndimage.maximum_filter(x, window, mode="nearest") - ndimage.minimum_filter(x, window, mode="nearest")
+    slope = largest(x, window) - smallest(x, window)
     rest = (offset, None, None if mask is None else mask * mask)
     squares = np.maximum(site.again(x * x, weight * weight, *rest)[0], 0)
     steep = np.maximum(site.again(slope * slope, weight * weight, *rest)[0], 0)

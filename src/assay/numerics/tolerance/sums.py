@@ -9,6 +9,7 @@ import numpy as np
 
 from assay.numerics.oracle.probe import Call
 from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.neighbours import average, largest
 from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, fits, whole
 from assay.ports import Tensor
 
@@ -54,11 +55,9 @@ _TILE = 6
 
 def winograd(site: Site, unit: Arithmetic) -> Variance:
     """Sums over channels in the transformed space: their noise is that of the whole tile, whatever cancels at one pixel."""
-    from scipy import ndimage
-
     x, w = site.call.inputs[:2]
     window = (1, 1, _TILE, _TILE)
-    level = ndimage.maximum_filter(ndimage.uniform_filter(x * x, window, mode="nearest"), window, mode="nearest")
+    level = largest(average(x * x, window), window)
     spread = np.broadcast_to(np.mean(w * w, axis=(2, 3), keepdims=True), w.shape)
     squares = np.maximum(site.again(np.maximum(level, 0), np.ascontiguousarray(spread))[0], 0)
     return unit.accumulate**2 / 3 * WINOGRAD * (w.shape[1] / 2 + 3) * squares
