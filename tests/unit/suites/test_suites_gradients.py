@@ -69,6 +69,20 @@ def test_finite_differences_see_a_wrong_gradient_and_a_near_kink(
     assert bool(told) == bool(found)
 
 
+def test_a_derivative_of_a_recurrent_operator_is_a_program_that_runs(tmp_path: Path) -> None:
+    from assay.models.goldens import read_golden
+    from assay.models.program import open_program
+    from assay.suites.gradients.build import make
+
+    make(Asked(authored()["gradients/lstm-float32-2x5x6-size=8,layers=1,both=False-vjp"], 0, ""), tmp_path)
+    program = open_program(tmp_path / "model.pt2")
+    golden = read_golden(tmp_path / "golden")
+    args, kwargs = program.arguments(golden.inputs[0])
+    found = program.results(program.exported.module()(*args, **kwargs))
+    assert set(found) == set(golden.outputs[0])
+    assert all(found[name].numpy() == pytest.approx(one, abs=1e-5) for name, one in golden.outputs[0].items())
+
+
 def test_the_program_gives_outputs_and_both_derivatives(tmp_path: Path) -> None:
     from assay.models.goldens import read_golden
     from assay.models.program import open_program

@@ -69,7 +69,8 @@ def authored() -> dict[str, TorchCase]:
             one = next(alone.cases())
             stem = f"gradients/{one.name.partition('/')[2].replace('-smoke', '')}"
             for order in ("vjp", "second") if operator.name in SMOOTH else ("vjp",):
-                case = msgspec.structs.replace(one, name=f"{stem}-{order}", source=order)
+                # A derivative that is constant, or zero, is right where float64 and finite differences say so.
+                case = msgspec.structs.replace(one, name=f"{stem}-{order}", source=order, published=True)
                 found[case.name] = case
     return found
 

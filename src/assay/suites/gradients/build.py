@@ -7,6 +7,7 @@ the same in float64 on the inputs as rounded. Finite differences in float64 must
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,9 @@ def _saved(path: Path, own: Joint, fed: dict[str, np.ndarray[Any, Any]]) -> Path
     from assay.models.program import save_program
 
     tensors = tuple(as_tensor(one) for one in fed.values())
-    traced = make_fx(own.function)(*tensors)
+    # Kernels of oneDNN keep a workspace for their backward, which no exported program can hold.
+    with warnings.catch_warnings(action="ignore"), torch.backends.mkldnn.flags(enabled=False):
+        traced = make_fx(own.function)(*tensors)
     exported = torch.export.export(traced, tensors, strict=False)
     specs = [TensorSpec(name, str(one.dtype), one.shape) for name, one in fed.items()]
     return save_program(exported, path, specs, own.outputs)
