@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse
 from test_robot_webhooks import NEW, signed
 
 from assay.errors import HarnessError, UsageError
+from assay.faces.cli.main import main
 from assay.faces.robot.app import app_of
 from assay.faces.robot.config import load_robot
 from assay.faces.robot.rows import Decided, State
@@ -242,6 +243,22 @@ def test_readiness_has_reasons(tmp_path: Path) -> None:
     service.health._at = -1e9
     assert set(service.health.ready()) == {"repository"}
     service.close()
+
+
+@pytest.mark.parametrize(
+    ("policy", "missing"),
+    [('packages = ["numpy", "no_such_package"]', True), ('packages = ["numpy"]', False), ("packages = 3", False)],
+)
+def test_packages_that_the_zoo_allows_and_the_machine_lacks_are_told_at_the_check(
+    policy: str, missing: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_zoo(tmp_path / "zoo.git", {"zoo.toml": f'name = "tiny"\n{policy}\n'})
+    with pytest.raises(SystemExit) as ended:
+        main(["zoo", "robot", "--config", str(robot_toml(tmp_path)), "--check"])
+    told = capsys.readouterr().out
+    assert not ended.value.code
+    assert told.splitlines()[-1].startswith("ready: ")
+    assert ("packages: no_such_package: zoo.toml allows them" in told) == missing
 
 
 def test_locks_of_a_killed_git_do_not_stop_the_next_robot(tmp_path: Path) -> None:

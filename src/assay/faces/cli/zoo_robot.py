@@ -29,6 +29,7 @@ def robot(
         from assay.faces.robot.config import load_robot
         from assay.faces.robot.logs import log_as_json
         from assay.faces.robot.service import Service
+        from assay.faces.robot.zoo_policy import missing_packages
     except ModuleNotFoundError as error:
         raise UsageError(f"the robot needs {error.name}: pip install 'assay[zoo]'") from None
 
@@ -36,9 +37,13 @@ def robot(
     service = Service(settings)
     if dry:
         missing = service.health.ready()
+        packages = [] if missing else missing_packages(service.mirror)
         service.close()
         for name, reason in missing.items():
             print(f"{name}: {reason}")
+        if packages:
+            told = "notebooks that import them cannot be checked here until they are installed beside Assay"
+            print(f"packages: {', '.join(packages)}: zoo.toml allows them; {told}")
         print("not ready" if missing else f"ready: {settings.zoo.repository}, {service.queue.database.name}")
         raise typer.Exit(4 if missing else 0)
     log_as_json()

@@ -19,7 +19,6 @@ from assay.faces.robot.delivering import Delivering
 from assay.faces.robot.health import Health
 from assay.faces.robot.looking import Looking
 from assay.faces.robot.metrics import Metrics
-from assay.faces.robot.naming import ZooName
 from assay.faces.robot.notify import Chat, Mailer
 from assay.faces.robot.outbox import Outbox
 from assay.faces.robot.promotion import Promoter
@@ -27,6 +26,7 @@ from assay.faces.robot.queue import Queue
 from assay.faces.robot.rows import Level
 from assay.faces.robot.sources.open import open_source
 from assay.faces.robot.worker import Worker, Workshop, sweep_scratch
+from assay.faces.robot.zoo_policy import ZooName
 from assay.launch.sandbox import Bubblewrap
 
 _LOG = logging.getLogger("assay.robot")

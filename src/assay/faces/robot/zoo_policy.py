@@ -1,7 +1,8 @@
-"""The zoo's name for the robot's pages, as its branch says it now."""
+"""What the robot knows of the zoo's policy beside its checks: the name for its pages, and packages that are not here."""
 
 from __future__ import annotations
 
+import importlib.util
 import threading
 import time
 import tomllib
@@ -9,11 +10,23 @@ import tomllib
 from assay.faces.robot.git import GitFailed
 from assay.faces.robot.mirror import Mirror
 from assay.faces.robot.words import plain
+from assay.zoo.policy import ZooPolicy
 from assay.zoo.repository import POLICY
 
 _KEPT_S = 30.0
 _LONGEST = 60
 _UNNAMED = "Model zoo"
+
+
+def missing_packages(mirror: Mirror) -> list[str]:
+    """What the zoo's branch allows notebooks to import and this Python does not have; none for a policy that cannot be read.
+    Raises HarnessError where the branch cannot be fetched."""
+    mirror.fetch_base()
+    try:
+        policy = ZooPolicy.model_validate(tomllib.loads(mirror.text(POLICY)))
+    except (GitFailed, ValueError, RecursionError):
+        return []  # a policy that the checks tell of
+    return [name for name in policy.packages if name.isidentifier() and importlib.util.find_spec(name) is None]
 
 
 class ZooName:
