@@ -26,10 +26,11 @@ def to_mnn(model: Path, weights: str) -> bytes:
     """The converted model. Raises errors of `assay.errors.Lowering`, or MemoryError."""
     with tempfile.TemporaryDirectory(prefix="mnn-") as name:
         written = Path(name) / "model.mnn"
-        # In the folder of the model, where its external data lies.
+        # In the folder of the model, where its external data lies. Recurrent layers as MNN's own operator: rewritten as a loop, the
+        # default, the converter dies of an LSTM and the engine has no shapes for a GRU (3.6.1).
         done = _run(
             "-f", "ONNX", "--modelFile", model.name, "--MNNModel", str(written), "--bizCode", "assay",
-            "--keepInputFormat", *WEIGHTS[weights], folder=model.parent,
+            "--keepInputFormat", "--useOriginRNNImpl", *WEIGHTS[weights], folder=model.parent,
         )  # fmt: skip
         # It writes a model even where it says that it failed.
         if not written.is_file() or "Converted Success" not in done.text:

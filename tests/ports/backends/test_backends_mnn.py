@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 from assay.backends.converter import Converted
@@ -15,6 +16,7 @@ from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.testing.backend_checks import check_backend
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
+from assay.worker.references import evaluate
 
 _FLOWS = {flow.name: flow for flow in MNN.flows}
 _FLOW = MNN.flows[0]
@@ -42,6 +44,32 @@ def test_what_was_stored_is_told_not_what_was_asked(tmp_path: Path) -> None:
     """The flow says float32; the artifact in the folder has 8-bit weights."""
     MNN().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOWS["mnn-int8-weights"]).save(tmp_path)
     assert MNN().load(tmp_path, _FLOW).facts().precision == "int8"
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize(("kind", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
+def test_recurrent_layers(write: Any, kind: str, gates: int, directions: int) -> None:
+    """Converted as the vendor's program does by default, an LSTM kills it and a GRU cannot be run (3.6.1)."""
+    steps, size, hidden = 6, 4, 5
+    draw = np.random.default_rng(0)
+    shapes = {"w": (gates * hidden, size), "r": (gates * hidden, hidden), "b": (2 * gates * hidden,)}
+    weights = [
+        onnx.numpy_helper.from_array(draw.normal(0, 0.3, (directions, *shape)).astype(np.float32), name)
+        for name, shape in shapes.items()
+    ]
+    way = "forward" if directions == 1 else "bidirectional"
+    reset = ", linear_before_reset = 1" if kind == "GRU" else ""
+    path = write(
+        f"""g (float[{steps}, 1, {size}] x) => (float[{steps}, {directions}, 1, {hidden}] y) {{
+            y = {kind}<hidden_size = {hidden}, direction = "{way}"{reset}>(x, w, r, b)
+        }}"""
+    )
+    model = onnx.load(path)
+    model.graph.initializer.extend(weights)
+    onnx.save(model, path)
+    feeds = {"x": draw.normal(size=(steps, 1, size)).astype(np.float32)}
+    (expected,) = evaluate(path, [feeds])
+    np.testing.assert_allclose(MNN().lower(path, _FLOW).run(feeds)["y"], expected["y"], atol=1e-5)
 
 
 def test_the_converter_installs_and_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
