@@ -14,11 +14,15 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from assay.core.policy import Policy
 from assay.core.result import Outcome, Result
 from assay.core.run import Run
 from assay.core.verdict import Word
 from assay.judge.verdicts import judge
-from assay.pipeline.expect import said
+from assay.pipeline.endless import with_endless
+from assay.pipeline.expect import expectations, said
 from assay.pipeline.merge import saved_run
 
 LOCAL = ("--history", "--expectations", "--save", "--report", "--jobs")
@@ -36,14 +40,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("saved", nargs="+", type=Path)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--expectations", type=Path, default=FINDINGS.parents[1] / "expectations")
     arguments = parser.parse_args()
-    runs = [saved_run(path) for path in arguments.saved]
+    runs = [_expected(*saved_run(path), arguments.expectations) for path in arguments.saved]
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text("\n".join(_page(runs)) + "\n")
 
 
 def _page(runs: Sequence[tuple[Run, tuple[Result, ...]]]) -> Iterator[str]:
-    judged = [one for run, results in runs for one in _judged(run, results)]
+    # Of a job that was run twice, the later run counts.
+    judged = list({one[0].job_key: one for run, results in runs for one in _judged(run, results)}.values())
     yield f"# Suites over flows, {min(run.started_at for run, _ in runs)[:10]}"
     yield ""
     machine = runs[0][0].machine
@@ -70,6 +76,17 @@ def _page(runs: Sequence[tuple[Run, tuple[Result, ...]]]) -> Iterator[str]:
     yield ""
     for backend in sorted({_backend(one) for one, _, _ in judged}):
         yield from _failures(backend, [one for one in judged if _backend(one[0]) == backend])
+
+
+def _expected(run: Run, results: tuple[Result, ...], folder: Path) -> tuple[Run, tuple[Result, ...]]:
+    """The run under what is known today: expectations may have been written from it."""
+    flows = sorted({one.flow for one in results})
+    suites = sorted({one.case.partition("/")[0] for one in results})
+    policy = Policy(expectations=expectations(folder, flows, suites))
+    cases = [job.case for job in run.jobs]
+    return replace(
+        run, policy=with_endless(policy, cases, list({job.flow.name: job.flow for job in run.jobs}.values()))
+    ), results
 
 
 def _judged(run: Run, results: Sequence[Result]) -> Iterator[Judged]:
