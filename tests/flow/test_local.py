@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
+from onnx import numpy_helper
 
+from assay import plugins
 from assay.core.result import Outcome, Result
 from assay.faces.api import CheckOptions, run_check
+from assay.models.conversion import deliver
+from assay.models.goldens import read_golden
 from assay.models.instrument import instrument, part
+from assay.models.instrument_program import instrument_program
+from assay.models.program import open_program
+from assay.models.torch_graph.dtypes import to_numpy
+from assay.worker.nodes import Nodes
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODEL = DIGITS / "models" / "classifier.onnx"
@@ -41,6 +52,68 @@ def test_correct_flows_pass_in_every_precision(tmp_path: Path) -> None:
         assert result.outcome is Outcome.OK, (name, result.detail)
         assert "12 nodes" in result.detail or "nodes are right" in result.detail
         assert 0 < max(one.metrics["budget_used"] for one in result.comparisons) < 1
+
+
+XNNPACK = (
+    'backend = "executorch"\noptions = { delegate = "xnnpack" }\ntransforms = ["xnnpack-int8"]\nprecision = "int8"'
+)
+
+
+def test_a_quantized_program_is_tapped_where_it_is_put_on_a_grid(tmp_path: Path) -> None:
+    """XNNPACK computes what lies between two grids as one: the engine with the taps is the engine without."""
+    (result,) = local({"xnnpack": XNNPACK}, tmp_path).values()
+    assert result.outcome is Outcome.OK, result.detail
+    assert "10 nodes are right on their own inputs" in result.detail
+    assert "the tapped engine's" not in result.detail
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torchao imports
+def test_a_program_whose_layer_is_off_by_a_step_is_told_from_one_next_to_a_tie(tmp_path: Path) -> None:
+    """The taps of a program held against a graph of which one layer has another scale: as if the engine had."""
+    transform = plugins.load("assay.transforms", "xnnpack-int8")()
+    transform.prepare()
+    samples = [dict(one) for one in read_golden(DIGITS / "goldens" / "classifier").inputs[:4]]
+    program = deliver(MODEL, "torch", tmp_path, shapes={name: one.shape for name, one in samples[0].items()})
+    tapped, graph, taps = instrument_program(transform.apply(program, tmp_path, "", samples), tmp_path)
+    assert len(taps) == 9
+    assert set(taps) < {name for node in graph.graph.node for name in node.output}
+    opened = open_program(tapped)
+    values = []
+    for sample in samples[:2]:
+        args, kwargs = opened.arguments(sample)
+        found = opened.results(opened.exported.module()(*args, **kwargs))
+        values.append({**sample, **{name: to_numpy(one) for name, one in found.items()}})
+    sound = Nodes(graph, values, "int8", (), 0)
+    assert all(seen is not None and seen.budget <= 1.0 for seen in map(sound.judge, sound.all))
+    node = next(one for one in graph.graph.node if one.output[0] == "quantize_per_tensor_4")
+    scale = next(one for one in graph.graph.initializer if one.name == node.input[1])
+    graph.graph.initializer.append(numpy_helper.from_array(numpy_helper.to_array(scale) * np.float32(1.01), "wrong"))
+    node.input[1] = "wrong"
+    lying = Nodes(graph, values, "int8", (), 0)
+    blamed = [one for one in lying.all if (seen := lying.judge(one)) is not None and seen.budget > 1.0]
+    assert [one.output[0] for one in blamed] == ["quantize_per_tensor_4"]
+
+
+def test_what_only_moves_numbers_is_off_by_two_roundings_at_most() -> None:
+    """A leak of one per cent lies within what a convolution before it may be off by: that excuses nothing."""
+    body = """<ir_version: 10, opset_import: ["" : 21]>
+        g (float[1, 8, 9] x) => (float[1, 4, 9] y) { c = Conv(x, w)  y = Relu(c) }"""
+    model = onnx.parser.parse_model(body)
+    weights = np.random.default_rng(0).standard_normal((4, 8, 1)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+
+    def stored(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return array.astype(ml_dtypes.bfloat16).astype(np.float32)
+
+    x = stored(np.random.default_rng(1).standard_normal((1, 8, 9)).astype(np.float32))
+    exact = np.einsum("oi,bik->bok", weights[:, :, 0].astype(np.float64), x.astype(np.float64))
+    c = stored(exact.astype(np.float32))
+    for slope, rounded, right in ((0.0, c, True), (0.0, exact, True), (0.01, c, False)):
+        y = stored(np.where(rounded > 0, rounded, slope * rounded).astype(np.float32))
+        nodes = Nodes(model, [{"x": x, "c": c, "y": y}], "bfloat16", (), 0)
+        seen = nodes.judge(model.graph.node[1])
+        assert seen is not None
+        assert (seen.budget <= 1.0) is right, (slope, seen)
 
 
 def test_the_lying_node_is_named_also_where_low_precision_hides_it_at_the_end(tmp_path: Path) -> None:

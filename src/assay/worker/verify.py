@@ -15,11 +15,13 @@ from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.models.judging import judging_of
+from assay.numerics.tolerance.choice import DERIVED
 from assay.numerics.tolerance.judging import Judging, judging_of_quantized
 from assay.ports import Engine, Tensor
 from assay.tasks.registry import score
 from assay.worker.bodies import hold_body
 from assay.worker.calibration import judged
+from assay.worker.forms import as_graph
 from assay.worker.layouts import laid
 from assay.worker.lower import delegation, load, lower
 from assay.worker.misuse import provoke
@@ -93,7 +95,9 @@ def _compare(job: Job, rewritten: Rewritten, judging: Judging, actual: Samples, 
 def _judging(job: Job, rewritten: Rewritten, fed: Samples) -> Judging:
     if rewritten.standard is None:
         return judging_of(job, contract_of(job))
-    return judging_of_quantized(rewritten.standard, fed, contract_of(job), job.case.inputs.seed)
+    contract = contract_of(job)
+    standard = as_graph(rewritten.standard, job) if contract.tolerance == DERIVED else rewritten.standard
+    return judging_of_quantized(standard, fed, contract, job.case.inputs.seed)
 
 
 def contract_of(job: Job) -> Contract:
