@@ -126,12 +126,14 @@ class Place:
 
 
 class Recorder(_Noisy):
-    """Changes nothing; `places` are those of every operator in order, by what it gives; `without_rule` lists operators."""
+    """Changes nothing; `places` are those of every operator in order, by what it gives; `without_rule` lists operators; `peak` is
+    the largest finite number that any of them gives."""
 
     def __init__(self, graph: Graph, arithmetic: Arithmetic, *, keep: bool = True) -> None:
         super().__init__(graph, arithmetic)
         self.places: dict[tuple[str, ...], list[Place]] = {}
         self.without_rule: dict[str, None] = {}
+        self.peak = 0.0
         self._keep = keep
 
     @property
@@ -164,6 +166,7 @@ class Recorder(_Noisy):
         if self._keep:
             with np.errstate(all="ignore"):
                 deviation = deviation_of(variance(), value)
+                self.peak = max(self.peak, float(np.max(value, initial=0.0)), -float(np.min(value, initial=0.0)))
             self.places[call.outputs].append(Place(value.shape, deviation if deviation.any() else None))
         return value
 

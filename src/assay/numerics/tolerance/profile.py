@@ -9,7 +9,7 @@ import msgspec
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 8
+VERSION = 9
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 

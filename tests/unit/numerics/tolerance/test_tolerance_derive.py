@@ -417,3 +417,12 @@ def test_where_every_output_has_many_elements_fewer_draws_do(columns: int, draws
     model = _model(both)
     model.graph.initializer.append(numpy_helper.from_array(np.array([1]), "a"))
     assert derive_model(model, [{"x": _noise(1, columns)}], "float32").header.draws == 8
+
+
+def test_single_precision_needs_no_evaluation_of_its_own_to_differ_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, feeds = _network()
+    short = derive_model(model, [feeds], "float32").deviation[0]["y"]
+    monkeypatch.setattr("assay.numerics.tolerance.drawing._SMALL", 0.0)
+    long = derive_model(model, [feeds], "float32").deviation[0]["y"]
+    assert not np.array_equal(short, long)
+    assert np.allclose(short, long, rtol=1e-2, atol=1e-2 * float(np.mean(long)))
