@@ -23,10 +23,10 @@ def _words(text: str) -> frozenset[str]:
 NOT_DIFFERENTIABLE = _words(
     "ceil floor round trunc sign isnan isinf div_rounded floor_divide eq ne lt le gt ge argmax argmin argsort "
     "nonzero arange full_like ones_zeros cast_to_int64 cast_to_int32 cast_to_bool cast_to_uint8 cast_to_float16 "
-    "cast_to_float32 embedding_bag median"
+    "cast_to_float32 embedding embedding_bag median"
 )
 """Steps, comparisons, indices and casts: their derivative is 0 where it exists, or the input is declared to have none.
-embedding_bag and median choose among elements by rules of their own."""
+embedding_bag and median choose among elements by rules of their own; an embedding takes nothing but indices."""
 SMOOTH = _words(
     "sin cos tan asin acos atan sinh cosh tanh asinh atanh exp exp2 expm1 log log2 log10 log1p sqrt rsqrt "
     "reciprocal erf erfc sigmoid logit gelu silu mish softplus tanhshrink logsigmoid square pow_scalar mul div "
