@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -100,7 +101,7 @@ def test_a_file_that_was_handed_in_is_not_what_the_notebook_wrote(sandbox: Bubbl
         pytest.param(("import os\nos.abort()",), "cell 1 of {}: the kernel died (SIGABRT)", id="crash"),
         pytest.param(
             ("import os\nos.kill(os.getppid(), 9)\nwhile True: pass",),
-            "cell 1 of {} did not end: it crashed: SIGKILL; it left 1 process behind ('python'), which was ended",
+            "cell 1 of {} did not end: it crashed: SIGKILL; it left 1 process behind ({python!r}), which was ended",
             id="kills its master",
             marks=pytest.mark.slow,
         ),
@@ -112,7 +113,10 @@ def test_what_went_wrong_is_named_with_its_cell(
 ) -> None:
     here = place(tmp_path, validation(*cells))
     check, _ = said(here, sandbox, tmp_path / "out")
-    assert (check.outcome, check.sentence) == (CheckOutcome.FAILED, words.format("validation.ipynb"))
+    assert (check.outcome, check.sentence) == (
+        CheckOutcome.FAILED,
+        words.format("validation.ipynb", python=Path(sys.executable).name),
+    )
     lines = (here.folder / "validation.ipynb").read_text().splitlines()
     assert not cells or cells[-1].split()[0] in lines[check.line - 1]
 
