@@ -19,6 +19,7 @@ from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
 from assay.errors import NotRunnable, Unsupported
 from assay.models.program import open_program
+from assay.models.torch_quick import quicken
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.pte"
@@ -73,6 +74,7 @@ class ExecuTorch:
             import executorch.exir
             import executorch.kernels.quantized
             import executorch.runtime  # noqa: F401
+        quicken()
 
     def lower(self, model: Path, flow: Flow) -> ExecuTorchEngine:
         """A delegate that takes nothing gives an engine all the same: its facts say so."""

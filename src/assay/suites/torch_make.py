@@ -29,6 +29,7 @@ from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.models.program import save_program
 from assay.models.sources import open_source
+from assay.models.torch_quick import quicken
 from assay.suites.draw import draw
 from assay.suites.torch_case import Answer, Asked, TorchCase
 
@@ -50,6 +51,7 @@ def serve(make: Callable[[Asked, Path], None]) -> None:
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
     _remember_registry()
+    quicken()
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what libraries print must not look like an answer
     for line in sys.stdin.buffer:
