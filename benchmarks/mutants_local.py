@@ -207,7 +207,7 @@ def main() -> None:
     wanted = [one for one in options.models.split(",") if one]
     tallies = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for name, path, inputs in models(options.seeds, Path(scratch)):
+        for name, path, inputs in models(0, options.seeds, Path(scratch)):
             if wanted and not any(name.startswith(one) for one in wanted):
                 continue
             for flow in options.flows.split(","):

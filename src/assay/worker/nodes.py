@@ -19,9 +19,10 @@ from assay.numerics.oracle.expand import expanded
 from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.derive import Deriving
 from assay.numerics.tolerance.evaluation import as_type, wide_evaluator
-from assay.numerics.tolerance.graph import ROUNDING
+from assay.numerics.tolerance.graph import ROUNDING, STEPPING
 from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.rules import MOVEMENT
 from assay.numerics.tolerance.statistics import NORM_LIMIT
 from assay.ports import Tensor
 
@@ -33,6 +34,8 @@ MERGED = 3
 TIE = 2.0**-6
 """Of a quantization step: so near to a tie either neighbour is right (measured: OpenVINO, ONNX Runtime)."""
 SINGLE = UNIT_ROUNDOFF["float32"]
+CHOOSING = MOVEMENT - STEPPING
+"""Operators that move or choose numbers and do not jump."""
 RESIDUE = 2.0**-20
 """Of the largest number: where terms cancel, another order of a sum shows in what is left."""
 
@@ -78,7 +81,7 @@ class Nodes:
             return None
         if seen.budget > 1.0 and node.op_type == "QuantizeLinear":
             seen = self._at_ties(node, region) or seen
-        if seen.budget > 1.0 and seen.kind == "exact" and self._arithmetic.storage > SINGLE:
+        if self._arithmetic.storage > SINGLE and node.op_type in CHOOSING and len(region) == 1:
             return self._moved(node)
         for _ in range(MERGED):
             if not seen.budget > 1.0:

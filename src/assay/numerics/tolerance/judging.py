@@ -134,9 +134,7 @@ def judging_of_quantized(model: Path, inputs: Samples, contract: Contract, seed:
     if contract.tolerance != DERIVED or "*" in contract.tolerances or contract.published:
         return Judging(contract)
     if model.suffix != ".onnx":
-        told = (
-            "tolerances are derived from ONNX graphs, and the quantized model is none: judged by a multiple of its step"
-        )
+        told = "tolerances are derived from ONNX graphs, and the quantized model cannot be made one: judged by a multiple of its step"
         return Judging(contract, None, (told,))
     from assay.numerics.tolerance.derive import derive
 
