@@ -44,7 +44,7 @@ class MNN:
         OptionSpec("threads", 1, help="threads of one inference"),
     )
     flows = (
-        Flow(name="mnn-f32", backend="mnn"),
+        Flow(name="mnn-f32", backend="mnn", allowances=("winograd",)),
         Flow(
             name="mnn-fp16",
             backend="mnn",

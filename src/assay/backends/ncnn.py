@@ -48,7 +48,7 @@ class Ncnn:
         OptionSpec("threads", 1, help="threads of one inference"),
     )
     flows = (
-        Flow(name="ncnn-f32", backend="ncnn"),
+        Flow(name="ncnn-f32", backend="ncnn", allowances=("winograd",)),
         Flow(name="ncnn-fp16-storage", backend="ncnn", options={"storage": "float16"}, precision="float16"),
     )
 
