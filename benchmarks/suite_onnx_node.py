@@ -1,4 +1,4 @@
-"""`assay run onnx-node --flow onnxruntime`, the second time, beside a bare loop over the same cases in one process.
+"""`assay run onnx-node --flow onnxruntime`, the second time, and lowered anew, beside a bare loop over the same cases in one process.
 
 The bare loop creates one session per case, runs it once and compares with numpy: no isolation, no saved artifact, no
 second run, no records. Wall and processor seconds, the load of the machine, and what came out.
@@ -24,20 +24,21 @@ def main() -> None:
         report = Path(folder) / "out.csv"
         command = [sys.executable, "-m", "assay", "run", "onnx-node", "--flow", "onnxruntime", "--expectations", folder]
         command += ["--history", f"{folder}/history", "--report", f"csv={report}"]
-        subprocess.run(
-            [sys.executable, "-m", "assay", "suite", "show", "onnx-node"], stdout=subprocess.DEVNULL, check=True
-        )
-        load, before, begin = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
-        wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(f"assay, second run: {_timed(command)}; goal {GOAL_S} s wall on 2 idle cores")
         outcomes = Counter(row["outcome"] for row in csv.DictReader(report.read_text().splitlines()))
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(
-        f"assay: {wall:.1f} s wall, {cpu:.1f} s of processor time, load {load:.1f}; goal {GOAL_S} s wall on 2 idle cores"
-    )
-    print(", ".join(f"{count} {name}" for name, count in outcomes.most_common()))
+        print(", ".join(f"{count} {name}" for name, count in outcomes.most_common()))
+        print(f"assay, everything lowered anew: {_timed([*command, '--lower-anew'])}")
     done = subprocess.run([sys.executable, __file__, "bare"], capture_output=True, text=True, check=True)
     print(done.stdout, end="")
+
+
+def _timed(command: list[str]) -> str:
+    load, before, begin = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    wall, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return f"{wall:.1f} s wall, {cpu:.1f} s of processor time, load {load:.1f}"
 
 
 def bare() -> None:
@@ -50,7 +51,9 @@ def bare() -> None:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 4
+    begin = time.perf_counter()
     cases = list(OnnxNode().cases(seed=0))
+    print(f"collected again: {len(cases)} cases in {time.perf_counter() - begin:.2f} s")
     begin, cpu, passed = time.perf_counter(), time.process_time(), 0
     for case in cases:
         golden = read_golden(Path(case.inputs.golden), allow_nan=True)
