@@ -34,7 +34,7 @@ class Seen(ctypes.Structure):
 
 
 @cache
-def library() -> ctypes.CDLL | None:
+def compiled_kernel() -> ctypes.CDLL | None:
     """None where it was not built, or was built from another source."""
     try:
         found = ctypes.CDLL(str(LIBRARY))
@@ -51,7 +51,7 @@ def library() -> ctypes.CDLL | None:
 def suits(*arrays: np.ndarray[Any, Any]) -> bool:
     """Whether these (equally long, flat) arrays can go through the compiled pass."""
     ours = all(one.dtype == np.float32 and one.flags.c_contiguous and one.flags.aligned for one in arrays)
-    return ours and arrays[0].size > 0 and library() is not None
+    return ours and arrays[0].size > 0 and compiled_kernel() is not None
 
 
 def pairs(
@@ -71,7 +71,7 @@ def pairs(
     None, and nothing added, where a difference is not finite. Releases the interpreter's lock.
     """
     seen = Seen()
-    compiled = library()
+    compiled = compiled_kernel()
     assert compiled is not None
     undone = compiled.assay_pairs_float32(
         actual.ctypes.data,
@@ -91,7 +91,7 @@ def pairs(
 def survey(values: Narrow) -> tuple[float, float, float] | None:
     """Lowest, highest, sum of squares; None where a value is not finite."""
     seen = np.empty(3)
-    compiled = library()
+    compiled = compiled_kernel()
     assert compiled is not None
     if compiled.assay_survey_float32(values.ctypes.data, values.size, seen.ctypes.data):
         return None

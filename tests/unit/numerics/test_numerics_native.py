@@ -23,12 +23,12 @@ def _both(actual: Array, expected: Array, contract: Contract = Contract()) -> tu
     def figures() -> Comparison:
         return compare_outputs([{"o": actual}], [{"o": expected}], contract, threads=1)[0][0]
 
-    compiled, library = figures(), native.library
-    native.library = lambda: None  # type: ignore[assignment]
+    compiled, kept = figures(), native.compiled_kernel
+    native.compiled_kernel = lambda: None  # type: ignore[assignment]
     try:
         return compiled, figures()
     finally:
-        native.library = library
+        native.compiled_kernel = kept
 
 
 def _agree(compiled: Comparison, plain: Comparison) -> None:
@@ -45,7 +45,7 @@ def _agree(compiled: Comparison, plain: Comparison) -> None:
 
 def test_it_is_built_where_there_is_a_compiler() -> None:
     """A wheel without it is only slower; but that it was forgotten here would be seen nowhere else."""
-    assert native.library() is not None or shutil.which("cc") is None
+    assert native.compiled_kernel() is not None or shutil.which("cc") is None
 
 
 SPECIALS = [0.0, -0.0, 1e-40, -1e-40, 1e-45, 1.0, -1.0, 3e38, -3e38, 1e-30, 6.5, np.nan, np.inf, -np.inf]
@@ -87,9 +87,9 @@ def test_at_the_edges_of_tiles_and_chunks(size: int, spoil: Callable[[Array], No
 def test_an_account_laid_out_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A library of another version is not called: numpy does the work."""
     monkeypatch.setattr(native, "VERSION", native.VERSION + 1)
-    native.library.cache_clear()
+    native.compiled_kernel.cache_clear()
     try:
-        assert native.library() is None
+        assert native.compiled_kernel() is None
         assert not native.suits(np.ones(4, np.float32))
     finally:
-        native.library.cache_clear()
+        native.compiled_kernel.cache_clear()
