@@ -15,7 +15,7 @@ from assay.core.job import Limits
 from assay.core.misuse import EXPECTED, KINDS, Misuse
 from assay.core.model import Model
 from assay.core.policy import Expectation, Policy
-from assay.pipeline.suite import SuiteRequest, _limits, _policy
+from assay.pipeline.endless import limits_of, with_endless
 from assay.ports import Tensor
 from assay.suites.edge import tables
 from assay.suites.edge.build import _saved, array
@@ -88,14 +88,14 @@ def test_an_engine_that_is_not_the_same_afterwards_is_told(answer: Tensor | None
 def test_a_model_that_never_ends_is_waited_for_no_longer_than_it_says_and_stopping_it_is_right() -> None:
     endless = Case("edge/a", Model("a", "", ""), misuse=Misuse("value", "timeout", "n", 9, limit_s=15.0))
     other = Case("edge/b", Model("b", "", ""))
-    request = SuiteRequest(suites=(), flows=(Flow("f", "f"),), limits=Limits(timeout_s=60.0))
-    assert [_limits(case, request).timeout_s for case in (endless, other)] == [15.0, 60.0]
-    assert not math.isinf(_limits(endless, SuiteRequest(suites=(), flows=())).timeout_s)
-    (said,) = _policy([endless, other], request).expectations
+    limits = Limits(timeout_s=60.0)
+    assert [limits_of(case, limits).timeout_s for case in (endless, other)] == [15.0, 60.0]
+    assert not math.isinf(limits_of(endless, Limits()).timeout_s)
+    (said,) = with_endless(Policy(), [endless, other], [Flow("f", "f")]).expectations
     assert (said.case, said.flow, said.outcome, said.strict) == ("edge/a", "f", "timeout", False)
     known = Policy(expectations=(Expectation("edge/a", "f", "crash", "known"),))
-    both = SuiteRequest(suites=(), flows=(Flow("f", "f"), Flow("g", "g")), policy=known)
-    assert [(one.flow, one.outcome) for one in _policy([endless], both).expectations] == [
+    both = with_endless(known, [endless], [Flow("f", "f"), Flow("g", "g")])
+    assert [(one.flow, one.outcome) for one in both.expectations] == [
         ("f", "crash"),
         ("g", "timeout"),
     ]
