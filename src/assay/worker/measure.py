@@ -140,7 +140,7 @@ def sample(call: Call, budget_s: float) -> tuple[tuple[float, ...], tuple[float,
     wall: list[float] = []
     cpu: list[float] = []
     end = time.perf_counter() + budget_s
-    now, repeats = 0.0, 1
+    now, usual, repeats = 0.0, 1, 1
     while len(wall) < MINIMUM_SAMPLES or (now < end and len(wall) < MAXIMUM_SAMPLES):
         cpu_begin, begin = time.process_time(), time.perf_counter()
         for _ in range(repeats):
@@ -149,5 +149,7 @@ def sample(call: Call, budget_s: float) -> tuple[tuple[float, ...], tuple[float,
             wall.append(now - begin)
             begin = now
         cpu.append((time.process_time() - cpu_begin) / repeats)
-        repeats = max(1, min(round(TURN_S / statistics.median(wall[-WINDOW:])), MAXIMUM_SAMPLES - len(wall)))
+        if len(cpu) <= WINDOW:
+            usual = max(1, round(TURN_S / statistics.median(wall[-WINDOW:])))
+        repeats = min(usual, MAXIMUM_SAMPLES - len(wall))
     return tuple(wall), tuple(cpu)
