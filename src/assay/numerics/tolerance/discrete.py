@@ -7,15 +7,18 @@ what decides: the two scores of an index, the distance to the next step of a rou
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import NodeProto
 
 from assay.core.dtype import is_floating
-from assay.numerics.oracle.evaluator import Evaluator
-from assay.numerics.tolerance.graph import Graph
 from assay.ports import Tensor
+
+if TYPE_CHECKING:  # every worker judges, few of them derive: the oracle is imported by those
+    from onnx import NodeProto
+
+    from assay.numerics.oracle.evaluator import Evaluator
+    from assay.numerics.tolerance.graph import Graph
 
 MARGIN = 8.0
 """Standard deviations: twice the limit of one element, for the two sides of a decision."""
