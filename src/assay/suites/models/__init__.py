@@ -1,4 +1,4 @@
-"""Whole architectures with seeded weights, reduced in width and depth; static and, where the batch may vary, dynamic."""
+"""Whole architectures with seeded weights, reduced in width and mostly in depth; static and, where the batch may vary, dynamic."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from assay.suites.torch_case import Attribute, Drawn, TorchCase, listed
 _IMAGE = (Drawn("x", "float32", (1, 3, 32, 32)),)
 _LARGER = (Drawn("x", "float32", (1, 3, 64, 64)),)
 _TOKENS = (Drawn("x", "int64", (1, 12), "below:50"),)
+ROOMS = ("vision", "sequence", "signal", "deep")
+"""Modules of this package."""
 
 
 @dataclass(frozen=True)
@@ -75,19 +77,28 @@ TABLE = (
     Architecture(
         "t5", "sequence", "t5", (*_TOKENS, Drawn("y", "int64", (1, 7), "below:50")), dynamic=False,
     ),
-    Architecture("conformer", "sequence", "conformer", (Drawn("x", "float32", (1, 20, 16)),)),
-    Architecture("wav2letter", "sequence", "wav2letter", (Drawn("x", "float32", (1, 1, 400)),)),
-    Architecture("wav2vec", "sequence", "wav2vec", (Drawn("x", "float32", (1, 1, 400)),)),
+    Architecture("conformer", "signal", "conformer", (Drawn("x", "float32", (1, 20, 16)),)),
+    Architecture("wav2letter", "signal", "wav2letter", (Drawn("x", "float32", (1, 1, 400)),)),
+    Architecture("wav2vec", "signal", "wav2vec", (Drawn("x", "float32", (1, 1, 400)),)),
     Architecture(
         "recommender", "sequence", "recommender",
         (Drawn("x", "float32", (3, 6)), Drawn("y", "int64", (3, 4), "below:20"), Drawn("z", "int64", (3, 4), "below:20")),
         dynamic=False,
     ),
-    Architecture("lstm", "sequence", "recurrent", (Drawn("x", "float32", (1, 10, 4)),), {"kind": "lstm"}, dynamic=False),
-    Architecture("gru", "sequence", "recurrent", (Drawn("x", "float32", (1, 10, 4)),), {"kind": "gru"}, dynamic=False),
-    Architecture("tcn", "sequence", "tcn", (Drawn("x", "float32", (1, 4, 24)),)),
+    Architecture("lstm", "signal", "recurrent", (Drawn("x", "float32", (1, 10, 4)),), {"kind": "lstm"}, dynamic=False),
+    Architecture("gru", "signal", "recurrent", (Drawn("x", "float32", (1, 10, 4)),), {"kind": "gru"}, dynamic=False),
+    Architecture("tcn", "signal", "tcn", (Drawn("x", "float32", (1, 4, 24)),)),
     Architecture("mlp", "sequence", "mlp", (Drawn("x", "float32", (1, 16)),)),
     Architecture("mixer", "sequence", "mixer", (Drawn("x", "float32", (1, 9, 16)),)),
+    Architecture("resnet50_deep", "deep", "resnet50", _LARGER),
+    Architecture("mobilenet_v1", "deep", "mobilenet", _LARGER),
+    Architecture("unet4", "deep", "unet4"),
+    Architecture("transformer12", "deep", "transformer12", _TOKENS),
+    Architecture("rotary12", "deep", "rotary12", _TOKENS),
+    Architecture("spatial_transformer", "deep", "spatial_transformer", dynamic=False),
+    Architecture("m5", "signal", "m5", (Drawn("x", "float32", (1, 1, 400)),)),
+    Architecture("tagger", "signal", "tagger", _TOKENS, dynamic=False),
+    Architecture("crnn", "signal", "crnn", (Drawn("x", "float32", (1, 3, 16, 24)),), dynamic=False),
 )  # fmt: skip
 
 
@@ -115,7 +126,8 @@ def _batched(inputs: tuple[Drawn, ...]) -> tuple[Drawn, ...]:
 
 @cache
 def _authored() -> dict[str, TorchCase]:
-    rooms = {room: sha256_bytes((Path(__file__).parent / f"{room}.py").read_bytes()) for room in ("vision", "sequence")}
+    # One room reads another: what decides is the code of all.
+    code = sha256_bytes(b"".join((Path(__file__).parent / f"{room}.py").read_bytes() for room in ROOMS))
     found = [
         TorchCase(
             name=f"models/{one.name}-{'dynamic' if dynamic else 'static'}",
@@ -123,7 +135,7 @@ def _authored() -> dict[str, TorchCase]:
             inputs=_batched(one.inputs) if dynamic else one.inputs,
             module=f"assay.suites.models.{one.room}:{one.factory}",
             attributes=one.settings,
-            source=rooms[one.room],
+            source=code,
             dynamic=dynamic,
         )
         for one in TABLE

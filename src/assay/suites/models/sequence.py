@@ -1,4 +1,4 @@
-"""Transformers, speech, text, time series and recommendation at reduced size, seeded weights."""
+"""Transformers, text and recommendation at reduced size, seeded weights."""
 
 from __future__ import annotations
 
@@ -205,69 +205,6 @@ def t5(width: int = 32, words: int = 50) -> nn.Module:
     return _T5(width, words)
 
 
-class _Conformer(nn.Module):
-    """Half feed forward, attention, gated depthwise convolution, half feed forward."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-
-        def forward_part() -> nn.Module:
-            return nn.Sequential(
-                nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.SiLU(), nn.Linear(2 * width, width)
-            )
-
-        self.first, self.last, self.norm, self.end = (
-            forward_part(),
-            forward_part(),
-            nn.LayerNorm(width),
-            nn.LayerNorm(width),
-        )
-        self.attention = Attention(width, 2)
-        self.convolution = nn.Sequential(
-            nn.Conv1d(width, 2 * width, 1), nn.GLU(1), nn.Conv1d(width, width, 7, padding=3, groups=width),
-            nn.BatchNorm1d(width), nn.SiLU(), nn.Conv1d(width, width, 1),
-        )  # fmt: skip
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = x + 0.5 * self.first(x)
-        x = x + self.attention(self.norm(x))
-        x = x + self.convolution(x.transpose(1, 2)).transpose(1, 2)
-        return self.end(x + 0.5 * self.last(x))
-
-
-def conformer(width: int = 16) -> nn.Module:
-    return _Conformer(width)
-
-
-def wav2letter(w: int = 16) -> nn.Module:
-    return nn.Sequential(
-        nn.Conv1d(1, w, 48, 8, 23),
-        nn.ReLU(),
-        nn.Conv1d(w, w, 7, padding=3),
-        nn.ReLU(),
-        nn.Conv1d(w, 12, 1),
-        nn.LogSoftmax(1),
-    )
-
-
-class _Wav2vec(nn.Module):
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.features = nn.Sequential(
-            nn.Conv1d(1, width, 10, 5), nn.GroupNorm(4, width), nn.GELU(), nn.Conv1d(width, width, 3, 2), nn.GELU()
-        )
-        self.place = nn.Conv1d(width, width, 5, padding=2, groups=4)
-        self.block = Block(width, 2)
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = self.features(x)
-        return self.block((x + functional.gelu(self.place(x))).transpose(1, 2))
-
-
-def wav2vec(width: int = 16) -> nn.Module:
-    return _Wav2vec(width)
-
-
 class _Recommender(nn.Module):
     """DLRM: embedding bags, a bottom MLP, pairwise products, a top MLP."""
 
@@ -285,36 +222,6 @@ class _Recommender(nn.Module):
 
 def recommender(width: int = 8) -> nn.Module:
     return _Recommender(width)
-
-
-class _Recurrent(nn.Module):
-    def __init__(self, kind: str, width: int) -> None:
-        super().__init__()
-        self.layer = {"lstm": nn.LSTM, "gru": nn.GRU}[kind](4, width, 2, batch_first=True)
-        self.head = nn.Linear(width, 1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.head(self.layer(x)[0][:, -1])
-
-
-def recurrent(kind: str = "lstm", width: int = 16) -> nn.Module:
-    return _Recurrent(kind, width)
-
-
-class _Causal(nn.Module):
-    def __init__(self, inputs: int, width: int, dilation: int) -> None:
-        super().__init__()
-        self.pad, self.layer = 2 * dilation, nn.Conv1d(inputs, width, 3, dilation=dilation)
-        self.same = nn.Conv1d(inputs, width, 1) if inputs != width else nn.Identity()
-
-    def forward(self, x: Tensor) -> Tensor:
-        return functional.relu(self.layer(functional.pad(x, (self.pad, 0)))) + self.same(x)
-
-
-def tcn(width: int = 8) -> nn.Module:
-    return nn.Sequential(
-        _Causal(4, width, 1), _Causal(width, width, 2), _Causal(width, width, 4), nn.Conv1d(width, 1, 1)
-    )
 
 
 def mlp(width: int = 32) -> nn.Module:
