@@ -13,8 +13,9 @@ import pytest
 import assay
 from assay.core.result import Outcome
 from assay.core.verdict import Word
+from assay.models.onnx_file import open_model
 from assay.testing.faults import LIES
-from small_models import linear_model
+from small_models import golden_for, linear_model
 
 ONE_OUTPUT = ("swap_outputs", "reorder_outputs", "extra_output", "nondeterministic")
 """Lies that need two outputs, or that another test tells."""
@@ -49,6 +50,22 @@ def test_two_real_backends_pass_against_goldens_and_against_the_oracle(here: Pat
         assert all(len(result.measurements[0].wall_s) >= 5 for result in measured)
         assert all(result.memory.run_peak_bytes > 1e6 for result in measured)
         assert all(result.facts.artifact_bytes > 0 for result in checked.results)
+
+
+def test_a_flow_in_double_answers_in_double_and_is_judged_in_it(here: Path, golden: Path) -> None:
+    flows = ["reference-f64", "torch-eager-f64", "torch-eager"]
+    for reference in (golden, None):
+        checked = assay.check("linear.onnx", flows=flows, golden=reference, measure=False)
+        assert {result.outcome for result in checked.results} == {Outcome.OK}
+        types = {result.flow: result.comparisons[0].dtype for result in checked.results}
+        assert types == dict(zip(flows, ("float64", "float64", "float32"), strict=True))
+    linear_model(here / "other.onnx", scale=1.001)
+    golden_for(here / "other.onnx", here / "other")
+    lock = (here / "other" / "golden.lock").read_text()
+    digests = {name: open_model(here / f"{name}.onnx").digest for name in ("other", "linear")}
+    (here / "other" / "golden.lock").write_text(lock.replace(digests["other"], digests["linear"]))
+    checked = assay.check("linear.onnx", flows=flows[:2], golden=here / "other", measure=False)
+    assert {result.outcome for result in checked.results} == {Outcome.MISMATCH}
 
 
 @pytest.mark.parametrize("lie", [lie for lie in LIES if lie not in ONE_OUTPUT])

@@ -10,6 +10,7 @@ import numpy as np
 
 from assay.core.blank import blank_result
 from assay.core.case import Contract
+from assay.core.dtype import dtype_name, is_floating
 from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import NotRunnable, Unsupported
@@ -89,7 +90,15 @@ def _answers(engine: Engine, fed: Samples, golden: Golden) -> tuple[list[dict[st
 
 def _compare(job: Job, rewritten: Rewritten, judging: Judging, actual: Samples, expected: Samples) -> Compared:
     declared = {spec.name: spec.dtype for spec in job.case.model.outputs} | rewritten.gives
+    if "float64" in (job.flow.precision, job.flow.options.get("precision")):
+        declared = {name: _in_double(name, dtype, actual) for name, dtype in declared.items()}
     return judging.compare(actual, expected, declared)
+
+
+def _in_double(name: str, declared: str, actual: Samples) -> str:
+    """A flow that computes in double throughout answers so: its values are compared in double, and not rounded before."""
+    given = {dtype_name(sample[name].dtype) for sample in actual if name in sample}
+    return "float64" if is_floating(declared) and given == {"float64"} else declared
 
 
 def _judging(job: Job, rewritten: Rewritten, fed: Samples) -> Judging:
