@@ -136,6 +136,11 @@ def test_expectations_are_written_from_a_run_and_an_unexpected_pass_fails(zoo: P
     assay("expect", "update", "--yes", code=0)
     assert "1 xfail, 5 pass" in assay(*run, code=0)
     assert "nothing would change" in assay("expect", "update", "--check", code=0)
+    assay(*run, "--filter", "wrong", "--save", "wrong.assay", code=0)
+    assay(*run, "--filter", "right0", "--save", "right.assay", "--history", "elsewhere", code=0)
+    files = ("expect", "update", "right.assay", "wrong.assay", "--expectations", "other", "--history", "none")
+    assert "zoo/wrong" in assay(*files, "--yes", code=0)
+    assert Path("other/onnxruntime.toml").read_text() == Path("expectations/onnxruntime.toml").read_text()
     text = Path("expectations/onnxruntime.toml").read_text()
     assert 'outcome = "mismatch"\nstage = "compare"' in text
     Path("expectations/onnxruntime.toml").write_text(text.replace("zoo/wrong", "zoo/right0"))

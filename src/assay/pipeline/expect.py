@@ -82,7 +82,8 @@ def updated(known: Sequence[Known], results: Sequence[Result]) -> tuple[Known, .
     """The entries as the results of one flow would have them.
 
     An entry keeps the cases that still end so, and those that were not run; a glob stays while any case it names ends
-    so. What no entry explains is added, its reason what the flow said, for a person to put better words to.
+    so. What no entry explains joins the entry whose reason is what the flow said, or becomes one with that reason, for a
+    person to put better words to.
     """
     by_case = {result.case: result for result in results}
     kept = []
@@ -96,8 +97,14 @@ def updated(known: Sequence[Known], results: Sequence[Result]) -> tuple[Known, .
     for result in results:
         if result.outcome.value in JUDGED and result.case not in explained:
             new.setdefault((result.outcome.value, result.stage.value, said(result)), []).append(result.case)
+    grown = [
+        msgspec.structs.replace(one, cases=tuple(sorted({*one.cases, *new.pop(key)})))
+        if not (one.issue or one.expires) and (key := (one.outcome, one.stage, one.reason)) in new
+        else one
+        for one in kept
+    ]
     added = [Known(*key, cases=tuple(sorted(cases))) for key, cases in sorted(new.items())]
-    return (*kept, *added)
+    return (*grown, *added)
 
 
 def said(result: Result) -> str:

@@ -40,6 +40,21 @@ def test_an_update_keeps_what_lasts_drops_what_passes_and_adds_what_is_new(
     assert updated(after, results) == after
 
 
+def test_what_fails_as_an_entry_says_joins_it_unless_that_one_ends_some_day() -> None:
+    plain = Known("unsupported", "lower", "no kernel", ("s/b",))
+    (after,) = updated([plain], [_result("a", "unsupported", detail="no kernel")])
+    assert after == Known("unsupported", "lower", "no kernel", ("s/a", "s/b"))
+    assert [one.cases for one in updated([plain], [_result("a", "unsupported", detail="no memory")])] == [
+        ("s/b",),
+        ("s/a",),
+    ]
+    dated = Known("unsupported", "lower", "no kernel", ("s/b",), expires="2030-01-01")
+    assert [one.cases for one in updated([dated], [_result("a", "unsupported", detail="no kernel")])] == [
+        ("s/b",),
+        ("s/a",),
+    ]
+
+
 def test_the_file_says_again_what_was_written(tmp_path: Path) -> None:
     known = (OLD, Known("mismatch", "", 'quotes " and \\ and µ', ("s/[x]",)))
     (tmp_path / "f.toml").write_text(written("f", known), encoding="utf-8")

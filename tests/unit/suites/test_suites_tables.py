@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import torch
 
 from assay.core.dtype import dtype_name
 from assay.suites.draw import draw
@@ -14,6 +15,7 @@ from assay.suites.models import TABLE, Models
 from assay.suites.operators import TABLES, Operators
 from assay.suites.operators import _authored as operators
 from assay.suites.torch_case import Drawn, key_of
+from assay.suites.torch_make import as_tensor, build
 
 PEER = [
     "abs",
@@ -143,7 +145,8 @@ def test_there_are_as_many_as_promised_and_all_that_the_peer_has() -> None:
     assert set(PEER) | set(LACKING) <= names
     assert len(operators()) >= 2500
     tiers = Counter(name.split("-")[2] for name in operators())
-    assert set(tiers) == {"smoke", "sample", "edge", "strided", "channels_last"}
+    assert set(tiers) == {"smoke", "sample", "edge", "dynamic", "strided", "channels_last"}
+    assert tiers["dynamic"] >= 200
     assert len(TABLE) >= 30
 
 
@@ -170,7 +173,33 @@ def test_every_expression_is_one_and_uses_every_input() -> None:
             built = {node.id for node in ast.walk(ast.parse(case.module, mode="eval")) if isinstance(node, ast.Name)}
             assert built <= {"nn", *case.attributes}, case.name
             names |= built & set(case.attributes)
-        assert names - {"torch", "F", "m"} == {one.name for one in case.inputs} | set(case.attributes), case.name
+        assert names - {"torch", "F", "m", "tuple"} == {one.name for one in case.inputs} | set(case.attributes), (
+            case.name
+        )
+
+
+def test_what_a_case_returns_can_be_saved_in_a_program() -> None:
+    # torch.export.save refuses the named tuples of torch.sort and its like: such a case could not be made at all.
+    for case in {one.name.split("-")[0]: one for one in reversed(operators().values())}.values():
+        dtype = getattr(torch, case.dtype)
+        inputs = [as_tensor(draw(one, seed=0, case=case.name)) for one in case.inputs]
+        with torch.no_grad():
+            value = build(case).eval().to(dtype)(*inputs)
+        assert type(value) in (torch.Tensor, tuple, list), case.name
+
+
+def test_an_open_length_is_the_first_of_every_input_and_no_index_depends_on_it() -> None:
+    opened = [one for one in operators().values() if one.dynamic]
+    assert {one.name.split("-")[2] for one in opened} == {"dynamic"}
+    for one in opened:
+        assert len({drawn.shape[0] for drawn in one.inputs}) == 1, one.name
+        assert all(drawn.shape[0] >= 2 and len(drawn.shape) >= 2 for drawn in one.inputs), one.name
+    names = {one.name.split("-")[0].partition("/")[2] for one in opened}
+    assert {"conv2d", "softmax", "add", "lstm", "matmul"} <= names
+    assert not {"gather", "embedding", "index_select", "affine_grid"} & names
+    # At other sizes inputs are drawn from all numbers.
+    assert {one.published for one in opened if "/log-" in one.name} == {True}
+    assert {one.published for one in opened if "/exp-" in one.name} == {False}
 
 
 @pytest.mark.parametrize(

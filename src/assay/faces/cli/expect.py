@@ -4,37 +4,44 @@ from __future__ import annotations
 
 import difflib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.faces.cli.common import DEFAULT_HISTORY, History
+
+if TYPE_CHECKING:
+    from assay.core.result import Result
 
 app = typer.Typer(no_args_is_help=True, help="Known outcomes of flows: expectations/FLOW.toml.")
 
 
 @app.command("update")
 def update(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")] = "last",
+    run: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN...",
+            help="Runs of the history, `last`, or files of `assay run --save`. Of a job in several the last counts.",
+        ),
+    ] = None,
     flow: Annotated[list[str] | None, typer.Option(help="Of these flows only. Repeatable.")] = None,
     expectations: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files lie.")] = Path("expectations"),
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if anything would change.")] = False,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Make the files say what the run showed, and show what changes."""
+    """Make the files say what the runs showed, and show what changes."""
     from assay.errors import UsageError
-    from assay.faces.composition import open_house
     from assay.pipeline.expect import read_known, updated, written
 
-    with open_house(history, recorded=True) as house:
-        found = house.store.run(run)
-        results = [result for result in house.store.results(found.id) if result.task == "verify"]
+    results = _results(run or ["last"], history)
     flows = sorted({result.flow for result in results})
     unknown = sorted(set(flow or ()) - set(flows))
     if unknown:
-        raise UsageError(f"run {found.id} has no flow '{unknown[0]}'; it has {', '.join(flows) or 'none'}")
+        raise UsageError(f"what was run has no flow '{unknown[0]}'; it has {', '.join(flows) or 'none'}")
     changes: dict[Path, str] = {}
     for name in flow or flows:
         path = expectations / f"{name}.toml"
@@ -60,3 +67,19 @@ def update(
     for path, text in changes.items():
         path.write_text(text, encoding="utf-8")
         print(f"updated {path}")
+
+
+def _results(runs: Sequence[str], history: str) -> list[Result]:
+    """Of verify jobs, each once: as the last of the runs saw it."""
+    from assay.faces.composition import open_house
+    from assay.pipeline.merge import saved_run
+
+    found: dict[str, Result] = {}
+    for told in runs:
+        if Path(told).is_file():
+            results = saved_run(Path(told))[1]
+        else:
+            with open_house(history, recorded=True) as house:
+                results = tuple(house.store.results(house.store.run(told).id))
+        found |= {one.job_key: one for one in results if one.task == "verify"}
+    return list(found.values())

@@ -21,6 +21,10 @@ VECTORS = "20 | 5x10 | 3x4x5 | 2x3x4x5"
 EDGES = "0 | scalar | 1 | 17 | 1x1x1 | 3x0x5 | 7x13 | 1023 | 2x3x5x7x2 | 1x2x1x3x1x2"
 """Zero-size, 0-d, one, odd, prime, not a multiple of 16, rank 5 and 6."""
 PAIRS = "20 20 | 5x10 5x10 | 2x3x4x5 2x3x4x5"
+BATCHED = 2
+"""Axes of an input whose first one is a batch."""
+DOMAINS = frozenset({"positive", "unit", "probability"})
+"""Kinds of inputs outside of which an operator may have no answer: at other sizes inputs are N(0, 1), and NaN is right."""
 BROADCAST = "5x10 10 | 5x1 1x10 | 3x4x5 scalar | scalar scalar | 1 7 | 2x3x1x5 3x4x1 | 0x3 3 | 2x1x3x1x2 4x1x5x2"
 
 
@@ -30,7 +34,7 @@ class Operator:
 
     `kinds` is how each input is drawn (the last one holds for the rest), `TYPE=KIND` where an input has a type of its
     own whatever the case's (`int64=below:4`, `bool=normal`). `attributes` are settings of the names that `call` and
-    `module` use; the first is the default. `edge_published`: NaN and constants may be right on edges.
+    `module` use; the first is the default. `fixed`: the expression holds for the first length of its inputs only.
     """
 
     name: str
@@ -41,11 +45,13 @@ class Operator:
     kinds: tuple[str, ...] = ("normal",)
     module: str = ""
     attributes: tuple[Mapping[str, Attribute], ...] = field(default_factory=lambda: ({},))
+    fixed: bool = False
 
     def cases(self) -> Iterator[TorchCase]:
         """smoke: the first shape and attributes in every type. sample: the other shapes in two types, the other
-        attributes in two types. edge: the edge shapes in two types. strided and channels_last: the first shape (that has a
-        picture in it), in the first type, fed with its memory in another order."""
+        attributes in two types. edge: the edge shapes in two types. dynamic: the first length left open, in the first type.
+        strided and channels_last: the first shape (that has a picture in it), in the first type, fed with its memory in
+        another order."""
         default, *others = self.attributes
         first, *more = _settings(self.shapes)
         for dtype in self.dtypes:
@@ -56,11 +62,25 @@ class Operator:
             yield self._case("sample", dtype, first, attributes)
         for dtype, shapes in itertools.product(self.dtypes[:2], _settings(self.edge)):
             yield self._case("edge", dtype, shapes, default)
+        yield from self._open(first, *more)
         pictures = [shapes for shapes in (first, *more) if any(len(shape) in (4, 5) for shape in shapes)]
         for layout, settings in (("strided", [first]), ("channels-last", pictures[:1])):
             for shapes in settings:
                 found = self._case(layout.replace("-", "_"), self.dtypes[0], shapes, default)
                 yield msgspec.structs.replace(found, layout=layout)
+
+    def _open(self, *settings: Sequence[tuple[int, ...]]) -> Iterator[TorchCase]:
+        """The first setting whose inputs have one length in common, the first: it is left open, and one artifact is run at
+        its least, an odd and its largest. No case where values follow from lengths (indices), or there is no such setting."""
+        if self.fixed or any("=" in kind or kind.startswith(("below", "permutation")) for kind in self.kinds):
+            return
+        alike = [one for one in settings if min(map(len, one)) >= BATCHED and len({shape[0] for shape in one}) == 1]
+        for shapes in alike[:1]:
+            # Two at least: torch.export takes a length of 0 or 1 for a constant.
+            batched = [(max(shape[0], 2), *shape[1:]) for shape in shapes]
+            found = self._case("dynamic", self.dtypes[0], batched, self.attributes[0])
+            meant = found.published or bool(DOMAINS & set(self.kinds))
+            yield msgspec.structs.replace(found, dynamic=True, published=meant)
 
     def _case(
         self, tier: str, dtype: str, shapes: Sequence[tuple[int, ...]], attributes: Mapping[str, Attribute]

@@ -65,7 +65,13 @@ TABLE = (
         attributes=({"dim": 0}, {"dim": -1}, {"dim": 1}),
     ),
     Operator(
-        "expand", "x.expand(shape)", "1x5 | 4x1", "1x1", _TYPES, attributes=({"shape": (4, 5)}, {"shape": (2, 4, 5)})
+        "expand",
+        "x.expand(shape)",
+        "1x5 | 4x1",
+        "1x1",
+        _TYPES,
+        attributes=({"shape": (4, 5)}, {"shape": (2, 4, 5)}),
+        fixed=True,
     ),
     Operator(
         "repeat",
@@ -275,13 +281,22 @@ TABLE = (
     Operator(
         "masked_select", "torch.masked_select(x, y)", "20 20 | 4x5 4x5", dtypes=NUMBERS, kinds=("normal", "bool=normal")
     ),
-    Operator("unbind", "torch.unbind(x, dim)", "3x4x5", "1x1", FLOATS, attributes=({"dim": 0}, {"dim": -1})),
+    Operator(
+        "unbind", "torch.unbind(x, dim)", "3x4x5", "1x1", FLOATS, attributes=({"dim": 0}, {"dim": -1}), fixed=True
+    ),
     *(
         Operator(f"cast_to_{name}", f"x.to(torch.{name})", "20 | 5x10", "0 | scalar", EVERY, ("level",))
         for name in ("float32", "float16", "int64", "int32", "bool")
     ),
+    # Negative numbers, which other sizes are drawn with, have no uint8.
     Operator(
-        "cast_to_uint8", "x.to(torch.uint8)", "20 | 5x10", "0 | scalar", ("float32", "float16", "int64"), ("positive",)
+        "cast_to_uint8",
+        "x.to(torch.uint8)",
+        "20 | 5x10",
+        "0 | scalar",
+        ("float32", "float16", "int64"),
+        ("positive",),
+        fixed=True,
     ),
     Operator("arange", "torch.arange(0, 10, 2, dtype=x.dtype) + x", "5 | 3x5", dtypes=NUMBERS),
     Operator(

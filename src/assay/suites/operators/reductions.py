@@ -96,14 +96,26 @@ TABLE = (
     Operator("any", "torch.any(x, dim, keepdim=keep)", _SHAPES, "1 | 17 | 0x4", ("bool",), attributes=_DIMS),
     Operator("all", "torch.all(x, dim, keepdim=keep)", _SHAPES, "1 | 17 | 0x4", ("bool",), attributes=_DIMS),
     Operator(
-        "max_dim", "torch.max(x, dim, keepdim=keep)", _SHAPES, "1 | 17 | 7x13", NUMBERS, ("distinct",), attributes=_DIMS
+        "max_dim",
+        "tuple(torch.max(x, dim, keepdim=keep))",
+        _SHAPES,
+        "1 | 17 | 7x13",
+        NUMBERS,
+        ("distinct",),
+        attributes=_DIMS,
     ),
     Operator(
-        "min_dim", "torch.min(x, dim, keepdim=keep)", _SHAPES, "1 | 17 | 7x13", NUMBERS, ("distinct",), attributes=_DIMS
+        "min_dim",
+        "tuple(torch.min(x, dim, keepdim=keep))",
+        _SHAPES,
+        "1 | 17 | 7x13",
+        NUMBERS,
+        ("distinct",),
+        attributes=_DIMS,
     ),
     Operator(
         "topk",
-        "torch.topk(x, k, dim=dim, largest=largest)",
+        "tuple(torch.topk(x, k, dim=dim, largest=largest))",
         "20 | 5x10 | 4x5x6",
         "3 | 3x17",
         NUMBERS,
@@ -116,7 +128,7 @@ TABLE = (
     ),
     Operator(
         "sort",
-        "torch.sort(x, dim=dim, descending=down)",
+        "tuple(torch.sort(x, dim=dim, descending=down))",
         "20 | 5x10 | 3x4x5",
         "1 | 3x17",
         NUMBERS,

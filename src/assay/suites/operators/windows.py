@@ -218,6 +218,7 @@ TABLE = (
         "1x2x3",
         dtypes=FLOATS[:2],
         attributes=({"corners": False}, {"corners": True}),
+        fixed=True,
     ),
     Operator(
         "pixel_shuffle", "F.pixel_shuffle(x, factor)", "1x8x3x4 | 2x4x5x5", "1x4x1x1", attributes=({"factor": 2},)
