@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.backends.availability import installed
 from assay.backends.options import positive, resolve_options
+from assay.backends.torch_cache import own_folder
 from assay.core.flow import Flow, Option
 from assay.errors import Unavailable, UsageError
-from assay.models.files import user_cache
 from assay.ports import Availability, OptionSpec
 
 if TYPE_CHECKING:
@@ -41,9 +40,9 @@ class Torch:
         return installed("torch", "torch", "torch")
 
     def prepare(self) -> None:
-        """Import torch and its reader of programs. What Inductor compiles is kept for the next job, in its own folder: it
-        remembers where its compiled headers lie, and a worker's temporary files are gone after each job."""
-        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(user_cache() / "inductor"))
+        """Import torch. What Inductor compiles is kept for the next job, in its own folder: it remembers where its compiled
+        headers lie, and a worker's temporary files are gone after each job."""
+        own_folder()
         import torch  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> TorchEngine:

@@ -15,6 +15,7 @@ import numpy as np
 
 from assay.backends.feeds import check_feeds
 from assay.backends.placements import coarsest, count
+from assay.backends.torch_cache import clean_folder
 from assay.backends.torch_failures import torch_failure
 from assay.core.dtype import dtype_name
 from assay.core.flow import Option
@@ -228,6 +229,7 @@ def _compiling(options: dict[str, Option]) -> Iterator[None]:
     import torch
     from torch._inductor import config
 
+    clean_folder()
     logger = logging.getLogger("torch")
     before = logger.level
     logger.setLevel(logging.ERROR)
