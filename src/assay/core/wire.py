@@ -1,6 +1,8 @@
 """What crosses the wall between driver and worker: length-prefixed msgpack, no pickle.
 
-The driver sends a `Job`; the worker answers with a `Hello` once, then for each job a `Crumb` per stage and one `Done`.
+The driver sends a `Job`; the worker answers with a `Hello` once, then for each job with one `Done`. Which stage it is in it
+says in one byte of memory that both share, the crumb: a message would wake the driver six times a job, and the kernel keeps
+the byte whatever becomes of the worker.
 """
 
 from __future__ import annotations
@@ -23,20 +25,16 @@ class Hello(msgspec.Struct, frozen=True, tag=True):
     version: str
 
 
-class Crumb(msgspec.Struct, frozen=True, tag=True):
-    """The stage that the worker enters now."""
-
-    stage: Stage
-
-
 class Done(msgspec.Struct, frozen=True, tag=True):
     """The job's result."""
 
     result: Result
 
 
-Answer = Hello | Crumb | Done
+Answer = Hello | Done
 
+_CRUMBS = {stage: bytes((number,)) for number, stage in enumerate(Stage)}
+_STAGES = {byte: stage for stage, byte in _CRUMBS.items()}
 _encoder = msgspec.msgpack.Encoder()
 _answers: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
 _jobs = msgspec.msgpack.Decoder(Job)
@@ -63,6 +61,16 @@ def split_frames(buffer: bytearray) -> list[bytes]:
         start = end
     del buffer[:start]
     return bodies
+
+
+def crumb(stage: Stage) -> bytes:
+    """The byte that stands for `stage`."""
+    return _CRUMBS[stage]
+
+
+def stage_of(byte: bytes) -> Stage:
+    """`START` for what no worker of ours writes."""
+    return _STAGES.get(byte, Stage.START)
 
 
 def decode_answer(body: bytes) -> Answer:

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.core.job import Job
-from assay.core.wire import Answer, decode_answer, frame, split_frames
+from assay.core.result import Stage
+from assay.core.wire import Answer, crumb, decode_answer, frame, split_frames, stage_of
 from assay.errors import WorkerFailed
 
 LOG_BYTES = 64 * 1024
@@ -54,13 +55,23 @@ class WorkerProcess:
             theirs.close()
         self.socket = ours
         self.pid = self._child.pid
+        self._crumb = os.memfd_create("assay-crumb")
+        os.pwrite(self._crumb, crumb(Stage.START), 0)
+        with contextlib.suppress(OSError):  # gone already: its end of file is read next
+            socket.send_fds(ours, [b"\0"], [self._crumb])
 
     def send(self, job: Job) -> None:
         """Raises OSError where the process is gone already: its end of file is read next."""
         # The job before is done and its log read: nothing is lost by starting anew, and the file stays small.
         os.ftruncate(self._append, 0)
         self._cut_bytes = 0
+        os.pwrite(self._crumb, crumb(Stage.START), 0)
         self.socket.sendall(frame(job))
+
+    def stage(self) -> Stage:
+        """Of the job in hand, as the worker says; still there when the worker is gone. Read, not mapped: a worker that
+        takes the memory away must not take the driver with it."""
+        return stage_of(os.pread(self._crumb, 1, 0))
 
     def receive(self) -> list[Answer] | None:
         """The complete answers that have arrived; None at end of file (the process died or closed its socket)."""
@@ -110,6 +121,7 @@ class WorkerProcess:
         code = self._child.wait()
         self._log.close()
         os.close(self._append)
+        os.close(self._crumb)
         return code
 
     def exit_code(self, wait_s: float = 2.0) -> int | None:

@@ -15,7 +15,7 @@ import msgspec
 from assay.core.environment import Interpreter
 from assay.core.job import Job
 from assay.core.result import Cause, Outcome, Result, Stage
-from assay.core.wire import Crumb, Done, Hello
+from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import blame
 from assay.launch.leases import VARIABLE, Leases
@@ -160,6 +160,7 @@ class Supervisor:
             answers = lane.process.receive()
         except (ValueError, msgspec.MsgspecError) as error:
             if lane.pending:
+                self._look(lane, lane.pending.job)
                 self._settle(lane, blame.nonsense(lane.pending.job, lane.stage, str(error)), keep=False)
             else:
                 self._not_started(lane)
@@ -172,15 +173,16 @@ class Supervisor:
                 case Hello():
                     lane.ready = True
                     self._failed_starts.pop(lane.kind.environment, None)
-                case Crumb(stage) if lane.pending:
-                    self._enter(lane, lane.pending.job, stage)
                 case Done(result) if lane.pending:
                     lane.process.jobs_done += 1
                     keep = not _suspect(result) and lane.process.jobs_done < self._recycle
                     self._settle(lane, result, keep=keep)
 
-    def _enter(self, lane: _Lane, job: Job, stage: Stage) -> None:
-        """The time that a busy machine takes to import a library is not the job's."""
+    def _look(self, lane: _Lane, job: Job) -> None:
+        """Where the job is now. The time that a busy machine takes to import a library is not the job's."""
+        stage = lane.process.stage()
+        if stage is lane.stage:
+            return
         if stage is Stage.IMPORT:
             lane.deadline = time.monotonic() + job.limits.import_s
         elif lane.stage in (Stage.START, Stage.IMPORT):
@@ -194,6 +196,7 @@ class Supervisor:
                 self._lost(lane)
             return
         job = lane.pending.job
+        self._look(lane, job)
         resident = lane.process.resident_bytes()
         lane.peak_bytes = max(lane.peak_bytes, resident)
         if job.limits.memory_bytes and resident > job.limits.memory_bytes:
@@ -206,6 +209,7 @@ class Supervisor:
         if lane.pending is None:
             self._not_started(lane)
             return
+        self._look(lane, lane.pending.job)
         if lane.stage is Stage.START and lane.process.jobs_done and not lane.pending.sent_again:
             # It died of an earlier job, before it began this one: this job is innocent.
             self._waiting.add(Pending(lane.pending.job, lane.pending.crashed, sent_again=True), first=True)

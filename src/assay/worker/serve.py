@@ -1,23 +1,26 @@
-"""One job at a time from the socket; crumbs and one result back."""
+"""One job at a time from the socket; one result back, and where it is meanwhile in memory that the driver reads."""
 
 from __future__ import annotations
 
 import gc
+import mmap
+import os
 import socket
 import sys
 
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
-from assay.core.wire import Crumb, Done, Hello, decode_job, frame, split_frames
+from assay.core.wire import Done, Hello, crumb, decode_job, frame, split_frames
 from assay.worker.stages import Stages
 from assay.worker.tasks import execute
 
-VERSION = "1"
+VERSION = "2"
 """Of the protocol: a worker of another environment must speak the same."""
 
 
 def serve(connection: socket.socket) -> None:
     """Until the driver closes its end."""
+    stages = _shared(connection)
     connection.sendall(frame(Hello(VERSION)))
     buffer = bytearray()
     first = True
@@ -25,7 +28,7 @@ def serve(connection: socket.socket) -> None:
         buffer += data
         for body in split_frames(buffer):
             job = decode_job(body)
-            result = _execute(job, connection)
+            result = _execute(job, stages)
             if job.task != "noop":
                 _tidy(first)
                 first = False
@@ -34,10 +37,23 @@ def serve(connection: socket.socket) -> None:
             connection.sendall(frame(Done(result)))
 
 
-def _execute(job: Job, connection: socket.socket) -> Result:
+def _shared(connection: socket.socket) -> mmap.mmap:
+    """The byte for the crumbs; the driver sends it first."""
+    _, (descriptor, *_), _, _ = socket.recv_fds(connection, 1, 1, socket.MSG_CMSG_CLOEXEC)
+    try:
+        return mmap.mmap(descriptor, 1)
+    finally:
+        os.close(descriptor)
+
+
+def _execute(job: Job, stages: mmap.mmap) -> Result:
     if job.task == "noop":
         return Result(job.key, job.case.name, job.flow.name, job.task.value, "", Outcome.OK, Stage.START)
-    return execute(job, Stages(lambda stage: connection.sendall(frame(Crumb(stage)))))
+
+    def enter(stage: Stage) -> None:
+        stages[:] = crumb(stage)
+
+    return execute(job, Stages(enter))
 
 
 def _tidy(first: bool) -> None:

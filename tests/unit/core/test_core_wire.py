@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.result import Stage
-from assay.core.wire import Crumb, Done, Hello, decode_answer, decode_job, frame, split_frames
+from assay.core.wire import Done, Hello, crumb, decode_answer, decode_job, frame, split_frames, stage_of
 from assay.testing.builders import make_job, make_result
 
-MESSAGES = [Hello("1"), Crumb(Stage.RUN), Done(make_result()), Crumb(Stage.COMPARE)]
+MESSAGES = [Hello("1"), Done(make_result()), Done(make_result(detail="x" * 300))]
 
 
 @given(st.lists(st.integers(1, 400), min_size=1))
@@ -29,6 +29,12 @@ def test_messages_arrive_whole_however_the_stream_is_cut(steps: list[int]) -> No
 def test_a_job_comes_back_equal() -> None:
     (body,) = split_frames(bytearray(frame(make_job())))
     assert decode_job(body) == make_job()
+
+
+def test_a_crumb_is_one_byte_and_tells_its_stage() -> None:
+    assert {stage_of(crumb(stage)) for stage in Stage} == set(Stage)
+    assert {len(crumb(stage)) for stage in Stage} == {1}
+    assert stage_of(b"") is stage_of(b"\xff") is Stage.START
 
 
 def test_nonsense_is_refused() -> None:
