@@ -125,7 +125,7 @@ def run(arguments: argparse.Namespace) -> None:
                 ratios[key].append(math.expm1(answer.mean))
                 seconds[key].append(took)
                 if arguments.csv:
-                    launches = [f"{one.cpu:.5f}" for one in seen.launches]
+                    launches = [f"{one.cpu:.5f};{one.wall:.3f};{one.load:.3f}" for one in seen.launches]
                     load = f"{os.getloadavg()[0]:.1f}"
                     name = flow_name if arguments.threads == 1 else f"{flow_name} threads={arguments.threads}"
                     name += f" floor={arguments.floor:g}" if arguments.floor != 1.0 else ""

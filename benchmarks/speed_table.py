@@ -1,7 +1,8 @@
 """The recorded gates as tables: what the rule says of their launches, by flow and size, with and without busy neighbours, by load.
 
 Files of `speed_gate.py --csv`, also compressed. Columns: size, flow, share of more work, busy neighbours, load average, the word at the
-time, seconds, the rival's CPU milliseconds per call, then one logarithm of candidate over rival for each launch.
+time, seconds, the rival's CPU milliseconds per call, then for each launch the logarithm of candidate over rival in CPU time, in newer
+files those on the wall clock and of loading behind it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.core.duel import SpeedRule
-from assay.stats.launches import decide
+from assay.stats.launches import decide, surely_above
 from assay.stats.proportion import wilson
 
 CLASSES = ((3.0, "load up to 3"), (30.0, "load of 3 to 30"), (math.inf, "load above 30"))
@@ -33,6 +34,8 @@ class Gate:
     seconds: float
     word: str
     ratio: float
+    waits: bool
+    loads: bool
 
 
 def gates(path: Path) -> list[Gate]:
@@ -41,13 +44,19 @@ def gates(path: Path) -> list[Gate]:
     found = []
     for size, flow, extra, noisy, load, word, seconds, _, *launches in rows:
         floor = float(flow.partition("floor=")[2] or 1.0) / 100.0
-        answer = decide([float(one) for one in launches], SpeedRule(floor=floor, margin=2.0 * floor))
+        rule = SpeedRule(floor=floor, margin=2.0 * floor)
+        cpu, *others = zip(*([float(part) for part in one.split(";")] for one in launches), strict=True)
+        answer = decide(cpu, rule)
+        limits = zip(others, (rule.wall_floor, rule.load_floor), strict=False)
+        waits, loads = [*(surely_above(many, limit, rule) for many, limit in limits), False, False][:2]
         # Launches are kept with five digits: a word could tip over on the last of them. None did.
         # When these were recorded, "faster" asked for less certainty, and what looked faster was not looked at again.
         known = answer.word == word or (answer.mean < 0.0 and word in ("faster", "same"))
         assert known, (size, flow, word, answer)
         ratio = 100.0 * math.expm1(answer.mean)
-        found.append(Gate(size, flow, float(extra), noisy == "1", float(load), float(seconds), answer.word, ratio))
+        found.append(
+            Gate(size, flow, float(extra), noisy == "1", float(load), float(seconds), answer.word, ratio, waits, loads)
+        )
     return found
 
 
@@ -76,7 +85,9 @@ def main() -> None:
         table(found, lambda one: (next(name for limit, name in CLASSES if one.load <= limit),))
         alike = [one for one in found if not one.extra]
         if alike:
-            alarms = sum(one.word == "slower" for one in alike)
+            alarms = sum(one.word == "slower" or one.waits or one.loads for one in alike)
+            coarse = sum(one.waits for one in alike), sum(one.loads for one in alike)
+            print(f"on the wall clock {coarse[0]}, in loading {coarse[1]}")
             low, high = wilson(alarms, len(alike))
             print(f"false alarms {alarms} of {len(alike)}; 95 % interval {100 * low:.2f} to {100 * high:.2f} %")
 

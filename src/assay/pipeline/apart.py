@@ -18,8 +18,8 @@ from assay.core.duel import DEAD_CLOCK, LATE, TAKES, Duel, Launch, Turns
 from assay.core.job import Job, Measuring, Task
 from assay.core.result import Outcome, Result, Stage
 from assay.pipeline.house import House
-from assay.stats.blocks import BLOCK_S, block_ratio
 from assay.stats.launches import settled
+from assay.stats.pairs import pair_ratio
 
 _BUILD = Measuring(seconds=0.01, warmup_s=0.1)
 SHARE_OF_TIME = 0.8
@@ -65,7 +65,7 @@ def fight_apart(job: Job, house: House) -> Result:
                 continue
             asked = replace(one, task=Task.MEASURE, measuring=_BUILD, keep=str(folder / side))
             (found,) = house.alone.launch([asked])
-            if found.outcome is not Outcome.OK:
+            if not found.measurements:  # whatever else is to be said of it: it was built, and it ran
                 return _failed(job, found)
             built.append(found)
         artifacts = (str(folder / "own"), job.rival.artifact or str(folder / "rival"))
@@ -167,17 +167,12 @@ def _pair(job: Job, batch: int, artifacts: tuple[str, str], folder: Path, chance
 def _launch(mine: Result, theirs: Result) -> Launch | None:
     ours, others = mine.measurements[0], theirs.measurements[0]
     quads = min(len(ours.cpu_s), len(others.cpu_s)) // 2
-    block_s, sums = BLOCK_S[mine.detail], mine.detail == "process"
-    cpu = block_ratio(ours.cpu_s[: 2 * quads], others.cpu_s[: 2 * quads], block_s, sums=sums)
-    wall = block_ratio(ours.wall_s[: 2 * quads], others.wall_s[: 2 * quads], block_s, sums=sums)
-    load = block_ratio([_load_s(mine)] * 2, [_load_s(theirs)] * 2, 1.0)
+    cpu = pair_ratio(ours.cpu_s[: 2 * quads], others.cpu_s[: 2 * quads])
+    wall = pair_ratio(ours.wall_s[: 2 * quads], others.wall_s[: 2 * quads])
+    load = pair_ratio(mine.measurements[1].wall_s, theirs.measurements[1].wall_s)
     if cpu is None or wall is None:
         return None
     return Launch(cpu, wall, load or 0.0, quads, median(ours.cpu_s), median(others.cpu_s))
-
-
-def _load_s(result: Result) -> float:
-    return sum(one.seconds for one in result.stage_times if one.stage is Stage.LOAD)
 
 
 def _failed(job: Job, side: Result) -> Result:

@@ -1,8 +1,9 @@
 """Launches of two engines in one process, until the rule has its answer or the time is up.
 
 Each launch loads both engines anew, in random order and with random padding in memory, calls them in quadruples ABBA or
-BAAB, and gives one number: the median over blocks of log(candidate / rival) in CPU time. CPU time, because on a shared
-machine the wall clock measures the neighbours.
+BAAB, and gives one number: the middle of log(candidate / rival) in CPU time over pairs of turns. CPU time, because on a
+shared machine the wall clock measures the neighbours; it also says how long a launch is, so that busy neighbours make it
+last longer and not see less.
 """
 
 from __future__ import annotations
@@ -19,16 +20,19 @@ from assay.core.digest import value_digest
 from assay.core.duel import DEAD_CLOCK, LATE, Duel, Launch
 from assay.core.job import Job
 from assay.ports import Engine, Tensor
-from assay.stats.blocks import BLOCK_S, TURN_S, block_ratio
 from assay.stats.launches import settled
+from assay.stats.pairs import TURN_S, pair_ratio
 from assay.worker.calls import Call, timed_call
+from assay.worker.waits import own_time
 
 WARM_CALLS = 3
 LEAST_QUADS = 2
 BUDGETS = ((1e-3, 0.1), (1e-2, 0.2), (math.inf, 0.6))
-"""Seconds of calls up to so many seconds long, and seconds of calling in one launch."""
+"""Seconds of calls up to so many seconds long, and CPU seconds of calling in one launch."""
 LONGER = {"thread": 1.0, "process": 5.0}
 """By clock, so many times as long: what moves in ticks needs more of them."""
+PATIENCE = 8.0
+"""Wall seconds that a launch may last, for each of CPU time: an engine that waits would never use its share."""
 OWN_THREAD = 0.9
 """Share of the process's CPU time that the calling thread must use for its own clock to be believed."""
 
@@ -82,47 +86,62 @@ def _launch(
     padding = []
     for name, make in chance.sample([("own", own), ("rival", rival)], 2):
         padding.append(bytearray(chance.randrange(1, 1 << 18)))
-        begin = time.perf_counter()
+        begin = own_time()
         engines[name] = make()
-        load_s[name] = time.perf_counter() - begin
+        load_s[name] = own_time() - begin
     calls = {name: timed_call(engine, feed) for name, engine in engines.items()}
     clock, usual_s = warm(tuple(calls.values()), clock)
     repeats = repeats_of(usual_s, clock)
     now = time.thread_time if clock == "thread" else time.process_time
     seen = {"own": Seen(), "rival": Seen()}
-    end = time.perf_counter() + budget_of(usual_s, clock)
+    share = Share(budget_of(usual_s, clock), now)
     quads = 0
-    while quads < LEAST_QUADS or time.perf_counter() < end:
+    while quads < LEAST_QUADS or share.left():
         first, second = chance.sample(["own", "rival"], 2)
         for name in (first, second, second, first):
             take(calls[name], repeats, now, seen[name])
         quads += 1
     mine, theirs = seen["own"], seen["rival"]
-    cpu = block_ratio(mine.cpu_s, theirs.cpu_s, BLOCK_S[clock], sums=clock == "process")
-    wall = block_ratio(mine.wall_s, theirs.wall_s, BLOCK_S[clock], sums=clock == "process")
+    cpu, wall = pair_ratio(mine.cpu_s, theirs.cpu_s), pair_ratio(mine.wall_s, theirs.wall_s)
     walls = (statistics.median(mine.wall_s), statistics.median(theirs.wall_s))
     if cpu is None or wall is None:
         return clock, None, walls
     medians = statistics.median(mine.cpu_s), statistics.median(theirs.cpu_s)
-    return clock, Launch(cpu, wall, math.log(load_s["own"] / load_s["rival"]), quads, *medians), walls
+    load = pair_ratio([load_s["own"]], [load_s["rival"]])
+    return clock, Launch(cpu, wall, load or 0.0, quads, *medians), walls
+
+
+class Share:
+    """CPU time of one launch, `budget_s` of it by the clock `now`; it begins where this is made."""
+
+    def __init__(self, budget_s: float, now: Callable[[], float]) -> None:
+        self._now = now
+        self._end_s, self._wall_end_s = now() + budget_s, time.perf_counter() + PATIENCE * budget_s
+
+    def left(self) -> bool:
+        """Whether there is time for another quadruple."""
+        return self._now() < self._end_s and time.perf_counter() < self._wall_end_s
 
 
 def warm(calls: tuple[Call, ...], clock: str = "") -> tuple[str, float]:
-    """Three calls each; from the last of them the clock (if none is given), and the wall seconds of the slowest."""
+    """Three calls each; from the last of them the clock (if none is given), and the wall seconds of the slower engine: of each
+    the quicker of the last two calls."""
     slowest, thread_s, process_s = 0.0, 0.0, 0.0
     for call in calls:
-        for _ in range(WARM_CALLS - 1):
+        walls = []
+        for _ in range(WARM_CALLS):
+            wall, thread, process = own_time(), time.thread_time(), time.process_time()
             call()
-        wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
-        call()
-        process_s += time.process_time() - process
-        thread_s += time.thread_time() - thread
-        slowest = max(slowest, time.perf_counter() - wall)
+            process, thread = time.process_time() - process, time.thread_time() - thread
+            walls.append(own_time() - wall)
+        process_s += process
+        thread_s += thread
+        slowest = max(slowest, min(walls[1:]))
     return clock or ("thread" if thread_s >= OWN_THREAD * process_s else "process"), slowest
 
 
 def budget_of(call_s: float, clock: str) -> float:
-    """Seconds of calling in one launch, for calls of so many seconds."""
+    """CPU seconds of calling in one launch, for calls of so many seconds."""
     return next(seconds for limit, seconds in BUDGETS if call_s <= limit) * LONGER[clock]
 
 
@@ -133,9 +152,9 @@ def repeats_of(call_s: float, clock: str) -> int:
 
 def take(call: Call, repeats: int, now: Callable[[], float], seen: Seen) -> None:
     """One turn: `repeats` calls between two readings, kept as seconds per call."""
-    begin, cpu = time.perf_counter(), now()
+    begin, cpu = own_time(), now()
     for _ in range(repeats):
         call()
-    cpu_s, wall_s = now() - cpu, time.perf_counter() - begin
+    cpu_s, wall_s = now() - cpu, own_time() - begin
     seen.cpu_s.append(cpu_s / repeats)
     seen.wall_s.append(wall_s / repeats)

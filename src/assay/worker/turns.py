@@ -20,16 +20,17 @@ from assay.core.result import Measurement, Result, Stage
 from assay.ports import Backend, Tensor
 from assay.worker.batches import at_batch, batch_of
 from assay.worker.calls import Call, timed_call
-from assay.worker.fight import LEAST_QUADS, Seen, budget_of, repeats_of, take, warm
+from assay.worker.fight import LEAST_QUADS, Seen, Share, budget_of, repeats_of, take, warm
 from assay.worker.line import DONE, GO, QUIT, Line, OtherFailed
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
+from assay.worker.waits import own_time
 
 
 def turns(job: Job, stages: Stages) -> Result:
-    """`measurements` holds every turn in the order taken, seconds per call; `detail` the clock. Raises OtherFailed where the
-    other side does not answer."""
+    """`measurements` holds every turn in the order taken, seconds per call, and then the wall seconds of loading; `detail` the
+    clock. Raises OtherFailed where the other side does not answer."""
     assert job.turns is not None
     with Line(Path(job.turns.folder), leads=job.turns.leads) as line:
         feed = _feed(job)
@@ -38,7 +39,9 @@ def turns(job: Job, stages: Stages) -> Result:
             backend.prepare()
         padding = bytearray(random.Random(job.turns.seed).randrange(1, 1 << 18))
         with stages.enter(Stage.LOAD):
+            begin = own_time()
             engine = backend.load(Path(job.keep), job.flow)
+            loaded = Measurement(0, (own_time() - begin,), ())
         with stages.enter(Stage.MEASURE):
             side = _Side(timed_call(engine, feed))
             if job.turns.leads:
@@ -47,7 +50,9 @@ def turns(job: Job, stages: Stages) -> Result:
                 _follow(side, line)
         del padding
     measured = Measurement(batch_of(feed), tuple(side.seen.wall_s), tuple(side.seen.cpu_s))
-    return msgspec.structs.replace(blank_result(job), measurements=(measured,), facts=engine.facts(), detail=side.clock)
+    return msgspec.structs.replace(
+        blank_result(job), measurements=(measured, loaded), facts=engine.facts(), detail=side.clock
+    )
 
 
 def _feed(job: Job) -> dict[str, Tensor]:
@@ -75,16 +80,23 @@ class _Side:
 
     def take(self) -> None:
         """One turn."""
-        take(self._call, self.repeats, time.thread_time if self.clock == "thread" else time.process_time, self.seen)
+        take(self._call, self.repeats, self._now, self.seen)
+
+    def share(self) -> Share:
+        """Of this side alone: half of a launch's time."""
+        return Share(budget_of(self.usual_s, self.clock) / 2.0, self._now)
+
+    def _now(self) -> float:
+        return time.thread_time() if self.clock == "thread" else time.process_time()
 
 
 def _lead(side: _Side, line: Line, chance: random.Random) -> None:
     clock, usual = line.read_line().split()
     side.agree(clock, float(usual))
     line.write(f"{side.clock} {side.usual_s!r}\n".encode())
-    end = time.perf_counter() + budget_of(side.usual_s, side.clock)
+    share = side.share()
     quads = 0
-    while quads < LEAST_QUADS or time.perf_counter() < end:
+    while quads < LEAST_QUADS or share.left():
         first = chance.random() < 0.5
         for mine in (first, not first, not first, first):
             if mine:

@@ -1,0 +1,40 @@
+"""Time that a neighbour takes is not this thread's; time that it sleeps is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from assay.worker.waits import own_time
+
+BUSY = "while True: pass"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells how long a thread had to wait")
+def test_what_the_neighbours_take_is_taken_off() -> None:
+    """Pinned to one core with three others, most of the wall clock is theirs."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    neighbours = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(3)]
+    try:
+        begin, wall, cpu = own_time(), time.perf_counter(), time.thread_time()
+        while time.thread_time() - cpu < 0.2:
+            pass
+        own_s, wall_s, cpu_s = own_time() - begin, time.perf_counter() - wall, time.thread_time() - cpu
+    finally:
+        for one in neighbours:
+            one.kill()
+            one.wait()
+        os.sched_setaffinity(0, cores)
+    assert wall_s > 1.5 * cpu_s
+    assert own_s == pytest.approx(cpu_s, rel=0.1)
+
+
+def test_sleep_counts() -> None:
+    begin = own_time()
+    time.sleep(0.05)
+    assert own_time() - begin >= 0.049
