@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
@@ -147,7 +146,7 @@ class IREEEngine:
             arrays = [to_host(self._device, view) for view in views]
         except (RuntimeError, ValueError) as error:
             raise runtime_failure(str(error)) from error
-        return {spec.name: _boolean(array, spec.dtype) for spec, array in zip(outputs, arrays, strict=True)}
+        return {spec.name: _declared(array, spec.dtype) for spec, array in zip(outputs, arrays, strict=True)}
 
     def save(self, folder: Path) -> None:
         """One module for this kind of processor or device."""
@@ -168,9 +167,10 @@ class IREEEngine:
         )
 
 
-def _boolean(array: Tensor, declared: str) -> Tensor:
-    """IREE's interface has no type for a truth value: it is an int8 that holds 0 or 1 (3.13)."""
-    return array.view(np.bool_) if declared == "bool" and array.dtype == np.int8 else array
+def _declared(array: Tensor, declared: str) -> Tensor:
+    """IREE's interface has no sign and no truth value (3.13): an integer is so many bits, a bool is an int8 that holds 0 or 1."""
+    bits = {"bool": "int8"}.get(declared, declared.removeprefix("u"))
+    return array.view(declared) if array.dtype.name == bits != declared else array
 
 
 def _target(options: dict[str, Option]) -> Target:

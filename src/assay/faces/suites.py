@@ -19,6 +19,7 @@ from assay.faces.cli.common import DEFAULT_HISTORY, SUITE_TIMEOUT_S
 from assay.faces.composition import open_house
 from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_options, with_options
+from assay.launch.ahead import Ahead
 from assay.pipeline.check import Checked
 from assay.pipeline.config import load_policy
 from assay.pipeline.expect import expectations
@@ -65,11 +66,13 @@ class RunOptions:
     command: str = "assay run"
 
 
-def run_suites(options: RunOptions, progress: Progress = lambda done, planned, result: None) -> Checked:
+def run_suites(
+    options: RunOptions, progress: Progress = lambda done, planned, result: None, ahead: Ahead | None = None
+) -> Checked:
     """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
     reports = destinations(options.reports)
     request = _request(options)
-    with open_house(options.history, workers=options.jobs, recycle=RECYCLE, progress=progress) as house:
+    with open_house(options.history, workers=options.jobs, recycle=RECYCLE, progress=progress, ahead=ahead) as house:
         if options.against:
             request = dataclasses.replace(request, baseline=house.store.run(options.against).id)
         checked = run_pipeline(request, house)
@@ -82,7 +85,7 @@ def run_suites(options: RunOptions, progress: Progress = lambda done, planned, r
 
 def find_suites(names: Sequence[str]) -> tuple[Suite, ...]:
     """Each once, in the order named; what has a slash or is a folder here is one of models, `mined:MODELS` the operators of
-    models. Raises UnknownName."""
+    models, `SUITE:VARIANT` another list of a suite. Raises UnknownName, and UsageError for a variant that it does not have."""
     from assay.suites.folder import Folder
     from assay.suites.mined import Mined
 
@@ -93,11 +96,25 @@ def find_suites(names: Sequence[str]) -> tuple[Suite, ...]:
             continue
         known = name in plugins.names(GROUP)
         is_folder = not known and ("/" in name or Path(name).is_dir())
-        found.append(Folder(Path(name)) if is_folder else plugins.load(GROUP, name)())
+        found.append(Folder(Path(name)) if is_folder else _named(name))
     twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
     if twice:
         raise UsageError(f"two suites are called '{twice[0]}'; run them one after the other")
     return tuple(found)
+
+
+def _named(name: str) -> Suite:
+    kind, colon, variant = name.partition(":")
+    if not colon or kind not in plugins.names(GROUP):
+        suite: Suite = plugins.load(GROUP, name)()
+        return suite
+    loaded = plugins.load(GROUP, kind)
+    variants = getattr(loaded, "variants", ())
+    if variant not in variants:
+        told = f"it has {', '.join(f'{kind}:{one}' for one in variants)}" if variants else f"write {kind}"
+        raise UsageError(f"suite '{kind}' has no variant '{variant}'; {told}")
+    found: Suite = loaded(variant)
+    return found
 
 
 def find_flows(names: Sequence[str], options: Sequence[str] = ()) -> tuple[Flow, ...]:

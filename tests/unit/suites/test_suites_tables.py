@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 import torch
 
 from assay.core.dtype import dtype_name
+from assay.errors import AssayError
+from assay.faces.suites import find_suites
 from assay.suites.draw import draw
-from assay.suites.models import TABLE, Models
+from assay.suites.models import FULL, TABLE, Models, full
 from assay.suites.operators import TABLES, Operators
 from assay.suites.operators import _authored as operators
 from assay.suites.torch_case import Drawn, key_of
@@ -176,6 +179,46 @@ def test_every_expression_is_one_and_uses_every_input() -> None:
         assert names - {"torch", "F", "m", "tuple"} == {one.name for one in case.inputs} | set(case.attributes), (
             case.name
         )
+
+
+PUBLISHED = {
+    "alexnet": 61_100_840,
+    "squeezenet": 1_235_496,
+    "resnet18": 11_689_512,
+    "resnet50": 25_557_032,
+    "resnext50": 25_028_904,
+    "wide_resnet50": 68_883_240,
+    "mobilenet_v2": 3_504_872,
+    "vit_b_16": 86_567_656,
+    "bert_base": 109_482_240,
+}
+
+
+def test_full_size_is_the_published_number_of_parameters() -> None:
+    counted = {}
+    for one in FULL:
+        with torch.device("meta"):
+            model = getattr(full, one.factory)(**one.settings)
+        counted[one.name] = sum(parameter.numel() for parameter in model.parameters())
+    assert counted == PUBLISHED
+    assert [case.name for case in Models("full").cases(seed=0)] == [f"models/{name}-full" for name in PUBLISHED]
+    assert not any(case.name.endswith("-full") for case in Models().cases(seed=0))
+    assert Models("full").counted_as != Models().counted_as
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("models:ful", "no variant 'ful'; it has models:full"),
+        ("operators:full", "no variant 'full'; write operators"),
+        ("nothing:full", "there is no suite 'nothing:full'"),
+    ],
+)
+def test_a_variant_that_a_suite_does_not_have_is_refused(name: str, told: str) -> None:
+    with pytest.raises(AssayError, match=re.escape(told)):
+        find_suites([name])
+    (found,) = find_suites(["models:full"])
+    assert len(list(found.cases(seed=0))) == len(FULL)
 
 
 def test_what_a_case_returns_can_be_saved_in_a_program() -> None:

@@ -17,8 +17,10 @@ from assay.suites.torch_case import Attribute, Drawn, TorchCase, listed
 _IMAGE = (Drawn("x", "float32", (1, 3, 32, 32)),)
 _LARGER = (Drawn("x", "float32", (1, 3, 64, 64)),)
 _TOKENS = (Drawn("x", "int64", (1, 12), "below:50"),)
+_WHOLE = (Drawn("x", "float32", (1, 3, 224, 224)),)
+_SENTENCE = (Drawn("x", "int64", (1, 128), "below:30522"),)
 ROOMS = ("vision", "sequence", "signal", "deep")
-"""Modules of this package."""
+"""Modules of this package with reduced architectures."""
 
 
 @dataclass(frozen=True)
@@ -101,22 +103,40 @@ TABLE = (
     Architecture("crnn", "signal", "crnn", (Drawn("x", "float32", (1, 3, 16, 24)),), dynamic=False),
 )  # fmt: skip
 
+FULL = (
+    Architecture("alexnet", "full", "alexnet", _WHOLE),
+    Architecture("squeezenet", "full", "squeezenet", _WHOLE),
+    Architecture("resnet18", "full", "resnet", _WHOLE, {"counts": (2, 2, 2, 2), "kind": "basic"}),
+    Architecture("resnet50", "full", "resnet", _WHOLE, {"counts": (3, 4, 6, 3)}),
+    Architecture("resnext50", "full", "resnet", _WHOLE, {"counts": (3, 4, 6, 3), "groups": 32, "base": 4}),
+    Architecture("wide_resnet50", "full", "resnet", _WHOLE, {"counts": (3, 4, 6, 3), "base": 128}),
+    Architecture("mobilenet_v2", "full", "mobilenet_v2", _WHOLE),
+    Architecture("vit_b_16", "full", "vit_b_16", _WHOLE),
+    Architecture("bert_base", "full", "bert_base", _SENTENCE),
+)
+"""As large as published: a gigabyte of memory and minutes for the largest, so that nobody runs them by accident."""
+
 
 class Models:
-    """Conformance: `assay.testing.check_suite`."""
+    """Conformance: `assay.testing.check_suite`. `Models("full")` is `models:full`: fewer of them, as large as published."""
 
     name = "models"
+    variants = ("full",)
     about = f"{len(TABLE)} architectures with seeded weights, static and dynamic: vision, speech, text, time series"
 
+    def __init__(self, variant: str = "") -> None:
+        self._authored = _full if variant else _reduced
+        self.counted_as = f"{self.name}:{variant}" if variant else self.name
+
     def cases(self, *, seed: int) -> Iterator[Case]:
-        """Named `models/ARCHITECTURE-static` and `-dynamic`."""
-        for one in _authored().values():
+        """Named `models/ARCHITECTURE-static` and `-dynamic`, or `-full`."""
+        for one in self._authored().values():
             yield listed(one, seed)
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
         """Exported by torch, with the module itself in float64 as the reference."""
         seed = cases[0].inputs.seed if cases else 0
-        return make_cases(self.name, [_authored()[case.name] for case in cases], seed=seed, workers=workers)
+        return make_cases(self.name, [self._authored()[case.name] for case in cases], seed=seed, workers=workers)
 
 
 def _batched(inputs: tuple[Drawn, ...]) -> tuple[Drawn, ...]:
@@ -125,20 +145,30 @@ def _batched(inputs: tuple[Drawn, ...]) -> tuple[Drawn, ...]:
 
 
 @cache
-def _authored() -> dict[str, TorchCase]:
-    # One room reads another: what decides is the code of all.
-    code = sha256_bytes(b"".join((Path(__file__).parent / f"{room}.py").read_bytes() for room in ROOMS))
-    found = [
-        TorchCase(
-            name=f"models/{one.name}-{'dynamic' if dynamic else 'static'}",
-            call=f"m({', '.join(drawn.name for drawn in one.inputs)})",
-            inputs=_batched(one.inputs) if dynamic else one.inputs,
-            module=f"assay.suites.models.{one.room}:{one.factory}",
-            attributes=one.settings,
-            source=code,
-            dynamic=dynamic,
-        )
-        for one in TABLE
-        for dynamic in ((False, True) if one.dynamic else (False,))
-    ]
-    return {one.name: one for one in found}
+def _reduced() -> dict[str, TorchCase]:
+    found = [_case(one, "static", one.inputs) for one in TABLE]
+    dynamic = [_case(one, "dynamic", _batched(one.inputs)) for one in TABLE if one.dynamic]
+    opened = [msgspec.structs.replace(one, dynamic=True) for one in dynamic]
+    return {one.name: one for one in (*found, *opened)}
+
+
+@cache
+def _full() -> dict[str, TorchCase]:
+    return {one.name: one for one in (_case(one, "full", one.inputs) for one in FULL)}
+
+
+def _case(one: Architecture, size: str, inputs: tuple[Drawn, ...]) -> TorchCase:
+    return TorchCase(
+        name=f"models/{one.name}-{size}",
+        call=f"m({', '.join(drawn.name for drawn in inputs)})",
+        inputs=inputs,
+        module=f"assay.suites.models.{one.room}:{one.factory}",
+        attributes=one.settings,
+        source=_code(("vision", "full") if one.room == "full" else ROOMS),
+    )
+
+
+@cache
+def _code(rooms: tuple[str, ...]) -> str:
+    """One room reads another: what decides is the code of all."""
+    return sha256_bytes(b"".join((Path(__file__).parent / f"{room}.py").read_bytes() for room in rooms))
