@@ -68,7 +68,12 @@ def test_every_named_flow_is_near_the_model_and_says_what_it_is() -> None:
     run = checked(
         "onnxruntime-fp16", "onnxruntime-int8-qdq-per-tensor", "onnxruntime-int8-qdq-per-channel", "openvino-int8"
     )
-    assert run.judgement.exit_code == 0, run.judgement.run.reason
+    words = {verdict.job_key.split("|")[1]: verdict.word for verdict in run.judgement.verdicts}
+    # On x86 nothing of the half precision flow computes in float16: right answers, and never a pass.
+    half = by_flow(run)["onnxruntime-fp16"].outcome
+    assert half in (Outcome.OK, Outcome.OTHER_PRECISION)
+    assert words.pop("onnxruntime-fp16") is (Word.PASS if half is Outcome.OK else Word.INCONCLUSIVE)
+    assert set(words.values()) == {Word.PASS}, run.judgement.run.reason
     for name, result in by_flow(run).items():
         named = figures(result)
         assert named["vs_float.sqnr_db"] > 20, name

@@ -154,7 +154,7 @@ class ExecuTorchEngine:
         return BuildFacts(
             backend_version=version,
             precision=_precision(self._built),
-            placements=self._built.placements,
+            placements=_placements(self._built),
             undelegated=self._built.undelegated,
             delegated=delegated,
             options={**{name: str(value) for name, value in self._options.items()}, **bounds},
@@ -191,6 +191,18 @@ def _check_runtime(built: Built, artifact: bytes, registry: Any) -> None:
         )
     if not registry.is_available(delegate.id):
         raise NotRunnable(f"{delegate.id} is in the runtime and not available here; it runs on {delegate.runs_on}.")
+
+
+def _placements(built: Built) -> tuple[Placement, ...]:
+    """What a delegate took runs in the type that it rounds every float to, where it does."""
+    delegate = DELEGATES[built.delegate]
+    inner = delegate.inner() if built.delegated else ""
+    return tuple(
+        msgspec.structs.replace(one, precision=inner)
+        if inner and one.device == delegate.id and one.precision == "float32"
+        else one
+        for one in built.placements
+    )
 
 
 def _precision(built: Built) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -151,12 +152,20 @@ class LiteRtEngine:
             backend_version=metadata.version("ai-edge-litert"),
             precision="int8" if "int8" in kinds else "float16" if "float16" in kinds else "float32",
             placements=placements,
+            weights=self._weights(),
             options={
                 **{name: str(value) for name, value in self._options.items()},
                 **{f"cast.{name}": text for name, text in self._cast.items()},
                 **{f"size.{name}": str(size) for name, size in self._declared.sizes.items()},
             },
         )
+
+    def _weights(self) -> dict[str, int]:
+        """Constants of two axes or more, by type: what no operator gives and nobody feeds."""
+        made = {int(index) for one in self._interpreter._get_ops_details() for index in one["outputs"]}
+        made |= {int(one["index"]) for one in self._interpreter.get_input_details()}
+        kept = [one for one in self._interpreter.get_tensor_details() if int(one["index"]) not in made]
+        return dict(Counter(np.dtype(one["dtype"]).name for one in kept if len(one["shape"]) > 1))
 
     def _placements(self) -> tuple[Placement, ...]:
         """What XNNPACK took is one operator named DELEGATE and the operators that it stands for, both listed."""

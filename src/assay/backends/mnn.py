@@ -105,19 +105,20 @@ class MNNEngine:
         (folder / _DECLARED).write_bytes(msgspec.json.encode(self._signature))
 
     def facts(self) -> BuildFacts:
-        """Placements are the kernels of the session's last run; `weights.*` in the options count the layers whose
-        weights the artifact stores in a type; precision is the coarsest of these types."""
+        """Placements are the kernels of the session's last run; precision is the coarsest of their type and those in which
+        the artifact stores weights. Of a model too large to be asked for these nothing is told."""
         import MNN
 
-        stored = stored_weights(self._artifact) or {str(self._options["weights"]): 0}
-        kernels = tuple(_role(one) for one in count((kind, "CPU", "float32") for kind in self._runner.kernels()))
-        precision = "int8" if "int8" in stored else coarsest(count(("", "", kind) for kind in (*stored, "float32")))
+        read = stored_weights(self._artifact)
+        stored = read or {}
+        computed = "float32" if read is not None else ""
+        kernels = tuple(_role(one) for one in count((kind, "CPU", computed) for kind in self._runner.kernels()))
+        precision = "int8" if "int8" in stored else coarsest(count(("", "", kind) for kind in (*stored, computed)))
         options = {name: str(value) for name, value in self._options.items()}
-        options |= {
-            f"weights.{kind}": f"{layers} layers" if layers else "not read back" for kind, layers in stored.items()
-        }
         options |= {f"cast.{name}": text for name, text in self._cast.items()}
-        return BuildFacts(backend_version=MNN.version(), precision=precision, placements=kernels, options=options)
+        return BuildFacts(
+            backend_version=MNN.version(), precision=precision, placements=kernels, options=options, weights=stored
+        )
 
     def _read(self) -> list[Any]:
         """An input that no node reads is dropped by the converter; ONNX runtimes take it and ignore it."""

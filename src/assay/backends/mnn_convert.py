@@ -38,10 +38,10 @@ def to_mnn(model: Path, weights: str) -> bytes:
         return written.read_bytes()
 
 
-def stored_weights(artifact: bytes) -> dict[str, int]:
-    """How many layers keep their weights in which type, as the model itself tells; {} for a model too large to ask."""
+def stored_weights(artifact: bytes) -> dict[str, int] | None:
+    """How many layers keep their weights in which type, as the model itself tells; None for a model too large to ask."""
     if len(artifact) > _READABLE:
-        return {}
+        return None
     with tempfile.TemporaryDirectory(prefix="mnn-") as name:
         folder = Path(name)
         (folder / "model.mnn").write_bytes(artifact)

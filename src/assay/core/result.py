@@ -27,13 +27,15 @@ class Stage(enum.StrEnum):
 class Outcome(enum.StrEnum):
     """How a job ended. Only the policy turns an outcome into a failure.
 
-    `lowered`: the artifact was built and cannot be run here; nothing is known of its answers.
+    `lowered`: the artifact was built and cannot be run here; nothing is known of its answers. `other_precision`: the answers
+    are right, and nothing ran in the type that the flow promises.
     """
 
     OK = "ok"
     MISMATCH = "mismatch"
     UNSUPPORTED = "unsupported"
     UNDELEGATED = "undelegated"
+    OTHER_PRECISION = "other_precision"
     ERROR = "error"
     CRASH = "crash"
     TIMEOUT = "timeout"
@@ -65,7 +67,8 @@ class Cause(enum.StrEnum):
 class Finding(msgspec.Struct, frozen=True):
     """One defect seen by the comparator. `kind` is one of: missing_output, extra_output, output_order, samples, dtype,
     shape, nan, infinity, lowest_for_infinity, values, degenerate, empty, unsupported_dtype, task, accepted (an answer where
-    an error was due), unusable (the engine after a wrong use), function_body (an operator and its body disagree)."""
+    an error was due), unusable (the engine after a wrong use), function_body (an operator and its body disagree), precision
+    (computed in a coarser type than the flow promises)."""
 
     kind: str
     output: str
@@ -193,7 +196,8 @@ class BuildFacts(msgspec.Struct, frozen=True):
 
     `precision` is the coarsest type that was obtained. `delegated` counts the operators (or parts) that a delegate took,
     None for a backend that delegates nothing by design; 0 makes the outcome `undelegated`. `undelegated` names those
-    that were left to somebody else, as often as they occur. `reused` is the key of the cached artifact that was loaded,
+    that were left to somebody else, as often as they occur. `weights` counts layers by the type in which the artifact stores
+    their weights, where the backend tells. `reused` is the key of the cached artifact that was loaded,
     "" where this job lowered the model itself.
     """
 
@@ -207,6 +211,7 @@ class BuildFacts(msgspec.Struct, frozen=True):
     delegated: int | None = None
     transforms: tuple[Applied, ...] = ()
     reused: str = ""
+    weights: dict[str, int] = {}
 
 
 class StageTime(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from assay.judge.opinion import Complaint, Opinion, quantity
 NEXT = {
     Outcome.UNSUPPORTED: "rewrite that part of the model, or choose another flow or a newer backend",
     Outcome.UNDELEGATED: "rewrite these operators or choose another flow: they do not run where they should",
+    Outcome.OTHER_PRECISION: "choose a flow, a device or a model whose operators have kernels in that type, or call the flow what it is",
     Outcome.ERROR: "read the job's log",
     Outcome.CRASH: "read the job's log, and repeat the job alone with its repro line",
     Outcome.TIMEOUT: "repeat the job alone, or raise timeout-s in [limits]",

@@ -10,7 +10,16 @@ from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, Word
 from assay.judge.figure_table import unit
 
-ENDED = frozenset({Outcome.OK, Outcome.MISMATCH, Outcome.NONDETERMINISTIC, Outcome.MISTRUSTED, Outcome.LOWERED})
+ENDED = frozenset(
+    {
+        Outcome.OK,
+        Outcome.MISMATCH,
+        Outcome.NONDETERMINISTIC,
+        Outcome.MISTRUSTED,
+        Outcome.OTHER_PRECISION,
+        Outcome.LOWERED,
+    }
+)
 """Outcomes of jobs that reached their end: whatever they could record, they recorded."""
 
 

@@ -134,7 +134,8 @@ def _failing(jobs: Sequence[Job], request: MutateRequest, house: House) -> tuple
         done.append(result)
         house.progress(len(done), len(jobs), result)
     judged = judge_run(_run(request, jobs, _plain(request.policy), house), done, house)
-    bad = {one.job_key: one.reason for one in judged.verdicts if one.word is not Word.PASS}
+    right = {one.job_key for one in done if one.outcome is Outcome.OTHER_PRECISION}
+    bad = {one.job_key: one.reason for one in judged.verdicts if one.word is not Word.PASS and one.job_key not in right}
     return {job.key: f"fails without any mutant: {bad[job.key]}" for job in jobs if job.key in bad}, judged
 
 

@@ -146,6 +146,7 @@ def _build(result: Result) -> Pairs:
         ("Memory before", text.size(memory.before_bytes)),
         ("Peak of load", text.size(memory.load_peak_bytes)),
         ("Peak of run", text.size(memory.run_peak_bytes)),
+        *((f"Weights in {kind}", f"{layers} layers") for kind, layers in sorted(facts.weights.items())),
         *((f"Option {name}", value) for name, value in sorted(facts.options.items())),
         *((f"Transform {applied.transform}", _applied(applied)) for applied in facts.transforms),
     )

@@ -84,7 +84,7 @@ def _peer(entry: Entry) -> list[str]:
 def _detail(result: Result | None) -> str:
     if result is None:
         return "Skipped"
-    if result.outcome in (Outcome.OK, Outcome.MISTRUSTED):
+    if result.outcome in (Outcome.OK, Outcome.MISTRUSTED, Outcome.OTHER_PRECISION):
         return "Success (Delegated)" if result.facts.delegated != 0 else "Success (Undelegated)"
     if result.outcome is Outcome.UNDELEGATED:
         return "Success (Undelegated)"

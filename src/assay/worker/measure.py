@@ -24,6 +24,7 @@ from assay.worker.calls import Call, timed_call
 from assay.worker.layouts import channels_last
 from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.memory import peak_bytes, reset_peak, resident_bytes, soak
+from assay.worker.obtained import finer
 from assay.worker.operators import operator_times
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
@@ -66,10 +67,11 @@ def measure(job: Job, stages: Stages) -> Result:
             measurements += _other_layout(engine, job, feeds[0])
             work = work_of(lowered.rewritten.model, feeds[0], engine.run(feeds[0]))
     facts = lowered.facts(engine)
-    undelegated = delegation(facts)
+    undelegated, elsewhere = delegation(facts), finer(job.flow.precision, facts, ())
+    outcome = Outcome.UNDELEGATED if undelegated else Outcome.OTHER_PRECISION if elsewhere else Outcome.OK
     return msgspec.structs.replace(
-        blank_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
-        detail=undelegated,
+        blank_result(job, outcome),
+        detail=undelegated or elsewhere,
         measurements=tuple(measurements),
         memory=Memory(before, load_peak, run_peak, tuple(calls), tuple(grown) if all(grown) else (), loaded),
         facts=facts,

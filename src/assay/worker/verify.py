@@ -14,6 +14,7 @@ from assay.core.dtype import dtype_name, is_floating
 from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import NotRunnable, Unsupported
+from assay.models.element_types import element_types
 from assay.models.goldens import Golden
 from assay.models.judging import judging_of
 from assay.numerics.tolerance.choice import DERIVED
@@ -26,6 +27,7 @@ from assay.worker.forms import as_graph
 from assay.worker.layouts import laid
 from assay.worker.lower import delegation, load, lower
 from assay.worker.misuse import provoke
+from assay.worker.obtained import coarser, finer, little
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
@@ -58,8 +60,16 @@ def verify(job: Job, stages: Stages) -> Result:
         repeatable = {name: one for name, one in actual[0].items() if name not in judging.random}
         unrepeated = _first_difference(repeatable, again)
     facts = lowered.facts(engine)
-    unproven = held.unproven or sized.unproven
-    outcome, detail = _outcome(comparisons, findings, unrepeated, delegation(facts), unproven)
+    asked = job.flow.precision
+    findings += coarser(asked, facts, partial(element_types, rewritten.model))
+    outcome, detail = _outcome(
+        comparisons,
+        findings,
+        (Outcome.UNDELEGATED, delegation(facts)),
+        (Outcome.NONDETERMINISTIC, unrepeated),
+        (Outcome.MISTRUSTED, held.unproven or sized.unproven or _poor(comparisons)),
+        (Outcome.OTHER_PRECISION, finer(asked, facts, comparisons)),
+    )
     return msgspec.structs.replace(
         blank_result(job, outcome),
         detail=detail,
@@ -68,7 +78,7 @@ def verify(job: Job, stages: Stages) -> Result:
         findings=findings,
         task_metrics=task_metrics,
         facts=facts,
-        warnings=tuple(dict.fromkeys((*untaken, *judging.notes, *judging.told))),
+        warnings=tuple(dict.fromkeys((*untaken, *judging.notes, *judging.told, *little(asked, facts)))),
     )
 
 
@@ -123,31 +133,34 @@ def _score(job: Job, actual: Samples, golden: Golden) -> dict[str, float]:
 
 
 def _first_difference(once: Mapping[str, Tensor], again: Mapping[str, Tensor]) -> str:
-    """The name of the first output that two runs on the same inputs do not share bit by bit, "" if all are equal."""
+    """Which output is the first that two runs on the same inputs do not share bit by bit, "" if all are equal."""
     for name, tensor in once.items():
         other = again.get(name)
         if other is None or other.shape != tensor.shape or other.dtype != tensor.dtype:
-            return name
+            return _unrepeated(name)
         same = np.array_equal(tensor, other) if tensor.dtype == object else tensor.tobytes() == other.tobytes()
         if not same:
-            return name
+            return _unrepeated(name)
     return ""
 
 
+def _unrepeated(name: str) -> str:
+    return f"output '{name}' differs between two runs on the same inputs"
+
+
 def _outcome(
-    comparisons: Sequence[Comparison], findings: Sequence[Finding], unrepeated: str, undelegated: str, unproven: str
+    comparisons: Sequence[Comparison], findings: Sequence[Finding], *otherwise: tuple[Outcome, str]
 ) -> tuple[Outcome, str]:
+    """A mismatch where anything was found, else the first of `otherwise` that has something to say."""
     everything = [*findings, *(finding for one in comparisons for finding in one.findings)]
     if everything:
         more = f" (and {len(everything) - 1} more)" if len(everything) > 1 else ""
         return Outcome.MISMATCH, everything[0].text + more
-    if undelegated:
-        return Outcome.UNDELEGATED, undelegated
-    if unrepeated:
-        return Outcome.NONDETERMINISTIC, f"output '{unrepeated}' differs between two runs on the same inputs"
-    if unproven:
-        return Outcome.MISTRUSTED, unproven
-    for one in comparisons:
-        if one.degenerate:
-            return Outcome.MISTRUSTED, f"output '{one.output}': {one.degenerate}; such a pass proves nothing"
-    return Outcome.OK, ""
+    return next(((outcome, detail) for outcome, detail in otherwise if detail), (Outcome.OK, ""))
+
+
+def _poor(comparisons: Sequence[Comparison]) -> str:
+    told = (
+        f"output '{one.output}': {one.degenerate}; such a pass proves nothing" for one in comparisons if one.degenerate
+    )
+    return next(told, "")

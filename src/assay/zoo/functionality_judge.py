@@ -8,7 +8,14 @@ from assay.core.result import Cause, Outcome, Result
 from assay.zoo.check import Check, CheckOutcome
 
 _MACHINE = {Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE, Outcome.LOWERED}
-_RAN = {Outcome.OK, Outcome.MISMATCH, Outcome.MISTRUSTED, Outcome.NONDETERMINISTIC, Outcome.UNDELEGATED}
+_RAN = {
+    Outcome.OK,
+    Outcome.MISMATCH,
+    Outcome.MISTRUSTED,
+    Outcome.NONDETERMINISTIC,
+    Outcome.UNDELEGATED,
+    Outcome.OTHER_PRECISION,
+}
 
 
 def flow_check(result: Result, flow: str, sets: Sequence[str], path: str) -> Check:

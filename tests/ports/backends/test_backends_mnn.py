@@ -35,7 +35,7 @@ def test_the_stored_weights_are_read_back(tmp_path: Path, flow: str, precision: 
     far = float(np.abs(engine.run({INPUT: _IMAGE})["features"] - tiny_expected(_IMAGE)["features"]).max())
     facts = engine.facts()
     assert facts.precision == precision
-    assert facts.options[f"weights.{precision}"] == "2 layers"
+    assert facts.weights == {precision: 2}
     assert (far < 1e-5) == (precision == "float32")
     assert {one.operator: one.count for one in facts.placements}["Convolution"] == 2
 

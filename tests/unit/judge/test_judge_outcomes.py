@@ -37,6 +37,7 @@ def mismatch(used: float, *kinds: str, **changes: object) -> Result:
     [
         (Outcome.UNSUPPORTED, Word.FAIL, Word.SKIP),
         (Outcome.UNDELEGATED, Word.FAIL, Word.SKIP),
+        (Outcome.OTHER_PRECISION, Word.INCONCLUSIVE, Word.INCONCLUSIVE),
         (Outcome.ERROR, Word.FAIL, Word.INCONCLUSIVE),
         (Outcome.CRASH, Word.FAIL, Word.INCONCLUSIVE),
         (Outcome.TIMEOUT, Word.FAIL, Word.INCONCLUSIVE),

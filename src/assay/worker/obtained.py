@@ -1,0 +1,109 @@
+"""The precision that an engine obtained against the one that its flow asks for, in both directions.
+
+Two witnesses are heard: what the backend tells of its operators and weights, and how near its answers come. A flow that
+rounds coarser than it promises has a defect; one that computes finer has right answers, which say nothing of the promised
+type: its outcome is `other_precision`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from assay.core.dtype import UNIT_ROUNDOFF, is_floating
+from assay.core.result import BuildFacts, Comparison, Finding
+
+QUANTIZED = {"int8", "int4", "int2"}
+"""Integers of which an engine makes numbers by a scale; their unsigned forms count as they do."""
+WIDE = ("float64", "float32", "tf32")
+"""Types that nobody promises for their speed or size: to compute finer than these is no news."""
+_MOVING = {"cast", "reformat"}
+_MOVES = (
+    "transpose", "permute", "reshape", "flatten", "squeeze", "unsqueeze", "view", "identity", "split", "slice", "concat",
+    "cat", "pad", "expand", "tile", "gather", "shape", "reorder", "convert", "cast", "copy", "clone", "constant",
+)  # fmt: skip
+"""How operators are called that only move numbers: in whatever type they run, nothing was computed in it."""
+_FEW = 0.5
+_NEAR = 0.0025
+"""Of the budget of a norm, whose limit is four noise widths: a hundredth of one."""
+
+
+def coarser(asked: str, facts: BuildFacts, declared: Callable[[], Collection[str]]) -> tuple[Finding, ...]:
+    """A finding where operators computed in a type coarser than `asked`, and than all that the model itself has.
+
+    `declared` gives the types of the model's own tensors; it is asked only where it matters.
+    """
+    found = {kind: names for kind, names in _computing(facts).items() if _is_coarser(kind, asked)}
+    own = {_signed(kind) for kind in declared()} if found else set()
+    wrong = {kind: names for kind, names in found.items() if kind not in own}
+    if not wrong:
+        return ()
+    told = "; ".join(f"{', '.join(sorted(names)[:3])} in {kind}" for kind, names in sorted(wrong.items()))
+    text = f"this {asked} flow computes in a coarser type than it promises: {told}, and the model has no such type."
+    return (Finding("precision", "", text),)
+
+
+def finer(asked: str, facts: BuildFacts, comparisons: Sequence[Comparison]) -> str:
+    """Why nothing of the flow ran in the type that it promises; "" where some did, or where nobody tells."""
+    if asked in WIDE:
+        return ""
+    computing = _computing(facts)
+    has = {*computing, *(_signed(kind) for kind, layers in facts.weights.items() if layers)}
+    told = has or ({_signed(facts.precision)} if facts.precision else set())
+    if told and _signed(asked) not in told and (computing or facts.weights or not facts.placements):
+        ran = ", ".join(f"{', '.join(sorted(names)[:3])} in {kind}" for kind, names in sorted(computing.items()))
+        return f"nothing of this {asked} flow computes or is stored in {asked}: {ran or f'all is {facts.precision}'}"
+    if computing or facts.weights or not facts.placements:
+        return _nearer(asked, comparisons)
+    return ""
+
+
+def little(asked: str, facts: BuildFacts) -> tuple[str, ...]:
+    """A warning where less than half of the operators compute in the type that the flow promises, and some do."""
+    counts = {kind: sum(names.values()) for kind, names in _computing(facts).items()}
+    own, total = counts.get(_signed(asked), 0), sum(counts.values())
+    if asked in WIDE or not 0 < own < _FEW * total:
+        return ()
+    return (
+        f"{own} of {total} computing operators run in {asked}; demand more with "
+        f'--require "precision.{_signed(asked)} >= NUMBER"',
+    )
+
+
+def _nearer(asked: str, comparisons: Sequence[Comparison]) -> str:
+    """Where every judged output is off, and by less than a hundredth of what rounding to the type leaves."""
+    if not UNIT_ROUNDOFF.get(asked, 0.0) > UNIT_ROUNDOFF["float32"]:
+        return ""
+    used = [one.metrics["budget_norm"] for one in comparisons if "budget_norm" in one.metrics]
+    if not used or not all(0.0 < one < _NEAR for one in used):
+        return ""
+    return (
+        f"the answers are at least {0.25 / max(used):.0f} times closer than {asked} can be: this {asked} flow computed in a finer "
+        "type, whatever the backend says"
+    )
+
+
+def _computing(facts: BuildFacts) -> dict[str, dict[str, int]]:
+    """By type, the operators that computed in it and how many of each; moving, casting and indexing apart."""
+    found: dict[str, dict[str, int]] = {}
+    for one in facts.placements:
+        kind = _signed(one.precision)
+        if one.role in _MOVING or _moves(one.operator) or not (is_floating(kind) or kind in QUANTIZED):
+            continue
+        names = found.setdefault(kind, {})
+        names[one.operator] = names.get(one.operator, 0) + one.count
+    return found
+
+
+def _moves(operator: str) -> bool:
+    words = operator.removeprefix("aten.").lower()
+    return any(words == word or words.startswith((f"{word}_", f"{word}.")) for word in _MOVES)
+
+
+def _signed(kind: str) -> str:
+    return kind.removeprefix("u") if kind.startswith("uint") else kind
+
+
+def _is_coarser(kind: str, asked: str) -> bool:
+    if kind in QUANTIZED or asked not in UNIT_ROUNDOFF:
+        return kind in QUANTIZED and asked in UNIT_ROUNDOFF
+    return UNIT_ROUNDOFF[kind] > UNIT_ROUNDOFF[asked]

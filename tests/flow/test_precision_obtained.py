@@ -1,0 +1,100 @@
+"""Flows that promise a type and compute in another, on real backends: never a pass, whatever the numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper, parser
+
+from assay.core.result import Outcome, Result
+from assay.core.verdict import Word
+from assay.faces.api import CheckOptions, run_check
+
+PLAIN = "g (float[1, 8] x) => (float[1, 8] y) { a = Exp(x)  b = Neg(a)  y = Sin(b) }"
+CONV = """g (float[1, 3, 8, 8] x) => (float[1, 8, 8, 8] y) { c = Conv <pads = [1, 1, 1, 1]> (x, w)  y = Relu(c) }"""
+
+
+def write(body: str, path: Path) -> Path:
+    model = parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]> {body}')
+    if "(x, w)" in body:
+        weights = np.random.default_rng(0).normal(0, 0.3, (8, 3, 3, 3)).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    onnx.save(model, path)
+    return path
+
+
+def judged(model: Path, tables: str, flow: str, task: str = "verify", tolerance: str = "") -> tuple[Result, Word, str]:
+    config = model.parent / "flows.toml"
+    config.write_text(tables)
+    options = CheckOptions(
+        models=(model,), flows=(flow,), config=config, task=task, history=str(model.parent / "h"), tolerance=tolerance
+    )
+    run = run_check(options)
+    (result,), (verdict,) = run.results, run.judgement.verdicts
+    return result, verdict.word, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("flow", "told"),
+    [
+        ("onnxruntime-fp16", "nothing of this float16 flow computes or is stored in float16: Exp, Neg, Sin in float32"),
+        ("openvino-bf16", "nothing of this bfloat16 flow computes or is stored in bfloat16"),
+        ("mnn-int8-weights", "nothing of this int8 flow computes or is stored in int8: UnaryOp in float32"),
+        ("mnn-fp16", "nothing of this float16 flow computes or is stored in float16: UnaryOp in float32"),
+        ("ncnn-fp16-storage", "closer than float16 can be: this float16 flow computed in a finer type"),
+    ],
+)
+def test_nothing_runs_in_the_promised_type(tmp_path: Path, flow: str, told: str) -> None:
+    result, word, reason = judged(write(PLAIN, tmp_path / "plain.onnx"), "", flow)
+    assert (result.outcome, word) == (Outcome.OTHER_PRECISION, Word.INCONCLUSIVE), result.detail
+    assert told in reason
+    assert "call the flow what it is" in reason
+
+
+@pytest.mark.parametrize("flow", ["mnn-int8-weights", "mnn-fp16", "ncnn-fp16-storage", "openvino-int8"])
+def test_what_is_stored_or_computed_in_the_promised_type_passes(tmp_path: Path, flow: str) -> None:
+    result, word, reason = judged(write(CONV, tmp_path / "conv.onnx"), "", flow)
+    assert (result.outcome, word) == (Outcome.OK, Word.PASS), reason
+
+
+def test_a_quantized_model_that_is_computed_in_float_is_told(tmp_path: Path) -> None:
+    """Without optimizations ONNX Runtime dequantizes, convolves in float32 and quantizes again."""
+    table = '[flow.slow]\nbackend = "onnxruntime"\noptions = { optimization = "disable" }\ntransforms = ["int8-qdq"]\nprecision = "int8"\n'
+    result, word, reason = judged(write(CONV, tmp_path / "conv.onnx"), table, "slow")
+    assert (result.outcome, word) == (Outcome.OTHER_PRECISION, Word.INCONCLUSIVE)
+    assert "Conv" in reason
+    assert "in float32" in reason
+
+
+def test_a_measurement_of_another_type_is_told(tmp_path: Path) -> None:
+    result, _, _ = judged(write(PLAIN, tmp_path / "plain.onnx"), "", "onnxruntime-fp16", task="measure")
+    assert result.outcome is Outcome.OTHER_PRECISION
+    assert result.measurements
+
+
+def test_a_coarser_type_than_promised_is_excused_by_no_tolerance(tmp_path: Path) -> None:
+    table = '[flow.lying]\nbackend = "openvino"\noptions = { precision = "bfloat16" }\nprecision = "float32"\n'
+    model = write(CONV, tmp_path / "conv.onnx")
+    result, word, reason = judged(model, table, "lying", tolerance="fixed:10,10")
+    if result.facts.precision == "float32":
+        pytest.skip("this processor has no bfloat16")
+    assert (result.outcome, word) == (Outcome.MISMATCH, Word.FAIL)
+    assert "computes in a coarser type than it promises" in reason
+    assert [one.kind for one in result.findings] == ["precision"]
+
+
+def test_types_of_the_model_itself_are_no_breach(tmp_path: Path) -> None:
+    """A model that declares its convolution in half precision, in a flow that says float32."""
+    body = CONV.replace("(x, w)", "(h, k)").replace("{", "{ h = Cast <to = 10> (x)  k = Cast <to = 10> (w)")
+    body = body.replace("y = Relu(c)", "d = Cast <to = 1> (c)  y = Relu(d)")
+    model = parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]> {body}')
+    weights = np.random.default_rng(0).normal(0, 0.3, (8, 3, 3, 3)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    path = tmp_path / "mixed.onnx"
+    onnx.save(model, path)
+    for flow in ("onnxruntime", "openvino-f32"):
+        result, _, reason = judged(path, "", flow)
+        assert not [one for one in result.findings if one.kind == "precision"], reason

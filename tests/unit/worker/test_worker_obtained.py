@@ -1,0 +1,79 @@
+"""The precision obtained against the one asked for, from what backends tell and from how near answers come."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.core.result import BuildFacts, Comparison, Placement
+from assay.worker.obtained import coarser, finer, little
+
+
+def facts(*rows: tuple[str, str] | tuple[str, str, str], weights: dict[str, int] | None = None) -> BuildFacts:
+    placed = tuple(Placement(row[0], "CPU", row[1], 1, row[2] if len(row) == 3 else "compute") for row in rows)
+    return BuildFacts(placements=placed, weights=weights or {})
+
+
+def compared(*norms: float) -> tuple[Comparison, ...]:
+    return tuple(Comparison("y", "float32", (4,), 1, 4, metrics={"budget_norm": norm}) for norm in norms)
+
+
+@pytest.mark.parametrize(
+    ("asked", "given", "norms", "told"),
+    [
+        ("int8", facts(("Conv", "float32"), ("QuantizeLinear", "uint8", "cast")), (), "Conv in float32"),
+        ("int8", facts(("Conv", "float32"), ("Transpose", "uint8")), (), "Conv in float32"),
+        ("int8", facts(("QLinearConv", "uint8"), ("Softmax", "float32")), (), ""),
+        ("int8", facts(("Convolution", "float32"), weights={"int8": 2}), (), ""),
+        ("int8", facts(("Convolution", "float32"), weights={"float32": 2}), (), "Convolution in float32"),
+        ("int8", facts(("Transpose", "float32")), (), ""),
+        ("int8", facts(("Conv", "")), (), ""),
+        ("int8", BuildFacts(precision="float32"), (), "all is float32"),
+        ("int8", BuildFacts(), (), ""),
+        ("float16", facts(("Conv", "float32"), ("Cast", "float16", "cast")), (0.1,), "Conv in float32"),
+        ("float16", facts(("Conv", "float16"), ("Gemm", "float32")), (0.1,), ""),
+        ("float16", facts(("Conv", "float16")), (1e-4, 2e-4), "at least 1250 times closer than float16"),
+        ("float16", facts(("Conv", "float16")), (1e-4, 0.1), ""),
+        ("float16", facts(("Conv", "float16")), (0.0,), ""),
+        ("bfloat16", facts(("Conv", "float16")), (0.1,), "Conv in float16"),
+        ("float32", facts(("Conv", "float64")), (1e-9,), ""),
+    ],
+)
+def test_nothing_ran_in_the_promised_type(asked: str, given: BuildFacts, norms: tuple[float, ...], told: str) -> None:
+    reason = finer(asked, given, compared(*norms))
+    assert told in reason
+    assert bool(told) == bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("asked", "given", "declared", "told"),
+    [
+        ("float32", facts(("Conv", "bfloat16"), ("Relu", "float32")), {"float32"}, "Conv in bfloat16"),
+        ("float32", facts(("Conv", "tf32")), {"float32"}, "Conv in tf32"),
+        ("float32", facts(("Conv", "float16")), {"float32", "float16"}, ""),
+        ("float32", facts(("Conv", "uint8")), {"float32"}, "Conv in int8"),
+        ("float32", facts(("QLinearConv", "uint8")), {"float32", "int8"}, ""),
+        ("float32", facts(("Reorder", "bfloat16", "reformat"), ("Conv", "float32")), {"float32"}, ""),
+        ("float16", facts(("Conv", "bfloat16")), {"float16"}, "Conv in bfloat16"),
+        ("bfloat16", facts(("Conv", "float16")), {"float32"}, ""),
+        ("int8", facts(("Conv", "int8")), {"float32"}, ""),
+    ],
+)
+def test_coarser_than_promised(asked: str, given: BuildFacts, declared: set[str], told: str) -> None:
+    found = coarser(asked, given, lambda: declared)
+    assert [one.kind for one in found] == (["precision"] if told else [])
+    assert all(told in one.text for one in found)
+
+
+def test_the_model_is_not_read_where_nothing_is_coarse() -> None:
+    def never() -> set[str]:
+        raise AssertionError("the types of the model were asked for")
+
+    assert coarser("float32", facts(("Conv", "float32")), never) == ()
+
+
+def test_a_small_share_is_told() -> None:
+    (text,) = little("float16", facts(("Conv", "float16"), ("Relu", "float32"), ("Gemm", "float32")))
+    assert text.startswith("1 of 3 computing operators run in float16")
+    assert little("float16", facts(("Conv", "float16"), ("Relu", "float32"))) == ()
+    assert little("float16", facts(("Relu", "float32"))) == ()
+    assert little("float32", facts(("Conv", "float32"), ("A", "int8"), ("B", "int8"))) == ()
