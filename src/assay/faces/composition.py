@@ -13,6 +13,7 @@ from assay.pipeline.house import House
 from assay.ports import Progress
 
 if TYPE_CHECKING:
+    from assay.launch.ahead import Ahead
     from assay.pipeline.config import Config
 
 
@@ -26,10 +27,12 @@ def open_house(
     config: Config | None = None,
     locks: Path | None = None,
     recorded: bool = False,
+    ahead: Ahead | None = None,
 ) -> Iterator[House]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`). `config` names
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
-    `recorded`, for commands that read, a folder without a history is refused instead of made."""
+    `recorded`, for commands that read, a folder without a history is refused instead of made. Workers started `ahead` are
+    the first that verify."""
     from assay.faces.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.launch.pool import Fresh, Pool
@@ -47,7 +50,7 @@ def open_house(
         yield House(
             folder=folder,
             store=store,
-            pool=Pool(workers, recycle, environments.interpreter, gpus()),
+            pool=Pool(workers, recycle, environments.interpreter, gpus(), ahead),
             alone=Fresh(1, environments.interpreter, gpus()),
             pair=Fresh(2, environments.interpreter, gpus()),
             open_journal=Journal,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,6 +10,7 @@ from assay.core.environment import Interpreter
 from assay.core.job import Job
 from assay.core.result import Result
 from assay.errors import EnvironmentFailed
+from assay.launch.ahead import Ahead, most_workers
 from assay.launch.leases import Leases
 from assay.launch.supervisor import Supervisor
 
@@ -34,9 +34,10 @@ class Pool:
         recycle: int = 100,
         interpreter: InterpreterOf = own_interpreter,
         gpus: Sequence[Gpu] = (),
+        ahead: Ahead | None = None,
     ) -> None:
-        self._workers = workers or min(os.cpu_count() or 1, 8)
-        self._recycle, self._interpreter, self._gpus = recycle, interpreter, gpus
+        self._workers = most_workers(workers)
+        self._recycle, self._interpreter, self._gpus, self._ahead = recycle, interpreter, gpus, ahead
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """See `ports.Launcher`."""
@@ -45,6 +46,7 @@ class Pool:
             recycle=self._recycle,
             interpreter=self._interpreter,
             leases=Leases(self._gpus, exclusive=False),
+            ahead=self._ahead,
         ).launch(jobs)
 
 

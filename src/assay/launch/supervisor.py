@@ -18,6 +18,7 @@ from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import blame
+from assay.launch.ahead import Ahead
 from assay.launch.leases import VARIABLE, Leases
 from assay.launch.process import WorkerProcess
 from assay.launch.waiting import Kind, Pending, Waiting
@@ -62,11 +63,13 @@ class Supervisor:
         recycle: int,
         interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable),
         leases: Leases | None = None,
+        ahead: Ahead | None = None,
     ) -> None:
         self._workers = workers
         self._recycle = recycle
         self._interpreter = interpreter
         self._leases = leases or Leases((), exclusive=False)
+        self._ahead = ahead or Ahead(0)
         self._selector = selectors.DefaultSelector()
         self._lanes: list[_Lane] = []
         self._waiting = Waiting()
@@ -119,7 +122,7 @@ class Supervisor:
         variables = interpreter.environ(os.environ)
         if gpu:
             variables[VARIABLE] = gpu
-        process = WorkerProcess(interpreter.program, variables)
+        process = self._ahead.take(interpreter.program, variables) or WorkerProcess(interpreter.program, variables)
         lane = _Lane(process, kind, gpu, deadline=time.monotonic() + START_LIMIT_S)
         self._lanes.append(lane)
         self._selector.register(lane.process.socket, selectors.EVENT_READ, lane)

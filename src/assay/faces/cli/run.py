@@ -69,19 +69,23 @@ def run(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Run suites over flows: every case a black box, isolated, compared, recorded, judged."""
-    from assay.faces.suites import RunOptions, run_suites
+    from assay.launch.ahead import Ahead, most_workers
 
-    options = RunOptions(
-        suites=tuple(suites), flows=tuple(flow or ()), filters=tuple(filter or ()), dtypes=tuple(dtype or ()),
-        shard=shard, seed=seed, jobs=jobs, options=tuple(option or ()), policy=policy, expectations=expectations,
-        reports=tuple(report or ()), save=save, timeout_s=timeout or SUITE_TIMEOUT_S, memory=memory, against=against,
-        only=only, skip_unavailable=skip_unavailable, accept_counts=accept_counts, adapt_opset=adapt_opset, task=task,
-        lower_anew=lower_anew,
-        threads=tuple(threads or ()), measure_seconds=measure_seconds, history=history,
-        command=command_line(sys.argv[1:]),
-    )  # fmt: skip
-    with progress_bar() as progress:
-        checked = run_suites(options, progress)
+    here = task == "verify" and not all("@" in name for name in flow or ())
+    with Ahead(most_workers(jobs) if here else 0) as ahead, progress_bar() as progress:
+        # Not before: what this imports takes as long as what the workers import.
+        from assay.faces.suites import RunOptions, run_suites
+
+        options = RunOptions(
+            suites=tuple(suites), flows=tuple(flow or ()), filters=tuple(filter or ()), dtypes=tuple(dtype or ()),
+            shard=shard, seed=seed, jobs=jobs, options=tuple(option or ()), policy=policy, expectations=expectations,
+            reports=tuple(report or ()), save=save, timeout_s=timeout or SUITE_TIMEOUT_S, memory=memory, against=against,
+            only=only, skip_unavailable=skip_unavailable, accept_counts=accept_counts, adapt_opset=adapt_opset, task=task,
+            lower_anew=lower_anew,
+            threads=tuple(threads or ()), measure_seconds=measure_seconds, history=history,
+            command=command_line(sys.argv[1:]),
+        )  # fmt: skip
+        checked = run_suites(options, progress, ahead)
     finish(checked, [f"report: {text.partition('=')[2]}" for text in options.reports])
 
 
