@@ -15,7 +15,10 @@ from assay.pipeline.config import load_config
 from assay.pipeline.config_schema import ConfigFile
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "policy.md"
-OUTCOMES = "mismatch, unsupported, undelegated, error, crash, timeout, out_of_memory, unavailable, lowered, nondeterministic, mistrusted"
+OUTCOMES = (
+    "mismatch, unsupported, undelegated, other_precision, error, crash, timeout, out_of_memory, unavailable, lowered, nondeterministic, "
+    "mistrusted"
+)
 GOAL = '[[policy.goal]]\nfigure = "seconds"\n'
 EXPECT = '[[policy.expect]]\ncase = "x"\nflow = "y"\n'
 
