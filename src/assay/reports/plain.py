@@ -20,6 +20,8 @@ def plain(text: str) -> str:
 
     Newline and tab stay, CR LF becomes a newline.
     """
+    if text.isprintable():
+        return text  # nothing that either pattern finds is printable
     text = _ANSI.sub("", text.replace("\r\n", "\n"))
     return _UNSEEN.sub(_escape, text)
 

@@ -102,7 +102,7 @@ class Row(msgspec.Struct, frozen=True):
 
 def gravest(words: Sequence[str]) -> str:
     """The first of `SEVERITY` that occurs; "" for none at all."""
-    return min(words, key=SEVERITY.index, default="")
+    return words[0] if len(words) == 1 else min(words, key=SEVERITY.index, default="")
 
 
 def entries(run: Run, results: Sequence[Result], judgement: Judgement) -> list[Entry]:

@@ -63,7 +63,7 @@ class Terminal:
                     _failure(console, run, entry)
         _duels(console, found)
         for line in shown(kill_rates(results)):
-            console.print(line, soft_wrap=True)
+            _line(console, line)
         _end(console, run, found, judgement, len(results))
         written = console.file
         assert isinstance(written, io.StringIO)
@@ -173,19 +173,19 @@ def _failure(console: Console, run: Run, entry: Entry) -> None:
     names = " | ".join(one_line(part) for part in (*entry.names, entry.task))
     console.print()
     console.print(Text.assemble((entry.word or "not run", STYLES[entry.word]), "  ", (names, "bold")))
-    console.print(f"  {one_line(entry.reason)}", soft_wrap=True)
+    _line(console, f"  {one_line(entry.reason)}")
     result = entry.result
     if result is not None:
         detail = one_line(result.detail)
         if detail and detail not in one_line(entry.reason):
-            console.print(f"  {detail}", soft_wrap=True)
+            _line(console, f"  {detail}")
         if result.node:
-            console.print(f"  node: {one_line(result.node)}", soft_wrap=True)
+            _line(console, f"  node: {one_line(result.node)}")
         for warning in result.warnings[:3]:
-            console.print(f"  warning: {one_line(warning)}", soft_wrap=True)
+            _line(console, f"  warning: {one_line(warning)}")
         _tables(console, result)
     # One line whatever the width: it is there to be copied.
-    console.print(f"  {one_line(repro_line(run, entry.asked))}", style="dim", soft_wrap=True)
+    _line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
 
 
 def _duels(console: Console, found: Sequence[Row]) -> None:
@@ -196,7 +196,7 @@ def _duels(console: Console, found: Sequence[Row]) -> None:
             if entry.word in QUIET and result is not None and (result.duel or len(latencies(result)) >= SWEEP_SHOWN):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
                 if result.duel:
-                    console.print(f"  {one_line(entry.reason)}", soft_wrap=True)
+                    _line(console, f"  {one_line(entry.reason)}")
                 _tables(console, result)
 
 
@@ -209,27 +209,34 @@ def _tables(console: Console, result: Result) -> None:
         _plain(console, columns(OPERATORS, told))
 
 
+def _line(console: Console, *parts: str | tuple[str, str]) -> None:
+    """One line, however long, of texts and of texts with their styles. Rich takes half a millisecond for each, and without
+    colour it has nothing to do."""
+    if console.color_system is None:
+        console.file.write("".join(part if isinstance(part, str) else part[0] for part in parts) + "\n")
+        return
+    from rich.text import Text
+
+    console.print(Text.assemble(*parts), soft_wrap=True)
+
+
 def _plain(console: Console, lines: Sequence[str]) -> None:
     for line in lines:
-        console.print(f"  {line}", soft_wrap=True)
+        _line(console, f"  {line}")
 
 
 def _end(console: Console, run: Run, found: Sequence[Row], judgement: Judgement, recorded: int) -> None:
-    from rich.text import Text
-
     bad = sum(1 for row in found if row.word not in QUIET)
     if bad > FAILURES_SHOWN:
         console.print(f"\n{bad - FAILURES_SHOWN} more are in the other reports.", style="dim")
     console.print()
     for verdict in run_verdicts(run, results_of(found), judgement):
-        console.print(f"{verdict.word.value}: {one_line(verdict.reason)}", soft_wrap=True)
+        _line(console, f"{verdict.word.value}: {one_line(verdict.reason)}")
     parts = [f"{count} {word or 'not run'}" for word, count in counts(found).items()]
     if parts:
-        console.print(
-            f"{', '.join(parts)}; {recorded} of {len(run.jobs)} jobs recorded; run {one_line(run.id)}", soft_wrap=True
-        )
+        _line(console, f"{', '.join(parts)}; {recorded} of {len(run.jobs)} jobs recorded; run {one_line(run.id)}")
     word, reason = headline(judgement)
-    console.print(Text.assemble((word, STYLES[judgement.run.word.value]), f"  {one_line(reason)}"), soft_wrap=True)
+    _line(console, (word, STYLES[judgement.run.word.value]), f"  {one_line(reason)}")
     console.print(f"exit {judgement.exit_code} = {EXIT_MEANING.get(judgement.exit_code, 'unknown')}", style="dim")
 
 
