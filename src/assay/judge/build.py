@@ -119,7 +119,7 @@ def _passed(opinion: Opinion, policy: Policy) -> Opinion:
     used = accuracy.worst_budget(result)
     if used is not None:
         relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
-        lost = figures(result).get("vs_float.sqnr_db")
+        lost = figures(result).get("vs_float.sqnr_db") if result.against_float else None
         far = f"; {quantity('sqnr_db', lost)} from the float model" if lost is not None else ""
         reason = f"budget used {quantity('budget_used', used)} of {policy.budget_max:.4g}{far}{relaxed}{after}"
         return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
