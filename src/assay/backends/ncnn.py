@@ -144,6 +144,8 @@ class NcnnEngine:
         if code:
             raise run_failure(blob.spec.name, code)
         array: Tensor = np.array(mat.numpy(**_axis(blob)), copy=True)
+        if blob.spec.shape == () and array.shape == (1,):
+            array = array.reshape(())  # it has no tensor without an axis
         declared = numpy_dtype(blob.spec.dtype)
         if array.dtype == declared or declared.kind not in "iub" or not np.array_equal(array, np.rint(array)):
             return array

@@ -61,6 +61,12 @@ def test_a_cast_of_small_integers_happens_outside(write: Any) -> None:
         engine.run({"x": x.astype(np.float32)})
 
 
+def test_a_scalar_has_no_axis(write: Any) -> None:
+    engine = Ncnn().lower(write("g (float[3, 4] x) => (float y) { y = ReduceSum<keepdims=0>(x) }"), _FLOW)
+    answer = engine.run({"x": np.ones((3, 4), np.float32)})["y"]
+    assert (answer.shape, float(answer)) == ((), 12)
+
+
 def test_another_use_of_the_integers_is_refused(write: Any) -> None:
     with pytest.raises(Unsupported, match="uint8"):
         Ncnn().lower(write("g (uint8[n, 4] x) => (uint8[n, 4] y) { y = Add(x, x) }"), _FLOW)
