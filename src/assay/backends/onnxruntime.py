@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -292,6 +293,7 @@ def _run(session: Any, tensors: Tensors, *, plain: bool) -> list[Tensor]:
         raise onnxruntime_failure(str(error)) from error
 
 
+@cache
 def _errors() -> tuple[type[Exception], ...]:
     """The library's exceptions share no ancestor but Exception (1.31.1)."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Container
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+import msgspec
 
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN
 from assay.backends.placements import count
@@ -26,7 +28,7 @@ _MULTIPLIES_BYTES = ("Integer", "QLinear", "DynamicQuantize", "MatMulNBits", "QG
 def placements_of(profile: bytes, swallowed: Container[str] = ()) -> tuple[Placement, ...]:
     """The kernels of the profile, each node once however often it ran, with its provider, type and role. `swallowed` are
     nodes that took an activation or a sum into themselves (`swallowing`)."""
-    events = [event for event in json.loads(profile) if _is_kernel(event)]
+    events = [event for event in _events(profile) if _is_kernel(event)]
     nodes = {(event["name"].removesuffix(_SUFFIX), event["args"].get("node_index")): event["args"] for event in events}
     return count(_row(args, name in swallowed) for (name, _), args in nodes.items())
 
@@ -34,7 +36,7 @@ def placements_of(profile: bytes, swallowed: Container[str] = ()) -> tuple[Place
 def times_of(profile: bytes) -> tuple[OperatorTime, ...]:
     """Median seconds of each node over the calls of the profile, its first call apart where there are more."""
     taken: dict[tuple[str, Any], list[dict[str, Any]]] = defaultdict(list)
-    for event in json.loads(profile):
+    for event in _events(profile):
         if _is_kernel(event):
             taken[event["name"].removesuffix(_SUFFIX), event["args"].get("node_index")].append(event)
     found = []
@@ -62,6 +64,10 @@ def swallowing(optimized: Path) -> frozenset[str]:
     )
 
 
+def _events(profile: bytes) -> list[dict[str, Any]]:
+    return msgspec.json.decode(profile, type=list[dict[str, Any]])
+
+
 def _is_kernel(event: dict[str, Any]) -> bool:
     return event.get("cat") == "Node" and str(event.get("name", "")).endswith(_SUFFIX)
 
@@ -75,15 +81,21 @@ def _row(args: dict[str, Any], swallowed: bool) -> tuple[str, str, str, str]:
 def _precision(operator: str, args: dict[str, Any]) -> str:
     """Of the first output; of the bytes that go in where those are multiplied."""
     given, made = (_kinds(args.get(f"{side}_type_shape", [])) for side in ("input", "output"))
-    if any(part in operator for part in _MULTIPLIES_BYTES):
+    if _multiplies_bytes(operator):
         return next((kind for kind in given if kind in _BYTE), made[0] if made else "")
     return made[0] if made else ""
+
+
+@cache
+def _multiplies_bytes(operator: str) -> bool:
+    return any(part in operator for part in _MULTIPLIES_BYTES)
 
 
 def _kinds(shapes: list[dict[str, Any]]) -> list[str]:
     return [_NAMES.get(kind, kind) for one in shapes for kind in one]
 
 
+@cache
 def _role(operator: str) -> str:
     """Fused is what the standard does not know, its variants of layout apart, and the quantized operators: those stand for
     an operator between a DequantizeLinear and a QuantizeLinear."""

@@ -9,10 +9,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
+from importlib import import_module
 from typing import cast
 
 import msgspec
 
+import assay.worker.verify  # noqa: F401  what nearly all workers do: imported while they wait for the first job
 from assay import plugins
 from assay.core.blank import blank_result
 from assay.core.job import Job, Task
@@ -28,21 +31,21 @@ from assay.errors import (
     Unsupported,
     UsageError,
 )
-from assay.worker import derive, duel, local, measure, record, turns, verify
 from assay.worker.scratch import lent
 from assay.worker.stages import Stages
 from assay.worker.versions import versions_for
 
 _TASKS = {
-    Task.INSPECT: record.inspect,
-    Task.RECORD: record.record,
-    Task.VERIFY: verify.verify,
-    Task.MEASURE: measure.measure,
-    Task.DUEL: duel.duel,
-    Task.TURNS: turns.turns,
-    Task.DERIVE: derive.derive,
-    Task.LOCAL: local.localize,
+    Task.INSPECT: "record:inspect",
+    Task.RECORD: "record:record",
+    Task.VERIFY: "verify:verify",
+    Task.MEASURE: "measure:measure",
+    Task.DUEL: "duel:duel",
+    Task.TURNS: "turns:turns",
+    Task.DERIVE: "derive:derive",
+    Task.LOCAL: "local:localize",
 }
+"""Module of this package and function: a worker imports what it is asked for."""
 
 
 def execute(job: Job, stages: Stages) -> Result:
@@ -88,12 +91,13 @@ def _room_told(folder: str) -> Iterator[None]:
         raise
 
 
+@cache
 def _task(task: Task) -> Callable[[Job, Stages], Result]:
     """Ours, or one that lives above the worker and comes in by its entry point."""
-    known = _TASKS.get(task)
-    return (
-        known if known is not None else cast(Callable[[Job, Stages], Result], plugins.load("assay.tasks", task.value))
-    )
+    if task not in _TASKS:
+        return cast(Callable[[Job, Stages], Result], plugins.load("assay.tasks", task.value))
+    module, _, name = _TASKS[task].partition(":")
+    return cast(Callable[[Job, Stages], Result], getattr(import_module(f"assay.worker.{module}"), name))
 
 
 def _failure(job: Job, error: Exception, stages: Stages) -> Result:

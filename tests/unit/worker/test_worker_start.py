@@ -5,13 +5,24 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
+from assay.core.job import Task
+from assay.worker.tasks import _TASKS, _task
+
 START = """
 import sys
 import assay.worker.tasks
-print(*({"onnx", "scipy", "torch", "assay.numerics.oracle.evaluator"} & set(sys.modules)))
+unwanted = {"onnx", "scipy", "torch", "assay.numerics.oracle.evaluator", "assay.worker.duel", "assay.worker.measure"}
+print(*(unwanted & set(sys.modules)))
 """
 
 
 def test_a_worker_that_derives_nothing_does_not_import_the_oracle() -> None:
     done = subprocess.run([sys.executable, "-c", START], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("task", _TASKS)
+def test_every_task_of_ours_is_a_function_of_this_package(task: Task) -> None:
+    assert _task(task).__module__.startswith("assay.worker.")
