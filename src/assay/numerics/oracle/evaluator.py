@@ -13,12 +13,12 @@ import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpFunction, OpRun, RefAttrName
-from onnx.reference.ops._quant_utils import reshape_input
 
 from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
 from assay.numerics.oracle.control import CONTROL_OPERATORS
 from assay.numerics.oracle.convolution import FAST_OPERATORS
+from assay.numerics.oracle.dequantize import DECLARED_TYPE_OPERATORS, ONE_TYPE_OPERATORS
 from assay.numerics.oracle.drawn import DRAWN_OPERATORS
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.oracle.former import FORMER_OPERATORS
@@ -27,7 +27,7 @@ from assay.numerics.oracle.probe import SILENT, Call, Values, current
 from assay.numerics.oracle.regions import REGION_OPERATORS
 from assay.numerics.oracle.spelling import respell
 from assay.numerics.oracle.widen import widen
-from assay.ports import Tensor, Tensors
+from assay.ports import Tensors
 
 _REAL = ("float64", "float32", "float16", "bfloat16")
 # These compute in float32 inside, whatever they are given, and cast back (onnx 1.23.2).
@@ -49,7 +49,7 @@ class Evaluator(ReferenceEvaluator):
             respell(proto)
         operators = list(new_ops or ()) + FAST_OPERATORS + CONTROL_OPERATORS + REGION_OPERATORS + FORMER_OPERATORS
         operators += DRAWN_OPERATORS
-        operators += _ONE_TYPE_OPERATORS if self.computes_in else _OWN_TYPE_OPERATORS
+        operators += ONE_TYPE_OPERATORS if self.computes_in else DECLARED_TYPE_OPERATORS
         super().__init__(proto, new_ops=operators, **arguments)
         self._labels: dict[int, str] = {}
         self._freed: dict[frozenset[str], dict[int, list[str]]] = {}
@@ -71,6 +71,19 @@ class Evaluator(ReferenceEvaluator):
             for name in last_use.get(position, ()):
                 values.pop(name, None)
         return [values[name] for name in wanted]
+
+    def plan(self, wanted: frozenset[str]) -> Iterator[tuple[OpRun, Sequence[str]]]:
+        """Every operator in its turn, and the values that nobody needs after it."""
+        last_use = self._last_uses(wanted)
+        return ((node, last_use.get(position, ())) for position, node in enumerate(self.rt_nodes_))
+
+    def step(self, node: OpRun, values: dict[str, Any]) -> Values:
+        """One operator of the graph on the values called as its inputs."""
+        return self._step(node, values, None)
+
+    def call(self, node: OpRun, inputs: Values) -> Call:
+        """What a probe is told of an operator of the graph."""
+        return self._call(node, inputs, {}, self._labels.get(id(node)) or self._label(node))
 
     def skippable(self, known: frozenset[str], wanted: Sequence[str]) -> frozenset[int]:
         """Positions of operators that nobody needs who has these values."""
@@ -239,48 +252,6 @@ class SingleEvaluator(WideEvaluator):
     """The same in float32. Its answers are noisy; differences between two of them, far above its rounding, are not."""
 
     computes_in = "float32"
-
-
-class DequantizeLinear(OpRun):
-    """(x - zero_point) * scale; onnx.reference goes through float32, which int32 does not fit into."""
-
-    op_domain = ""
-
-    def _run(
-        self,
-        x: Tensor,
-        scale: Tensor,
-        zero_point: Tensor | None = None,
-        axis: int = 1,
-        block_size: int = 0,
-        output_dtype: int = 0,
-    ) -> tuple[Tensor]:
-        del output_dtype  # Widened or absent: either way the answer is of the one type, which is that of the scale.
-        wide = x.astype(np.float64)
-        if zero_point is not None:
-            wide = wide - reshape_input(zero_point, x.shape, axis, block_size).astype(np.float64)
-        return ((wide * reshape_input(scale, x.shape, axis, block_size)).astype(scale.dtype),)
-
-
-class _DeclaredDequantizeLinear(DequantizeLinear):
-    """For models of before opset 19, which onnx.reference 1.23.2 has no DequantizeLinear for; the type is as declared."""
-
-    def _run(
-        self,
-        x: Tensor,
-        scale: Tensor,
-        zero_point: Tensor | None = None,
-        axis: int = 1,
-        block_size: int = 0,
-        output_dtype: int = 0,
-    ) -> tuple[Tensor]:
-        (wide,) = super()._run(x, scale, zero_point, axis, block_size)
-        return (wide.astype(onnx.helper.tensor_dtype_to_np_dtype(output_dtype)) if output_dtype else wide,)
-
-
-_ONE_TYPE_OPERATORS: list[type[OpRun]] = [DequantizeLinear]
-# An operator is known by the name of its class.
-_OWN_TYPE_OPERATORS: list[type[OpRun]] = [type("DequantizeLinear", (_DeclaredDequantizeLinear,), {})]
 
 
 def _is_plain(inputs: Values) -> bool:

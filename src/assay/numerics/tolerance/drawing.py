@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +13,15 @@ import numpy as np
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator, SingleEvaluator
 from assay.numerics.oracle.probe import observed_by
+from assay.numerics.oracle.rows.evaluation import Unlike, evaluate_rows, stackable
 from assay.numerics.oracle.weights import without_weights
 from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.draws import Draws
 from assay.numerics.tolerance.evaluation import as_type, check_classes, copied, named, wide_evaluator
+from assay.numerics.tolerance.feeding import Feeding
 from assay.numerics.tolerance.graph import Graph
 from assay.numerics.tolerance.jumps import TIPPING, Largest, Shake
-from assay.numerics.tolerance.noise import Diverged, Draw, Recorder, held, stored
+from assay.numerics.tolerance.noise import Diverged, Draw, Recorder
 from assay.numerics.tolerance.pool import Pool
 from assay.numerics.tolerance.profile import DRAWS
 from assay.numerics.tolerance.spread import Spread
@@ -29,11 +33,12 @@ AMPLIFIED = 2.0**9
 CHECKED = 2
 """Evaluations (of one sample, or of several at once) whose last draw is not amplified, and shows whether that was right:
 where it was not, it is off by an order of magnitude."""
+AT_ONCE = 1 << 20
+"""Elements of one place in all rows of an evaluation of several draws: beyond, memory costs more than Python."""
 BYTES_A_PLACE = 16
 """Its deviation, its value in double, and what lies between."""
 _COARSE = 2.0**-13
 _FINE = 2.0**-30
-_UNIT = 2.0**-24
 _SMALL = 1e15
 """Below, neither a number nor its square overflows in single precision."""
 
@@ -68,7 +73,7 @@ class Drawing:
         self.wide = wide_evaluator(light, weights)
         self._single = self._single_evaluator(light, weights)
         self.draws = DRAWS
-        self._inexact: dict[bool, list[str]] = {}
+        self._feeding = Feeding(graph, arithmetic, self.wide.rt_inits_)
         self._amplified = self._amplification()
         self._unchecked = CHECKED
         self.without_rule: dict[str, None] = {}
@@ -146,12 +151,16 @@ class Drawing:
         evaluator: Evaluator,
         amplified: float,
     ) -> None:
-        base, known = self._base(inputs, recorder, sample, evaluator)
-        spread = Spread(base)
         straight = evaluator is not self.wide and amplified > 1.0 and self._unchecked > 0
         self._unchecked -= straight
-        for turn in range(self.draws - straight):
-            noisy = self._noisy(evaluator, inputs, (number, turn), amplified, recorder, pool, known)
+
+        def draws() -> list[Draw]:
+            turns = range(self.draws - straight)
+            return [self._draw_of((number, turn), amplified, recorder, pool) for turn in turns]
+
+        base, evaluations = self._several(evaluator, inputs, draws, recorder, sample)
+        spread = Spread(base)
+        for noisy in evaluations:
             spread.add(noisy, base, amplified)
             if added is not None:
                 added.add(noisy, base)
@@ -193,6 +202,46 @@ class Drawing:
                 if value.dtype.kind == "f" and found[name].shape == value.shape
             }
 
+    def _several(
+        self,
+        evaluator: Evaluator,
+        inputs: Tensors,
+        draws: Callable[[], list[Draw]],
+        recorder: Recorder | None,
+        sample: Sample,
+    ) -> tuple[dict[str, Tensor], Iterable[dict[str, Tensor]]]:
+        """What the draws differ from, and an evaluation of each: as rows of one where that is less work."""
+        if recorder is not None and stackable(evaluator) and (at_once := AT_ONCE // max(1, recorder.largest)) > 1:
+            with suppress(Unlike, Diverged):
+                return self._in_rows(evaluator, inputs, draws(), recorder, sample, at_once)
+        base, known = self._base(inputs, recorder, sample, evaluator)
+        return base, (self._evaluated(evaluator, inputs, draw, known) for draw in draws())
+
+    def _in_rows(
+        self, evaluator: Evaluator, inputs: Tensors, draws: list[Draw], recorder: Recorder, sample: Sample, at_once: int
+    ) -> tuple[dict[str, Tensor], list[dict[str, Tensor]]]:
+        names = [*self.outputs, *self.taps]
+        told = evaluator is not self.wide and (
+            not self._is_exact(recorder) or bool(self._feeding.untouched(evaluator, inputs, recorder, names))
+        )
+        found: list[dict[str, Tensor]] = []
+        quiet = int(told)
+        step = at_once - quiet
+        for start in range(0, len(draws), step):
+            part = draws[start : start + step]
+            feeds, rowed = self._feeding.rows(evaluator, inputs, part, quiet)
+            with np.errstate(all="ignore"):
+                values = evaluate_rows(evaluator, feeds, rowed, quiet + len(part), Draws(part, recorder, quiet), names)
+            found += [named(names, one) for one in values]
+            quiet = 0
+        if not told:
+            return sample.values, found
+        check_classes(found[0], sample.values)
+        return found[0], found[1:]
+
+    def _draw_of(self, turn: tuple[int, int], amplified: float, recorder: Recorder | None, pool: Pool) -> Draw:
+        return Draw(self.graph, self.arithmetic, (self.seed, *turn), amplified, recorder, pool)
+
     def _noisy(
         self,
         evaluator: Evaluator,
@@ -201,12 +250,15 @@ class Drawing:
         amplified: float,
         recorder: Recorder | None,
         pool: Pool,
-        known: dict[str, Any] | None = None,
     ) -> dict[str, Tensor]:
         """One noisy evaluation."""
-        draw = Draw(self.graph, self.arithmetic, (self.seed, *turn), amplified, recorder, pool)
+        return self._evaluated(evaluator, inputs, self._draw_of(turn, amplified, recorder, pool))
+
+    def _evaluated(
+        self, evaluator: Evaluator, inputs: Tensors, draw: Draw, known: dict[str, Any] | None = None
+    ) -> dict[str, Tensor]:
         with observed_by(draw), np.errstate(all="ignore"):
-            found = evaluator.evaluate(self._feeds(evaluator, inputs, draw), self.taps, known)
+            found = evaluator.evaluate(self._feeding.feeds(evaluator, inputs, draw), self.taps, known)
         return named([*self.outputs, *self.taps], found)
 
     def _look(
@@ -228,10 +280,8 @@ class Drawing:
         if evaluator is self.wide:
             return sample.values, {}
         names = [*self.outputs, *self.taps]
-        same = self._untouched(evaluator, inputs, recorder) if recorder is not None else []
-        small = recorder is not None and recorder.peak < _SMALL
-        if small and not same and self._amplified > 1.0 and not self.graph.jumps:
-            # Single precision errs by a unit of the noise that is amplified: by nothing, once that is divided again.
+        same = self._feeding.untouched(evaluator, inputs, recorder, names) if recorder is not None else []
+        if recorder is not None and not same and self._is_exact(recorder):
             return sample.values, {}
         with np.errstate(all="ignore"):
             values = evaluator.evaluate(as_type(inputs, np.float32), (*self.taps, *same))
@@ -239,31 +289,6 @@ class Drawing:
         check_classes(base, sample.values)
         return base, dict(zip(same, values[len(names) :], strict=True))
 
-    def _untouched(self, evaluator: Evaluator, inputs: Tensors, recorder: Recorder) -> list[str]:
-        """Values that no noise reaches, where they meet those that it does."""
-        coarse = self.arithmetic.storage > _UNIT
-        noisy = set(self._stored(coarse)) | (set(inputs) & self.graph.data if coarse else set())
-        return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), [*self.outputs, *self.taps])
-
-    def _feeds(self, evaluator: Evaluator, inputs: Tensors, draw: Draw) -> dict[str, Tensor]:
-        """Inputs, and stored numbers as a backend may refold them; in a coarser flow everything is stored anew."""
-        dtype = np.dtype(np.float64) if evaluator is self.wide else np.dtype(np.float32)
-        feeds = as_type(inputs, dtype)
-        coarse = self.arithmetic.storage > _UNIT
-        if coarse:
-            for name, value in feeds.items():
-                if value.dtype == dtype and name in self.graph.data and not stored(value, self.arithmetic.storage):
-                    feeds[name] = draw.weight(value, self.arithmetic.storage)
-        for name in self._stored(coarse):
-            if name not in feeds:
-                unit = self.arithmetic.of(self.graph.types.get(name, "")).weights
-                feeds[name] = draw.weight(evaluator.rt_inits_[name], unit)
-        return feeds
-
-    def _stored(self, coarse: bool) -> list[str]:
-        """Initializers that may be off by a unit of the flow's weights."""
-        if coarse not in self._inexact:
-            names = (*self.graph.weights, *self.graph.others) if coarse else self.graph.weights
-            unit = self.arithmetic.weights
-            self._inexact[coarse] = [name for name in names if not held(self.wide.rt_inits_[name], unit)]
-        return self._inexact[coarse]
+    def _is_exact(self, recorder: Recorder) -> bool:
+        """Whether single precision errs by a unit of the noise that is amplified: by nothing, once that is divided again."""
+        return recorder.peak < _SMALL and self._amplified > 1.0 and not self.graph.jumps

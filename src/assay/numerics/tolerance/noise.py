@@ -8,7 +8,7 @@ again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,13 +108,15 @@ def _no_again(*_: Any) -> Values:
     raise Unsupported("a place inside an operator cannot be evaluated again")
 
 
-def deviation_of(variance: Any, value: Tensor) -> Deviation:
-    """Single precision will do; what is not finite adds no noise: NaN and infinity are compared as classes."""
-    with np.errstate(all="ignore"):
-        deviation: Deviation = np.sqrt(np.asarray(variance, dtype=value.dtype)).astype(np.float32)
-    if not np.isfinite(deviation).all():
+def deviation_of(variance: Any, value: Tensor) -> Deviation | None:
+    """Single precision will do; what is not finite adds no noise: NaN and infinity are compared as classes. None where there
+    is no noise at all."""
+    deviation: Deviation = np.sqrt(np.asarray(variance, dtype=value.dtype)).astype(np.float32)
+    total = deviation.sum()
+    if not math.isfinite(total):
         deviation = np.where(np.isfinite(deviation), deviation, np.float32(0))
-    return deviation
+        total = deviation.any()
+    return deviation if total else None
 
 
 @dataclass(frozen=True)
@@ -164,10 +166,8 @@ class Recorder(_Noisy):
     def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
         del kind
         if self._keep:
-            with np.errstate(all="ignore"):
-                deviation = deviation_of(variance(), value)
-                self.peak = max(self.peak, float(np.max(value, initial=0.0)), -float(np.min(value, initial=0.0)))
-            self.places[call.outputs].append(Place(value.shape, deviation if deviation.any() else None))
+            self.peak = max(self.peak, float(np.abs(value).max(initial=0.0)))
+            self.places[call.outputs].append(Place(value.shape, deviation_of(variance(), value)))
         return value
 
 
@@ -183,6 +183,11 @@ def stored(value: Tensor, unit: float) -> bool:
         return held(value, unit)
     with np.errstate(all="ignore"):
         return bool(np.array_equal(value.astype(dtype).astype(value.dtype), value, equal_nan=True))
+
+
+def spread_of(value: Tensor, unit: float) -> Tensor:
+    """The standard deviation of what is off by up to a unit of itself, as likely one way as the other."""
+    return np.asarray(value * value.dtype.type(unit / math.sqrt(3)))
 
 
 class Draw(_Noisy):
@@ -207,8 +212,7 @@ class Draw(_Noisy):
 
     def weight(self, value: Tensor, unit: float) -> Tensor:
         """Stored numbers as a backend may fold or repack them: each off by up to a unit."""
-        factor = self._pool.factor(value.shape, self._amplified * unit, value.dtype, self._random)
-        return np.asarray(value * factor)
+        return np.asarray(value + self.noise(value.shape, signed=False) * spread_of(value, unit))
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         if self._places is None:
@@ -229,17 +233,12 @@ class Draw(_Noisy):
         return self._at(kind, value, call, _unasked) if self._places.get(call.outputs) else value
 
     def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
-        if self._places is None:
-            with np.errstate(all="ignore"):
-                deviation: Deviation | None = deviation_of(variance(), value)
-            deviation = deviation if deviation is not None and deviation.any() else None
-        else:
-            deviation = self._recalled(call.outputs, value)
+        deviation = deviation_of(variance(), value) if self._places is None else self._recalled(call.outputs, value)
         if deviation is None:
             return value
-        noise: Any = self._pool.noise(value.shape, self._amplified, self._random) * deviation
+        noise: Any = self.noise(value.shape) * deviation
         if kind in SHARED:
-            noise = noise + value * value.dtype.type(self._factor(kind) * self.unit(call.outputs).accumulate)
+            noise = noise + value * value.dtype.type(self.factor(kind, call.outputs))
         noisy: Tensor = value + noise
         return noisy.astype(value.dtype, copy=False)
 
@@ -252,7 +251,18 @@ class Draw(_Noisy):
             raise Diverged
         return known[place].deviation
 
-    def _factor(self, kind: str) -> float:
+    def noise(self, shape: tuple[int, ...], *, signed: bool = True) -> Tensor:
+        """The next of this draw, of standard deviation 1 before it is amplified."""
+        return self._pool.noise(shape, self._amplified, self._random, signed=signed)
+
+    @staticmethod
+    def several(draws: Sequence[Draw], shape: tuple[int, ...], *, signed: bool = True) -> Tensor:
+        """The next of each, a row each; to be written to."""
+        first = draws[0]
+        return first._pool.rows(shape, first._amplified, [one._random for one in draws], signed=signed)
+
+    def factor(self, kind: str, outputs: tuple[str, ...]) -> float:
+        """By how much a function of this kind errs everywhere, where it gives `outputs`."""
         if kind not in self._shared:
             self._shared[kind] = float(self._random.standard_normal()) * self._amplified
-        return self._shared[kind]
+        return self._shared[kind] * self.unit(outputs).accumulate

@@ -8,6 +8,7 @@ put together from several of either sign.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,21 +31,31 @@ class Pool:
         noise -= np.float32(0.5)
         noise *= np.float32(2 * _SPREAD)
         self._noise: Tensor = noise
-        self._amplified: dict[float, Tensor] = {}
-        self._factors: dict[tuple[float, str], Tensor] = {}
+        self._amplified: dict[float, Tensor] = {1.0: noise}
 
-    def noise(self, shape: tuple[int, ...], amplified: float, random: np.random.Generator) -> Tensor:
-        """Of this shape and standard deviation; not to be written to."""
+    def noise(
+        self, shape: tuple[int, ...], amplified: float, random: np.random.Generator, *, signed: bool = True
+    ) -> Tensor:
+        """Of this shape and standard deviation; not to be written to. `signed`: what a long one is put together from is turned
+        round at random."""
+        return self._take(self._louder(amplified), shape, random, signed=signed)
+
+    def rows(
+        self, shape: tuple[int, ...], amplified: float, randoms: Sequence[np.random.Generator], *, signed: bool = True
+    ) -> Tensor:
+        """The same for several at once, a row for each; to be written to."""
+        size = math.prod(shape)
+        if size > self._size // _SHARE:
+            return np.stack([self.noise(shape, amplified, one, signed=signed) for one in randoms])
+        pool = self._louder(amplified)
+        first = [one.integers(self._size - size + 1) for one in randoms]
+        stretches: Tensor = np.ndarray((self._size - size + 1, size), pool.dtype, pool, 0, pool.strides * 2)
+        return stretches[first].reshape(len(randoms), *shape)
+
+    def _louder(self, amplified: float) -> Tensor:
         if amplified not in self._amplified:
             self._amplified[amplified] = self._noise * np.float32(amplified)
-        return self._take(self._amplified[amplified], shape, random, signed=True)
-
-    def factor(self, shape: tuple[int, ...], scale: float, dtype: Any, random: np.random.Generator) -> Tensor:
-        """1 + scale U(-1, 1), of this shape and type; not to be written to."""
-        key = scale, np.dtype(dtype).str
-        if key not in self._factors:
-            self._factors[key] = (1 + self._noise.astype(np.float64) * (scale / _SPREAD)).astype(dtype)
-        return self._take(self._factors[key], shape, random, signed=False)
+        return self._amplified[amplified]
 
     def _take(self, pool: Tensor, shape: tuple[int, ...], random: np.random.Generator, *, signed: bool) -> Tensor:
         size = math.prod(shape)

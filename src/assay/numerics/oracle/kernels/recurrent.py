@@ -27,31 +27,39 @@ def sigmoid(x: Tensor) -> Tensor:
 
 
 class _Cell:
-    """One direction of one operator."""
+    """One direction of one operator. Everything may have further axes in front: bias and peepholes with one of length 1 for
+    the batch behind them."""
 
-    def __init__(self, call: Call, direction: int, weights: Tensor, recurrence: Tensor, bias: Tensor | None) -> None:
+    def __init__(
+        self,
+        call: Call,
+        direction: int,
+        weights: Tensor,
+        recurrence: Tensor,
+        bias: Tensor | None,
+        peepholes: Tensor | None,
+    ) -> None:
         self.call = call
         self.size = recurrence.shape[-1]
         self.weights, self.recurrence = weights, recurrence
         width = _GATES[call.operator] * self.size
         zeros = np.zeros(width, weights.dtype)
-        self.bias_in: Tensor = zeros if bias is None else bias[:width]
-        self.bias_back: Tensor = zeros if bias is None else bias[width:]
+        self.bias_in: Tensor = zeros if bias is None else bias[..., :width]
+        self.bias_back: Tensor = zeros if bias is None else bias[..., width:]
         per_direction = len(_DEFAULTS[call.operator])
         names = _texts(call.attributes.get("activations")) or _DEFAULTS[call.operator] * 2
         self.names = names[direction * per_direction : (direction + 1) * per_direction]
         self.first = direction * per_direction
         self.clip = call.attributes.get("clip")
-        peepholes = call.input(7)
-        self.peepholes = peepholes[direction] if peepholes is not None else None
+        self.peepholes = peepholes
 
     def gates(self, x: Tensor, h: Tensor, part: slice, back_bias: bool = True) -> Tensor:
         """x W^T + h R^T + biases for some gates, as one sum."""
-        w, r = self.weights[part], self.recurrence[part]
-        bias = self.bias_in[part] + (self.bias_back[part] if back_bias else 0)
-        value = x @ w.T + h @ r.T + bias
+        w, r = _turned(self.weights[..., part, :]), _turned(self.recurrence[..., part, :])
+        bias = self.bias_in[..., part] + (self.bias_back[..., part] if back_bias else 0)
+        value = x @ w + h @ r + bias
         return self.call.mark(
-            "sum", value, terms=w.shape[1] + r.shape[1], squares=lambda: (x * x) @ (w * w).T + (h * h) @ (r * r).T
+            "sum", value, terms=w.shape[-2] + r.shape[-2], squares=lambda: (x * x) @ (w * w) + (h * h) @ (r * r)
         )
 
     def apply(self, which: int, x: Tensor) -> Tensor:
@@ -96,15 +104,15 @@ class _Cell:
     def _gru(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
         n = self.size
         both = self.apply(0, self.gates(x, h, slice(0, 2 * n)))
-        update, reset = both[:, :n], both[:, n:]
+        update, reset = both[..., :n], both[..., n:]
         last = slice(2 * n, None)
         if self.call.attributes.get("linear_before_reset"):
-            w, r = self.weights[last], self.recurrence[last]
+            w, r = _turned(self.weights[..., last, :]), _turned(self.recurrence[..., last, :])
             back = self.call.mark(
-                "sum", h @ r.T + self.bias_back[last], terms=r.shape[1], squares=lambda: (h * h) @ (r * r).T
+                "sum", h @ r + self.bias_back[..., last], terms=r.shape[-2], squares=lambda: (h * h) @ (r * r)
             )
             ahead = self.call.mark(
-                "sum", x @ w.T + self.bias_in[last], terms=w.shape[1], squares=lambda: (x * x) @ (w * w).T
+                "sum", x @ w + self.bias_in[..., last], terms=w.shape[-2], squares=lambda: (x * x) @ (w * w)
             )
             inner = self.call.mark("inner", ahead + reset * back)
         else:
@@ -115,46 +123,74 @@ class _Cell:
     def _lstm(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
         n = self.size
         gates = self.gates(x, h, slice(None))
-        i, o, f, g = (gates[:, at * n : (at + 1) * n] for at in range(4))
+        i, o, f, g = (gates[..., at * n : (at + 1) * n] for at in range(4))
         peep = self.peepholes
         if peep is not None:
-            i, f = i + peep[:n] * c, f + peep[2 * n :] * c
+            i, f = i + peep[..., :n] * c, f + peep[..., 2 * n :] * c
         admit = self.apply(0, i)
         keep = 1 - admit if self.call.attributes.get("input_forget") else self.apply(0, f)
         cell = self.call.mark("affine", keep * c + admit * self.apply(1, g), product=keep * c)
         if peep is not None:
-            o = o + peep[n : 2 * n] * cell
+            o = o + peep[..., n : 2 * n] * cell
         return self.call.mark("output", self.apply(0, o) * self.apply(2, cell)), cell
+
+
+def _turned(matrix: Tensor) -> Tensor:
+    return matrix.swapaxes(-1, -2)
 
 
 def recurrent(call: Call) -> Values | None:
     """Y, Y_h and, for LSTM, Y_c; as many as the node names."""
     x, w, r, bias = call.input(0), call.input(1), call.input(2), call.input(3)
-    lengths, h0 = call.input(4), call.input(5)
-    c0 = call.input(6) if call.operator == "LSTM" else None
+    h0, c0 = call.input(5), call.input(6) if call.operator == "LSTM" else None
     layout = call.attributes.get("layout") or 0
     if layout:
         x = x.swapaxes(0, 1)
         h0, c0 = (None if one is None else one.swapaxes(0, 1) for one in (h0, c0))
-    steps, batch, size = x.shape[0], x.shape[1], r.shape[-1]
-    sides = _sides(call)
-    y = np.zeros((steps, len(sides), batch, size), x.dtype)
-    last_h, last_c = np.zeros((2, len(sides), batch, size), x.dtype)
-    ends = np.full(batch, steps) if lengths is None else np.asarray(lengths).astype(np.int64)
-    for at, backward in enumerate(sides):
-        cell = _Cell(call, at, w[at], r[at], None if bias is None else bias[at])
-        h = np.zeros((batch, size), x.dtype) if h0 is None else h0[at].astype(x.dtype, copy=False)
-        c = np.zeros((batch, size), x.dtype) if c0 is None else c0[at].astype(x.dtype, copy=False)
-        for step in range(steps - 1, -1, -1) if backward else range(steps):
-            new_h, new_c = cell.step(x[step], h, c)
-            alive = (step < ends)[:, None]
-            h, c = np.where(alive, new_h, h), np.where(alive, new_c, c)
-            y[step, at] = np.where(alive, new_h, 0)
-        last_h[at], last_c[at] = h, c
+    y, last_h, last_c = unrolled(call, x, w, r, bias, h0, c0, call.input(7))
     if layout:
         y, last_h, last_c = y.transpose(2, 0, 1, 3), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1)
+    return told(call, y, last_h, last_c)
+
+
+def told(call: Call, y: Tensor, last_h: Tensor, last_c: Tensor) -> Values:
+    """As many as the node names."""
     found: tuple[Any, ...] = (y, last_h, last_c) if call.operator == "LSTM" else (y, last_h)
     return found[: max(1, len(call.outputs))]
+
+
+def unrolled(
+    call: Call,
+    x: Tensor,
+    w: Tensor,
+    r: Tensor,
+    bias: Tensor | None,
+    h0: Tensor | None,
+    c0: Tensor | None,
+    peepholes: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Y (steps, directions, ..., batch, size) and the last states (directions, ..., batch, size), from x (steps, ..., batch,
+    input), states like these, and weights (directions, ..., gates, input or size)."""
+    lengths, sides = call.input(4), _sides(call)
+    shape = (*x.shape[1:-1], r.shape[-1])
+    y = np.zeros((len(x), len(sides), *shape), x.dtype)
+    last_h, last_c = np.zeros((2, len(sides), *shape), x.dtype)
+    ends = np.asarray(lengths).astype(np.int64) if lengths is not None else None
+    for at, backward in enumerate(sides):
+        cell = _Cell(call, at, w[at], r[at], *(None if one is None else one[at] for one in (bias, peepholes)))
+        h = np.zeros(shape, x.dtype) if h0 is None else h0[at].astype(x.dtype, copy=False)
+        c = np.zeros(shape, x.dtype) if c0 is None else c0[at].astype(x.dtype, copy=False)
+        for step in range(len(x) - 1, -1, -1) if backward else range(len(x)):
+            new_h, new_c = cell.step(x[step], h, c)
+            if ends is None:
+                h, c = new_h, new_c
+                y[step, at] = h
+            else:
+                alive = (step < ends)[:, None]
+                h, c = np.where(alive, new_h, h), np.where(alive, new_c, c)
+                y[step, at] = np.where(alive, new_h, 0)
+        last_h[at], last_c[at] = h, c
+    return y, last_h, last_c
 
 
 def _sides(call: Call) -> list[bool]:

@@ -1,0 +1,168 @@
+"""A graph evaluated in several rows at once: what differs between them has a leading axis, what does not is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from onnx.reference.op_run import OpFunction
+
+from assay.errors import Lowering
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.oracle.kernels import KERNELS
+from assay.numerics.oracle.probe import Probe, Values, observed_by
+from assay.numerics.oracle.rows.computing import COMPUTING
+from assay.numerics.oracle.rows.moving import MOVING
+from assay.numerics.oracle.rows.operator import Lift, Operator
+from assay.ports import Tensor, Tensors
+
+LIFTS: dict[str, Lift] = {**MOVING, **COMPUTING}
+_FORMS = (
+    ArithmeticError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    NotImplementedError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
+
+class Unlike(Exception):
+    """The rows do not have one shape, or are no tensors."""
+
+
+class Rows(Probe):
+    """A probe of all rows: `site` and `node` are told of values with the axis of rows, and may give it to those without."""
+
+    def touches(self, outputs: tuple[str, ...]) -> bool:
+        """Whether the operator that gives these is seen at all."""
+        raise NotImplementedError
+
+    def row(self, number: int) -> Probe:
+        """The probe of one row, where an operator is evaluated row by row."""
+        raise NotImplementedError
+
+
+def stackable(evaluator: Evaluator) -> bool:
+    """Not where functions or subgraphs hide what happens inside of them."""
+    return not evaluator.functions_ and not any(node.need_context() for node in evaluator.rt_nodes_)
+
+
+def evaluate_rows(
+    evaluator: Evaluator, tensors: Tensors, rowed: Collection[str], count: int, probe: Rows, wanted: Sequence[str]
+) -> list[list[Tensor]]:
+    """The values called `wanted`, of every row. Of `tensors` those called `rowed` have the axis; one called like an
+    initializer takes its place. Raises Unlike, or Lowering that names the node."""
+    values, many = _evaluate(evaluator, tensors, rowed, count, probe, wanted)
+    return [[values[name][row] if name in many else values[name] for name in wanted] for row in range(count)]
+
+
+def _evaluate(
+    evaluator: Evaluator, tensors: Tensors, rowed: Collection[str], count: int, probe: Rows, wanted: Sequence[str]
+) -> tuple[dict[str, Any], set[str]]:
+    """What is known at the end, and what of it has the axis."""
+    values: dict[str, Any] = {"": None, **evaluator.rt_inits_, **tensors}
+    many = set(rowed)
+    for node, freed in evaluator.plan(frozenset(wanted)):
+        outputs = tuple(node.output)
+        if many.isdisjoint(node.input) and not probe.touches(outputs):
+            results = evaluator.step(node, values)
+        else:
+            results = _Rowed(evaluator, node, values, many, count, probe).results()
+            many.update(outputs)
+        values.update(zip(outputs, results, strict=False))
+        for name in freed:
+            values.pop(name, None)
+    return values, many
+
+
+class _Rowed:
+    """One operator."""
+
+    def __init__(
+        self, evaluator: Evaluator, node: Any, values: dict[str, Any], many: set[str], count: int, probe: Rows
+    ) -> None:
+        self._evaluator, self._node, self._values = evaluator, node, values
+        self._count, self._probe = count, probe
+        self._names = tuple(node.input)
+        self._rowed = tuple(name in many for name in self._names)
+
+    def results(self) -> Values:
+        if isinstance(self._node, OpFunction):
+            return self._body() if _is_plain(self._node) else self._one_by_one()
+        lift = LIFTS.get(self._node.op_type) if self._node.domain in ("", "ai.onnx") else None
+        if lift is None:
+            return self._one_by_one()
+        inputs = tuple(self._values[name] for name in self._names)
+        if not any(self._rowed) and self._node.op_type not in KERNELS:
+            return self._seen(self._evaluator.step(self._node, self._values), inputs)
+        try:
+            found = self._lifted(lift, inputs)
+        except _FORMS:
+            found = None
+        return self._one_by_one() if found is None else found
+
+    def _lifted(self, lift: Lift, inputs: Values) -> Values | None:
+        node = self._node
+        call = self._evaluator.call(node, inputs)
+        call.probe = self._probe
+        rowed = self._rowed
+        if not any(rowed):
+            # Noise comes from inside: the first input takes the axis there.
+            call.inputs = (np.broadcast_to(inputs[0], (self._count, *inputs[0].shape)), *inputs[1:])
+            rowed = (True, *rowed[1:])
+        found = lift(Operator(node, call, rowed, self._count, KERNELS.get(node.op_type)))
+        if found is None or any(not isinstance(one, np.ndarray) or one.shape[:1] != (self._count,) for one in found):
+            return None
+        return found if call.marked else self._seen(found, inputs)
+
+    def _seen(self, results: Values, inputs: Values) -> Values:
+        """With the axis, past the probe."""
+        call = self._evaluator.call(self._node, inputs)
+        found = self._probe.node(call, results, _never)
+        if any(self._rowed):
+            return found
+        return tuple(
+            after if after is not before else np.broadcast_to(before, (self._count, *np.shape(before)))
+            for before, after in zip(results, found, strict=True)
+        )
+
+    def _body(self) -> Values:
+        """What a function is made of, in rows too."""
+        body = self._node.impl_
+        tensors = dict(zip(body.input_names, (self._values[name] for name in self._names), strict=True))
+        rowed = [name for name, is_rowed in zip(body.input_names, self._rowed, strict=True) if is_rowed]
+        values, many = _evaluate(body, tensors, rowed, self._count, self._probe, body.output_names)
+        found = ((values[name], name in many) for name in body.output_names)
+        return tuple(one if has else np.broadcast_to(one, (self._count, *one.shape)) for one, has in found)
+
+    def _one_by_one(self) -> Values:
+        rows = []
+        for number in range(self._count):
+            row = {
+                name: self._values[name][number] if rowed else self._values[name]
+                for name, rowed in zip(self._names, self._rowed, strict=True)
+            }
+            with observed_by(self._probe.row(number)):
+                rows.append(self._evaluator.step(self._node, row))
+        if not all(isinstance(one, np.ndarray | np.generic) for row in rows for one in row):
+            raise Unlike(f"{self._node.op_type} does not give tensors")
+        try:
+            return tuple(np.stack(one) for one in zip(*rows, strict=True))
+        except ValueError as error:
+            raise Unlike(str(error)) from error
+
+
+def _is_plain(function: OpFunction) -> bool:
+    """One whose body is the same wherever it is called."""
+    body = function.impl_
+    return (
+        isinstance(body, Evaluator) and stackable(body) and not any(one.has_linked_attribute for one in body.rt_nodes_)
+    )
+
+
+def _never(*_: Any) -> Values:
+    raise Lowering("an operator of several rows cannot be evaluated again")

@@ -1,0 +1,67 @@
+"""What a noisy evaluation starts from: inputs, and stored numbers as a backend may fold, pack or round them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.evaluation import as_type
+from assay.numerics.tolerance.graph import Graph
+from assay.numerics.tolerance.noise import Draw, Recorder, held, spread_of, stored
+from assay.ports import Tensor, Tensors
+
+_UNIT = 2.0**-24
+
+
+class Feeding:
+    """Of one model and contract; in a flow coarser than float32 everything is stored anew."""
+
+    def __init__(self, graph: Graph, arithmetic: Arithmetic, weights: Tensors) -> None:
+        self._graph = graph
+        self._arithmetic = arithmetic
+        self._coarse = arithmetic.storage > _UNIT
+        names = (*graph.weights, *graph.others) if self._coarse else graph.weights
+        self._inexact = [name for name in names if not held(weights[name], arithmetic.weights)]
+
+    def feeds(self, evaluator: Evaluator, inputs: Tensors, draw: Draw) -> dict[str, Tensor]:
+        """Of one draw."""
+        feeds = as_type(inputs, evaluator.computes_in)
+        return feeds | {name: draw.weight(value, unit) for name, value, unit in self._moved(evaluator, feeds)}
+
+    def rows(
+        self, evaluator: Evaluator, inputs: Tensors, draws: Sequence[Draw], quiet: int
+    ) -> tuple[dict[str, Tensor], list[str]]:
+        """Of several, a row for each behind so many `quiet` ones that take everything as it is; and the names of what differs
+        between them."""
+        feeds = as_type(inputs, evaluator.computes_in)
+        moved = {}
+        for name, value, unit in self._moved(evaluator, feeds):
+            rows = np.empty((quiet + len(draws), *value.shape), value.dtype)
+            rows[:quiet] = value
+            np.multiply(Draw.several(draws, value.shape, signed=False), spread_of(value, unit), out=rows[quiet:])
+            rows[quiet:] += value
+            moved[name] = rows
+        return feeds | moved, list(moved)
+
+    def _moved(self, evaluator: Evaluator, feeds: Tensors) -> list[tuple[str, Tensor, float]]:
+        """Name, value and unit of what each draw moves."""
+        storage = self._arithmetic.storage
+        found: list[tuple[str, Tensor, float]] = []
+        if self._coarse:
+            real = [
+                one for one in feeds.items() if one[1].dtype == evaluator.computes_in and one[0] in self._graph.data
+            ]
+            found = [(name, value, storage) for name, value in real if not stored(value, storage)]
+        for name in self._inexact:
+            if name not in feeds:
+                unit = self._arithmetic.of(self._graph.types.get(name, "")).weights
+                found.append((name, evaluator.rt_inits_[name], unit))
+        return found
+
+    def untouched(self, evaluator: Evaluator, inputs: Tensors, recorder: Recorder, wanted: Sequence[str]) -> list[str]:
+        """Values that no noise reaches, where they meet those that it does."""
+        noisy = set(self._inexact) | (set(inputs) & self._graph.data if self._coarse else set())
+        return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), wanted)

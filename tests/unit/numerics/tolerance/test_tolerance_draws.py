@@ -1,0 +1,77 @@
+"""Draws evaluated together are the draws that each would be alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper, parser
+
+from assay.numerics.oracle.rows import evaluation
+from assay.numerics.tolerance import drawing
+from assay.numerics.tolerance.derive import derive_model
+from assay.ports import Tensor
+
+NETWORK = """<ir_version: 10, opset_import: ["" : 21]>
+g (float[2, 3, 8, 8] x) => (float[2, 5] y, int64[2] best, float[2, 3, 8, 8] moved) {
+    c = Conv<pads=[1, 1, 1, 1]>(x, w, b)
+    n = BatchNormalization(c, scale, shift, mean, variance)
+    a = HardSwish(n)
+    p = MaxPool<kernel_shape=[2, 2], strides=[2, 2]>(a)
+    t = Transpose<perm=[2, 0, 1, 3]>(p)
+    s = Reshape(t, steps)
+    l, last = LSTM<hidden_size=5>(s, lw, lr, lb)
+    q = Squeeze(last, zero)
+    h = Erf(q)
+    y = Softmax<axis=-1>(h)
+    best = ArgMax<axis=-1, keepdims=0>(y)
+    moved = Relu(x)
+}"""
+SHAPES = {
+    "w": (6, 3, 3, 3),
+    "b": (6,),
+    "scale": (6,),
+    "shift": (6,),
+    "mean": (6,),
+    "lw": (1, 20, 24),
+    "lr": (1, 20, 5),
+    "lb": (1, 40),
+}
+
+
+def _noise(*shape: int) -> Tensor:
+    return (np.random.default_rng([9, *shape]).standard_normal(shape) * 0.4).astype(np.float32)
+
+
+def _network() -> onnx.ModelProto:
+    model = parser.parse_model(NETWORK)
+    values = {name: _noise(*shape) for name, shape in SHAPES.items()} | {"variance": np.square(_noise(6, 1)[:, 0]) + 1}
+    values |= {"steps": np.array([4, 2, 24], np.int64), "zero": np.array([0], np.int64)}
+    model.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in values.items())
+    return model
+
+
+@pytest.mark.parametrize(("at_once", "parts"), [(drawing.AT_ONCE, 1), (3 * 6 * 2 * 8 * 8, 3)])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_draws_together_are_what_each_is_alone(
+    precision: str, at_once: int, parts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, feeds = _network(), {"x": _noise(2, 3, 8, 8)}
+    evaluated: list[int] = []
+    original = evaluation.evaluate_rows
+
+    def counted(*arguments: object) -> object:
+        evaluated.append(1)
+        return original(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(drawing, "evaluate_rows", counted)
+    monkeypatch.setattr(drawing, "AT_ONCE", at_once)
+    together = derive_model(model, [feeds], precision)
+    assert len(evaluated) >= parts, "not as many at once as there is room for"
+    assert parts > 1 or len(evaluated) == 1
+    monkeypatch.setattr(drawing, "AT_ONCE", 0)
+    alone = derive_model(model, [feeds], precision)
+    assert together.header.outputs == alone.header.outputs
+    assert not together.deviation[0]["moved"].any() or precision != "float32"
+    for name, deviation in alone.deviation[0].items():
+        np.testing.assert_allclose(together.deviation[0][name], deviation, rtol=1e-2, atol=1e-3 * deviation.max())
