@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -103,12 +104,14 @@ def find_flow(name: str) -> Flow:
     Raises `UnknownName` with the nearest, the install command, or why a backend is broken. Whether there is such an
     environment is not looked at: it is found out where environments are known.
     """
-    found = catalogue()
-    if name in found.flows:
-        return found.flows[name]
+    if (own := _offered(name)) is not None:
+        return own
     base, environment = split_flow(name)
     if environment:
         return msgspec.structs.replace(find_flow(base), name=name, environment=environment)
+    found = catalogue()
+    if name in found.flows:
+        return found.flows[name]
     plain, *more = name.split("+")
     if more:
         return with_transforms(find_flow(plain), more)
@@ -116,6 +119,16 @@ def find_flow(name: str) -> Flow:
         if name == backend or name.startswith(f"{backend}-"):
             raise UnknownName(f"flow {name!r} is not available: {reason}")
     raise UnknownName(f"{unknown('flow', name, found.flows)} (assay flows lists them all)")
+
+
+def _offered(name: str) -> Flow | None:
+    """By the backend after which the flow is called, as most are: the other thirty are not imported for it."""
+    for backend in names(BACKENDS):
+        if name == backend or name.startswith(f"{backend}-"):
+            with suppress(HarnessError, UnknownName):
+                if (flow := _offer(backend)[1].get(name)) is not None:
+                    return flow
+    return None
 
 
 def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:

@@ -12,7 +12,7 @@ import pytest
 
 from assay import plugins
 from assay.core.flow import Flow
-from assay.errors import HarnessError, UnknownName
+from assay.errors import BrokenFlow, HarnessError, UnknownName
 
 
 class Stranger(metadata.Distribution):
@@ -147,6 +147,24 @@ def test_broken_plugins_do_not_break_the_listing() -> None:
 
 def test_find_flow() -> None:
     assert plugins.find_flow("fast-f16") == Fast.flows[1]
+
+
+def test_a_flow_called_after_its_backend_imports_no_other_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    imported: list[str] = []
+    load = plugins.load
+    monkeypatch.setattr(plugins, "load", lambda group, name: imported.append(name) or load(group, name))
+    assert plugins.find_flow("fast-f16") == Fast.flows[1]
+    assert plugins.find_flow("fast@there").environment == "there"
+    assert set(imported) == {"fast"}
+
+
+def test_a_flow_of_a_broken_backend_ends_the_run() -> None:
+    from assay.faces.suites import find_flows
+
+    with pytest.raises(BrokenFlow, match=r"^flow 'angry-f16' cannot be used: backend 'angry' of stranger is broken"):
+        find_flows(["fast", "angry-f16"])
+    with pytest.raises(UnknownName, match="perhaps you mean 'fast'"):
+        find_flows(["fats"])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from assay import plugins
 from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
-from assay.errors import BrokenFlow, UsageError
+from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.faces.cli.common import DEFAULT_HISTORY, SUITE_TIMEOUT_S
 from assay.faces.composition import open_house
 from assay.faces.reporting import destinations
@@ -121,13 +121,18 @@ def find_flows(names: Sequence[str], options: Sequence[str] = ()) -> tuple[Flow,
     """Raises UnknownName for a flow that nobody offers, BrokenFlow for one whose plug-in cannot be imported."""
     if not names:
         raise UsageError("no flow to run on: give --flow (assay flows lists them)")
-    known = plugins.catalogue()
-    for name in names:
-        for backend, reason in known.broken.items():
-            if name not in known.flows and (name == backend or name.startswith(f"{backend}-")):
-                raise BrokenFlow(f"flow '{name}' cannot be used: {reason}")
     extra = parse_options(options)
-    return tuple(with_options(plugins.find_flow(name), extra) for name in dict.fromkeys(names))
+    return tuple(with_options(_flow(name), extra) for name in dict.fromkeys(names))
+
+
+def _flow(name: str) -> Flow:
+    try:
+        return plugins.find_flow(name)
+    except UnknownName:
+        for backend, reason in plugins.catalogue().broken.items():
+            if name == backend or name.startswith(f"{backend}-"):
+                raise BrokenFlow(f"flow '{name}' cannot be used: {reason}") from None
+        raise
 
 
 def _request(options: RunOptions) -> SuiteRequest:
