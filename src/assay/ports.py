@@ -65,6 +65,9 @@ class Engine(Protocol):
     # `bind(tensors) -> Callable[[], object]` may stand here too, where inputs can lie in the backend's memory once and for all:
     # each call of what it returns is one inference and copies nothing, which is what the backend's own tool times.
 
+    # `device_call(tensors) -> Callable[[], float] | None` may stand here too, on an engine of a CUDA device: inputs lie in its memory
+    # once and for all, and each call is one inference, awaited, and gives the seconds between two events on its stream.
+
     # `call_times(tensors, seconds) -> tuple[float, ...]` may stand here too, where a call cannot be timed from outside (a
     # program that is started anew for each): seconds of each call, by its own clock. Such an engine is in no duel.
 

@@ -7,6 +7,7 @@ import enum
 import msgspec
 
 from assay.core.duel import Duel
+from assay.core.gpu import GpuRecord
 from assay.core.model import Model
 
 
@@ -120,7 +121,7 @@ class Measurement(msgspec.Struct, frozen=True):
 
     `warmup_s` are the calls before the clock was believed; `stable` is False where the budget ended first. `cold_s` are
     wall seconds of calls before which the caches were emptied; `layout` how inputs of four axes lay in memory ("" as usual,
-    C order, or channels-last).
+    C order, or channels-last). On a CUDA device `gpu` tells what was seen of it, and `device_s` are seconds by its own clock.
     """
 
     batch: int
@@ -130,6 +131,8 @@ class Measurement(msgspec.Struct, frozen=True):
     stable: bool = True
     cold_s: tuple[float, ...] = ()
     layout: str = ""
+    device_s: tuple[float, ...] = ()
+    gpu: GpuRecord | None = None
 
 
 class Memory(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from assay.core.policy import Policy
 from assay.core.result import Cause, Outcome, Result
 from assay.core.verdict import Word
-from assay.judge import accuracy, duels
+from assay.judge import accuracy, duels, on_gpu
 from assay.judge.figures import figures
 from assay.judge.opinion import Complaint, Opinion, quantity
 
@@ -112,6 +112,8 @@ def _passed(opinion: Opinion, policy: Policy) -> Opinion:
     if opinion.task == "verify" and not result.comparisons:
         nothing = "nothing was compared: the model has no output that the reference has; check the golden"
         return replace(opinion, word=Word.INCONCLUSIVE, reason=nothing)
+    if opinion.task == "measure" and (none_counts := on_gpu.all_lost(result)):
+        return replace(opinion, word=Word.INCONCLUSIVE, reason=none_counts)
     if opinion.task == "measure" and not result.measurements:
         return replace(
             opinion, word=Word.INCONCLUSIVE, reason="nothing was measured: no sample was taken; read the log"
@@ -126,7 +128,8 @@ def _passed(opinion: Opinion, policy: Policy) -> Opinion:
     median_ms = figures(result).get("latency.median_ms")
     if median_ms is not None:
         batch = min(one.batch for one in result.measurements)
-        reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{after}"
+        told = on_gpu.told(result)
+        reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{told}{after}"
         return replace(opinion, reason=reason, figure="latency.median_ms", observed=median_ms)
     return replace(opinion, reason=f"ok{after}")
 

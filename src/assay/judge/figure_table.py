@@ -27,11 +27,13 @@ RECORDED = (
     Kind("latency.p95_ms", "ms", "up", "95th percentile (90 samples)"),
     Kind("latency.p99_ms", "ms", "up", "99th percentile (459 samples)"),
     Kind("latency.cpu_median_ms", "ms", "up", "median CPU time of one call, all threads of the process together"),
+    Kind("latency.device_median_ms", "ms", "up", "median time of one call by the CUDA events of its device"),
     Kind("latency.batch*.median_ms", "ms", "up", "the same at one batch size: latency.batch8.median_ms"),
     Kind("latency.batch*.p90_ms", "ms", "up", "the same at one batch size"),
     Kind("latency.batch*.p95_ms", "ms", "up", "the same at one batch size"),
     Kind("latency.batch*.p99_ms", "ms", "up", "the same at one batch size"),
     Kind("latency.batch*.cpu_median_ms", "ms", "up", "the same at one batch size"),
+    Kind("latency.batch*.device_median_ms", "ms", "up", "the same at one batch size"),
     Kind("throughput.per_s", "1/s", "down", "items per second at the median, at the smallest batch"),
     Kind("throughput.batch*.per_s", "1/s", "down", "the same at one batch size"),
     Kind("memory.load_peak_bytes", "bytes", "up", "peak resident memory while the engine was loaded"),
@@ -46,6 +48,11 @@ RECORDED = (
         "the least that it surely grows (99 %), 0 where it may not grow: above 0 it leaks",
     ),
     Kind("memory.growth_high_bytes", "bytes", "up", "the most that it may grow (99 %)"),
+    Kind("gpu.discarded_share", "", "up", "share of the calls that do not count: the GPU was held back, or shared"),
+    Kind("gpu.sm_mhz", "MHz", "down", "the least clock of its multiprocessors between the calls"),
+    Kind("gpu.memory_mhz", "MHz", "down", "the least clock of its memory between the calls"),
+    Kind("gpu.memory_bytes", "bytes", "up", "the most of its memory in use, by everybody"),
+    Kind("gpu.sm_share", "", "down", "mean utilisation of its multiprocessors, by NVML"),
     Kind("artifact.bytes", "bytes", "up", "size of what would be deployed"),
     Kind("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),
     Kind("duel.slowdown_percent", "%", "up", "CPU time of one call against the rival's, mean over launches"),
@@ -175,7 +182,7 @@ def home_task(figure: str) -> str:
         return "duel"
     return (
         "measure"
-        if figure.split(".")[0] in {"latency", "throughput", "memory", "operator"} and _measured(figure)
+        if figure.split(".")[0] in {"latency", "throughput", "memory", "operator", "gpu"} and _measured(figure)
         else "verify"
     )
 

@@ -31,6 +31,7 @@ def figures(result: Result) -> dict[str, float]:
     own = "" if result.task == "mutate" else "task."
     named.update({f"{own}{name}": value for name, value in result.task_metrics.items()})
     named.update(_timing(result.measurements))
+    named.update(_gpu(result.measurements))
     named.update(_sizes(result))
     named.update(_stages(result))
     named.update(build_figures(result.facts))
@@ -89,7 +90,7 @@ def samples_missing(result: Result, figure: str) -> tuple[int, int] | None:
     parts = figure.split(".")
     if parts[0] not in {"latency", "throughput"} or not result.measurements:
         return None
-    name = parts[-1].removeprefix("cpu_")
+    name = parts[-1].removeprefix("cpu_").removeprefix("device_")
     need = next((percentiles.needed(p) for p in PERCENTILES if name == f"p{p}_ms"), 0)
     if name in {"median_ms", "per_s"}:
         need = percentiles.needed(50)
@@ -135,8 +136,8 @@ def _worse(name: str, a: float, b: float) -> float:
 def _timing(measurements: Sequence[Measurement]) -> dict[str, float]:
     pooled = _pooled(measurements)
     named: dict[str, float] = {}
-    for batch, (wall_s, cpu_s) in pooled.items():
-        of_batch = dict(_latencies(batch, wall_s, cpu_s))
+    for batch, (wall_s, cpu_s, device_s) in pooled.items():
+        of_batch = dict(_latencies(batch, wall_s, cpu_s, device_s))
         for name, value in of_batch.items():
             family, _, rest = name.partition(".")
             named[f"{family}.batch{batch}.{rest}"] = value
@@ -145,19 +146,22 @@ def _timing(measurements: Sequence[Measurement]) -> dict[str, float]:
     return named
 
 
-def _pooled(measurements: Sequence[Measurement]) -> dict[int, tuple[list[float], list[float]]]:
-    """Wall and CPU seconds by batch size; several measurements of one size count together."""
-    pooled: dict[int, tuple[list[float], list[float]]] = {}
+def _pooled(measurements: Sequence[Measurement]) -> dict[int, tuple[list[float], list[float], list[float]]]:
+    """Wall, CPU and device seconds by batch size; several measurements of one size count together."""
+    pooled: dict[int, tuple[list[float], list[float], list[float]]] = {}
     for one in measurements:
         if one.layout:
             continue
-        wall_s, cpu_s = pooled.setdefault(one.batch, ([], []))
+        wall_s, cpu_s, device_s = pooled.setdefault(one.batch, ([], [], []))
         wall_s.extend(one.wall_s)
         cpu_s.extend(one.cpu_s)
+        device_s.extend(one.device_s)
     return pooled
 
 
-def _latencies(batch: int, wall_s: Sequence[float], cpu_s: Sequence[float]) -> Iterable[tuple[str, float]]:
+def _latencies(
+    batch: int, wall_s: Sequence[float], cpu_s: Sequence[float], device_s: Sequence[float]
+) -> Iterable[tuple[str, float]]:
     median_s = percentiles.percentile(wall_s, 50)
     if median_s is not None:
         yield "latency.median_ms", 1e3 * median_s
@@ -169,6 +173,31 @@ def _latencies(batch: int, wall_s: Sequence[float], cpu_s: Sequence[float]) -> I
     cpu_median_s = percentiles.percentile(cpu_s, 50)
     if cpu_median_s is not None:
         yield "latency.cpu_median_ms", 1e3 * cpu_median_s
+    device_median_s = percentiles.percentile(device_s, 50)
+    if device_median_s is not None:
+        yield "latency.device_median_ms", 1e3 * device_median_s
+
+
+def _gpu(measurements: Sequence[Measurement]) -> Iterable[tuple[str, float]]:
+    """Of all measurements of the job together; what NVML did not tell is absent."""
+    records = [one.gpu for one in measurements if one.gpu is not None]
+    if not records:
+        return
+    told = [one for one in records if not one.untold]
+    if told:
+        lost = sum(one.lost for one in told)
+        kept = sum(len(one.wall_s) for one in measurements if one.gpu is not None and not one.gpu.untold)
+        yield "gpu.discarded_share", lost / (lost + kept) if lost + kept else 0.0
+    for name in ("sm_mhz", "memory_mhz"):
+        spans = [span for one in told if (span := getattr(one, name)) is not None]
+        if spans:
+            yield f"gpu.{name}", float(min(low for low, _ in spans))
+    memory = max((one.memory_bytes for one in told), default=0)
+    if memory:
+        yield "gpu.memory_bytes", float(memory)
+    shares = [one.sm_share for one in told if one.sm_share is not None]
+    if shares:
+        yield "gpu.sm_share", summary.mean(shares)
 
 
 def _sizes(result: Result) -> Iterable[tuple[str, float]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from assay.core.gpu import GpuRecord
 from assay.core.result import Measurement
 from assay.reports import figures_text as text
+from assay.reports.plain import one_line
 from assay.stats.percentiles import needed, percentile
 
 POINTS = 1500
@@ -25,6 +27,9 @@ def latency(taken: Measurement) -> dict[str, object]:
         figures.append([name, text.milliseconds(value) if value is not None else f"needs {needed(p)} samples"])
     cpu = percentile(taken.cpu_s, 50.0)
     figures += [["CPU median", text.milliseconds(cpu)]] if cpu is not None else []
+    device = percentile(taken.device_s, 50.0)
+    figures += [["Device median", text.milliseconds(device)]] if device is not None else []
+    figures += _gpu(taken.gpu) if taken.gpu is not None else []
     if told[50.0]:
         figures.append(["Throughput", f"{text.number(taken.batch / told[50.0])} samples/s"])
     if wall_s:
@@ -46,6 +51,30 @@ def latency(taken: Measurement) -> dict[str, object]:
             if value is not None
         ],
     }
+
+
+def _gpu(seen: GpuRecord) -> list[list[str]]:
+    """What NVML told between the calls; a row for each thing that it did."""
+    if seen.untold:
+        return [["GPU", one_line(seen.untold)]]
+    lost = ", ".join(f"{one_line(reason)} {calls}" for reason, calls in seen.discarded.items())
+    rows = [
+        ("GPU clocks", _span(seen.sm_mhz)),
+        ("GPU memory clocks", _span(seen.memory_mhz)),
+        ("Moved by", one_line(", ".join(seen.reasons))),
+        ("GPU utilisation", f"{100 * seen.sm_share:.0f} %" if seen.sm_share is not None else ""),
+        ("GPU memory in use", text.size(seen.memory_bytes)),
+        ("Other processes", ", ".join(map(str, seen.foreign))),
+        ("Calls discarded", f"{seen.lost} ({lost})" if seen.lost else "0"),
+    ]
+    return [[name, value] for name, value in rows if value]
+
+
+def _span(clocks: tuple[int, int] | None) -> str:
+    if clocks is None:
+        return ""
+    low, high = clocks
+    return f"{low} MHz" if low == high else f"{low} to {high} MHz"
 
 
 def side_view(values: Sequence[float]) -> dict[str, object]:

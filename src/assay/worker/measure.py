@@ -25,6 +25,7 @@ from assay.worker.layouts import channels_last
 from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.memory import peak_bytes, reset_peak, resident_bytes, soak
 from assay.worker.obtained import finer
+from assay.worker.on_device import Timed, Watched, sample_blocks, watched
 from assay.worker.operators import operator_times
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
@@ -43,6 +44,7 @@ SOAK_SHARE = 0.3
 def measure(job: Job, stages: Stages) -> Result:
     """One engine, loaded once, at every batch size asked for. Raises UsageError for a batch the model cannot take."""
     inputs = golden_of(job).inputs
+    watch = watched(job)
     lowered = lower(job, stages)
     if job.keep:
         shutil.copytree(lowered.folder, job.keep)
@@ -58,13 +60,13 @@ def measure(job: Job, stages: Stages) -> Result:
         return _by_its_own_clock(job, stages, lowered, engine, feeds)
     peaks: list[int] = []
     with stages.enter(Stage.MEASURE):
-        measurements = [_at_batch(engine, job, feed, lambda: peaks.append(peak_bytes())) for feed in feeds]
+        measurements = [_at_batch(engine, job, feed, lambda: peaks.append(peak_bytes()), watch) for feed in feeds]
         run_peak = max(peaks) if resettable else 0
         calls, grown = soak(lambda: engine.run(feeds[0]), SOAK_SHARE * job.measuring.seconds)
         times = operator_times(engine, feeds[0])
         work = Work()
         if job.measuring.thorough:
-            measurements += _other_layout(engine, job, feeds[0])
+            measurements += _other_layout(engine, job, feeds[0], watch)
             work = work_of(lowered.rewritten.model, feeds[0], engine.run(feeds[0]))
     facts = lowered.facts(engine)
     undelegated, elsewhere = delegation(facts), finer(job.flow.precision, facts, ())
@@ -95,11 +97,18 @@ def _by_its_own_clock(
     )
 
 
-def _at_batch(engine: Engine, job: Job, feed: dict[str, Tensor], settled: Call, layout: str = "") -> Measurement:
-    call = timed_call(engine, feed)
+def _at_batch(
+    engine: Engine, job: Job, feed: dict[str, Tensor], settled: Call, watch: Watched | None, layout: str = ""
+) -> Measurement:
+    call = timed_call(engine, feed) if watch is None else Timed(engine, feed)
     gc.disable()
     try:
         warmup, stable = _warm_up(call, job.measuring.warmup_s, settled)
+        if watch is not None and isinstance(call, Timed):
+            found = sample_blocks(call, watch, job.measuring.seconds)
+            return Measurement(
+                batch_of(feed), found.wall_s, found.cpu_s, warmup, stable, (), layout, found.device_s, found.record
+            )
         wall, cpu = sample(call, job.measuring.seconds)
         cold = cold_calls(call, job.measuring.seconds) if job.measuring.thorough else ()
     finally:
@@ -107,9 +116,9 @@ def _at_batch(engine: Engine, job: Job, feed: dict[str, Tensor], settled: Call, 
     return Measurement(batch_of(feed), wall, cpu, warmup, stable, cold, layout)
 
 
-def _other_layout(engine: Engine, job: Job, feed: dict[str, Tensor]) -> list[Measurement]:
+def _other_layout(engine: Engine, job: Job, feed: dict[str, Tensor], watch: Watched | None) -> list[Measurement]:
     other = channels_last(feed)
-    return [_at_batch(engine, job, other, lambda: None, "channels-last")] if other else []
+    return [_at_batch(engine, job, other, lambda: None, watch, "channels-last")] if other else []
 
 
 def _warm_up(call: Call, budget_s: float, settled: Call) -> tuple[tuple[float, ...], bool]:

@@ -8,8 +8,10 @@ import re
 import zlib
 from typing import Any
 
+import msgspec
 import pytest
 
+from assay.core.gpu import GpuRecord
 from assay.core.verdict import Word
 from assay.reports.html import ROWS_PER_BLOCK, TEMPLATES, Html, blocks
 from assay.reports.html_latency import POINTS, extremes, latency, side_view
@@ -92,6 +94,30 @@ def test_a_percentile_without_support_says_what_it_needs() -> None:
     figures = dict(map(tuple, latency(make_measurement(calls=100))["figures"]))  # type: ignore[call-overload]
     assert figures["p90"].endswith(" ms")
     assert figures["p99"] == "needs 459 samples"
+
+
+def test_what_was_seen_of_a_gpu_is_shown_and_what_not_too() -> None:
+    def shown(gpu: GpuRecord) -> dict[str, str]:
+        taken = msgspec.structs.replace(make_measurement(), device_s=(0.002,) * 9, gpu=gpu)
+        return dict(map(tuple, latency(taken)["figures"]))  # type: ignore[call-overload]
+
+    record = GpuRecord(
+        "cuda events", 8, 7, {"sw_power_cap": 5, "foreign_process": 2}, (1500, 1980), (3201, 3201), ("sw_power_cap",),
+        3 * 10**9, 0.25, (99,),
+    )  # fmt: skip
+    told = {
+        "Device median": "2.00 ms",
+        "GPU clocks": "1500 to 1980 MHz",
+        "GPU memory clocks": "3201 MHz",
+        "Moved by": "sw_power_cap",
+        "GPU utilisation": "25 %",
+        "GPU memory in use": "3.00 GB",
+        "Other processes": "99",
+        "Calls discarded": "7 (sw_power_cap 5, foreign_process 2)",
+    }
+    assert told.items() <= shown(record).items()
+    assert shown(GpuRecord(untold="no binding"))["GPU"] == "no binding"
+    assert not [name for name in dict(map(tuple, latency(make_measurement())["figures"])) if "GPU" in name]  # type: ignore[call-overload]
 
 
 def luminance(colour: tuple[float, ...]) -> float:

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from assay.backends.artifacts import check_artifact
+from assay.backends.cuda import cuda
 from assay.backends.onnx_checked import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options
 from assay.backends.tensorrt.api import api_of
 from assay.backends.tensorrt.build import built
-from assay.backends.tensorrt.cuda import cuda
 from assay.backends.tensorrt.engine import DECLARED, PLAN, Declared, TensorRTEngine
 from assay.backends.tensorrt.logs import Listener
 from assay.backends.tensorrt.precision import BF16, FP8, FP16, FP32, INT8, NAMES, TF32

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import warnings
+import weakref
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from assay.backends.cuda import Cuda
 from assay.backends.feeds import check_feeds
 from assay.backends.onnx_checked import Signature
 from assay.backends.placements import coarsest
 from assay.backends.tensorrt.api import Api
-from assay.backends.tensorrt.cuda import Cuda
 from assay.backends.tensorrt.inspector import parse_layers
 from assay.backends.tensorrt.logs import Listener, failure, remarks
 from assay.backends.tensorrt.settings import Settings
@@ -71,14 +73,37 @@ class TensorRTEngine:
                 if spec.name in self._types:
                     kept.append(self._feed(spec.name, tensors[spec.name], held))
             results = {spec.name: self._room(spec.name, held) for spec in signature.outputs}
-            self._listener.lines.clear()
-            if not self._context.execute_async_v3(self._stream):
-                raise failure(self._listener.lines, "running")
+            self._enqueue()
             self._device.wait(self._stream)
             return {name: self._take(name, room) for name, room in results.items()}
         finally:
-            for pointer in held:
-                self._device.release(pointer)
+            self._release(held)
+
+    def device_call(self, tensors: Tensors) -> Callable[[], float] | None:
+        """One `execute_async_v3` on inputs in place, timed by two events on its stream; None where the data decide the size of
+        an output, which is then allocated anew in every run."""
+        signature = self._declared.signature
+        check_feeds(tensors, signature.inputs)
+        held: list[int] = []
+        kept = [
+            self._feed(spec.name, tensors[spec.name], held) for spec in signature.inputs if spec.name in self._types
+        ]
+        rooms = [self._room(spec.name, held) for spec in signature.outputs]
+        if not all(isinstance(room, tuple) for room in rooms):
+            self._release(held)
+            return None
+        call = _DeviceCall(self._enqueue, self._device, self._stream, kept)
+        weakref.finalize(call, self._release, held)
+        return call
+
+    def _enqueue(self) -> None:
+        self._listener.lines.clear()
+        if not self._context.execute_async_v3(self._stream):
+            raise failure(self._listener.lines, "running")
+
+    def _release(self, held: list[int]) -> None:
+        for pointer in held:
+            self._device.release(pointer)
 
     def save(self, folder: Path) -> None:
         """The plan: for this version of TensorRT and this kind of GPU, or for later versions where it was asked for."""
@@ -140,6 +165,20 @@ class TensorRTEngine:
     def _take(self, name: str, room: Any) -> Tensor:
         pointer, shape = room if isinstance(room, tuple) else (room.pointer, room.shape)
         return self._device.download(pointer, shape, numpy_dtype(self._types[name]))
+
+
+class _DeviceCall:
+    """`kept` are the arrays that the device reads from the host's memory."""
+
+    def __init__(self, enqueue: Callable[[], None], device: Cuda, stream: int, kept: Sequence[Tensor]) -> None:
+        self._enqueue, self._device, self._stream, self._kept = enqueue, device, stream, kept
+        self._begin, self._end = device.event(), device.event()
+
+    def __call__(self) -> float:
+        self._device.record(self._begin, self._stream)
+        self._enqueue()
+        self._device.record(self._end, self._stream)
+        return self._device.seconds_between(self._begin, self._end)
 
 
 def narrowed(name: str, array: Tensor, wanted: str) -> Tensor:

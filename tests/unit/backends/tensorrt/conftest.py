@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from generated_tensorrt import VERSIONS
 
-from assay.backends.tensorrt.cuda import Cuda
+from assay.backends.cuda import Cuda
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +28,8 @@ def device(cudart: Path) -> Iterator[Cuda]:
     before = live()
     yield Cuda(str(cudart))
     assert live() == before
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)

@@ -1,6 +1,7 @@
-/* The seven calls of libcudart that Assay makes, on the host's memory: for tests on machines without a device. */
+/* The calls of libcudart that Assay makes, on the host's memory and by its clock: for tests on machines without a device. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static size_t live;
 
@@ -31,6 +32,27 @@ int cudaStreamCreate(void **stream) {
 }
 
 int cudaStreamSynchronize(void *stream) { return stream == (void *)0x5 ? 0 : 400; }
+
+/* An event is the moment at which it was recorded: nothing is ever behind here. */
+int cudaEventCreate(void **event) {
+    *event = calloc(1, sizeof(struct timespec));
+    return 0;
+}
+
+int cudaEventRecord(void *event, void *stream) {
+    if (stream != (void *)0x5) return 400;
+    clock_gettime(CLOCK_MONOTONIC, event);
+    return 0;
+}
+
+int cudaEventSynchronize(void *event) { return ((struct timespec *)event)->tv_sec ? 0 : 400; }
+
+int cudaEventElapsedTime(float *milliseconds, void *begin, void *end) {
+    struct timespec *from = begin, *to = end;
+    if (!from->tv_sec || !to->tv_sec) return 400;
+    *milliseconds = (to->tv_sec - from->tv_sec) * 1e3 + (to->tv_nsec - from->tv_nsec) / 1e6;
+    return 0;
+}
 
 const char *cudaGetErrorString(int code) {
     return code == 2 ? "out of memory" : code == 400 ? "invalid resource handle" : "invalid copy direction";

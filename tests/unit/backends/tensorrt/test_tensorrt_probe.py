@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.backends.cuda import Cuda, cuda
 from assay.backends.tensorrt import probe as probing
 from assay.backends.tensorrt.backend import TensorRT
-from assay.backends.tensorrt.cuda import Cuda, cuda
 from assay.backends.tensorrt.probe import read_probe
 from assay.errors import NotRunnable, Unavailable, UsageError
 
@@ -133,7 +133,7 @@ def test_what_the_runtime_says(device: Cuda) -> None:
 
 
 def test_no_runtime_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.backends.tensorrt.cuda._candidates", lambda: iter(["libno-such-cudart.so"]))
+    monkeypatch.setattr("assay.backends.cuda._candidates", lambda: iter(["libno-such-cudart.so"]))
     cuda.cache_clear()
     with pytest.raises(NotRunnable, match="libcudart"):
         cuda()

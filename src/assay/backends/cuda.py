@@ -1,4 +1,4 @@
-"""Device memory and streams through libcudart itself: four calls do not need another package.
+"""Device memory, streams and events through libcudart itself: ten calls do not need another package.
 
 Everything that touches a CUDA device outside tensorrt is in this file.
 """
@@ -59,6 +59,23 @@ class Cuda:
     def wait(self, stream: int) -> None:
         """Until everything in the stream is done. An error of a kernel comes out here."""
         self._call("cudaStreamSynchronize", ctypes.c_void_p(stream))
+
+    def event(self) -> int:
+        """The handle of a new event that keeps the time."""
+        handle = ctypes.c_void_p()
+        self._call("cudaEventCreate", ctypes.byref(handle))
+        return int(handle.value or 0)
+
+    def record(self, event: int, stream: int) -> None:
+        """The event happens when everything in the stream before it is done."""
+        self._call("cudaEventRecord", ctypes.c_void_p(event), ctypes.c_void_p(stream))
+
+    def seconds_between(self, begin: int, end: int) -> float:
+        """Waits for `end`. The clock is the device's own, half a microsecond fine."""
+        self._call("cudaEventSynchronize", ctypes.c_void_p(end))
+        milliseconds = ctypes.c_float()
+        self._call("cudaEventElapsedTime", ctypes.byref(milliseconds), ctypes.c_void_p(begin), ctypes.c_void_p(end))
+        return milliseconds.value / 1e3
 
     def _copy(self, target: int, source: int, size: int, direction: int) -> None:
         if size:

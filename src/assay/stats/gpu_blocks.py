@@ -1,0 +1,116 @@
+"""Which calls on a GPU count: those of blocks before and after which nothing held it back and nobody else computed on it.
+
+Names and bits are those of NVML's clock event reasons (nvml.h, nvmlClocksEventReasons). Idle clocks and clocks that somebody set
+are no slow-down; a power cap, heat and brakes are, and so is a process of somebody else. Such blocks are discarded and
+counted, never judged: they say something of the machine and nothing of the engine.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from assay.core.gpu import GpuReading, GpuRecord
+
+REASONS = {
+    0x1: "gpu_idle",
+    0x2: "applications_clocks_setting",
+    0x4: "sw_power_cap",
+    0x8: "hw_slowdown",
+    0x10: "sync_boost",
+    0x20: "sw_thermal_slowdown",
+    0x40: "hw_thermal_slowdown",
+    0x80: "hw_power_brake_slowdown",
+    0x100: "display_clock_setting",
+    0x200: "board_limit",
+    0x400: "reliability",
+}
+HELD_BACK = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
+FOREIGN = "foreign_process"
+
+
+class Block(NamedTuple):
+    """Some calls between two readings: seconds of each by the wall and the device, and of CPU time per call of the block."""
+
+    wall_s: tuple[float, ...]
+    cpu_s: float
+    device_s: tuple[float, ...]
+    before: GpuReading
+    after: GpuReading
+
+
+class Sifted(NamedTuple):
+    """The samples that count, in the order taken, and what became of the others."""
+
+    wall_s: tuple[float, ...]
+    cpu_s: tuple[float, ...]
+    device_s: tuple[float, ...]
+    record: GpuRecord
+
+
+def reasons_of(bits: int) -> tuple[str, ...]:
+    """Their names in the order of the bits; a bit that is not known here is told by its value."""
+    known = tuple(name for bit, name in REASONS.items() if bits & bit)
+    rest = bits & ~sum(REASONS)
+    return (*known, *((f"unknown_{rest:#x}",) if rest else ()))
+
+
+def own_processes(process: int, before: GpuReading, now: GpuReading) -> frozenset[int]:
+    """Which of the processes on the device are this one, whose number is `process`. Inside of a container NVML tells the numbers
+    of the host: what was not there `before` this one began to use the device is then taken for it."""
+    seen = frozenset(now.processes or ())
+    return frozenset({process}) if process in seen else seen - frozenset(before.processes or ())
+
+
+def sift(blocks: Sequence[Block], own: frozenset[int] = frozenset(), *, clock: str = "") -> Sifted:
+    """`own` are the processes of the measurement itself."""
+    kept: list[Block] = []
+    discarded: Counter[str] = Counter()
+    for block in blocks:
+        reasons = [*held_back(block), *([FOREIGN] if foreign(block, own) else [])]
+        for reason in reasons:
+            discarded[reason] += len(block.wall_s)
+        if not reasons:
+            kept.append(block)
+    readings = [reading for block in blocks for reading in (block.before, block.after)]
+    shares = [one.sm_share for one in readings if one.sm_share is not None]
+    bits = [one.reasons for one in readings if one.reasons is not None]
+    record = GpuRecord(
+        clock=clock,
+        readings=len(readings),
+        lost=sum(len(block.wall_s) for block in blocks) - sum(len(block.wall_s) for block in kept),
+        discarded=dict(discarded),
+        sm_mhz=_span(one.sm_mhz for one in readings),
+        memory_mhz=_span(one.memory_mhz for one in readings),
+        reasons=tuple(dict.fromkeys(name for each in bits for name in reasons_of(each))),
+        memory_bytes=max((one.memory_bytes or 0 for one in readings), default=0),
+        sm_share=statistics.fmean(shares) if shares else None,
+        foreign=tuple(sorted({process for block in blocks for process in foreign(block, own)})),
+    )
+    return Sifted(
+        _joined(kept, lambda one: one.wall_s),
+        tuple(one.cpu_s for one in kept),
+        _joined(kept, lambda one: one.device_s),
+        record,
+    )
+
+
+def held_back(block: Block) -> tuple[str, ...]:
+    """What slowed the device down before or after these calls."""
+    return reasons_of(((block.before.reasons or 0) | (block.after.reasons or 0)) & HELD_BACK)
+
+
+def foreign(block: Block, own: frozenset[int]) -> frozenset[int]:
+    """Processes of others on the device, before or after these calls."""
+    return frozenset((*(block.before.processes or ()), *(block.after.processes or ()))) - own
+
+
+def _span(values: Iterable[int | None]) -> tuple[int, int] | None:
+    known = [value for value in values if value is not None]
+    return (min(known), max(known)) if known else None
+
+
+def _joined(blocks: Sequence[Block], part: Callable[[Block], tuple[float, ...]]) -> tuple[float, ...]:
+    return tuple(value for block in blocks for value in part(block))
