@@ -15,8 +15,13 @@ WINDOW = 40
 FIRST = 12
 """Points since the last reset before anything is said."""
 CLIP = 3.0
-STEP_BACK = 3
-"""After an alarm the history begins again so many points before it: those are already of the new level."""
+STEP_BACK = (3, 15)
+"""After an alarm the history begins again where the sum last was zero, as Page locates the change: what lies behind is already
+of the new level. So many points before the alarm at least, and at most: a creep has no one beginning."""
+FIRST_AGAIN = 6
+SCALED = 20
+"""After an alarm it is looked on from fewer points, with the scale from before the alarm until there are so many: a step soon
+after the alarm would else become part of the new reference, unseen."""
 LEAST_SCALE = 0.003
 NORMAL = 1.4826
 """A median absolute deviation times this estimates the standard deviation of a normal distribution."""
@@ -31,17 +36,23 @@ def alarms(values: Sequence[float]) -> list[int]:
     places = [place for place, value in enumerate(values) if math.isfinite(value) and value > 0.0]
     logs = [math.log(values[place]) for place in places]
     found: list[int] = []
-    start, total, at = 0, 0.0, 0
+    start, total, rose, at = 0, 0.0, 0, 0
+    scale_before: float | None = None
     while at < len(logs):
-        if at - start >= FIRST:
+        if at - start >= (FIRST if scale_before is None else FIRST_AGAIN):
             known = logs[start : min(start + WINDOW, at)]
             middle = _median(known)
             scale = max(NORMAL * _median([abs(one - middle) for one in known]), LEAST_SCALE)
+            if scale_before is not None and len(known) < SCALED:
+                scale = scale_before
             surprise = min(max((logs[at] - middle) / scale, -CLIP), CLIP)
             total = max(0.0, total + surprise - ALLOWANCE)
             if total > LIMIT:
                 found.append(places[at])
-                start, total = max(start + 1, at - STEP_BACK), 0.0
+                least, most = (at - points for points in reversed(STEP_BACK))
+                start, total, scale_before = max(start + 1, min(max(rose, least), most)), 0.0, scale
+        if total == 0.0:
+            rose = at + 1
         at += 1
     return found
 

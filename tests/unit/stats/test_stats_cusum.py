@@ -38,6 +38,15 @@ def test_a_slow_creep_is_seen_though_no_neighbour_differs() -> None:
     assert 60 < alarms(crept)[0] < 95
 
 
+@pytest.mark.parametrize("later", [1, 4, 9])
+def test_a_step_just_after_the_alarm_of_a_creep_is_not_taken_for_the_level_as_it_was(later: int) -> None:
+    for seed in range(20):
+        values = [value * 1.001 ** max(0, place - 60) for place, value in enumerate(_history(seed, (2.0, 200)))]
+        place = alarms(values)[0] + later
+        stepped = [*values[:place], *(1.05 * value for value in values[place:])]
+        assert [one for one in alarms(stepped) if place <= one <= place + 10], seed
+
+
 def test_one_wild_run_is_no_alarm() -> None:
     values = _history(2, (2.0, 120))
     values[50] *= 10
