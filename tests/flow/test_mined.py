@@ -87,3 +87,25 @@ def test_a_smaller_model_mined_after_a_larger_one_is_no_suite_that_shrank(tmp_pa
     for path in (large, small):
         done = subprocess.run([*command, f"mined:{path}"], capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_programs_and_what_factories_build_are_taken_apart_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "built.py").write_text(
+        "import torch\n"
+        "def net():\n"
+        "    torch.manual_seed(0)\n"
+        "    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 4), torch.nn.ReLU())\n"
+        "    return net.eval(), (torch.ones(2, 3),)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    make = "import torch, built; net, given = built.net(); torch.export.save(torch.export.export(net, given), 'own/net.pt2')"
+    (tmp_path / "own").mkdir()
+    subprocess.run([sys.executable, "-c", make], cwd=tmp_path, check=True)
+    found = []
+    for told in ("built:net", str(tmp_path / "own" / "net.pt2"), str(tmp_path / "own")):
+        suite = Mined(told)
+        found.append(sorted((case.name.partition("-")[0], case.uses) for case in suite.cases(seed=0)))
+        assert list(suite.cases(seed=0)) == list(suite.cases(seed=0))
+    assert found[0] == found[1] == found[2] == [("mined/Gemm", 1), ("mined/Gemm", 1), ("mined/Relu", 2)]
+    with pytest.raises(UsageError, match="built"):
+        list(Mined("built:nothing").cases(seed=0))

@@ -108,6 +108,22 @@ def test_nothing_selected_fewer_cases_and_a_flow_that_vanished_are_never_silent(
     assert "there is no flow" in assay("run", "./zoo", "--flow", "nothing", code=2)
 
 
+def test_a_program_in_a_folder_is_a_case_beside_its_onnx_file(zoo: Path) -> None:
+    code = (
+        "import torch\n"
+        "program = torch.export.export(torch.nn.Sigmoid(), (torch.ones(2, 3),))\n"
+        "torch.export.save(program, 'zoo/alone.pt2')\n"
+        "torch.export.save(program, 'zoo/right0/model.pt2')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    told = assay("run", "./zoo", "--flow", "torch-eager", "--filter", "alone", "--filter", "right0/*", code=0)
+    assert "3 of 3 jobs recorded" in told
+    names = {case.name for case in Folder(zoo).cases(seed=0) if "alone" in case.name or "right0" in case.name}
+    assert names == {"zoo/right0/model", "zoo/right0/model.pt2", "zoo/alone"}
+    (zoo / "alone.pt2").write_bytes(b"nothing")
+    assert "error" in assay("run", "./zoo", "--flow", "torch-eager", "--filter", "alone", code=1)
+
+
 def test_another_folder_of_the_same_name_is_another_suite(zoo: Path) -> None:
     assay("run", "./zoo", "--flow", "onnxruntime", "--filter", "right0", code=0)
     _model(zoo.parent / "other" / "zoo", "right0", 2.0)

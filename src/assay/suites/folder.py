@@ -16,12 +16,12 @@ from assay.errors import HarnessError, UsageError
 from assay.suites.cache import cache_folder, read_index
 
 INDEX = "index.msgpack"
-VERSION = 2
+VERSION = 3
 """Of what is made of the same files."""
 
 
 class Folder:
-    """Every `*.onnx` below `path`: a case for each, named by its place; `path` is what a user names in `assay run`.
+    """Every `*.onnx` and `*.pt2` below `path`: a case for each, named by its place; `path` is what a user names in `assay run`.
 
     Its data are `test_data_set_N/{input,output}_K.pb` beside it, or a golden folder (`golden.lock`) beside it or in
     `golden/`. A model without any data is run on seeded inputs against the float64 reference. The model of a folder

@@ -18,25 +18,27 @@ from assay.errors import AssayError, BadGolden
 from assay.models.golden_samples import Sample
 from assay.models.goldens import read_lock, write_golden
 from assay.models.nested import flatten
-from assay.models.onnx_file import open_model
+from assay.models.sources import is_program, open_source
 from assay.suites.cache import write_index
 
+SUFFIXES = (".onnx", ".pt2")
 RTOL, ATOL = 1e-3, 1e-7
 """The tolerance of onnx's own runner, where `data.json` gives none."""
 
 
 def main() -> None:
     root, name, index = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-    paths = sorted(root.rglob("*.onnx"))
+    paths = sorted(path for suffix in SUFFIXES for path in root.rglob(f"*{suffix}"))
     write_index(index, [_case(path, paths, root, name, index.parent) for path in paths])
 
 
 def _case(path: Path, paths: Sequence[Path], root: Path, suite: str, cache: Path) -> Case:
     alone = sum(other.parent == path.parent for other in paths) == 1 and path.parent != root
-    place = (path.parent if alone else path.with_suffix("")).relative_to(root).as_posix()
+    # A program beside its ONNX file keeps its suffix: they are two models.
+    place = (path.parent if alone else path if _twin(path) else path.with_suffix("")).relative_to(root).as_posix()
     name = f"{suite}/{place.replace('|', '_')}"
     try:
-        model = open_model(path)
+        model = open_source(path)
         golden, samples, published = _golden(
             path, model, cache / "goldens" / model.digest[:32] / place.replace("/", "-")
         )
@@ -46,6 +48,11 @@ def _case(path: Path, paths: Sequence[Path], root: Path, suite: str, cache: Path
         return Case(name, Model(" ".join(str(error).split())[:500], str(path), ""))
     inputs = Inputs(golden=str(golden), samples=samples) if golden else Inputs()
     return Case(name, msgspec.structs.replace(model, name=place), inputs, contract)
+
+
+def _twin(path: Path) -> bool:
+    """Whether it is a program beside the ONNX file of that name, whose golden may lie there."""
+    return is_program(path) and path.with_suffix(SUFFIXES[0]).exists()
 
 
 def _contract(path: Path, *, published: bool) -> Contract:
@@ -61,10 +68,10 @@ def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int, b
     """The folder of its data, how many samples they are, and whether they were published with the model; None where the
     model has no data at all. Goldens of our own are judged like any: by the arithmetic of the model."""
     for own in (path.parent, path.parent / "golden", path.with_suffix("")):
-        if (own / "golden.lock").exists():
+        if (own / "golden.lock").exists() and not (_twin(path) and read_lock(own).model_digest != model.digest):
             return own, read_lock(own).samples, False
     sets = sorted(path.parent.glob("test_data_set_*"), key=set_number)
-    if not sets:
+    if not sets or is_program(path):  # a data set names its tensors by places in an ONNX graph
         return None, 0, False
     inputs, outputs = data_sets(path, sets)
     write_golden(

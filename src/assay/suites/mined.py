@@ -12,17 +12,19 @@ import msgspec
 from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.errors import HarnessError, UsageError
+from assay.models.sources import is_factory
 from assay.suites.cache import cache_folder, read_index
 
 INDEX = "index.msgpack"
 LEFT_OUT = "left-out.txt"
 LAYOUT = "3"
+SUFFIXES = (".onnx", ".pt2")
 BAD_INPUT = 2
 """How the process that mines ends where a file is no usable model; its last words are for the user."""
 
 
 class Mined:
-    """What `assay run mined:model.onnx` names, or `mined:a.onnx,b.onnx`, or `mined:folder`.
+    """What `assay run mined:model.onnx` names, or `mined:a.onnx,b.pt2`, `mined:package.module:factory`, or `mined:folder`.
 
     A case for each operator that differs in type, attributes, shapes, element types or whole-number constants (axes, sizes);
     it keeps the weights of its first use, and its name ends with how often it is used: `-x12`. There is no golden: seeded
@@ -30,10 +32,11 @@ class Mined:
     """
 
     name = "mined"
-    about = "mined:MODEL: the unique operators of your own ONNX models, as often as they are used"
+    about = "mined:MODEL: the unique operators of your own models, as often as they are used"
 
     def __init__(self, models: str = "") -> None:
         self._paths = _models(models)
+        self._made = False
         # Other models have other operators: fewer of them are no loss.
         self.counted_as = f"{self.name}:{models}"
 
@@ -52,9 +55,12 @@ class Mined:
         return tuple((self._index().parent / LEFT_OUT).read_text().splitlines())
 
     def _index(self) -> Path:
-        state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in self._paths]
+        state = [_state(path) for path in self._paths]
         index = cache_folder(self.name, value_digest((LAYOUT, state))[:32]) / INDEX
-        if not index.exists():
+        # What a factory builds follows from code that nobody looks at: it is called once in each run.
+        anew = not self._made and any(map(is_factory, self._paths))
+        if anew or not index.exists():
+            self._made = True
             # Behind a wall: models are a stranger's.
             command = [sys.executable, "-m", "assay.suites.mined_make", str(index), *map(str, self._paths)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -70,11 +76,18 @@ def _models(told: str) -> tuple[Path, ...]:
     for word in told.split(","):
         path = Path(word)
         if word and path.is_dir():
-            found += sorted(path.rglob("*.onnx"))
-        elif word and path.is_file():
+            found += sorted(one for suffix in SUFFIXES for one in path.rglob(f"*{suffix}"))
+        elif word and (path.is_file() or is_factory(word)):
             found.append(path)
         elif word:
-            raise UsageError(f"mined:{told}: there is no model {word}; name ONNX files or folders of them")
+            raise UsageError(
+                f"mined:{told}: there is no model {word}; name ONNX files, .pt2 programs, folders of them, or package.module:factory"
+            )
     if not found:
         raise UsageError("nothing to mine: name models, for example assay run mined:model.onnx")
-    return tuple(path.absolute() for path in dict.fromkeys(found))
+    return tuple(path if is_factory(path) else path.absolute() for path in dict.fromkeys(found))
+
+
+def _state(path: Path) -> tuple[str, int, int]:
+    told = None if is_factory(path) else path.stat()
+    return str(path), told.st_size if told else 0, told.st_mtime_ns if told else 0

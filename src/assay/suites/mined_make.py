@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +14,10 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Case, Inputs
-from assay.errors import UsageError
+from assay.errors import Lowering, UsageError
+from assay.models.conversion import deliver
 from assay.models.onnx_file import open_model
+from assay.models.sources import check_source, is_factory, is_program
 from assay.suites.cache import write_index
 from assay.suites.mined import BAD_INPUT, LEFT_OUT
 
@@ -41,8 +44,7 @@ def main() -> None:
     first: dict[str, tuple[str, ModelProto]] = {}
     left: Counter[str] = Counter()
     for path in paths:
-        open_model(path)  # the checks of a stranger's file, external data among them
-        model = _shaped(path)
+        model = _opened(path)
         for node in model.graph.node:
             if node.op_type == "Constant":
                 continue
@@ -65,6 +67,19 @@ def _case(name: str, model: ModelProto, uses: int, folder: Path) -> Case:
     path.write_bytes(model.SerializeToString(deterministic=True))
     told = open_model(path)
     return Case(f"mined/{name}-x{uses}", msgspec.structs.replace(told, name=name), Inputs(samples=1), uses=uses)
+
+
+def _opened(path: Path) -> ModelProto:
+    """As ONNX, which a program or what a factory builds becomes by torch. Raises UsageError."""
+    check_source(path)
+    with tempfile.TemporaryDirectory(prefix="mined-") as folder:
+        if is_factory(path) or is_program(path):
+            try:
+                path = deliver(path, "onnx", Path(folder))
+            except Lowering as error:
+                raise UsageError(f"{path} cannot be mined: {' '.join(str(error).split())}") from error
+        open_model(path)  # the checks of a stranger's file, external data among them
+        return _shaped(path)
 
 
 def _shaped(path: Path) -> ModelProto:

@@ -10,6 +10,15 @@ from assay.suites.models.vision import Add, _conv
 CLASSES = 1000
 
 
+def _trainable(model: nn.Module) -> nn.Module:
+    """Weights as these networks are begun with (He et al., 2015), which keep the size of what passes: by torch's own draw fifty
+    layers without learned norms leave nothing of the image, and an output that no input decides proves nothing."""
+    for one in model.modules():
+        if isinstance(one, nn.Conv2d):
+            nn.init.kaiming_normal_(one.weight, mode="fan_out")
+    return model
+
+
 def alexnet() -> nn.Module:
     """Krizhevsky, "One weird trick", 2014."""
     features = nn.Sequential(
@@ -37,12 +46,13 @@ def squeezenet() -> nn.Module:
             x = self.squeeze(x)
             return torch.cat([self.one(x), self.three(x)], 1).relu()
 
-    return nn.Sequential(
+    net = nn.Sequential(
         nn.Conv2d(3, 64, 3, 2), nn.ReLU(), nn.MaxPool2d(3, 2, ceil_mode=True), Fire(64, 16, 64), Fire(128, 16, 64),
         nn.MaxPool2d(3, 2, ceil_mode=True), Fire(128, 32, 128), Fire(256, 32, 128), nn.MaxPool2d(3, 2, ceil_mode=True),
         Fire(256, 48, 192), Fire(384, 48, 192), Fire(384, 64, 256), Fire(512, 64, 256), nn.Dropout(),
         nn.Conv2d(512, CLASSES, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
     )  # fmt: skip
+    return _trainable(net)
 
 
 def resnet(counts: tuple[int, ...], kind: str = "bottleneck", groups: int = 1, base: int = 64) -> nn.Module:
@@ -66,7 +76,7 @@ def resnet(counts: tuple[int, ...], kind: str = "bottleneck", groups: int = 1, b
             blocks.append(Add(body, None if same else _conv(width, out, 1, stride, act=None), nn.ReLU()))
             width = out
     pooled = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(width, CLASSES))
-    return nn.Sequential(_conv(3, 64, 7, 2), nn.MaxPool2d(3, 2, 1), *blocks, pooled)
+    return _trainable(nn.Sequential(_conv(3, 64, 7, 2), nn.MaxPool2d(3, 2, 1), *blocks, pooled))
 
 
 def mobilenet_v2() -> nn.Module:
@@ -85,7 +95,7 @@ def mobilenet_v2() -> nn.Module:
             layers.append(Add(body) if stride == 1 and width == out else body)
             width = out
     pooled = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(1280, CLASSES))
-    return nn.Sequential(*layers, _conv(width, 1280, 1, act=nn.ReLU6), pooled)
+    return _trainable(nn.Sequential(*layers, _conv(width, 1280, 1, act=nn.ReLU6), pooled))
 
 
 class _Bert(nn.Module):
