@@ -68,6 +68,20 @@ def test_a_flow_in_double_answers_in_double_and_is_judged_in_it(here: Path, gold
     assert {result.outcome for result in checked.results} == {Outcome.MISMATCH}
 
 
+def test_a_flow_of_a_gpu_is_measured_in_blocks_and_says_what_was_not_seen(here: Path, golden: Path) -> None:
+    (here / "assay.toml").write_text('[flow.mine]\nbackend = "reference"\ndevice = "cuda"\n')
+    checked = assay.check("linear.onnx", flows=["mine"], golden=golden, config="assay.toml")
+    measured = next(result for result in checked.results if result.task == "measure")
+    (taken,) = measured.measurements
+    assert len(taken.wall_s) >= 5
+    assert taken.device_s == ()
+    assert taken.gpu is not None
+    assert taken.gpu.untold.startswith(("nvidia-ml-py is not installed", "NVML says: "))
+    told = next(verdict.reason for verdict in checked.judgement.verdicts if verdict.job_key == measured.job_key)
+    assert "by the wall clock: this engine does not hand out its stream" in told
+    assert "not seen: n" in told.casefold()
+
+
 @pytest.mark.parametrize("lie", [lie for lie in LIES if lie not in ONE_OUTPUT])
 def test_no_lie_passes(lie: str, here: Path, golden: Path) -> None:
     checked = assay.check("linear.onnx", flows=[f"faulty-{lie}"], golden=golden, measure=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -48,8 +48,8 @@ class Timed:
 
     def __init__(self, engine: Engine, feed: Mapping[str, Tensor]) -> None:
         make = getattr(engine, "device_call", None)
-        in_place = make is not None and all(array.flags.c_contiguous for array in feed.values())
-        self._timed = make(feed) if in_place else None
+        contiguous = all(array.flags.c_contiguous for array in feed.values())
+        self._timed: Callable[[], float] | None = make(feed) if make is not None and contiguous else None
         self._call: Call = timed_call(engine, feed) if self._timed is None else self._timed
         self.seconds: float | None = None
 
