@@ -55,6 +55,7 @@ TABLE = (
         "1 | 1x0",
         _TYPES,
         attributes=({"dim": 0}, {"dim": (0, 2)}, {"dim": -2}),
+        fixed=True,
     ),
     Operator(
         "unsqueeze",
@@ -115,6 +116,7 @@ TABLE = (
         "6x1",
         _TYPES,
         attributes=({"size": 2, "dim": 0}, {"size": 4, "dim": 0}, {"size": 3, "dim": 0}),
+        fixed=True,
     ),
     Operator(
         "chunk",
@@ -123,6 +125,7 @@ TABLE = (
         "7x1",
         _TYPES,
         attributes=({"count": 2, "dim": 0}, {"count": 4, "dim": 0}),
+        fixed=True,
     ),
     Operator(
         "slice",
