@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 from typer.testing import CliRunner
 
 from assay.core.case import Case, Inputs
@@ -16,6 +19,7 @@ from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
 from assay.faces.cli.main import app
 from assay.models.artifacts import Artifacts, artifacts_folder
+from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.worker import reuse
 from assay.worker.stages import Stages
@@ -56,6 +60,23 @@ def test_the_second_job_loads_what_the_first_lowered_and_says_so(job: Job) -> No
     assert msgspec.structs.replace(second.facts, reused="") == first.facts
     assert second.comparisons == first.comparisons
     assert not _lowered(_run(msgspec.structs.replace(job, flow=msgspec.structs.replace(FLOW, name="another-name"))))
+
+
+def test_a_model_in_a_coarse_type_of_its_own_is_judged_the_same_when_its_artifact_is_loaded_again(
+    job: Job, tmp_path: Path
+) -> None:
+    spec = [helper.make_tensor_value_info(name, TensorProto.INT8, [4]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "twice", spec[:1], spec[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "m.onnx")
+    model = open_model(tmp_path / "m.onnx")
+    samples = [{"x": np.arange(-2, 2, dtype=np.int8)}]
+    outputs = [{"y": sample["x"] * np.int8(2)} for sample in samples]
+    provenance = {"seed": 0, "producer": "numpy", "producer_version": "1", "who": "test", "why": "int8"}
+    write_golden(tmp_path / "int8", model=model, inputs=samples, outputs=outputs, created_at="", **provenance)
+    job = msgspec.structs.replace(job, case=Case("own/twice", model, Inputs(golden=str(tmp_path / "int8"))))
+    first, second = _run(job), _run(job)
+    assert {one.precision for one in first.facts.placements} == {"int8"}
+    assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
 
 
 def test_who_does_not_ask_lowers(job: Job) -> None:

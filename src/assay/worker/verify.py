@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -23,9 +24,9 @@ from assay.ports import Engine, Tensor
 from assay.tasks.registry import score
 from assay.worker.bodies import hold_body
 from assay.worker.calibration import judged
-from assay.worker.forms import as_graph
+from assay.worker.forms import as_graph, source_of
 from assay.worker.layouts import laid
-from assay.worker.lower import delegation, load, lower
+from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.misuse import provoke
 from assay.worker.obtained import coarser, finer, little
 from assay.worker.rewrite import Rewritten
@@ -61,7 +62,7 @@ def verify(job: Job, stages: Stages) -> Result:
         unrepeated = _first_difference(repeatable, again)
     facts = lowered.facts(engine)
     asked = job.flow.precision
-    findings += coarser(asked, facts, partial(element_types, rewritten.model))
+    findings += coarser(asked, facts, lambda: element_types(_lowered_from(job, lowered)))
     outcome, detail = _outcome(
         comparisons,
         findings,
@@ -80,6 +81,13 @@ def verify(job: Job, stages: Stages) -> Result:
         facts=facts,
         warnings=tuple(dict.fromkeys((*untaken, *judging.notes, *judging.told, *little(asked, facts)))),
     )
+
+
+def _lowered_from(job: Job, lowered: Lowered) -> Path:
+    """An artifact of an earlier run comes without its model after all transforms: then as quantized, or the case's own."""
+    if not lowered.reused:
+        return lowered.rewritten.model
+    return lowered.rewritten.standard or source_of(job, lowered.backend.accepts)
 
 
 def _answers(engine: Engine, fed: Samples, golden: Golden) -> tuple[list[dict[str, Tensor]], tuple[str, ...]]:
