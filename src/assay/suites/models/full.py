@@ -15,7 +15,7 @@ def _trainable(model: nn.Module) -> nn.Module:
     layers without learned norms leave nothing of the image, and an output that no input decides proves nothing."""
     for one in model.modules():
         if isinstance(one, nn.Conv2d):
-            nn.init.kaiming_normal_(one.weight, mode="fan_out")
+            nn.init.kaiming_normal_(one.weight, mode="fan_in", nonlinearity="relu")
     return model
 
 
