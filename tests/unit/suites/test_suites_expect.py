@@ -6,11 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from assay import plugins
 from assay.core.result import Finding, Outcome, Result, Stage
 from assay.errors import BadPolicy, FewerCases
+from assay.judge.expectations import matches
 from assay.pipeline.expect import Known, expectations, read_known, said, updated, written
 from assay.pipeline.merge import without_shard
 from assay.pipeline.suite_counts import check_counts
+from assay.suites.edge import EdgeCases
+from assay.suites.gradients import Gradients
+from assay.suites.models import Models
+from assay.suites.operators import Operators
 from assay.testing.builders import make_result
 
 
@@ -96,3 +102,16 @@ def test_counts_grow_by_themselves_and_shrink_only_when_accepted(tmp_path: Path)
 )
 def test_the_command_of_the_whole_run(command: str, whole: str, shard: tuple[int, int]) -> None:
     assert without_shard(command) == (whole, shard)
+
+
+def test_our_known_outcomes_are_of_flows_and_cases_that_there_are() -> None:
+    suites = (Operators(), Models(), EdgeCases(), Gradients())
+    names = {case.name for suite in suites for case in suite.cases(seed=0)}
+    here = Path(__file__).parents[3] / "expectations"
+    files = sorted(here.glob("*.toml"))
+    assert files
+    assert {path.stem for path in files} <= set(plugins.catalogue().flows)
+    told = [case for path in files for one in read_known(path) for case in one.cases]
+    ours = [case for case in told if case.partition("/")[0] in {suite.name for suite in suites}]
+    assert ours
+    assert [case for case in ours if not any(matches(name, case) for name in ({case} & names or names))] == []
