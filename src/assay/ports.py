@@ -100,6 +100,9 @@ class Backend(Protocol):
         """Import the library (the `import` stage)."""
         ...
 
+    # `prepare_to_load() -> None` may stand here too, where loading and running need less of the library than lowering: it is
+    # called instead where an artifact of an earlier run is loaded. `prepare` may follow it in the same process.
+
     def lower(self, model: Path, flow: Flow) -> Engine:
         """Compile the file for this flow. Raises errors of `assay.errors.Lowering` where the backend's words tell why."""
         ...

@@ -12,6 +12,7 @@ from assay.backends.availability import installed
 from assay.backends.executorch_delegates import DELEGATES
 from assay.backends.executorch_failures import load_failure, run_failure
 from assay.backends.executorch_lower import Built, bounded, lowered, quietly
+from assay.backends.executorch_quick import import_runtime
 from assay.backends.feeds import check_feeds
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
@@ -75,6 +76,13 @@ class ExecuTorch:
             import executorch.kernels.quantized
             import executorch.runtime  # noqa: F401
         quicken()
+
+    def prepare_to_load(self) -> None:
+        """Import the runtime and the kernels of quantized operators, which programs may call."""
+        with quietly():
+            import executorch.kernels.quantized  # noqa: F401
+
+            import_runtime()
 
     def lower(self, model: Path, flow: Flow) -> ExecuTorchEngine:
         """A delegate that takes nothing gives an engine all the same: its facts say so."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from assay.backends.executorch_quick import quicken_xnnpack
 from assay.errors import Unavailable
 
 
@@ -30,6 +31,7 @@ def _portable() -> list[Any]:
 def _xnnpack() -> list[Any]:
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 
+    quicken_xnnpack()
     return [XnnpackPartitioner()]
 
 
@@ -38,6 +40,7 @@ def _xnnpack_dynamic() -> list[Any]:
     from executorch.backends.xnnpack.partition.config.xnnpack_config import ConfigPrecisionType
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 
+    quicken_xnnpack()
     dynamic = XnnpackPartitioner(config_precisions=ConfigPrecisionType.DYNAMIC_QUANT, per_op_mode=True)
     return [dynamic, XnnpackPartitioner()]
 
@@ -121,7 +124,11 @@ DELEGATES = {
         inner=_half,
     ),
     "arm-tosa": Delegate(
-        "TOSABackend", _tosa, install="pip install tosa-tools", runs_on="a TOSA reference model or an Ethos-U"
+        "TOSABackend",
+        _tosa,
+        install="pip install tosa-tools",
+        runs_on="a TOSA reference model or an Ethos-U",
+        fixed=True,
     ),
 }
 

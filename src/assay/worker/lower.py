@@ -14,6 +14,7 @@ from assay.core.job import Job
 from assay.core.result import BuildFacts, Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
+from assay.models.importing import importing
 from assay.ports import Backend, Engine
 from assay.worker import reuse
 from assay.worker.forms import in_form, source_of
@@ -47,10 +48,14 @@ class Lowered:
 def lower(job: Job, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where
     the job asks for one that is there already."""
-    with stages.enter(Stage.IMPORT):
+    with stages.enter(Stage.IMPORT), importing():
         backend: Backend = _backend(job.flow.backend)()
-        backend.prepare()
-    key, kept = reuse.kept_for(job, backend)
+        # Before anything is imported: libraries set variables of their own.
+        key, kept = reuse.kept_for(job, backend)
+        if kept is None:
+            backend.prepare()
+        else:
+            getattr(backend, "prepare_to_load", backend.prepare)()
     if kept is not None:
         folder, changed, stages.built = reuse.reusable(kept)
         return Lowered(backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key)

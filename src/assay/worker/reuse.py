@@ -53,6 +53,7 @@ def heard() -> Iterator[list[str]]:
 def kept_for(job: Job, backend: Backend) -> tuple[str, Kept | None]:
     """The key of what this job lowers, and the entry if there is one. "" where nothing may be reused: a job that was not
     asked to, a device whose artifacts are made for one piece of hardware, a model that is code."""
+    surroundings()
     source = source_of(job, backend.accepts)
     if not job.reuse or job.flow.device != "cpu" or form_of(source) == "factory":
         return "", None

@@ -1,0 +1,132 @@
+"""What ExecuTorch does not import or export for a job that has no use for it, and that nothing else is another for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from assay.backends import executorch_quick
+from assay.backends.executorch import ExecuTorch
+from assay.backends.executorch_quick import bare, sparing
+from assay.core.model import TensorSpec
+from assay.models.program import save_program
+
+_XNNPACK = next(flow for flow in ExecuTorch.flows if flow.name == "executorch-xnnpack")
+_LOAD = """
+import sys
+from pathlib import Path
+import numpy as np
+from assay.backends.executorch import ExecuTorch
+backend = ExecuTorch()
+flow = next(flow for flow in backend.flows if flow.name == "executorch-xnnpack")
+backend.prepare_to_load()
+print(sorted({"executorch.exir", "torch._dynamo", "torchao"} & set(sys.modules)))
+print(*backend.load(Path(sys.argv[1]), flow).run({"x": np.array([-1, 2], np.float32)})["y"])
+from executorch.runtime import Runtime
+print("quantized_decomposed::quantize_per_channel.out" in Runtime.get().operator_registry.operator_names)
+backend.prepare()
+again = backend.lower(Path(sys.argv[2]), flow)
+print(*again.run({"x": np.array([-1, 2], np.float32)})["y"], again.facts().delegated)
+"""
+
+
+class Relu(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x)
+
+
+class Doubled(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)
+
+
+class Attention(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mask = torch.zeros(4, 4)
+        return torch.nn.functional.scaled_dot_product_attention(x, torch.tanh(x), torch.relu(x), attn_mask=mask)
+
+
+def program(module: torch.nn.Module, shape: Sequence[int], path: Path) -> Path:
+    exported = torch.export.export(module, (torch.ones(*shape),), strict=False)
+    return save_program(exported, path, [TensorSpec("x", "float32", tuple(shape))], ["y"])
+
+
+def test_a_process_that_loads_imports_no_compiler_and_lowers_all_the_same(tmp_path: Path) -> None:
+    ExecuTorch().prepare()
+    made = program(Relu(), (2,), tmp_path / "relu.pt2")
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    ExecuTorch().lower(made, _XNNPACK).save(saved)
+    done = subprocess.run(
+        [sys.executable, "-c", _LOAD, str(saved), str(made)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[]", "0.0 2.0", "True", "0.0 2.0 1"]
+
+
+def test_a_bare_package_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "heavy" / "part"
+    inner.mkdir(parents=True)
+    (tmp_path / "heavy" / "__init__.py").write_text("")
+    (inner / "__init__.py").write_text("loaded = True\n")
+    (inner / "light.py").write_text("value = 3\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with bare("heavy.part"):
+        import heavy.part.light as light  # type: ignore[import-not-found]
+
+        assert light.value == 3
+        assert not hasattr(sys.modules["heavy.part"], "loaded")
+    assert not [one for one in sys.modules if one.startswith("heavy.part")]
+    import heavy.part  # type: ignore[import-not-found]
+
+    assert heavy.part.loaded
+    with bare("heavy.part"):
+        assert sys.modules["heavy.part"] is heavy.part
+    assert sys.modules["heavy.part"] is heavy.part
+    with pytest.raises(ModuleNotFoundError, match=r"heavy\.other"), bare("heavy.other"):
+        pass
+
+
+def graph(operators: int) -> Any:
+    nodes = [SimpleNamespace(op="placeholder"), *[SimpleNamespace(op="call_function")] * operators]
+    return SimpleNamespace(graph=SimpleNamespace(nodes=nodes))
+
+
+def test_patterns_are_looked_for_where_they_fit() -> None:
+    patterns = SimpleNamespace(get=lambda: ["pattern"])
+    calling = sparing(lambda self, module: patterns.get(), patterns, "get", list)
+    assert [calling(None, graph(count)) for count in (0, 3, 4, 40)] == [[], [], ["pattern"], ["pattern"]]
+    assert patterns.get() == ["pattern"]
+
+
+@pytest.mark.parametrize(
+    ("module", "shape", "looked"), [(Relu(), (2,), 0), (Doubled(), (1, 3, 4, 4), 0), (Attention(), (1, 2, 4, 8), 1)]
+)
+def test_artifacts_are_those_of_executorch_itself(
+    module: torch.nn.Module, shape: Sequence[int], looked: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = ExecuTorch()
+    backend.prepare()
+    from executorch.backends.xnnpack.partition.graphs.bilinear_2d import _get_bilinear_2d_graphs
+
+    made = program(module, shape, tmp_path / "made.pt2")
+    _get_bilinear_2d_graphs.cache_clear()
+    engine = backend.lower(made, _XNNPACK)
+    assert _get_bilinear_2d_graphs.cache_info().currsize == looked
+    monkeypatch.setattr(executorch_quick, "FEWEST", 0)
+    plain = backend.lower(made, _XNNPACK)
+    assert _get_bilinear_2d_graphs.cache_info().currsize == 1
+    for place, one in enumerate((engine, plain)):
+        (tmp_path / str(place)).mkdir()
+        one.save(tmp_path / str(place))
+    assert (tmp_path / "0" / "model.pte").read_bytes() == (tmp_path / "1" / "model.pte").read_bytes()
+    x = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    np.testing.assert_array_equal(engine.run({"x": x})["y"], plain.run({"x": x})["y"])
