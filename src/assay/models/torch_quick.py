@@ -31,10 +31,15 @@ def quicken() -> None:
 
         found: Callable[[Any], set[Any]] = utils._collect_all_valid_cia_ops_for_namespace
         overridden: Overridden = exported_program._override_composite_implicit_decomp
+        materialize: Callable[[], None] = utils._materialize_cpp_cia_ops
+        kernels: Callable[[str], list[str]] = torch._C._dispatch_get_registrations_for_dispatch_key
         composite = torch._C.DispatchKey.CompositeImplicitAutograd
         _registered(torch)
     except (ImportError, AttributeError):
         return
+    vars(utils)["_materialize_cpp_cia_ops"] = _when_changed(
+        lambda: _registered(torch), _when_changed(lambda: kernels("CompositeImplicitAutograd"), materialize)
+    )
     vars(utils)["_collect_all_valid_cia_ops_for_namespace"] = _once(found, lambda: _registered(torch))
     vars(exported_program)["_override_composite_implicit_decomp"] = overriding(
         overridden, composite, op_implementations_dict
@@ -48,6 +53,19 @@ def _registered(torch: Any) -> tuple[Any, ...]:
     """Another one as soon as a library registers operators or kernels, from Python or when it is loaded."""
     library = torch.library
     return frozenset(library._defs), len(library._impls), len(torch.ops.loaded_libraries), len(sys.modules)
+
+
+def _when_changed(state: Callable[[], Any], act: Callable[[], None]) -> Callable[[], None]:
+    """`act`, left out where nothing has changed since it ran last."""
+    known: list[Any] = []
+
+    def acting() -> None:
+        now = state()
+        if known != [now]:
+            act()
+            known[:] = [now]
+
+    return acting
 
 
 def _once(found: Callable[[Any], set[Any]], state: Callable[[], Any]) -> Callable[[Any], set[Any]]:

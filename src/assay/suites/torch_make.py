@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import gc
 import importlib
 import os
 import shutil
@@ -16,7 +17,6 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from assay.models.program import save_program
 from assay.models.sources import open_source
 from assay.models.torch_quick import quicken
 from assay.suites.draw import draw
+from assay.suites.onnx_registry import remember_registry
 from assay.suites.torch_case import Answer, Asked, TorchCase
 
 OPSET = 18
@@ -45,17 +46,22 @@ def serve(make: Callable[[Asked, Path], None]) -> None:
     """`make` writes the files of a case into an empty folder: a model and its golden."""
     import logging
 
+    gc.disable()
     import torch
 
     torch.set_num_threads(1)
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")
-    _remember_registry()
     quicken()
+    remember_registry()
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what libraries print must not look like an answer
     for line in sys.stdin.buffer:
         answers.write(msgspec.json.encode(_answer(msgspec.json.decode(line, type=Asked), make)) + b"\n")
+        if not gc.isenabled():
+            # The first case has imported all there is: none of it is looked through again.
+            gc.freeze()
+            gc.enable()
 
 
 def _answer(asked: Asked, make: Callable[[Asked, Path], None]) -> Answer:
@@ -203,17 +209,6 @@ def number_of(text: str) -> int:
     import hashlib
 
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
-
-
-def _remember_registry() -> None:
-    # torch 2.13 builds its table of ONNX functions anew for each export, from source text: two thirds of its time.
-    try:
-        from torch.onnx._internal.exporter import _registration
-
-        kept = staticmethod(cache(_registration.ONNXRegistry.from_torchlib))
-        setattr(_registration.ONNXRegistry, "from_torchlib", kept)  # noqa: B010
-    except (ImportError, AttributeError):
-        return
 
 
 if __name__ == "__main__":

@@ -10,7 +10,18 @@ import pytest
 import torch
 from torch._export import utils
 
-from assay.models.torch_quick import _once, overriding, quicken
+from assay.models.torch_quick import _once, _when_changed, overriding, quicken
+
+
+def test_it_acts_again_when_something_changed() -> None:
+    seen: list[int] = []
+    state = [1]
+    act = _when_changed(lambda: list(state), lambda: seen.append(len(state)))
+    act()
+    act()
+    state.append(2)
+    act()
+    assert seen == [1, 2]
 
 
 class Namespace(list[str]):
