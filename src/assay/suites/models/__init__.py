@@ -122,7 +122,10 @@ class Models:
 
     name = "models"
     variants = ("full",)
-    about = f"{len(TABLE)} architectures with seeded weights, static and dynamic: vision, speech, text, time series"
+    about = (
+        f"{len(TABLE)} architectures with seeded weights, static and dynamic: vision, speech, text, time series; "
+        f"models:full: {len(FULL)} as large as published"
+    )
 
     def __init__(self, variant: str = "") -> None:
         self._authored = _full if variant else _reduced
