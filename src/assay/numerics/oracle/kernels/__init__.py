@@ -13,6 +13,7 @@ from assay.numerics.oracle.kernels.quantization import QUANTIZATION
 from assay.numerics.oracle.kernels.recurrent import RECURRENT
 from assay.numerics.oracle.kernels.sampling import SAMPLING
 from assay.numerics.oracle.kernels.softmax import SOFTMAXES
+from assay.numerics.oracle.kernels.suppression import SUPPRESSION
 from assay.numerics.oracle.probe import Kernel
 
 KERNELS: dict[str, Kernel] = {
@@ -24,4 +25,5 @@ KERNELS: dict[str, Kernel] = {
     **SAMPLING,
     **GATHERING,
     **AFFINE,
+    **SUPPRESSION,
 }
