@@ -20,7 +20,7 @@ class Operators:
     """Conformance: `assay.testing.check_suite`."""
 
     name = "operators"
-    about = f"{len(TABLES)} operators as torch modules: types, shapes, attributes, orders of memory; tiers smoke, sample, edge"
+    about = f"{len(TABLES)} operators as torch modules: types, shapes, attributes, orders of memory; tiers smoke, sample, edge, dynamic"
 
     def cases(self, *, seed: int) -> Iterator[Case]:
         """Named `operators/OPERATOR-TYPE-TIER-SHAPES-ATTRIBUTES`."""
