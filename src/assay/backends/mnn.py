@@ -20,6 +20,7 @@ from assay.backends.placements import coarsest, count
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
+from assay.errors import UsageError
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.mnn"
@@ -40,11 +41,14 @@ class MNN:
     options = (
         OptionSpec("weights", "float32", tuple(WEIGHTS), "the type in which weights are stored"),
         OptionSpec("arithmetic", "high", ("high", "normal", "low"), "MNN's precision mode: what it may compute in"),
+        OptionSpec(
+            "winograd", True, help="whether convolutions may be done by Winograd's algorithm; false: session only"
+        ),
         OptionSpec("api", "session", ("session", "module"), "which of MNN's two interfaces runs it"),
         OptionSpec("threads", 1, help="threads of one inference"),
     )
     flows = (
-        Flow(name="mnn-f32", backend="mnn", allowances=("winograd",)),
+        Flow(name="mnn-f32", backend="mnn", allowances=("winograd-8x8",)),
         Flow(
             name="mnn-fp16",
             backend="mnn",
@@ -66,6 +70,7 @@ class MNN:
         """Convert it in a child process: the converter dies on a graph that reads what nothing makes."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
+        _check_interface(options, flow)
         signature = signature_of(load_checked(model))
         refuse_types(signature, frozenset(_FED), "MNN")
         return MNNEngine(to_mnn(model, str(options["weights"])), signature, options)
@@ -74,6 +79,7 @@ class MNN:
         """The converted model; threads and arithmetic are the flow's."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
+        _check_interface(options, flow)
         signature = read_record(folder / _DECLARED, Signature)
         return MNNEngine(read_artifact(folder / _ARTIFACT), signature, options)
 
@@ -139,6 +145,11 @@ class MNNEngine:
             return array
         self._cast[name] = f"{array.dtype} -> {declared} on the way out"
         return array.astype(numpy_dtype(declared))
+
+
+def _check_interface(options: dict[str, Option], flow: Flow) -> None:
+    if options["api"] == "module" and not options["winograd"]:
+        raise UsageError(f'Flow "{flow.name}": option "winograd" can be false with "api" = "session" only: use that.')
 
 
 def _role(kernel: Placement) -> Placement:

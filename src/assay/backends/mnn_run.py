@@ -28,6 +28,10 @@ class Runner(Protocol):
         ...
 
 
+_WINOGRAD_MEMORY_LEVEL = 3
+"""MNN's number for it (Interpreter::HintMode); at 0 no convolution is done so."""
+
+
 class SessionRunner:
     """The Interpreter and one session; buffers are planned anew when a shape changes."""
 
@@ -38,6 +42,8 @@ class SessionRunner:
             file.write(artifact)
             file.flush()
             self._net = MNN.Interpreter(file.name)
+        if not options["winograd"]:
+            self._net.setSessionHint(_WINOGRAD_MEMORY_LEVEL, 0)
         self._session = self._net.createSession({"numThread": options["threads"], "precision": options["arithmetic"]})
         self._outputs = [spec.name for spec in signature.outputs]
         self.inputs = frozenset(self._net.getSessionInputAll(self._session))

@@ -13,7 +13,7 @@ from assay.backends.converter import Converted
 from assay.backends.mnn import MNN
 from assay.backends.mnn_failures import conversion_failure
 from assay.core.flow import Flow
-from assay.errors import InvalidModel, Lowering, Unsupported
+from assay.errors import InvalidModel, Lowering, Unsupported, UsageError
 from assay.testing.backend_checks import check_backend
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
 from assay.worker.references import evaluate
@@ -70,6 +70,27 @@ def test_recurrent_layers(write: Any, kind: str, gates: int, directions: int) ->
     feeds = {"x": draw.normal(size=(steps, 1, size)).astype(np.float32)}
     (expected,) = evaluate(path, [feeds])
     np.testing.assert_allclose(MNN().lower(path, _FLOW).run(feeds)["y"], expected["y"], atol=1e-5)
+
+
+def _off_by(write: Any, **options: Any) -> float:
+    """Of its norm, a convolution of 5x5 that MNN does on tiles of 8x8 by default."""
+    random = np.random.default_rng(5)
+    path = write("g (float[1, 16, 32, 32] x) => (float[1, 16, 28, 28] y) { y = Conv(x, w) }")
+    model = onnx.load(path)
+    w = random.standard_normal((16, 16, 5, 5)).astype(np.float32) / 20
+    model.graph.initializer.append(onnx.numpy_helper.from_array(w, "w"))
+    onnx.save(model, path)
+    feeds = {"x": random.standard_normal((1, 16, 32, 32)).astype(np.float32)}
+    found = MNN().lower(path, Flow("mnn", "mnn", options)).run(feeds)["y"]
+    right = evaluate(path, [feeds])[0]["y"].astype(np.float64)
+    return float(np.linalg.norm(found - right) / np.linalg.norm(right))
+
+
+def test_winograd_can_be_forbidden(write: Any) -> None:
+    assert _off_by(write, winograd=False) < 2e-6
+    assert _off_by(write) > 1e-5, "it is declared as an allowance for that reason"
+    with pytest.raises(UsageError, match="session"):
+        _off_by(write, winograd=False, api="module")
 
 
 def test_the_converter_installs_and_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from assay.errors import UsageError
 ALLOWANCES = {
     "relative-only": "functions are accurate in the relative sense even near zero: no absolute error of a polynomial",
     "winograd": "3x3 convolutions of stride 1 by Winograd F(4x4, 3x3), whose transforms are worse conditioned than a sum",
+    "winograd-8x8": "square convolutions of stride 1 by Winograd on tiles of up to 8x8 with the points 0, ±1, ±2, ±3",
     "double-in-float32": "a model that computes in double is computed in float32",
     "fp16-accumulation": "sums are accumulated in float16",
 }
@@ -27,7 +28,8 @@ _SINGLE = UNIT_ROUNDOFF["float32"]
 
 class Arithmetic(msgspec.Struct, frozen=True):
     """Unit roundoffs of storage between operators, of what enters a product (0: unrounded), of accumulation and of stored
-    weights (0: as stored). `absolute` counts units of accumulation; `winograd`: 3x3 convolutions may be computed so;
+    weights (0: as stored). `absolute` counts units of accumulation; `winograd`: convolutions may be computed so, on
+    tiles of up to `winograd_tile`;
     `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation).
     `mixed`: what the model declares in double is computed in double, the rest as told here."""
 
@@ -37,6 +39,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     weights: float
     absolute: float = _ABSOLUTE_U
     winograd: bool = False
+    winograd_tile: int = 6
     steps: float = 2.0**-10
     mixed: bool = False
 
@@ -67,5 +70,6 @@ def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmeti
         accumulate=accumulate,
         weights=storage,
         absolute=0.0 if "relative-only" in allowances else _ABSOLUTE_U,
-        winograd="winograd" in allowances,
+        winograd="winograd" in allowances or "winograd-8x8" in allowances,
+        winograd_tile=8 if "winograd-8x8" in allowances else 6,
     )

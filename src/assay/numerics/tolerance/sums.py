@@ -9,8 +9,8 @@ import numpy as np
 
 from assay.numerics.oracle.probe import Call
 from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.neighbours import average, largest
 from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, fits, whole
+from assay.numerics.tolerance.winograd import winograd
 from assay.ports import Tensor
 
 
@@ -42,31 +42,9 @@ def product(weights: int = 1) -> Rule:
             return EXACT
         squares = site.squared(a, b) * abs(float(site.call.attributes.get("alpha", 1.0) or 1.0))
         direct = total(_terms(site.call), site.value, squares, unit)
-        return direct + winograd(site, unit) if unit.winograd and _is_small(site.call) else direct
+        return direct + winograd(site, unit) if unit.winograd else direct
 
     return rule
-
-
-WINOGRAD = 116.0
-"""The mean over a tile of (sum over i of A_pi^2 |G_i|^2 |B_i|^2) (the same of q) / 9, with the matrices of F(4x4, 3x3) (Lavin and
-Gray 2016): how much more noise of independent roundings comes out of its transforms than out of nine products."""
-_TILE = 6
-
-
-def winograd(site: Site, unit: Arithmetic) -> Variance:
-    """Sums over channels in the transformed space: their noise is that of the whole tile, whatever cancels at one pixel."""
-    x, w = site.call.inputs[:2]
-    window = (1, 1, _TILE, _TILE)
-    level = largest(average(x * x, window), window)
-    spread = np.broadcast_to(np.mean(w * w, axis=(2, 3), keepdims=True), w.shape)
-    squares = np.maximum(site.again(np.maximum(level, 0), np.ascontiguousarray(spread))[0], 0)
-    return unit.accumulate**2 / 3 * WINOGRAD * (w.shape[1] / 2 + 3) * squares
-
-
-def _is_small(call: Call) -> bool:
-    """A 3x3 convolution of stride 1."""
-    ones = (*(call.attributes.get("strides") or ()), *(call.attributes.get("dilations") or ()))
-    return call.operator == "Conv" and call.inputs[1].shape[2:] == (3, 3) and set(ones) <= {1}
 
 
 def _terms(call: Call) -> float:

@@ -11,6 +11,7 @@ from onnx import numpy_helper, parser
 
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.winograd import amplification, matrices
 
 Array = np.ndarray[Any, Any]
 SIZE = 24
@@ -66,6 +67,57 @@ def test_winograd_is_allowed_where_it_is_declared(channels: int, seed: int) -> N
     lost = w.copy()
     lost[:, -1, -1, -1] = 0
     assert _budget(model, x, _winograd(x, lost), "float32", "winograd") > 1
+
+
+def _by_tiles(x: Array, w: Array, tile: int) -> Array:
+    """A square kernel on tiles of 6 or 8, with the points 0, 1, -1, 2, -2, 3, -3; everything in float32."""
+    at, g, bt = (one.astype(np.float32) for one in matrices(tile, w.shape[2]))
+    out = len(at)
+    filters = g @ w @ g.T
+    size = x.shape[2] - w.shape[2] + 1
+    whole = -(-size // out) * out
+    padded = np.pad(x[0], ((0, 0), *[(0, whole + w.shape[2] - 1 - x.shape[2])] * 2))
+    y = np.zeros((1, w.shape[0], whole, whole), np.float32)
+    for row in range(0, whole, out):
+        for column in range(0, whole, out):
+            part = bt @ padded[:, row : row + tile, column : column + tile] @ bt.T
+            product = np.zeros((w.shape[0], tile, tile), np.float32)
+            for channel in range(x.shape[1]):
+                product += filters[:, channel] * part[channel]
+            y[0, :, row : row + out, column : column + out] = at @ product @ at.T
+    return y[:, :, :size, :size]
+
+
+def _square(kernel: int, channels: int) -> tuple[onnx.ModelProto, Array, Array]:
+    random = np.random.default_rng([kernel, channels])
+    size = SIZE - kernel + 1
+    text = f"g (float[1, {channels}, {SIZE}, {SIZE}] x) => (float[1, 8, {size}, {size}] y) {{ y = Conv(x, w) }}"
+    model: onnx.ModelProto = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    w = (random.standard_normal((8, channels, kernel, kernel)) / kernel / np.sqrt(channels)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(w, "w"))
+    return model, random.standard_normal((1, channels, SIZE, SIZE)).astype(np.float32), w
+
+
+@pytest.mark.parametrize("channels", [1, 3, 32])
+@pytest.mark.parametrize("kernel", [2, 3, 4, 5, 6, 7])
+def test_larger_tiles_are_allowed_where_they_are_declared(kernel: int, channels: int) -> None:
+    model, x, w = _square(kernel, channels)
+    y = _by_tiles(x, w, 8)
+    assert _budget(model, x, y, "float32", "winograd-8x8") < 1
+    assert _budget(model, x, y, "float32", "winograd") > 1
+    lost = w.copy()
+    lost[:, -1, -1, -1] = 0
+    assert _budget(model, x, _by_tiles(x, lost, 8), "float32", "winograd-8x8") > 1
+
+
+def test_the_matrices_give_the_convolution_and_what_they_let_out_is_known() -> None:
+    for tile, kernel in ((4, 3), (6, 3), (6, 5), (8, 3), (8, 5), (8, 7)):
+        at, g, bt = matrices(tile, kernel)
+        x, w = np.random.default_rng(0).standard_normal(tile), np.random.default_rng(1).standard_normal(kernel)
+        np.testing.assert_allclose(at @ ((g @ w) * (bt @ x)), np.correlate(x, w, "valid"), rtol=1e-9)
+    assert amplification(6, 3).mean() == pytest.approx(116.05, abs=0.01)
+    for ours, published in zip(matrices(6, 3), (AT, G, BT), strict=True):
+        np.testing.assert_allclose(np.abs(ours), np.abs(published), atol=1e-6)
 
 
 def _accumulated(x: Array, w: Array, dtype: Any) -> Array:
