@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
 from assay.core.job import Job
 from assay.core.result import Stage
@@ -63,7 +62,8 @@ class WorkerProcess:
     def send(self, job: Job) -> None:
         """Raises OSError where the process is gone already: its end of file is read next."""
         # The job before is done and its log read: nothing is lost by starting anew, and the file stays small.
-        os.ftruncate(self._append, 0)
+        if os.fstat(self._append).st_size:
+            os.ftruncate(self._append, 0)
         self._cut_bytes = 0
         os.pwrite(self._crumb, crumb(Stage.START), 0)
         self.socket.sendall(frame(job))
@@ -87,7 +87,8 @@ class WorkerProcess:
     def resident_bytes(self) -> int:
         """Of this process; 0 when it is gone."""
         try:
-            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE_BYTES
+            with open(f"/proc/{self.pid}/statm", "rb", buffering=0) as file:
+                return int(file.read().split()[1]) * _PAGE_BYTES
         except (OSError, IndexError, ValueError):
             return 0
 

@@ -8,6 +8,7 @@ type: its outcome is `other_precision`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
 from assay.core.result import BuildFacts, Comparison, Finding
@@ -59,9 +60,11 @@ def finer(asked: str, facts: BuildFacts, comparisons: Sequence[Comparison]) -> s
 
 def little(asked: str, facts: BuildFacts) -> tuple[str, ...]:
     """A warning where less than half of the operators compute in the type that the flow promises, and some do."""
+    if asked in WIDE:
+        return ()
     counts = {kind: sum(names.values()) for kind, names in _computing(facts).items()}
     own, total = counts.get(_signed(asked), 0), sum(counts.values())
-    if asked in WIDE or not 0 < own < _FEW * total:
+    if not 0 < own < _FEW * total:
         return ()
     return (
         f"{own} of {total} computing operators run in {asked}; demand more with "
@@ -94,6 +97,7 @@ def _computing(facts: BuildFacts) -> dict[str, dict[str, int]]:
     return found
 
 
+@cache
 def _moves(operator: str) -> bool:
     words = operator.removeprefix("aten.").lower()
     return any(words == word or words.startswith((f"{word}_", f"{word}.")) for word in _MOVES)
