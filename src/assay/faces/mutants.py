@@ -20,6 +20,7 @@ from assay.faces.cli.common import DEFAULT_HISTORY, SUITE_TIMEOUT_S
 from assay.faces.composition import open_house
 from assay.faces.reporting import destinations
 from assay.faces.suites import RECYCLE, find_flows, find_suites
+from assay.models.seeded import check_drawable
 from assay.pipeline.config import load_policy
 from assay.pipeline.extend_golden import extend, with_goldens
 from assay.pipeline.house import House
@@ -96,6 +97,8 @@ def _of_model(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
     with prepared(options.shared, progress) as (request, house), _scratch(house) as workspace:
         model = with_goldens(request.models[0], options.goldens, workspace)
         (case,) = look([model], request.limits, house)
+        if not case.inputs.golden:
+            check_drawable(case.model)
         yield _Place(
             _request(options, case.name, [case], model.flows, request.policy, request.limits), house, workspace
         )

@@ -21,6 +21,7 @@ from assay.mutants.probe import most_telling, search
 from assay.mutants.table import Mutant, inject, sites
 from assay.mutants.viable import why_invalid
 from assay.worker.calibration import judged
+from assay.worker.forms import converted
 from assay.worker.lower import load, lower
 from assay.worker.rewrite import rewrite
 from assay.worker.samples import golden_of
@@ -32,9 +33,9 @@ def list_mutants(job: Job, stages: Stages) -> Result:
     of its node.
 
     At most `job.case.inputs.samples` sites of each operator: the first, the last, the middle, then drawn by the seed. Only
-    mutants that are valid models.
+    mutants that are valid models. Of an exported program, those of the ONNX graph that torch makes of it.
     """
-    model = rewrite(job, Path(job.case.model.source), stages).model
+    model, _ = converted(rewrite(job, Path(job.case.model.source), stages).model, "onnx", job, stages)
     with stages.enter(Stage.TRANSFORM):
         graph = load_graph(model)
         by_operator: dict[str, list[Mutant]] = {}
