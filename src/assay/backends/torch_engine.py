@@ -20,7 +20,7 @@ from assay.backends.torch_failures import torch_failure
 from assay.core.dtype import dtype_name
 from assay.core.flow import Option
 from assay.core.result import BuildFacts, Placement
-from assay.errors import Lowering
+from assay.errors import InvalidModel, Lowering
 from assay.models.program import Program, open_program, save_program
 from assay.ports import Tensor, Tensors
 
@@ -123,7 +123,10 @@ def loaded(folder: Path, options: dict[str, Option]) -> TorchEngine:
     try:
         return _packaged(program, folder / _PACKAGE, options)
     except RuntimeError as error:
-        raise torch_failure(error) from error
+        text = " ".join(str(error).split())[:300]
+        raise InvalidModel(
+            f"{_PACKAGE} cannot be loaded by this torch, on this processor ({text}); lower the model again."
+        ) from error
 
 
 def _from_program(program: Program, options: dict[str, Option]) -> TorchEngine:

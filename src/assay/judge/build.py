@@ -95,6 +95,7 @@ def _told(result: Result) -> str:
         (Outcome.INFRASTRUCTURE, "no reference outputs"),
         (Outcome.MISTRUSTED, "no reference outputs"),
         (Outcome.ERROR, "the case cannot be made"),
+        (Outcome.UNSUPPORTED, "before it"),
     )
     said = result.cause is Cause.WRONG_USAGE or any(
         result.outcome is one and word in result.detail for one, word in told

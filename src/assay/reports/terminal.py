@@ -177,7 +177,7 @@ def _failure(console: Console, run: Run, entry: Entry) -> None:
     result = entry.result
     if result is not None:
         detail = one_line(result.detail)
-        if detail and detail not in one_line(entry.reason):
+        if detail and detail.rstrip(".") not in one_line(entry.reason):
             _line(console, f"  {detail}")
         if result.node:
             _line(console, f"  node: {one_line(result.node)}")

@@ -222,6 +222,13 @@ def test_words_become_causes(text: str, kind: type[Exception], node: str) -> Non
     assert getattr(failure, "node", "") == node
 
 
+def test_what_a_list_of_passes_wraps_is_told_itself() -> None:
+    inner = TypeError("new(): data must be a sequence (got NoneType)")
+    wrapped = Exception("An error occurred when running the 'P' pass after the following passes: ['P', 'P']")
+    wrapped.__cause__ = inner
+    assert str(lowering_failure(wrapped, while_="lowering")) == f"ExecuTorch failed lowering: TypeError: {inner}"
+
+
 def test_a_type_that_a_delegate_lacks_is_unsupported() -> None:
     """Core ML's answer to an input of bytes."""
     import torch

@@ -111,6 +111,9 @@ def test_an_artifact_that_lost_its_package(tiny: Path, tmp_path: Path) -> None:
     Torch().lower(tiny, _EAGER).save(folder)
     with pytest.raises(Lowering, match=r"package\.pt2 is missing"):
         Torch().load(folder, _AHEAD)
+    (folder / "package.pt2").write_bytes(b"cut")
+    with pytest.raises(InvalidModel, match=r"package\.pt2 cannot be loaded by this torch.*; lower the model again"):
+        Torch().load(folder, _AHEAD)
     (folder / "program.pt2").write_bytes(b"cut")
     with pytest.raises(InvalidModel, match="not an archive"):
         Torch().load(folder, _EAGER)
