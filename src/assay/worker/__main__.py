@@ -24,8 +24,10 @@ def main() -> None:
     _die_with_parent(int(sys.argv[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
+    from assay.models.importing import own_process
     from assay.worker.serve import serve
 
+    own_process()
     serve(socket.socket(fileno=int(sys.argv[1])))
 
 
