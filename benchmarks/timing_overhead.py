@@ -1,23 +1,29 @@
 """What our timing loop costs beside a bare loop of the same calls, and whether our median is that of the backends' own tools.
 
-Overhead: CPU time of the whole loop, ours and the bare one in turns, median of the ratios. Agreement: `benchmark_app` of OpenVINO
-(one thread, one synchronous request) between two measurements of ours, and the `model_run` events of ONNX Runtime's profile, of
-the very calls that we time.
+Overhead: both loops call one engine in turns ABBA of 0.2 s, in CPU time and on the wall clock less the time spent waiting for a core;
+the median of the pairs' ratios, with a bootstrap interval of 95 %. Agreement: `benchmark_app` of OpenVINO (one thread, one
+synchronous request) beside a process of ours, both fresh for every pair, because engines in two processes differ by a percent or two
+already; and of the very calls that we time, what the backend says of them: the `model_run` events of ONNX Runtime's profile, the
+`latency` of OpenVINO's request. `--first` gives the benchmark a real-time priority, where the system allows it: medians of
+the wall clock mean nothing on a busy machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import random
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from speed_gate import SIZES, chain
@@ -25,62 +31,98 @@ from speed_gate import SIZES, chain
 from assay import plugins
 from assay.worker.calls import timed_call
 from assay.worker.measure import sample
+from assay.worker.waits import own_time
 
 Call = Callable[[], object]
+TURN_S = 0.2
+SECONDS = 1.0
+"""Of sampling for one median."""
 
 
-def engine_call(name: str, model: Path, folder: Path, width: int) -> Call:
+def loaded(name: str, folder: Path, width: int) -> tuple[Any, Call]:
+    """The engine saved in `folder`, and its timed call after ten others."""
     flow = plugins.find_flow(name)
     backend = plugins.load("assay.backends", flow.backend)()
     backend.prepare()
-    backend.lower(model, flow).save(folder)
     engine = backend.load(folder, flow)
-    feed = {"x": np.random.default_rng(0).standard_normal((width, width), np.float32)}
-    call = timed_call(engine, feed)
+    call = timed_call(engine, {"x": np.random.default_rng(0).standard_normal((width, width), np.float32)})
     for _ in range(10):
         call()
-    return call
+    return engine, call
 
 
-def overhead(call: Call, rounds: int) -> float:
-    """Percent of CPU time that our loop costs more for as many calls."""
-    ratios = []
-    for number in range(rounds):
-        seconds = {}
-        for which in ("ours", "bare") if number % 2 else ("bare", "ours"):
-            begin = time.thread_time()
-            if which == "ours":
-                count = len(sample(call, 0.3)[0])
-                seconds[which] = (time.thread_time() - begin) / count
-            else:
-                end = time.perf_counter() + 0.3
-                count = 0
-                while time.perf_counter() < end:
-                    for _ in range(10):
-                        call()
-                    count += 10
-                seconds[which] = (time.thread_time() - begin) / count
-        ratios.append(seconds["ours"] / seconds["bare"])
-    return 100.0 * (statistics.median(ratios) - 1.0)
+def overhead(call: Call, quads: int) -> list[list[float]]:
+    """Logarithms of our loop over the bare one, of each pair of neighbouring turns: in CPU time, and on our wall clock."""
+
+    def ours() -> int:
+        return len(sample(call, TURN_S)[0])
+
+    count = ours()
+
+    def bare() -> int:
+        for _ in range(count):
+            call()
+        return count
+
+    def turn(loop: Callable[[], int]) -> tuple[float, float]:
+        wall, cpu = own_time(), time.thread_time()
+        calls = loop()
+        return (time.thread_time() - cpu) / calls, (own_time() - wall) / calls
+
+    found: list[list[float]] = [[], []]
+    for _ in range(quads):
+        order = random.choice([(ours, bare, bare, ours), (bare, ours, ours, bare)])
+        seen = [turn(loop) for loop in order]
+        mine, theirs = ([one for one, loop in zip(seen, order, strict=True) if loop is which] for which in (ours, bare))
+        for clock, logs in enumerate(found):
+            logs += [math.log(one[clock] / other[clock]) for one, other in zip(mine, theirs, strict=True)]
+    return found
+
+
+def told(logs: Sequence[float]) -> str:
+    """The median in percent, and the interval that a bootstrap gives it."""
+    rng = np.random.default_rng(0)
+    draws = np.median(rng.choice(np.asarray(logs), (4000, len(logs))), axis=1)
+    low, high = np.quantile(draws, (0.025, 0.975))
+    middle, low, high = (100.0 * math.expm1(one) for one in (statistics.median(logs), low, high))
+    return f"{middle:+.2f} % ({low:+.2f} to {high:+.2f})"
 
 
 def our_median(call: Call) -> float:
-    return statistics.median(sample(call, 1.0)[0])
+    return statistics.median(sample(call, SECONDS)[0])
+
+
+def our_process(flow: str, folder: Path, width: int, options: Sequence[str]) -> float:
+    """Our median, of an engine in a process of its own."""
+    command = [sys.executable, __file__, "--once", flow, str(folder), str(width), *options]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
 
 
 def openvino_tool(model: Path) -> float:
     command = [
         str(Path(sys.executable).with_name("benchmark_app")), "-m", str(model), "-d", "CPU", "-hint", "none", "-api", "sync",
-        "-nireq", "1", "-nthreads", "1", "-infer_precision", "f32", "-t", "2",
+        "-nireq", "1", "-nthreads", "1", "-infer_precision", "f32", "-t", f"{SECONDS:.0f}",
     ]  # fmt: skip
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    found = re.search(r"Median:\s+([\d.]+) (us|ms)", told)
-    assert found, told
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = re.search(r"Median:\s+([\d.]+) (us|ms)", said)
+    assert found, said
     return float(found[1]) * {"us": 1e-6, "ms": 1e-3}[found[2]]
 
 
-def onnxruntime_profile(model: Path, width: int) -> tuple[float, float]:
-    """The median that the profile tells of its calls, and ours of the same calls."""
+def openvino_latency(engine: Any, call: Call) -> float:
+    """What OpenVINO says of the calls that we time, over what we say of them."""
+    said: list[float] = []
+
+    def noted() -> None:
+        call()
+        said.append(1e-3 * engine._request.latency)
+
+    ours = our_median(noted)
+    return statistics.median(said) / ours
+
+
+def onnxruntime_profile(model: Path, width: int) -> float:
+    """What the profile says of its calls, over what we say of the same."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -91,41 +133,59 @@ def onnxruntime_profile(model: Path, width: int) -> tuple[float, float]:
     binding = session.io_binding()
     binding.bind_cpu_input("x", np.random.default_rng(0).standard_normal((width, width), np.float32))
     binding.bind_output("y")
-    ours = statistics.median(sample(lambda: session.run_with_iobinding(binding), 1.0)[0])
+    ours = our_median(lambda: session.run_with_iobinding(binding))
     events = json.loads(Path(session.end_profiling()).read_text())
-    return 1e-6 * statistics.median(event["dur"] for event in events if event["name"] == "model_run"), ours
+    return 1e-6 * statistics.median(event["dur"] for event in events if event["name"] == "model_run") / ours
 
 
-def agreement(flow: str, model: Path, width: int, call: Call) -> float:
-    """Percent by which the tool's median is above ours."""
+def report(size: str, flow: str, folder: Path, arguments: argparse.Namespace) -> None:
+    width = SIZES[size][0]
+    model, artifact = folder / "m.onnx", folder / flow
+    first = ["--first"] if arguments.first else []
+    engine, call = loaded(flow, artifact, width)
+    cpu, wall = overhead(call, arguments.quads)
+    print(f"{size:6}{flow:14} our loop over a bare one: CPU time {told(cpu)}, wall {told(wall)}")
     if flow == "onnxruntime":
-        theirs, ours = onnxruntime_profile(model, width)
+        name, ratios = "profile of the same calls", [onnxruntime_profile(model, width) for _ in range(arguments.pairs)]
     else:
-        before = our_median(call)
-        theirs = openvino_tool(model)
-        ours = (before + our_median(call)) / 2
-    return 100.0 * (theirs / ours - 1.0)
+        name, ratios = "latency of the same calls", [openvino_latency(engine, call) for _ in range(arguments.pairs)]
+    print(f"{size:6}{flow:14} {name} over ours: {told([math.log(one) for one in ratios])}")
+    if flow == "openvino-f32":
+        logs = []
+        for number in range(arguments.pairs):
+            sides = {"tool": lambda: openvino_tool(model), "ours": lambda: our_process(flow, artifact, width, first)}
+            seen = {side: sides[side]() for side in sorted(sides, reverse=bool(number % 2))}
+            logs.append(math.log(seen["tool"] / seen["ours"]))
+        pairs = ", ".join(f"{100 * math.expm1(one):+.1f}" for one in logs)
+        print(f"{size:6}{flow:14} benchmark_app over ours, fresh processes: {told(logs)}; pairs {pairs}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--quads", type=int, default=20, help="of 0.8 s each")
+    parser.add_argument("--pairs", type=int, default=9, help="of medians")
+    parser.add_argument("--first", action="store_true", help="before all others on the machine (real-time priority)")
+    parser.add_argument("--once", nargs=3, metavar=("FLOW", "ARTIFACT", "WIDTH"), help="only our median, in seconds")
     arguments = parser.parse_args()
+    if arguments.first:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    if arguments.once:
+        flow, folder, width = arguments.once
+        print(our_median(loaded(flow, Path(folder), int(width))[1]))
+        return
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as name:
         for size in ("0.1ms", "2ms"):
-            width = SIZES[size][0]
             folder = Path(name) / size
             folder.mkdir()
             model = chain(folder / "m.onnx", *SIZES[size], 0.0)
-            for flow in ("onnxruntime", "openvino-f32"):
-                (folder / flow).mkdir()
-                call = engine_call(flow, model, folder / flow, width)
-                print(f"{size:6}{flow:14} overhead {overhead(call, arguments.rounds):+.2f} %")
-                found = [agreement(flow, model, width, call) for _ in range(max(3, arguments.rounds // 3))]
-                tool = "benchmark_app" if flow == "openvino-f32" else "profile"
-                told = ", ".join(f"{one:+.1f}" for one in found)
-                print(f"{size:6}{flow:14} {tool} beside ours {statistics.median(found):+.1f} % ({told})")
+            for flow_name in ("onnxruntime", "openvino-f32"):
+                flow = plugins.find_flow(flow_name)
+                backend = plugins.load("assay.backends", flow.backend)()
+                backend.prepare()
+                (folder / flow_name).mkdir()
+                backend.lower(model, flow).save(folder / flow_name)
+                report(size, flow_name, folder, arguments)
 
 
 if __name__ == "__main__":
