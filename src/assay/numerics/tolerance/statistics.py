@@ -155,7 +155,8 @@ def _statistics(
         )
         error, variance, floor = error[places], variance[places], floor[places]
     jump = _flat(tipped)[places] if tipped is not None else np.zeros(1)
-    norm = _ratio(float(error @ error), float(variance.sum() + floor.sum() + JUMPS * (jump @ jump) / NORM_LIMIT**2))
+    jumped = JUMPS * float(np.square(jump).sum()) / NORM_LIMIT**2
+    norm = _ratio(float(np.square(error).sum()), float(variance.sum() + floor.sum()) + jumped)
     growth = math.sqrt(2 * math.log(2 * error.size) + 2)
     with np.errstate(all="ignore"):
         scale = np.sqrt(_shrunk(variance, draws) + floor) * growth
@@ -194,7 +195,7 @@ def locate(position: int, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 def _flat(arrays: Sequence[Tensor]) -> Wide:
     parts = [np.asarray(one, np.float64).reshape(-1) for one in arrays]
-    return np.concatenate(parts) if parts else np.zeros(0)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros(0)])
 
 
 def _unflat(flat: Wide, shapes: Sequence[tuple[int, ...]]) -> list[Wide]:
@@ -235,7 +236,7 @@ def _slices(
     """Samples of one shape are stacked; otherwise each is sliced by itself, and the samples against each other. `members`
     are 1 where an element counts; None: all do."""
     worst, where = 0.0, (0, 0)
-    counted = members if members is not None else [np.ones(np.shape(one)) for one in errors]
+    counted = members if members is not None else [np.broadcast_to(1.0, np.shape(one)) for one in errors]
     if len({one.shape for one in errors}) == 1:
         blocks = [
             tuple(

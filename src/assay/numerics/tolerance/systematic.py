@@ -169,7 +169,7 @@ def _elements(samples: Sequence[Side], draws: int) -> Systematic:
     known = np.square(TWICE * leans) + np.square(TWICE * _added([one.offset for one in samples]).reshape(-1))
     jumps = _added([np.square(unseen(one.variance, one.tipped)) for one in samples])
     allowed = float(np.sum(variance + floor + known / NORM_LIMIT**2) + JUMPS * jumps.sum() / NORM_LIMIT**2)
-    norm = math.sqrt(float(error @ error) / allowed)
+    norm = math.sqrt(float(np.square(error).sum()) / allowed)
     growth = math.sqrt(2 * math.log(2 * error.size) + 2)
     limit = ELEMENT_LIMIT * growth
     jump = TWICE * max(float(one.tipped.max(initial=0.0)) for one in samples)
