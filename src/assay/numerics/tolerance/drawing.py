@@ -234,6 +234,8 @@ class Drawing:
                 values = evaluate_rows(evaluator, feeds, rowed, quiet + len(part), Draws(part, recorder, quiet), names)
             found += [named(names, one) for one in values]
             quiet = 0
+        if any(value.shape != sample.values[name].shape for one in found for name, value in one.items()):
+            raise Unlike("a value has another shape in rows than alone")
         if not told:
             return sample.values, found
         check_classes(found[0], sample.values)

@@ -112,3 +112,14 @@ def test_rows_say_what_each_says_alone(operator: str, monkeypatch: pytest.Monkey
     assert ran or operator in UNCHECKED, "no case was evaluated: nothing was checked"
     if ran:
         assert operator in lifted, f"every one of {ran} was evaluated row by row: the lift is never used"
+
+
+def test_what_only_gives_a_type_does_not_give_its_rank() -> None:
+    text = "g (float[3] x, float[2, 2, 3] like) => (float[3] y) { y = CastLike(x, like) }"
+    evaluator = WideEvaluator(onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]> {text}'))
+    still = {"x": np.arange(3.0), "like": np.zeros((2, 2, 3))}
+    for name in still:
+        feeds = {**still, name: np.stack([still[name] + row for row in range(ROWS)])}
+        found = evaluate_rows(evaluator, feeds, [name], ROWS, _Quiet(), ["y"])
+        for row, (y,) in enumerate(found):
+            np.testing.assert_array_equal(y, still["x"] + (row if name == "x" else 0))

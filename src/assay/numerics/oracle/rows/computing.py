@@ -15,7 +15,7 @@ from assay.ports import Tensor
 
 ELEMENTWISE = frozenset(
     """
-    Abs Acos Acosh Add And Asin Asinh Atan Atanh BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast CastLike Ceil Celu Clip
+    Abs Acos Acosh Add And Asin Asinh Atan Atanh BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Celu Clip
     Cos Cosh Div Elu Equal Erf Exp Floor Greater GreaterOrEqual HardSigmoid Identity IsInf IsNaN
     LeakyRelu Less LessOrEqual Log Max Mean Min Mod Mul Neg Not Or Pow Reciprocal Relu Round Selu Shrink Sigmoid
     Sign Sin Sinh Softplus Softsign Sqrt Sub Sum Tan Tanh ThresholdedRelu Where Xor
@@ -28,6 +28,11 @@ def _elementwise(one: Operator) -> Values | None:
     if one.call.attributes.get("broadcast") is not None or one.call.attributes.get("axis") is not None:
         return None  # how inputs met before opset 7
     return one.run(*one.aligned())
+
+
+def _cast_like(one: Operator) -> Values | None:
+    """The second input only has a type."""
+    return one.run(one.rows(0), one.inputs[1])
 
 
 def _reduce(one: Operator) -> Values | None:
@@ -161,6 +166,7 @@ COMPUTING: dict[str, Lift] = {
         ),
         _reduce,
     ),
+    "CastLike": _cast_like,
     **dict.fromkeys(("Softmax", "LogSoftmax", "Hardmax"), _softmax),
     **dict.fromkeys(("ArgMax", "ArgMin"), along_axis(0)),
     "LpNormalization": along_axis(-1),
