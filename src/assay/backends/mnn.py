@@ -135,7 +135,8 @@ class MNNEngine:
         if array.dtype == wanted:
             return np.ascontiguousarray(array)
         self._cast[name] = f"{array.dtype} -> {wanted} on the way in"
-        if array.dtype == np.int64 and array.size and np.abs(array).max() > np.iinfo(np.int32).max:
+        ends = np.iinfo(np.int32)
+        if array.dtype == np.int64 and array.size and not ends.min <= array.min() <= array.max() <= ends.max:
             raise ValueError(f'Input "{name}" holds an integer beyond int32, and MNN has no larger type.')
         return np.ascontiguousarray(array.astype(wanted))
 

@@ -140,6 +140,9 @@ def test_integers_that_it_does_not_have(write: Any) -> None:
     assert (told["cast.x"], told["cast.y"]) == ("int64 -> int32 on the way in", "int32 -> int64 on the way out")
     with pytest.raises(ValueError, match="beyond int32"):
         engine.run({"x": np.array([-(2**31) - 1, 0], np.int64)})
+    with pytest.raises(ValueError, match="beyond int32"):
+        engine.run({"x": np.array([np.iinfo(np.int64).min, 0], np.int64)})
+    assert engine.run({"x": np.array([-(2**30), 0], np.int64)})["y"].tolist() == [-(2**31), 0]
 
 
 def test_bytes_and_bools(write: Any) -> None:
