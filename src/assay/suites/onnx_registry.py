@@ -23,9 +23,9 @@ def remember_registry() -> None:
         return
 
     @cache
-    def built(*version: int) -> Any:
+    def built(*version: int, **named: int) -> Any:
         with domains_alone():
-            return build(*version)
+            return build(*version, **named)
 
     setattr(_registration.ONNXRegistry, "from_torchlib", staticmethod(built))  # noqa: B010
 
