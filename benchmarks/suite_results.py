@@ -126,13 +126,13 @@ def _table(judged: Sequence[Judged]) -> Iterator[str]:
         key = word.value if word in (Word.PASS, Word.XFAIL) else result.outcome.value
         counted[result.case.partition("/")[0], result.flow][key] += 1
     columns = sorted({name for row in counted.values() for name in row} - {"pass", "xfail"})
-    yield f"| suite | flow | cases | pass | | xfail | {' | '.join(columns)} |"
+    yield f"| suite | flow | cases | pass | | xfail |{''.join(f' {name} |' for name in columns)}"
     yield "|---|---|--:|--:|--:|--:|" + "--:|" * len(columns)
     for (suite, flow), row in sorted(counted.items()):
         total = sum(row.values())
-        cells = " | ".join(str(row[name] or "") for name in columns)
+        cells = "".join(f" {row[name] or ''} |" for name in columns)
         share = f"{100 * row['pass'] / total:.1f} %"
-        yield f"| {suite} | {flow} | {total} | {row['pass']} | {share} | {row['xfail'] or ''} | {cells} |"
+        yield f"| {suite} | {flow} | {total} | {row['pass']} | {share} | {row['xfail'] or ''} |{cells}"
     yield ""
 
 
