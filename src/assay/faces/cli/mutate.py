@@ -11,7 +11,9 @@ import typer
 from assay.faces.cli import options as opt
 from assay.faces.cli.common import History, Reports, command_line, progress_bar
 
-Targets = Annotated[list[Path], typer.Argument(metavar="MODEL|SUITE...", help="One ONNX file or exported program, or suites.")]
+Targets = Annotated[
+    list[Path], typer.Argument(metavar="MODEL|SUITE...", help="One ONNX file or exported program, or suites.")
+]
 Goldens = Annotated[
     list[Path] | None,
     typer.Option(
