@@ -23,7 +23,7 @@ from assay.pipeline.house import House
 from assay.pipeline.reference import record_references
 from assay.testing.builders import make_job
 from assay.testing.faulty import Faulty
-from assay.worker.fight import fight
+from assay.worker.fight import CLOCKS, fight
 from small_models import linear_model
 
 
@@ -148,6 +148,7 @@ def test_a_backend_without_threads_says_so(tmp_path: Path) -> None:
 def test_a_machine_without_a_clock_of_cpu_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.thread_time", lambda: 1.0)
     monkeypatch.setattr("time.process_time", lambda: 1.0)
+    monkeypatch.setitem(CLOCKS, "thread", lambda: 1.0)
     backend = Faulty()
     flow = Flow("f", "faulty", {"model": "identity"})
     feed = {"x": np.ones(3, np.float32)}

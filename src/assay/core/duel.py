@@ -71,8 +71,9 @@ class Turns(msgspec.Struct, frozen=True):
 
 
 class Launch(msgspec.Struct, frozen=True):
-    """One fresh pair of engines: natural logarithms of candidate over rival for CPU time, wall time and load time, how
-    many quadruples of calls stand behind the first two, and the median CPU seconds per call of each."""
+    """One fresh pair of engines: natural logarithms of candidate over rival for CPU time (or what the duel's clock tells), wall
+    time and load time, how many quadruples of calls stand behind the first two, and the median of the first's seconds per
+    call of each."""
 
     cpu: float
     wall: float
@@ -83,9 +84,10 @@ class Launch(msgspec.Struct, frozen=True):
 
 
 class Duel(msgspec.Struct, frozen=True):
-    """`clock` is thread or process; `own_s` and `rival_s` are medians of CPU seconds per call, of all launches, the others
-    of wall seconds. `trouble` says why nothing can be compared ("" where it can), `ended` why no more launches were made
-    ("" where the rule had its answer, or its last look was past). `stored` as in `Rival`."""
+    """`clock` is thread or, where an engine has several threads, caller (process in older results): what `Launch.cpu` and
+    `own_s`, `rival_s` were taken by; these are medians of seconds per call, of all launches, the others those of wall
+    seconds. `trouble` says why nothing can be compared ("" where it can), `ended` why no more launches were made ("" where
+    the rule had its answer, or its last look was past). `stored` as in `Rival`."""
 
     rival: str
     launches: tuple[Launch, ...] = ()

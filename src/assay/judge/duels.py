@@ -95,14 +95,12 @@ def judged_duel(seen: Duel, rule: SpeedRule) -> Told:
     answer = decide([one.cpu for one in seen.launches], rule)
     limit = 100.0 * rule.floor
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
-    said = f"{_percent(answer.mean)} CPU time against {seen.rival} ({_interval(answer)}, {answer.launches} launches; {_times(seen)})"
+    said = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}, {answer.launches} launches; {_times(seen)})"
     if answer.word == "slower":
         return Told(Word.FAIL, f"slower: {said}", "duel.slowdown_percent", observed, limit)
     if surely_above([one.wall for one in seen.launches], rule.wall_floor, rule):
         wall = _middle(seen.launches, "wall")
-        text = (
-            f"slower by {wall:.0f} % on the wall clock, though not in CPU time: it waits (lost threads, locks, files)"
-        )
+        text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
         return Told(Word.FAIL, f"{text}; {said}", "duel.wall_slowdown_percent", wall, 100.0 * rule.wall_floor)
     if surely_above([one.load for one in seen.launches], rule.load_floor, rule):
         load = _middle(seen.launches, "load")
@@ -122,13 +120,17 @@ def _against_stored(seen: Duel, rule: SpeedRule) -> Told:
     answer = decide_stored(now, seen.stored, rule)
     limit = 100.0 * rule.stored_floor
     said = (
-        f"{_percent(answer.mean)} CPU time against {seen.rival} ({_interval(answer)}; {1e3 * median(now):.4g} ms, they "
+        f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {1e3 * median(now):.4g} ms, they "
         f"{1e3 * median(seen.stored):.4g} ms a call; never measured side by side, so no less than {limit:g} % counts)"
     )
     word = {"slower": Word.FAIL, "inconclusive": Word.INCONCLUSIVE}.get(answer.word, Word.PASS)
     name = "undecided" if word is Word.INCONCLUSIVE else answer.word
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
     return Told(word, f"{name}: {said}", "duel.slowdown_percent", observed, limit)
+
+
+def _clock(seen: Duel) -> str:
+    return "of the caller's time" if seen.clock == "caller" else "CPU time"
 
 
 def _middle(launches: Sequence[Launch], name: str) -> float:

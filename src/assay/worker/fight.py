@@ -29,8 +29,11 @@ WARM_CALLS = 3
 LEAST_QUADS = 2
 BUDGETS = ((1e-3, 0.1), (1e-2, 0.2), (math.inf, 0.6))
 """Seconds of calls up to so many seconds long, and CPU seconds of calling in one launch."""
-LONGER = {"thread": 1.0, "process": 5.0}
-"""By clock, so many times as long: what moves in ticks needs more of them."""
+LONGER = {"thread": 1.0, "caller": 5.0}
+"""By clock, so many times as long: threads that wait for one another are more restless."""
+CLOCKS = {"thread": time.thread_time, "caller": own_time}
+"""What is compared: CPU time of the calling thread; for engines of several threads the time that passes for it, less what it
+had to wait for a core. CPU time of them all counts the spinning of a pool that waits, and other cores in ticks of 4 ms."""
 PATIENCE = 8.0
 """Wall seconds that a launch may last, for each of CPU time: an engine that waits would never use its share."""
 OWN_THREAD = 0.9
@@ -92,7 +95,7 @@ def _launch(
     calls = {name: timed_call(engine, feed) for name, engine in engines.items()}
     clock, usual_s = warm(tuple(calls.values()), clock)
     repeats = repeats_of(usual_s, clock)
-    now = time.thread_time if clock == "thread" else time.process_time
+    now = CLOCKS[clock]
     seen = {"own": Seen(), "rival": Seen()}
     share = Share(budget_of(usual_s, clock), now)
     quads = 0
@@ -137,7 +140,7 @@ def warm(calls: tuple[Call, ...], clock: str = "") -> tuple[str, float]:
         process_s += process
         thread_s += thread
         slowest = max(slowest, min(walls[1:]))
-    return clock or ("thread" if thread_s >= OWN_THREAD * process_s else "process"), slowest
+    return clock or ("thread" if thread_s >= OWN_THREAD * process_s else "caller"), slowest
 
 
 def budget_of(call_s: float, clock: str) -> float:

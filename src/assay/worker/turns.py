@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from pathlib import Path
 
 import msgspec
@@ -20,7 +19,7 @@ from assay.core.result import Measurement, Result, Stage
 from assay.ports import Backend, Tensor
 from assay.worker.batches import at_batch, batch_of
 from assay.worker.calls import Call, timed_call
-from assay.worker.fight import LEAST_QUADS, Seen, Share, budget_of, repeats_of, take, warm
+from assay.worker.fight import CLOCKS, LEAST_QUADS, Seen, Share, budget_of, repeats_of, take, warm
 from assay.worker.line import DONE, GO, QUIT, Line, OtherFailed
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
@@ -74,20 +73,17 @@ class _Side:
 
     def agree(self, clock: str, usual_s: float) -> None:
         """The blunter clock and the longer call are for both."""
-        self.clock = "process" if "process" in (clock, self.clock) else "thread"
+        self.clock = "caller" if "caller" in (clock, self.clock) else "thread"
         self.usual_s = max(self.usual_s, usual_s)
         self.repeats = repeats_of(self.usual_s, self.clock)
 
     def take(self) -> None:
         """One turn."""
-        take(self._call, self.repeats, self._now, self.seen)
+        take(self._call, self.repeats, CLOCKS[self.clock], self.seen)
 
     def share(self) -> Share:
         """Of this side alone: half of a launch's time."""
-        return Share(budget_of(self.usual_s, self.clock) / 2.0, self._now)
-
-    def _now(self) -> float:
-        return time.thread_time() if self.clock == "thread" else time.process_time()
+        return Share(budget_of(self.usual_s, self.clock) / 2.0, CLOCKS[self.clock])
 
 
 def _lead(side: _Side, line: Line, chance: random.Random) -> None:
