@@ -35,7 +35,8 @@ CLOCKS = {"thread": time.thread_time, "caller": own_time}
 """What is compared: CPU time of the calling thread; for engines of several threads the time that passes for it, less what it
 had to wait for a core. CPU time of them all counts the spinning of a pool that waits, and other cores in ticks of 4 ms."""
 PATIENCE = 8.0
-"""Wall seconds that a launch may last, for each of CPU time: an engine that waits would never use its share."""
+"""Seconds that may pass for the caller in a launch, for each of CPU time: an engine that waits would never use its share. The wait
+for a core does not count: a starved launch that was cut short would have seen too little to be believed."""
 OWN_THREAD = 0.9
 """Share of the process's CPU time that the calling thread must use for its own clock to be believed."""
 
@@ -119,11 +120,11 @@ class Share:
 
     def __init__(self, budget_s: float, now: Callable[[], float]) -> None:
         self._now = now
-        self._end_s, self._wall_end_s = now() + budget_s, time.perf_counter() + PATIENCE * budget_s
+        self._end_s, self._patient_s = now() + budget_s, own_time() + PATIENCE * budget_s
 
     def left(self) -> bool:
         """Whether there is time for another quadruple."""
-        return self._now() < self._end_s and time.perf_counter() < self._wall_end_s
+        return self._now() < self._end_s and own_time() < self._patient_s
 
 
 def warm(calls: tuple[Call, ...], clock: str = "") -> tuple[str, float]:
