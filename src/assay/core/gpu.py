@@ -19,9 +19,10 @@ class GpuReading(msgspec.Struct, frozen=True):
 
 class GpuRecord(msgspec.Struct, frozen=True):
     """Of one measurement: `clock` is what its `device_s` were taken by ("" where the device's time is not known). `lost` calls
-    are not among its samples, and `discarded` counts them by why they are not (several reasons count each). Clocks are the least and the greatest seen, and `reasons`
-    all that moved them, by NVML's names; `memory_bytes` is the most in use on the device, by everybody; `sm_share` the mean
-    utilisation; `foreign` the processes of others. `untold` says why nothing was read ("" where it was)."""
+    are not among its samples, and `discarded` counts them by why they are not (several reasons count each). Clocks are the least
+    and the greatest seen, and `reasons` all that moved them, by NVML's names; `memory_bytes` is the most in use on the device, by
+    everybody; `sm_share` the mean utilisation; `foreign` the processes of others. `untold` says why nothing was read ("" where it
+    was)."""
 
     clock: str = ""
     readings: int = 0
