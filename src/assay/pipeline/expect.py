@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -10,13 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from assay.core.policy import Expectation
 from assay.core.result import Outcome, Result
 from assay.judge.expectations import matches
-from assay.pipeline.config_schema import JUDGED, OutcomeName, _date, _stage, _told
 from assay.pipeline.config_text import read
+from assay.pipeline.config_values import JUDGED, Date, OutcomeName, StageName, Told
 
 _WIDTH = 110
 
@@ -36,10 +35,10 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     outcome: OutcomeName
-    stage: Annotated[str, AfterValidator(_stage)] = ""
-    reason: Annotated[str, AfterValidator(_told)]
+    stage: StageName = ""
+    reason: Told
     issue: str = ""
-    expires: Annotated[datetime.date, BeforeValidator(_date)] | None = None
+    expires: Date | None = None
     cases: Annotated[list[str], Field(min_length=1)]
 
 
