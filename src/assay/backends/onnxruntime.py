@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import tempfile
@@ -14,7 +13,7 @@ from typing import Any
 
 from assay.backends.availability import installed
 from assay.backends.failures import onnxruntime_failure, unusable_artifact
-from assay.backends.onnxruntime_profile import placements_of, swallowing, times_of
+from assay.backends.onnxruntime_profile import end_profile, placements_of, profile, swallowing, times_of
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
@@ -33,7 +32,6 @@ _LEVELS = {
     "extended": "ORT_ENABLE_EXTENDED",
     "all": "ORT_ENABLE_ALL",
 }
-_numbers = itertools.count()
 _KEPT = "kept-optimized-"
 PROFILED_CALLS, PROFILE_S = 20, 0.5
 """What a profile of operators takes at most; two calls at least."""
@@ -115,7 +113,7 @@ class OnnxRuntimeEngine:
             _save_into(session_options, kept)
         self._profiling, self._events = profiled, b""
         if profiled:
-            _profile_into(session_options, tempfile.gettempdir())
+            profile(session_options)
         self._session = _session(path, session_options)
         self._types = {one.name: one.type for one in self._session.get_inputs()}
         self._outputs = [one.name for one in self._session.get_outputs()]
@@ -135,11 +133,11 @@ class OnnxRuntimeEngine:
         if self._nested:
             found = self._run_nested(self._session, tensors)
             if self._profiling:
-                self._profiling, self._events = False, _end_profile(self._session)
+                self._profiling, self._events = False, end_profile(self._session)
             return found
         values = _run(self._session, tensors, plain=self._plain)
         if self._profiling:
-            self._profiling, self._events = False, _end_profile(self._session)
+            self._profiling, self._events = False, end_profile(self._session)
         return dict(zip(self._outputs, values, strict=True))
 
     def bind(self, tensors: Tensors) -> Callable[[], object]:
@@ -169,7 +167,7 @@ class OnnxRuntimeEngine:
 
     def __del__(self) -> None:
         if getattr(self, "_profiling", False) and hasattr(self, "_session"):
-            _end_profile(self._session)  # never run: its file must not stay
+            end_profile(self._session)  # never run: its file must not stay
         if kept := getattr(self, "_kept", None):
             for file in kept.iterdir():
                 file.unlink()
@@ -207,7 +205,7 @@ class OnnxRuntimeEngine:
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
         """From the profile of some calls, in a session of their own: profiling costs time."""
         options = _session_options(self._level, self._threads)
-        _profile_into(options, tempfile.gettempdir())
+        profile(options)
         session = _session(self._path, options)
         end = time.perf_counter() + PROFILE_S
         for call in range(PROFILED_CALLS):
@@ -217,18 +215,18 @@ class OnnxRuntimeEngine:
                 _run(session, tensors, plain=self._plain)
             if call and time.perf_counter() > end:
                 break
-        return times_of(_end_profile(session))
+        return times_of(end_profile(session))
 
     def _profile(self) -> tuple[Placement, ...]:
         if not self._events:
             options = _session_options(self._level, self._threads)
-            _profile_into(options, tempfile.gettempdir())
+            profile(options)
             session = _session(self._path, options)
             if self._nested:
                 self._run_nested(session, self._last)
             else:
                 _run(session, self._last, plain=self._plain)
-            self._events = _end_profile(session)
+            self._events = end_profile(session)
         return placements_of(self._events, swallowing(self._path) if self._level == "disable" else ())
 
 
@@ -247,20 +245,6 @@ def _free_folder() -> Path:
 
 def _own_folder() -> Path:
     return Path(tempfile.gettempdir(), f"{_KEPT}{os.getpid()}")
-
-
-def _profile_into(options: Any, folder: str) -> None:
-    options.enable_profiling = True
-    options.profile_file_prefix = f"{folder}/assay-profile-{os.getpid()}-{next(_numbers)}"
-
-
-def _end_profile(session: Any) -> bytes:
-    """What the profile says; from here on the session runs without."""
-    path = Path(session.end_profiling())
-    try:
-        return path.read_bytes()
-    finally:
-        path.unlink(missing_ok=True)
 
 
 def _session_options(level: str, threads: int) -> Any:

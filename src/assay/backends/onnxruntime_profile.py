@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import tempfile
 from collections import defaultdict
 from collections.abc import Container
 from functools import cache
@@ -15,6 +18,7 @@ from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN
 from assay.backends.placements import count
 from assay.core.result import OperatorTime, Placement
 
+_numbers = itertools.count()
 # Profiles name element types as protobuf does, without "tensor()".
 _NAMES = {key.removeprefix("tensor(").rstrip(")"): name for key, name in {**PLAIN, **EXTENSION}.items()}
 _SUFFIX = "_kernel_time"
@@ -23,6 +27,21 @@ _REFORMATS = ("ReorderInput", "ReorderOutput", "MemcpyFromHost", "MemcpyToHost")
 _BYTE = ("int8", "uint8", "int4", "uint4")
 _MULTIPLIES_BYTES = ("Integer", "QLinear", "DynamicQuantize", "MatMulNBits", "QGemm", "QAttention", "QMoE")
 """In the names of operators that multiply bytes although their output is wider (ConvInteger gives int32)."""
+
+
+def profile(options: Any) -> None:
+    """A session of these options writes its profile into a file of its own, until `end_profile`."""
+    options.enable_profiling = True
+    options.profile_file_prefix = f"{tempfile.gettempdir()}/assay-profile-{os.getpid()}-{next(_numbers)}"
+
+
+def end_profile(session: Any) -> bytes:
+    """What the profile says; from here on the session runs without."""
+    path = Path(session.end_profiling())
+    try:
+        return path.read_bytes()
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def placements_of(profile: bytes, swallowed: Container[str] = ()) -> tuple[Placement, ...]:

@@ -29,8 +29,10 @@ WARM_CALLS = 3
 LEAST_QUADS = 2
 BUDGETS = ((1e-3, 0.1), (1e-2, 0.2), (math.inf, 0.6))
 """Seconds of calls up to so many seconds long, and CPU seconds of calling in one launch."""
-LONGER = {"thread": 1.0, "caller": 5.0}
-"""By clock, so many times as long: threads that wait for one another are more restless."""
+LONGER = {"thread": 1.0, "caller": 10.0}
+"""By clock, so many times as long: threads that wait for one another are more restless, and have to come to rest."""
+REST_S, REST_STEP_S, AT_REST = 0.3, 5e-3, 0.2
+"""The longest that a pool of threads is waited for after its turn; between two looks; the share of a core that is none."""
 CLOCKS = {"thread": time.thread_time, "caller": own_time}
 """What is compared: CPU time of the calling thread; for engines of several threads the time that passes for it, less what it
 had to wait for a core. CPU time of them all counts the spinning of a pool that waits, and other cores in ticks of 4 ms."""
@@ -103,7 +105,7 @@ def _launch(
     while quads < LEAST_QUADS or share.left():
         first, second = chance.sample(["own", "rival"], 2)
         for name in (first, second, second, first):
-            take(calls[name], repeats, now, seen[name])
+            take(calls[name], repeats, clock, seen[name])
         quads += 1
     mine, theirs = seen["own"], seen["rival"]
     cpu, wall = pair_ratio(mine.cpu_s, theirs.cpu_s), pair_ratio(mine.wall_s, theirs.wall_s)
@@ -154,11 +156,27 @@ def repeats_of(call_s: float, clock: str) -> int:
     return max(1, math.ceil(TURN_S[clock] / max(call_s, 1e-7)))
 
 
-def take(call: Call, repeats: int, now: Callable[[], float], seen: Seen) -> None:
-    """One turn: `repeats` calls between two readings, kept as seconds per call."""
+def take(call: Call, repeats: int, clock: str, seen: Seen) -> None:
+    """One turn: `repeats` calls between two readings, kept as seconds per call. A pool of threads is woken by a call before
+    them, and at rest again at the end: ONNX Runtime's spins on for tens of milliseconds, on a core that the other
+    engine needs."""
+    now = CLOCKS[clock]
+    if clock == "caller":
+        call()
     begin, cpu = own_time(), now()
     for _ in range(repeats):
         call()
     cpu_s, wall_s = now() - cpu, own_time() - begin
     seen.cpu_s.append(cpu_s / repeats)
     seen.wall_s.append(wall_s / repeats)
+    if clock == "caller":
+        _rest()
+
+
+def _rest() -> None:
+    end = time.perf_counter() + REST_S
+    while time.perf_counter() < end:
+        before = time.process_time()
+        time.sleep(REST_STEP_S)
+        if time.process_time() - before < AT_REST * REST_STEP_S:
+            return

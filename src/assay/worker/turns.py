@@ -79,7 +79,7 @@ class _Side:
 
     def take(self) -> None:
         """One turn."""
-        take(self._call, self.repeats, CLOCKS[self.clock], self.seen)
+        take(self._call, self.repeats, self.clock, self.seen)
 
     def share(self) -> Share:
         """Of this side alone: half of a launch's time."""
