@@ -31,8 +31,9 @@ BUDGETS = ((1e-3, 0.1), (1e-2, 0.2), (math.inf, 0.6))
 """Seconds of calls up to so many seconds long, and CPU seconds of calling in one launch."""
 LONGER = {"thread": 1.0, "caller": 10.0}
 """By clock, so many times as long: threads that wait for one another are more restless, and have to come to rest."""
-REST_S, REST_STEP_S, AT_REST = 0.3, 5e-3, 0.2
-"""The longest that a pool of threads is waited for after its turn; between two looks; the share of a core that is none."""
+WAKE_S, REST_S, REST_STEP_S, AT_REST = 0.015, 0.3, 5e-3, 0.2
+"""For a pool of threads: of calls before its turn; the longest that it is waited for after its turn, and between two looks; the
+share of a core below which it rests."""
 CLOCKS = {"thread": time.thread_time, "caller": own_time}
 """What is compared: CPU time of the calling thread; for engines of several threads the time that passes for it, less what it
 had to wait for a core. CPU time of them all counts the spinning of a pool that waits, and other cores in ticks of 4 ms."""
@@ -41,6 +42,7 @@ PATIENCE = 8.0
 for a core does not count: a starved launch that was cut short would have seen too little to be believed."""
 OWN_THREAD = 0.9
 """Share of the process's CPU time that the calling thread must use for its own clock to be believed."""
+TICKS_S = 0.03
 
 Feed = Mapping[str, Tensor]
 Make = Callable[[], Engine]
@@ -130,20 +132,28 @@ class Share:
 
 
 def warm(calls: tuple[Call, ...], clock: str = "") -> tuple[str, float]:
-    """Three calls each; from the last of them the clock (if none is given), and the wall seconds of the slower engine: of each
-    the quicker of the last two calls."""
-    slowest, thread_s, process_s = 0.0, 0.0, 0.0
+    """Three calls each; then the clock (if none is given), and the wall seconds of the slower engine: of each the quicker of the
+    last two calls."""
+    slowest = 0.0
     for call in calls:
         walls = []
         for _ in range(WARM_CALLS):
-            wall, thread, process = own_time(), time.thread_time(), time.process_time()
+            begin = own_time()
             call()
-            process, thread = time.process_time() - process, time.thread_time() - thread
-            walls.append(own_time() - wall)
-        process_s += process
-        thread_s += thread
+            walls.append(own_time() - begin)
         slowest = max(slowest, min(walls[1:]))
-    return clock or ("thread" if thread_s >= OWN_THREAD * process_s else "caller"), slowest
+    return clock or _clock_of(calls), slowest
+
+
+def _clock_of(calls: tuple[Call, ...]) -> str:
+    """By calls of more than a few of the ticks in which the kernel counts the work of other cores."""
+    thread, process = time.thread_time(), time.process_time()
+    for call in calls:
+        end = time.perf_counter() + TICKS_S
+        while time.perf_counter() < end:
+            call()
+    thread, process = time.thread_time() - thread, time.process_time() - process
+    return "thread" if thread >= OWN_THREAD * process else "caller"
 
 
 def budget_of(call_s: float, clock: str) -> float:
@@ -157,12 +167,14 @@ def repeats_of(call_s: float, clock: str) -> int:
 
 
 def take(call: Call, repeats: int, clock: str, seen: Seen) -> None:
-    """One turn: `repeats` calls between two readings, kept as seconds per call. A pool of threads is woken by a call before
-    them, and at rest again at the end: ONNX Runtime's spins on for tens of milliseconds, on a core that the other
-    engine needs."""
+    """One turn: `repeats` calls between two readings, kept as seconds per call. A pool of threads is woken by others before
+    them, until the kernel has spread it over the cores, and at rest again at the end: ONNX Runtime's spins on for tens of
+    milliseconds, on a core that the other engine needs."""
     now = CLOCKS[clock]
     if clock == "caller":
-        call()
+        wake_end = time.perf_counter() + WAKE_S
+        while time.perf_counter() < wake_end:
+            call()
     begin, cpu = own_time(), now()
     for _ in range(repeats):
         call()
