@@ -26,6 +26,7 @@ from assay.faces.cli import (
     trend,
     zoo,
 )
+from assay.faces.cli.unread import allow_unread
 
 FAILED = 1
 USAGE = 2
@@ -72,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Exits; a user's mistake is one sentence on standard error, never a traceback."""
     # A tenth of the driver's time went into looking through thousands of results that live until its end.
     gc.set_threshold(GARBAGE)
+    allow_unread()
     try:
         app(args=list(arguments) if arguments is not None else None, prog_name="assay")
     except BrokenGuard as error:
@@ -88,9 +90,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(HARNESS)
     except MemoryError:
         _say("the driver itself ran out of memory; run fewer jobs at once (--jobs)")
-        sys.exit(HARNESS)
-    except BrokenPipeError:
-        sys.stderr.close()
         sys.exit(HARNESS)
 
 
