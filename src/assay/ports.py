@@ -28,12 +28,14 @@ Tensors = Mapping[str, Tensor]
 
 
 class OptionSpec(msgspec.Struct, frozen=True):
-    """One option of a backend: its default, what it may be (empty: any of the default's type), and what it does."""
+    """One option of a backend: its default, what it may be (empty: any of the default's type), and what it does. `allowance` is
+    the one that a flow has no claim to where this is false."""
 
     name: str
     default: Option
     choices: tuple[Option, ...] = ()
     help: str = ""
+    allowance: str = ""
 
 
 class Availability(msgspec.Struct, frozen=True):

@@ -42,7 +42,10 @@ class MNN:
         OptionSpec("weights", "float32", tuple(WEIGHTS), "the type in which weights are stored"),
         OptionSpec("arithmetic", "high", ("high", "normal", "low"), "MNN's precision mode: what it may compute in"),
         OptionSpec(
-            "winograd", True, help="whether convolutions may be done by Winograd's algorithm; false: session only"
+            "winograd",
+            True,
+            help="whether convolutions may be done by Winograd's algorithm; false: session only",
+            allowance="winograd-8x8",
         ),
         OptionSpec("api", "session", ("session", "module"), "which of MNN's two interfaces runs it"),
         OptionSpec("threads", 1, help="threads of one inference"),

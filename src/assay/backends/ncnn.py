@@ -44,7 +44,12 @@ class Ncnn:
         OptionSpec(
             "storage", "float32", ("float32", "float16"), "the type in which weights and activations are stored"
         ),
-        OptionSpec("winograd", True, help="whether 3x3 convolutions may be done by Winograd's algorithm"),
+        OptionSpec(
+            "winograd",
+            True,
+            help="whether 3x3 convolutions may be done by Winograd's algorithm",
+            allowance="winograd",
+        ),
         OptionSpec("threads", 1, help="threads of one inference"),
     )
     flows = (

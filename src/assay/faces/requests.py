@@ -59,8 +59,14 @@ def with_options(flow: Flow, options: Mapping[str, str]) -> Flow:
             hint = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(sorted(known)) or 'none'}"
             raise UsageError(f"backend {flow.backend!r} has no option {key!r}; {hint}")
         typed[key] = _typed(flow.backend, key, text, known[key].default, known[key].choices)
-    # A backend with such an option says by it where it runs: who lends GPUs looks at the flow's device.
-    return msgspec.structs.replace(flow, options=typed, device=str(typed.get("device", flow.device)))
+    forbidden = {spec.allowance for name, spec in known.items() if typed.get(name, spec.default) is False}
+    return msgspec.structs.replace(
+        flow,
+        options=typed,
+        # A backend with such an option says by it where it runs: who lends GPUs looks at the flow's device.
+        device=str(typed.get("device", flow.device)),
+        allowances=tuple(one for one in flow.allowances if one not in forbidden),
+    )
 
 
 def _typed(backend: str, key: str, text: str, default: Option, choices: Sequence[Option]) -> Option:
