@@ -13,8 +13,8 @@ from functools import cache
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
 from assay.core.result import BuildFacts, Comparison, Finding
 
-QUANTIZED = {"int8", "int4", "int2"}
-"""Integers of which an engine makes numbers by a scale; their unsigned forms count as they do."""
+QUANTIZED = ("int8", "int4", "int2")
+"""Integers of which an engine makes numbers by a scale, the finest first; their unsigned forms count as they do."""
 WIDE = ("float64", "float32", "tf32")
 """Types that nobody promises for their speed or size: to compute finer than these is no news."""
 _MOVING = {"cast", "reformat"}
@@ -29,11 +29,15 @@ _NEAR = 0.0025
 
 
 def coarser(asked: str, facts: BuildFacts, declared: Callable[[], Collection[str]]) -> tuple[Finding, ...]:
-    """A finding where operators computed in a type coarser than `asked`, and than all that the model itself has.
+    """A finding where operators computed, or weights are stored, in a type coarser than `asked` that the model itself has not.
 
     `declared` gives the types of the model's own tensors; it is asked only where it matters.
     """
-    found = {kind: names for kind, names in _computing(facts).items() if _is_coarser(kind, asked)}
+    used = _computing(facts)
+    for kind, layers in facts.weights.items():
+        if layers and (is_floating(_signed(kind)) or _signed(kind) in QUANTIZED):
+            used.setdefault(_signed(kind), {})["weights"] = layers
+    found = {kind: names for kind, names in used.items() if _is_coarser(kind, asked)}
     own = {_signed(kind) for kind in declared()} if found else set()
     wrong = {kind: names for kind, names in found.items() if kind not in own}
     if not wrong:
@@ -108,6 +112,8 @@ def _signed(kind: str) -> str:
 
 
 def _is_coarser(kind: str, asked: str) -> bool:
+    if kind in QUANTIZED and asked in QUANTIZED:
+        return QUANTIZED.index(kind) > QUANTIZED.index(asked)
     if kind in QUANTIZED or asked not in UNIT_ROUNDOFF:
         return kind in QUANTIZED and asked in UNIT_ROUNDOFF
     return UNIT_ROUNDOFF[kind] > UNIT_ROUNDOFF[asked]

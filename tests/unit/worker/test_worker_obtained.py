@@ -56,6 +56,18 @@ def test_nothing_ran_in_the_promised_type(asked: str, given: BuildFacts, norms: 
         ("float16", facts(("Conv", "bfloat16")), {"float16"}, "Conv in bfloat16"),
         ("bfloat16", facts(("Conv", "float16")), {"float32"}, ""),
         ("int8", facts(("Conv", "int8")), {"float32"}, ""),
+        ("int8", facts(("MatMul", "int4"), ("Conv", "int8")), {"float32"}, "MatMul in int4"),
+        ("int8", facts(("MatMul", "int4")), {"float32", "int4"}, ""),
+        ("float32", facts(("Conv", "float32"), weights={"int8": 2}), {"float32"}, "weights in int8"),
+        (
+            "float32",
+            facts(("Conv", "float32"), weights={"float16": 2, "float32": 1}),
+            {"float32"},
+            "weights in float16",
+        ),
+        ("float32", facts(("Conv", "float32"), weights={"int8": 2}), {"float32", "uint8"}, ""),
+        ("float32", facts(("Conv", "float32"), weights={"int32": 2, "bool": 1, "float16": 0}), {"float32"}, ""),
+        ("int8", facts(("Conv", "float32"), weights={"int8": 2}), {"float32"}, ""),
     ],
 )
 def test_coarser_than_promised(asked: str, given: BuildFacts, declared: set[str], told: str) -> None:
