@@ -1,4 +1,4 @@
-"""Operators, authored once as torch modules and declared in tables: elementwise, binary, reductions, linear, windows, layout."""
+"""Operators, authored once as torch modules and declared in tables: elementwise, binary, reductions, linear, windows, layout, types."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from functools import cache
 
 from assay.core.case import Case
 from assay.suites.making import make_cases
-from assay.suites.operators import binary, elementwise, layout, linear, reductions, windows
+from assay.suites.operators import binary, casting, elementwise, layout, linear, reductions, windows
 from assay.suites.operators.declare import Operator
 from assay.suites.torch_case import TorchCase, listed
 
 TABLES: tuple[Operator, ...] = tuple(
-    one for table in (elementwise, binary, reductions, linear, windows, layout) for one in table.TABLE
+    one for table in (elementwise, binary, reductions, linear, windows, layout, casting) for one in table.TABLE
 )
 
 
