@@ -55,7 +55,12 @@ RECORDED = (
     Kind("gpu.sm_share", "", "down", "mean utilisation of its multiprocessors, by NVML"),
     Kind("artifact.bytes", "bytes", "up", "size of what would be deployed"),
     Kind("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),
-    Kind("duel.slowdown_percent", "%", "up", "CPU time of one call against the rival's, mean over launches"),
+    Kind(
+        "duel.slowdown_percent",
+        "%",
+        "up",
+        "CPU time of one call (of several threads: the caller's time) against the rival's, mean over launches",
+    ),
     Kind("duel.wall_slowdown_percent", "%", "up", "wall time of one call against the rival's, median over launches"),
     Kind("duel.load_slowdown_percent", "%", "up", "wall time of loading against the rival's, median over launches"),
     Kind("duel.launches", "", "up", "fresh pairs of engines that were looked at"),
