@@ -65,7 +65,10 @@ def test_right_flows_pass_and_a_flow_that_lies_about_its_type_does_not(here: Pat
         LYING.replace('"classifier.onnx"', '"classifier.onnx"\ntolerance = "fixed:0.1,0.1"')
     )
     again = _by_flow(assay.check(measure=False))
-    assert again["lying"].outcome is Outcome.OK, "a tolerance that the user fixed stands"
+    fixed = again["lying"]
+    assert fixed.outcome is Outcome.MISMATCH
+    assert "budget used" not in fixed.detail, "a tolerance that the user fixed stands"
+    assert "bfloat16" in fixed.detail, "and excuses no coarser precision"
     assert stamps == {one: (one / "profile.json").stat().st_mtime_ns for one in profiles}
 
 
