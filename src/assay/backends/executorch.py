@@ -27,22 +27,27 @@ _ARTIFACT = "model.pte"
 _BUILT = "built.json"
 
 
-def _flow(name: str, delegate: str, precision: str = "float32", transform: str = "") -> Flow:
+def _flow(name: str, delegate: str, precision: str = "float32", transform: str = "", environment: str = "") -> Flow:
     return Flow(
         name=f"executorch-{name}",
         backend="executorch",
         options={"delegate": delegate},
         precision=precision,
         transforms=(transform,) if transform else (),
+        environment=environment,
     )
 
 
 class ExecuTorch:
-    """Conformance: `assay.testing.check_backend`."""
+    """Conformance: `assay.testing.check_backend`.
+
+    `requires` is of the flow for TOSA alone, whose tools want older libraries than the rest.
+    """
 
     name = "executorch"
     accepts = "torch"
     dynamic = True
+    requires = ("executorch==1.4.1", "torch==2.13.0", "torchao==0.18.0", "tosa-tools==2026.8.0", "ruamel.yaml.clib")
     options = (
         OptionSpec("delegate", "portable", tuple(DELEGATES), "who is offered the operators; the rest is portable"),
         OptionSpec(
@@ -62,7 +67,7 @@ class ExecuTorch:
         _flow("coreml", "coreml", "float16"),
         _flow("coreml-static-int8", "coreml", "int8", "coreml-int8"),
         _flow("qnn", "qnn", "float16"),
-        _flow("arm-tosa", "arm-tosa"),
+        _flow("arm-tosa", "arm-tosa", environment="tosa"),
     )
 
     def availability(self) -> Availability:

@@ -8,17 +8,21 @@ from importlib import metadata
 WORKER_NEEDS = ("ml-dtypes", "msgspec", "numpy", "onnx", "safetensors")
 """All that `assay.worker` and what it loads import from others. Small on purpose: it must fit beside any backend."""
 
+OLDER = {"ml-dtypes": "ml-dtypes>=0.5", "onnx": "onnx>=1.21"}
+"""What a worker does with although the driver wants newer ones: libraries of flows hold them back (tosa-tools 2026.8 pins ml-dtypes
+0.5.3, and newer releases of onnx ask for more of it)."""
+
 OLDEST_PYTHON = (3, 11)
 
 
 def worker_requirements() -> tuple[str, ...]:
-    """The requirements of assay that are the worker's, with their bounds."""
+    """The requirements of assay that are the worker's, with their bounds or older ones."""
     declared = {}
     for line in metadata.requires("assay") or []:
         found = re.match(r"[A-Za-z0-9._-]+", line)
         if found and ";" not in line:
             declared[normal(found[0])] = line
-    return tuple(declared.get(name, name) for name in WORKER_NEEDS)
+    return tuple((declared | OLDER).get(name, name) for name in WORKER_NEEDS)
 
 
 def normal(name: str) -> str:

@@ -56,9 +56,8 @@ def find(name: str) -> Flow:
 def asked(flow: Flow) -> tuple[str, ...]:
     """Of the environment that the backend ships, or of the extra of that name: the versions it is tested with."""
     backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
-    shipped = tuple(getattr(backend, "requires", ()))
-    if shipped:
-        return shipped
+    if flow.environment:
+        return tuple(getattr(backend, "requires", ()))
     lines = metadata.requires("assay") or []
     return tuple(
         line.partition(";")[0].strip() for line in lines if re.search(rf"""extra == ['"]{flow.backend}['"]""", line)
