@@ -134,8 +134,12 @@ def _failing(jobs: Sequence[Job], request: MutateRequest, house: House) -> tuple
         done.append(result)
         house.progress(len(done), len(jobs), result)
     judged = judge_run(_run(request, jobs, _plain(request.policy), house), done, house)
-    right = {one.job_key for one in done if one.outcome is Outcome.OTHER_PRECISION}
-    bad = {one.job_key: one.reason for one in judged.verdicts if one.word is not Word.PASS and one.job_key not in right}
+    finer = {one.job_key for one in done if one.outcome is Outcome.OTHER_PRECISION}
+    bad = {
+        one.job_key: one.reason
+        for one in judged.verdicts
+        if one.word is not Word.PASS and not (one.word is Word.INCONCLUSIVE and one.job_key in finer)
+    }
     return {job.key: f"fails without any mutant: {bad[job.key]}" for job in jobs if job.key in bad}, judged
 
 
@@ -161,7 +165,11 @@ def _open(run: Run, house: House) -> Run:
 
 
 def _plain(policy: Policy) -> Policy:
-    return Policy(budget_max=policy.budget_max, fail_on=policy.fail_on)
+    """What makes an answer wrong, and no more: an engine that is finer than it promises can be mutated like any other."""
+    return Policy(
+        budget_max=policy.budget_max,
+        fail_on=tuple(one for one in policy.fail_on if one != Outcome.OTHER_PRECISION.value),
+    )
 
 
 def _policy(request: MutateRequest) -> Policy:
