@@ -14,9 +14,11 @@ from assay.ports import Tensor
 
 
 class DequantizeLinear(OpRun):
-    """(x - zero_point) * scale; onnx.reference goes through float32, which int32 does not fit into."""
+    """(x - zero_point) * scale; onnx.reference goes through float32, which int32 does not fit into, and 1.23.2 has none for models
+    of before opset 19. `declared`: of the type that the node names, where it names one, and else of the scale's."""
 
     op_domain = ""
+    declared = False
 
     def _run(
         self,
@@ -27,29 +29,13 @@ class DequantizeLinear(OpRun):
         block_size: int = 0,
         output_dtype: int = 0,
     ) -> tuple[Tensor]:
-        del output_dtype  # Widened or absent: either way the answer is of the one type, which is that of the scale.
         wide = x.astype(np.float64)
         if zero_point is not None:
             wide = wide - reshape_input(zero_point, x.shape, axis, block_size).astype(np.float64)
-        return ((wide * reshape_input(scale, x.shape, axis, block_size)).astype(scale.dtype),)
-
-
-class _DeclaredDequantizeLinear(DequantizeLinear):
-    """For models of before opset 19, which onnx.reference 1.23.2 has no DequantizeLinear for; the type is as declared."""
-
-    def _run(
-        self,
-        x: Tensor,
-        scale: Tensor,
-        zero_point: Tensor | None = None,
-        axis: int = 1,
-        block_size: int = 0,
-        output_dtype: int = 0,
-    ) -> tuple[Tensor]:
-        (wide,) = super()._run(x, scale, zero_point, axis, block_size)
-        return (wide.astype(onnx.helper.tensor_dtype_to_np_dtype(output_dtype)) if output_dtype else wide,)
+        named = onnx.helper.tensor_dtype_to_np_dtype(output_dtype) if self.declared and output_dtype else scale.dtype
+        return ((wide * reshape_input(scale, x.shape, axis, block_size)).astype(named),)
 
 
 ONE_TYPE_OPERATORS: list[type[OpRun]] = [DequantizeLinear]
 # An operator is known by the name of its class.
-DECLARED_TYPE_OPERATORS: list[type[OpRun]] = [type("DequantizeLinear", (_DeclaredDequantizeLinear,), {})]
+DECLARED_TYPE_OPERATORS: list[type[OpRun]] = [type("DequantizeLinear", (DequantizeLinear,), {"declared": True})]
