@@ -13,6 +13,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from assay.core.result import Outcome, Stage
+from assay.launch.ahead import Ahead
 from assay.launch.pool import Pool
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
@@ -32,15 +33,18 @@ def main() -> None:
             faulty_job(f"{n}-{fault}", fault, model=model, golden=golden, stage=stage, options={"model": "identity"})
             for n, (fault, stage) in enumerate(plan)
         ]
-        begin = time.perf_counter()
-        results = list(Pool(2).launch(jobs))
-        seconds = time.perf_counter() - begin
-    check_blame(jobs, results)
-    innocent = sum(r.outcome is not Outcome.OK for r in results if r.case.endswith("-none"))
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    print(
-        f"{len(results)}/{len(jobs)} blamed right with cause and stage, {innocent} innocent blamed, 0 lost, {seconds:.1f} s"
-    )
+        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+        for what, flows in (("started", ()), ("forked", ("faulty",))):
+            with Ahead(flows) as ahead:
+                begin = time.perf_counter()
+                results = list(Pool(2, ahead=ahead).launch(jobs))
+                seconds = time.perf_counter() - begin
+            check_blame(jobs, results)
+            innocent = sum(r.outcome is not Outcome.OK for r in results if r.case.endswith("-none"))
+            print(
+                f"workers that were {what}: {len(results)}/{len(jobs)} blamed right with cause and stage, "
+                f"{innocent} innocent blamed, 0 lost, {seconds:.1f} s"
+            )
 
 
 def _identity(folder: Path):  # type: ignore[no-untyped-def]

@@ -14,6 +14,7 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,44 @@ def correct(path: Path, inputs: Sequence[Values], seeds: int) -> dict[str, list[
     return found
 
 
+@dataclass
+class Tally:
+    """Mutants by family: all whose outputs differ, those seen by three statistics alone, those seen; and correct engines."""
+
+    total: collections.Counter[str] = field(default_factory=collections.Counter)
+    before: collections.Counter[str] = field(default_factory=collections.Counter)
+    killed: collections.Counter[str] = field(default_factory=collections.Counter)
+    flows: int = 0
+    alarms: int = 0
+    largest: float = 0.0
+
+    def add_correct(self, name: str, figures: Mapping[str, float]) -> None:
+        wrong = figures["budget_used"] > 1
+        self.flows, self.alarms = self.flows + 1, self.alarms + wrong
+        self.largest = max(self.largest, figures["budget_used"])
+        print(f"   {'ALARM ' if wrong else ''}{name}: {told(figures)}", flush=True)
+
+    def add_mutant(self, what: str, figures: Mapping[str, float]) -> None:
+        family = what.partition(" @")[0]
+        self.total[family] += 1
+        self.before[family] += max(figures[one] for one in PARTS[:3]) > 1
+        self.killed[family] += figures["budget_used"] > 1
+        if figures["budget_used"] <= 1:
+            print(f"   survived {what}: {told(figures)}")
+
+    def table(self) -> None:
+        print("\n| defect | mutants | three statistics alone | and systematic errors |\n|---|---|---|---|")
+        for family in [*self.total, "all"]:
+            counters = (self.total, self.before, self.killed)
+            n, old, new = (sum(one.values()) if family == "all" else one[family] for one in counters)
+            print(f"| {family} | {n} | {old} | {new} |")
+        print(f"correct engines called wrong: {self.alarms} of {self.flows} (largest budget {self.largest:.2f})")
+
+
+def told(figures: Mapping[str, float]) -> str:
+    return ", ".join(f"{one[7:]} {figures[one]:.2f}" for one in PARTS)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=64)
@@ -134,55 +173,43 @@ def main() -> None:
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(4)
-    killed: collections.Counter[str] = collections.Counter()
-    total: collections.Counter[str] = collections.Counter()
-    before: collections.Counter[str] = collections.Counter()
-    flows, alarms, largest = 0, [], 0.0
+    tally = Tally()
     with tempfile.TemporaryDirectory() as scratch:
         for name in options.models.split(","):
             for kind in options.kinds.split(","):
                 path, inputs, calibration = source(name, options.samples, Path(scratch))
                 model = quantized(path, calibration, kind, Path(scratch))
-                begin = time.process_time()
-                profile = derive(model, inputs, "float32")
-                cost = time.process_time() - begin
-                for engine, outputs in correct(model, inputs, options.seeds).items():
-                    figures = used(outputs, profile)
-                    flows += 1
-                    largest = max(largest, figures["budget_used"])
-                    line = f"{name} {kind} {engine}: " + ", ".join(f"{one[7:]} {figures[one]:.2f}" for one in PARTS)
-                    print(f"   {'ALARM ' if figures['budget_used'] > 1 else ''}{line}", flush=True)
-                    if figures["budget_used"] > 1:
-                        alarms.append(line)
-                lies = mutants(onnx.load(model))
-                if options.most and len(lies) > options.most:
-                    drawn = np.random.default_rng(0).permutation(len(lies))[: options.most]
-                    lies = [lies[place] for place in sorted(drawn)]
-                sound = run(model, ORT, inputs)
-                for what, lie in lies:
-                    file = Path(scratch) / "mutant.onnx"
-                    onnx.save(lie, str(file))
-                    outputs = run(file, ORT, inputs)
-                    if all(np.array_equal(a[key], b[key]) for a, b in zip(sound, outputs, strict=True) for key in a):
-                        continue
-                    figures = used(outputs, profile)
-                    family = what.partition(" @")[0]
-                    total[family] += 1
-                    old = max(figures[one] for one in PARTS[:3]) > 1
-                    before[family] += old
-                    killed[family] += figures["budget_used"] > 1
-                    if figures["budget_used"] <= 1:
-                        print(f"   survived {what}: " + ", ".join(f"{one[7:]} {figures[one]:.2f}" for one in PARTS))
+                cost = campaign(f"{name} {kind}", model, inputs, options, tally)
+                seen, alone = sum(tally.killed.values()), sum(tally.before.values())
                 print(
-                    f"{name} {kind}: {sum(killed.values())} of {sum(total.values())} so far, {sum(before.values())} by the "
-                    f"three statistics alone; derived in {cost:.1f} s of processor time",
+                    f"{name} {kind}: {seen} of {sum(tally.total.values())} so far, {alone} by the three statistics alone; "
+                    f"derived in {cost:.1f} s of processor time",
                     flush=True,
                 )
-    print("\n| defect | mutants | three statistics alone | and systematic errors |\n|---|---|---|---|")
-    for family in [*total, "all"]:
-        n, old, new = (sum(one.values()) if family == "all" else one[family] for one in (total, before, killed))
-        print(f"| {family} | {n} | {old} | {new} |")
-    print(f"correct engines called wrong: {len(alarms)} of {flows} (largest budget {largest:.2f})")
+    tally.table()
+
+
+def campaign(
+    name: str, model: Path, inputs: list[dict[str, Array]], options: argparse.Namespace, tally: Tally
+) -> float:
+    """Correct engines and mutants of one quantized model; processor seconds of its tolerance."""
+    begin = time.process_time()
+    profile = derive(model, inputs, "float32")
+    cost = time.process_time() - begin
+    for engine, outputs in correct(model, inputs, options.seeds).items():
+        tally.add_correct(f"{name} {engine}", used(outputs, profile))
+    lies = mutants(onnx.load(model))
+    if options.most and len(lies) > options.most:
+        drawn = np.random.default_rng(0).permutation(len(lies))[: options.most]
+        lies = [lies[place] for place in sorted(drawn)]
+    sound = run(model, ORT, inputs)
+    for what, lie in lies:
+        file = model.parent / "mutant.onnx"
+        onnx.save(lie, str(file))
+        outputs = run(file, ORT, inputs)
+        if not all(np.array_equal(a[key], b[key]) for a, b in zip(sound, outputs, strict=True) for key in a):
+            tally.add_mutant(what, used(outputs, profile))
+    return cost
 
 
 def source(name: str, samples: int, folder: Path) -> tuple[Path, list[dict[str, Array]], list[dict[str, Array]]]:

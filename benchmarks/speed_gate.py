@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gc
 import math
 import os
 import statistics
@@ -16,6 +17,8 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,16 +26,22 @@ from onnx import TensorProto, helper, numpy_helper, save_model
 
 from assay import plugins
 from assay.core.case import Case
-from assay.core.duel import SpeedRule
+from assay.core.duel import Duel, SpeedRule
+from assay.core.flow import Flow
 from assay.core.job import Job, Task
 from assay.core.model import Model
 from assay.models.conversion import deliver
 from assay.pipeline.threads import threaded
-from assay.stats.launches import decide
+from assay.ports import Backend, Engine
+from assay.stats.launches import Answer, answer_of
 from assay.worker.fight import fight
 
 SIZES = {"0.1ms": (96, 3), "2ms": (256, 8), "30ms": (768, 5)}
 """Width of the square products and how many there are."""
+UNTUNED = {"0.1ms": (32, 3), "2ms": (96, 3), "30ms": (160, 8)}
+"""For TVM, whose products are plain loops as long as nothing has been tuned: models that take it about as long."""
+RARER = {"30ms": 4}
+"""One gate in so many is of this size."""
 BUSY = (
     "import time\nwhile True:\n    end = time.time() + 0.03\n    while time.time() < end: pass\n    time.sleep(0.02)\n"
 )
@@ -66,88 +75,109 @@ def chain(path: Path, width: int, count: int, extra: float) -> Path:
     return path
 
 
+def shape_of(size: str, flow: str) -> tuple[int, int]:
+    return (UNTUNED if flow.startswith("tvm") else SIZES)[size]
+
+
+@dataclass(frozen=True)
+class Built:
+    """An engine on disk, with `extra` more work than its rival."""
+
+    size: str
+    flow: Flow
+    extra: float
+    backend: Backend
+    artifact: Path
+    rival: Path
+
+    def load(self, artifact: Path) -> Engine:
+        return self.backend.load(artifact, self.flow)
+
+
+def build(arguments: argparse.Namespace, root: Path) -> Iterator[Built]:
+    """Everything asked for; what lies in `root` from an earlier process is not lowered again."""
+    extras = arguments.extra or [0.0]
+    for size in arguments.size or SIZES:
+        for flow_name in arguments.flow or ["onnxruntime"]:
+            flow = threaded(plugins.find_flow(flow_name), arguments.threads)
+            backend = plugins.load("assay.backends", flow.backend)()
+            backend.prepare()
+            folders = {extra: root / f"{size}-{flow_name}-{arguments.threads}-{extra}" for extra in (0.0, *extras)}
+            for extra, folder in folders.items():
+                if not (folder / "done").exists():
+                    (folder / "artifact").mkdir(parents=True)
+                    model = chain(folder / "m.onnx", *shape_of(size, flow_name), extra)
+                    backend.lower(deliver(model, backend.accepts, folder), flow).save(folder / "artifact")
+                    (folder / "done").touch()
+            for extra in extras:
+                yield Built(size, flow, extra, backend, folders[extra] / "artifact", folders[0.0] / "artifact")
+
+
+def gate(built: Built, seed: int, rule: SpeedRule) -> tuple[Duel, Answer, float]:
+    """With the seconds that it took."""
+    width = shape_of(built.size, built.flow.name)[0]
+    feed = {"x": np.random.default_rng(seed).standard_normal((width, width), np.float32)}
+    job = Job(Case(f"{built.size}-{seed}", Model(built.size, "", "")), built.flow, Task.DUEL, speed=rule)
+    begin = time.perf_counter()
+    seen = fight(lambda: built.load(built.artifact), lambda: built.load(built.rival), feed, job)
+    took = time.perf_counter() - begin
+    return seen, answer_of(seen.launches, rule), took
+
+
+def note(path: Path, name: str, built: Built, noisy: bool, found: tuple[Duel, Answer, float]) -> None:
+    seen, answer, took = found
+    launches = [f"{one.cpu:.5f};{one.wall:.3f};{one.load:.3f};{one.own_first:d}" for one in seen.launches]
+    load = f"{os.getloadavg()[0]:.1f}"
+    row = [built.size, name, built.extra, int(noisy), load, answer.word, f"{took:.2f}", f"{1e3 * seen.rival_s:.4f}"]
+    with path.open("a", newline="") as stream:
+        csv.writer(stream).writerow([*row, *launches])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flow", action="append", default=[])
     parser.add_argument("--size", action="append", choices=list(SIZES), default=[])
     parser.add_argument("--extra", type=float, action="append", default=[], help="share of more work, 0 for none")
-    parser.add_argument("--gates", type=int, default=20, help="of each combination")
+    parser.add_argument("--gates", type=int, default=20, help="of each combination; of 30 ms a quarter")
     parser.add_argument("--threads", type=int, default=1, help="of both engines")
     parser.add_argument("--floor", type=float, default=1.0, help="percent; the margin is twice as much")
     parser.add_argument("--noisy", action="store_true", help="with two busy neighbours")
-    parser.add_argument("--minutes", type=float, default=0.0, help="stop after so long")
+    parser.add_argument("--artifacts", type=Path, help="folder that keeps the engines for the next time")
     parser.add_argument("--csv", type=Path, help="append every gate and its launches")
     arguments = parser.parse_args()
-    neighbours = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(2 * arguments.noisy)]
-    try:
-        run(arguments)
-    finally:
-        for one in neighbours:
-            one.kill()
-
-
-def run(arguments: argparse.Namespace) -> None:
-    rule = SpeedRule(floor=arguments.floor / 100, margin=arguments.floor / 50)
-    words: dict[tuple[str, str, float], list[str]] = defaultdict(list)
-    ratios: dict[tuple[str, str, float], list[float]] = defaultdict(list)
-    seconds: dict[tuple[str, str, float], list[float]] = defaultdict(list)
-    end = time.monotonic() + (arguments.minutes * 60 or math.inf)
     with tempfile.TemporaryDirectory() as name:
-        engines = {}
-        for size in arguments.size or SIZES:
-            for flow_name in arguments.flow or ["onnxruntime"]:
-                flow = threaded(plugins.find_flow(flow_name), arguments.threads)
-                backend = plugins.load("assay.backends", flow.backend)()
-                backend.prepare()
-                for extra in dict.fromkeys([0.0, *(arguments.extra or [0.0])]):
-                    folder = Path(name) / f"{size}-{flow_name}-{extra}"
-                    folder.mkdir()
-                    model = deliver(chain(folder / "m.onnx", *SIZES[size], extra), backend.accepts, folder)
-                    (folder / "artifact").mkdir()
-                    backend.lower(model, flow).save(folder / "artifact")
-                    engines[size, flow_name, extra] = (backend, folder / "artifact", flow)
-        print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}{', two busy neighbours' * arguments.noisy}")
-        for gate in range(arguments.gates):
-            for (size, flow_name, extra), (backend, folder, flow) in engines.items():
-                if extra not in (arguments.extra or [0.0]) or time.monotonic() > end:
-                    continue
-                rival = engines[size, flow_name, 0.0][1]
-                width = SIZES[size][0]
-                feed = {"x": np.random.default_rng(gate).standard_normal((width, width), np.float32)}
-                job = Job(Case(f"{size}-{gate}", Model(size, "", "")), flow, Task.DUEL, speed=rule)
-                begin = time.perf_counter()
-                mine, theirs = (lambda at=at, b=backend, w=flow: b.load(at, w) for at in (folder, rival))
-                seen = fight(mine, theirs, feed, job)
-                took = time.perf_counter() - begin
-                answer = decide([one.cpu for one in seen.launches], rule)
-                key = (size, flow_name, extra)
-                words[key].append(answer.word)
-                ratios[key].append(math.expm1(answer.mean))
-                seconds[key].append(took)
-                if arguments.csv:
-                    launches = [f"{one.cpu:.5f};{one.wall:.3f};{one.load:.3f}" for one in seen.launches]
-                    load = f"{os.getloadavg()[0]:.1f}"
-                    name = flow_name if arguments.threads == 1 else f"{flow_name} threads={arguments.threads}"
-                    name += f" floor={arguments.floor:g}" if arguments.floor != 1.0 else ""
-                    row = [
-                        size,
-                        name,
-                        extra,
-                        int(arguments.noisy),
-                        load,
-                        answer.word,
-                        f"{took:.2f}",
-                        f"{1e3 * seen.rival_s:.4f}",
-                    ]
-                    with arguments.csv.open("a", newline="") as stream:
-                        csv.writer(stream).writerow([*row, *launches])
+        engines = list(build(arguments, arguments.artifacts or Path(name)))
+        neighbours = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(2 * arguments.noisy)]
+        try:
+            run(arguments, engines)
+        finally:
+            for one in neighbours:
+                one.kill()
+
+
+def run(arguments: argparse.Namespace, engines: Sequence[Built]) -> None:
+    rule = SpeedRule(floor=arguments.floor / 100, margin=arguments.floor / 50)
+    found: dict[tuple[str, str, float], list[tuple[Duel, Answer, float]]] = defaultdict(list)
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}{', two busy neighbours' * arguments.noisy}")
+    gc.freeze()  # A worker holds one backend, and collecting after each launch is quick; here all of them are loaded.
+    for number in range(arguments.gates):
+        for built in engines:
+            if number % RARER.get(built.size, 1):
+                continue
+            name = built.flow.name + f" threads={arguments.threads}" * (arguments.threads != 1)
+            name += f" floor={arguments.floor:g}" * (arguments.floor != 1.0)
+            seen = gate(built, number, rule)
+            found[built.size, name, built.extra].append(seen)
+            if arguments.csv:
+                note(arguments.csv, name, built, arguments.noisy, seen)
     print("size   flow                   more work  measured  gates  slower   same faster undecided  median s")
-    for key, found in words.items():
-        size, flow_name, extra = key
-        slower, same, faster, undecided = (found.count(word) for word in ("slower", "same", "faster", "inconclusive"))
-        measured, took = 100 * statistics.median(ratios[key]), statistics.median(seconds[key])
+    for (size, name, extra), many in found.items():
+        words = [answer.word for _, answer, _ in many]
+        slower, same, faster, undecided = (words.count(word) for word in ("slower", "same", "faster", "inconclusive"))
+        measured = 100 * statistics.median(math.expm1(answer.mean) for _, answer, _ in many)
+        took = statistics.median(seconds for _, _, seconds in many)
         print(
-            f"{size:7}{flow_name:22}{100 * extra:8.1f} %{measured:8.2f} %{len(found):7}"
+            f"{size:7}{name:22}{100 * extra:8.1f} %{measured:8.2f} %{len(many):7}"
             f"{slower:8}{same:7}{faster:7}{undecided:10}{took:10.2f}"
         )
 

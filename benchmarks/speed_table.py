@@ -2,7 +2,7 @@
 
 Files of `speed_gate.py --csv`, also compressed. Columns: size, flow, share of more work, busy neighbours, load average, the word at the
 time, seconds, the rival's CPU milliseconds per call, then for each launch the logarithm of candidate over rival in CPU time, in newer
-files those on the wall clock and of loading behind it.
+files those on the wall clock and of loading behind it, in the newest 1 where the candidate was loaded first.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.core.duel import SpeedRule
-from assay.stats.launches import decide, surely_above
+from assay.core.duel import Launch, SpeedRule
+from assay.stats.launches import decide, load_ratios, surely_above
 from assay.stats.proportion import wilson
 
 CLASSES = ((3.0, "load up to 3"), (30.0, "load of 3 to 30"), (math.inf, "load above 30"))
@@ -46,9 +46,11 @@ def gates(path: Path) -> list[Gate]:
         floor = float(flow.partition("floor=")[2] or 1.0) / 100.0
         rule = SpeedRule(floor=floor, margin=2.0 * floor)
         cpu, *others = zip(*([float(part) for part in one.split(";")] for one in launches), strict=True)
-        answer = decide(cpu, rule)
-        limits = zip(others, (rule.wall_floor, rule.load_floor), strict=False)
-        waits, loads = [*(surely_above(many, limit, rule) for many, limit in limits), False, False][:2]
+        first = [bool(one) for one in others[2]] if len(others) > 2 else []
+        answer = decide(cpu, rule, first)
+        waits = bool(others) and surely_above(others[0], rule.wall_floor, rule)
+        pairs = load_ratios([Launch(0.0, 0.0, load, 0) for load in others[1]]) if len(others) > 1 else []
+        loads = surely_above(pairs, rule.load_floor, rule)
         # Launches are kept with five digits: a word could tip over on the last of them. None did.
         # When these were recorded, "faster" asked for less certainty, and what looked faster was not looked at again.
         known = answer.word == word or (answer.mean < 0.0 and word in ("faster", "same"))

@@ -7,6 +7,7 @@ python benchmarks/suite_operators.py --flow tvm-llvm --filter '*-float32-smoke-*
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import resource
@@ -17,6 +18,8 @@ import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
+
+import assay
 
 OPERATORS = ("relu", "sigmoid", "linear", "conv2d", "add")
 PEER = tuple(f"{name}-float32-{tier}-*" for name in OPERATORS for tier in ("smoke", "sample"))
@@ -30,6 +33,8 @@ def main() -> None:
     parser.add_argument("--filter", action="append")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
+    # As pip leaves an installed package: a checkout may be kept without, and is then compiled in every process.
+    compileall.compile_dir(str(Path(assay.__file__).parent), quiet=2)
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "assay", "run", "operators", "--expectations", folder]
         command += [

@@ -12,6 +12,7 @@ import collections
 import json
 import time
 import warnings
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -68,6 +69,18 @@ def _run(session: Any, feeds: dict[str, Any]) -> dict[str, Any]:
     return dict(zip(names, session.run(None, feeds), strict=True))
 
 
+@dataclass
+class Seen:
+    """What all cases together have shown."""
+
+    count: collections.Counter[str] = field(default_factory=collections.Counter)
+    peers: collections.Counter[str] = field(default_factory=collections.Counter)
+    unruled: collections.Counter[str] = field(default_factory=collections.Counter)
+    alarms: list[tuple[str, str]] = field(default_factory=list)
+    underived: list[tuple[str, str]] = field(default_factory=list)
+    survivors: list[tuple[str, str, str]] = field(default_factory=list)
+
+
 def main() -> None:
     import onnxruntime
 
@@ -77,80 +90,102 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     onnxruntime.set_default_logger_severity(4)
-    count: collections.Counter[str] = collections.Counter()
-    alarms, underived, survivors, unruled = [], [], [], collections.Counter()
-    peers: collections.Counter[str] = collections.Counter()
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         cases = load_model_tests(kind="node")
+    seen = Seen()
     for case in sorted(cases, key=lambda one: one.name):
-        if options.only and options.only not in case.name:
-            continue
-        with np.errstate(all="ignore"):
-            loaded = tensors(case)
-        if loaded is None or case.model is None:
-            continue
-        inputs, _ = loaded
-        names = [one.name for one in case.model.graph.input]
-        if len(names) != len(inputs):
-            continue
-        feeds = dict(zip(names, inputs, strict=True))
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = 1
+        if options.only in case.name:
+            look_at(case, seen)
+    tell(seen)
+    print(f"{time.process_time() - begin:.0f} s of processor time, onnx {onnx.__version__}")
+    if options.list:
+        for title, rows in (("ALARM", seen.alarms), ("UNDERIVED", seen.underived), ("SURVIVOR", seen.survivors)):
+            for row in rows:
+                print(title, *row)
+
+
+def look_at(case: Any, seen: Seen) -> None:
+    """The case's kernel, and the same fed with rounded inputs, held against the derived tolerance."""
+    feeds = _feeds(case)
+    if feeds is None:
+        return
+    try:
+        run = partial(_run, _session(case.model))
+        actual = run(feeds)
+    except Exception:  # noqa: BLE001  whatever the library raises: it does not have the case
+        seen.count["not run by onnxruntime"] += 1
+        return
+    seen.count["cases"] += 1
+    try:
+        profile = derive_model(case.model, [feeds], "float32")
+    except AssayError as error:
+        seen.underived.append((case.name, str(error)[:150]))
+        return
+    except Exception as error:  # noqa: BLE001  a defect of ours, listed as one
+        seen.underived.append((case.name, f"CRASH {type(error).__name__}: {error}"[:200]))
+        return
+    seen.unruled.update(profile.header.without_rule)
+    wrong, why = verdict(actual, profile)
+    if wrong is None:
+        seen.underived.append((case.name, why[:150]))
+        return
+    seen.count["judged"] += 1
+    if wrong:
+        seen.alarms.append((case.name, why[:300]))
+        return
+    for kind, bits in BITS.items():
         try:
-            session = onnxruntime.InferenceSession(case.model.SerializeToString(), settings)
-            run = partial(_run, session)
-            actual = run(feeds)
-        except Exception:  # noqa: BLE001  whatever the library raises: it does not have the case
-            count["not run by onnxruntime"] += 1
+            other = run({name: rounded(array, bits) for name, array in feeds.items()})
+        except Exception:  # noqa: BLE001  rounded inputs may be illegal: then there is no mutant
             continue
-        count["cases"] += 1
-        try:
-            profile = derive_model(case.model, [feeds], "float32")
-        except AssayError as error:
-            underived.append((case.name, str(error)[:150]))
-            continue
-        except Exception as error:  # noqa: BLE001
-            underived.append((case.name, f"CRASH {type(error).__name__}: {error}"[:200]))
-            continue
-        for operator in profile.header.without_rule:
-            unruled[operator] += 1
-        wrong, why = verdict(actual, profile)
-        if wrong is None:
-            underived.append((case.name, why[:150]))
-            continue
-        count["judged"] += 1
-        if wrong:
-            alarms.append((case.name, why[:300]))
-        for kind, bits in BITS.items():
-            mutated = {name: rounded(array, bits) for name, array in feeds.items()}
-            try:
-                other = run(mutated)
-            except Exception:  # noqa: BLE001
-                continue
-            same = all(
-                np.array_equal(other[name], actual[name], equal_nan=other[name].dtype.kind == "f")
-                for name in other
-                if isinstance(other[name], np.ndarray)
-            )
-            if same or wrong:
-                continue
-            count[f"{kind} mutants"] += 1
-            seen = verdict(other, profile)[0]
-            count[f"{kind} killed"] += bool(seen)
-            if not seen:
-                survivors.append((case.name, kind, json.dumps(_budgets(other, profile))))
-            for name in other:
-                shares = (
-                    share_out([(other[name], profile.oracle[0][name])], "float32") if name in profile.oracle[0] else {}
-                )
-                for table, share in shares.items():
-                    peers[f"{kind} {table}"] += share > 0
-                break
+        _mutant(case.name, kind, other, actual, profile, seen)
+
+
+def _feeds(case: Any) -> dict[str, np.ndarray[Any, Any]] | None:
+    with np.errstate(all="ignore"):
+        loaded = tensors(case)
+    if loaded is None or case.model is None:
+        return None
+    names = [one.name for one in case.model.graph.input]
+    return dict(zip(names, loaded[0], strict=True)) if len(names) == len(loaded[0]) else None
+
+
+def _session(model: onnx.ModelProto) -> Any:
+    import onnxruntime
+
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(model.SerializeToString(), settings)
+
+
+def _mutant(case: str, kind: str, other: dict[str, Any], actual: dict[str, Any], profile: Any, seen: Seen) -> None:
+    same = all(
+        np.array_equal(other[name], actual[name], equal_nan=other[name].dtype.kind == "f")
+        for name in other
+        if isinstance(other[name], np.ndarray)
+    )
+    if same:
+        return
+    killed = bool(verdict(other, profile)[0])
+    seen.count[f"{kind} mutants"] += 1
+    seen.count[f"{kind} killed"] += killed
+    if not killed:
+        seen.survivors.append((case, kind, json.dumps(_budgets(other, profile))))
+    first = next(iter(other))
+    if first in profile.oracle[0]:
+        for table, share in share_out([(other[first], profile.oracle[0][first])], "float32").items():
+            seen.peers[f"{kind} {table}"] += share > 0
+
+
+def tell(seen: Seen) -> None:
+    import onnxruntime
+
+    count, peers = seen.count, seen.peers
     print(f"cases with float32 in and out run by onnxruntime {onnxruntime.__version__}: {count['cases']}")
-    print(f"judged by a derived tolerance: {count['judged']}; not derived: {len(underived)}")
-    print(f"correct kernels called wrong: {len(alarms)}")
+    print(f"judged by a derived tolerance: {count['judged']}; not derived: {len(seen.underived)}")
+    print(f"correct kernels called wrong: {len(seen.alarms)}")
     for kind in BITS:
         total = max(1, count[f"{kind} mutants"])
         print(
@@ -158,12 +193,7 @@ def main() -> None:
             f"({100 * count[f'{kind} killed'] / total:.1f} %); torch's table {peers[f'{kind} share_out_of_torch']}, "
             f"ONNX's {peers[f'{kind} share_out_of_onnx']}"
         )
-    print(f"operators without a rule: {dict(unruled)}")
-    print(f"{time.process_time() - begin:.0f} s of processor time, onnx {onnx.__version__}")
-    if options.list:
-        for title, rows in (("ALARM", alarms), ("UNDERIVED", underived), ("SURVIVOR", survivors)):
-            for row in rows:
-                print(title, *row)
+    print(f"operators without a rule: {dict(seen.unruled)}")
 
 
 def _budgets(actual: dict[str, Any], profile: Any) -> dict[str, float]:

@@ -18,6 +18,7 @@ AssayError
 │   ├── BlobMissing
 │   ├── BlobCorrupt
 │   ├── WorkerFailed          workers cannot be started
+│   ├── BrokenMetric          a plug-in's metric that cannot be imported or raises: infrastructure, the engine is not blamed
 │   └── EnvironmentFailed     an environment cannot be resolved or built: its flows are unavailable, others go on
 └── Lowering                  raised by backends in a worker: becomes an outcome of the job, never leaves the worker
     ├── Unsupported           an operator, opset, type or shape the backend does not have
@@ -96,6 +97,10 @@ class BlobMissing(HarnessError):
 
 class BlobCorrupt(HarnessError):
     """The bytes of a blob are not those of its digest."""
+
+
+class BrokenMetric(HarnessError):
+    """A plug-in's metric cannot be imported, or raised."""
 
 
 class WorkerFailed(HarnessError):

@@ -16,7 +16,7 @@ import msgspec
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.environment import SEPARATOR, split_flow
 from assay.core.flow import Flow
-from assay.errors import HarnessError, UnknownName, UsageError
+from assay.errors import HarnessError, UnknownName
 from assay.ports import Availability, Backend
 
 BACKENDS = "assay.backends"
@@ -60,7 +60,7 @@ def load(group: str, name: str) -> Any:
 def catalogue() -> Catalogue:
     """Every backend, instantiated, and every flow by name. A broken plug-in is listed with its reason, no more."""
     found = Catalogue({}, {}, {})
-    for name in names(BACKENDS):
+    for name in _ours_first(_points(BACKENDS)):
         try:
             backend, flows = _offer(name)
         except (HarnessError, UnknownName) as error:
@@ -92,6 +92,13 @@ def transforms_available(flow: Flow) -> list[Availability]:
     return [load(TRANSFORMS, told.partition(":")[0])().availability() for told in flow.transforms]
 
 
+def is_calibrated(told: str) -> bool:
+    """Whether a transform, as a flow tells it, needs samples. Raises as `load`."""
+    name, _, argument = told.partition(":")
+    transform = load(TRANSFORMS, name)()
+    return bool(transform.calibrated) and argument not in getattr(transform, "uncalibrated", ())
+
+
 def all_flows() -> dict[str, Flow]:
     """Every flow that some backend here offers, by name, whether its library is installed or not."""
     return catalogue().flows
@@ -118,12 +125,14 @@ def find_flow(name: str) -> Flow:
     for backend, reason in found.broken.items():
         if name == backend or name.startswith(f"{backend}-"):
             raise UnknownName(f"flow {name!r} is not available: {reason}")
-    raise UnknownName(f"{unknown('flow', name, found.flows)} (assay flows lists them all)")
+    # Faulty flows are for tests: no way to deploy a model.
+    offered = [one for one, flow in found.flows.items() if flow.backend != "faulty"]
+    raise UnknownName(f"{unknown('flow', name, offered)} (assay flows lists them all)")
 
 
 def _offered(name: str) -> Flow | None:
     """By the backend after which the flow is called, as most are: the other thirty are not imported for it."""
-    for backend in names(BACKENDS):
+    for backend in _ours_first(_points(BACKENDS)):
         if name == backend or name.startswith(f"{backend}-"):
             with suppress(HarnessError, UnknownName):
                 if (flow := _offer(backend)[1].get(name)) is not None:
@@ -142,36 +151,44 @@ def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:
 
 
 def check_flow(flow: Flow) -> Flow:
-    """The flow in the precision that its transforms bring. Nothing is imported but the plug-ins themselves.
+    """The flow in the precision that its transforms bring. Nothing is imported but the plug-ins themselves. One that
+    contradicts itself stays as it is: that is told when it is lowered, of this flow alone.
 
-    Raises `UnknownName` with the nearest transform, and UsageError for transforms that contradict one another, an option of
-    the backend, or the form of model that the backend reads.
+    Raises `UnknownName` with the nearest transform.
     """
-    if not flow.transforms:
+    deciding = _deciding(flow)
+    if len(deciding) != 1 or flow.precision != "float32" or contradiction(flow):
         return flow
-    backend = load(BACKENDS, flow.backend)()
-    deciding = []
-    for told in flow.transforms:
-        transform = load(TRANSFORMS, told.partition(":")[0])()
-        if precision := getattr(transform, "precision", ""):
-            deciding.append((told, precision))
-            if transform.accepts != backend.accepts:
-                raise UsageError(
-                    f"flow {flow.name!r}: transform {told} rewrites {transform.accepts} models and backend {flow.backend} "
-                    f"reads {backend.accepts} models; choose a transform of that form"
-                )
+    return msgspec.structs.replace(flow, precision=deciding[0][1].precision)
+
+
+def contradiction(flow: Flow) -> str:
+    """The sentence for transforms that contradict one another, an option of the backend, or the form of model that the
+    backend reads; "" where they go together. Raises `UnknownName` as `check_flow`."""
+    deciding = _deciding(flow)
     if not deciding:
-        return flow
+        return ""
+    backend: Backend = load(BACKENDS, flow.backend)()
+    for told, transform in deciding:
+        if transform.accepts != backend.accepts:
+            return (
+                f"flow {flow.name!r}: transform {told} rewrites {transform.accepts} models and backend {flow.backend} "
+                f"reads {backend.accepts} models; choose a transform of that form"
+            )
     if len(deciding) > 1:
         both = " and ".join(told for told, _ in deciding)
-        raise UsageError(f"flow {flow.name!r}: transforms {both} both decide the precision; keep one of them")
-    told, precision = deciding[0]
+        return f"flow {flow.name!r}: transforms {both} both decide the precision; keep one of them"
     asked = flow.options.get("precision", "")
-    if asked in UNIT_ROUNDOFF and asked not in ("float32", precision):
-        raise UsageError(
-            f"flow {flow.name!r}: option precision={asked} and transform {told} contradict each other; keep one of them"
-        )
-    return msgspec.structs.replace(flow, precision=precision) if flow.precision == "float32" else flow
+    for told, transform in deciding:
+        if asked in UNIT_ROUNDOFF and asked not in ("float32", transform.precision):
+            return f"flow {flow.name!r}: option precision={asked} and transform {told} contradict each other; keep one of them"
+    return ""
+
+
+def _deciding(flow: Flow) -> list[tuple[str, Any]]:
+    """Its transforms that decide the precision, as told and as they are."""
+    named = [(told, load(TRANSFORMS, told.partition(":")[0])()) for told in flow.transforms]
+    return [(told, transform) for told, transform in named if getattr(transform, "precision", "")]
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
@@ -198,9 +215,18 @@ def _points(group: str) -> dict[str, metadata.EntryPoint]:
     """Ours first where two distributions claim one name: a stranger must not replace a backend unseen."""
     found: dict[str, metadata.EntryPoint] = {}
     for point in _every(tuple(sys.meta_path), tuple(sys.path)).select(group=group):
-        if point.name not in found or (point.dist is not None and point.dist.name == "assay"):
+        if point.name not in found or _is_ours(point):
             found[point.name] = point
     return found
+
+
+def _ours_first(points: dict[str, metadata.EntryPoint]) -> list[str]:
+    """By name, ours before all strangers: a flow of ours that one of them offers too stays ours."""
+    return sorted(points, key=lambda name: (not _is_ours(points[name]), name))
+
+
+def _is_ours(point: metadata.EntryPoint) -> bool:
+    return point.dist is not None and point.dist.name == "assay"
 
 
 @lru_cache(maxsize=2)

@@ -68,7 +68,8 @@ class Engine(Protocol):
     # each call of what it returns is one inference and copies nothing, which is what the backend's own tool times.
 
     # `device_call(tensors) -> Callable[[], float] | None` may stand here too, on an engine of a CUDA device: inputs lie in its memory
-    # once and for all, and each call is one inference, awaited, and gives the seconds between two events on its stream.
+    # once and for all, and each call is one inference, awaited, and gives the seconds between two events on its stream. Engines in a
+    # duel are then compared by these.
 
     # `call_times(tensors, seconds) -> tuple[float, ...]` may stand here too, where a call cannot be timed from outside (a
     # program that is started anew for each): seconds of each call, by its own clock. Such an engine is in no duel.
@@ -102,6 +103,8 @@ class Backend(Protocol):
         """Import the library (the `import` stage)."""
         ...
 
+    # `forkable = True` may stand here: what the two below import is all in memory, so that a process that has imported it may be forked
+    # into workers (no thread, lock, folder or device that belongs to one process).
     # `prepare_to_load() -> None` may stand here too, where loading and running need less of the library than lowering: it is
     # called instead where an artifact of an earlier run is loaded. `prepare` may follow it in the same process.
 
@@ -128,7 +131,8 @@ class Transform(Protocol):
     precision: str
     """The coarsest type it introduces ("int8", "float16"): the flow's outputs are judged by it. "": it changes none."""
     calibrated: bool
-    """Whether it needs samples. They are taken from the golden set, and those taken are never judged."""
+    """Whether it needs samples. They are taken from the golden set, and those taken are never judged. `uncalibrated` of a
+    transform, where it has one, are the arguments with which it needs none."""
 
     def availability(self) -> Availability:
         """As for a backend."""

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from assay.faces.pytest_suite import BATCH, LEAST, batch_size
 from small_models import linear_model
 
 
@@ -50,6 +51,15 @@ def test_cases_are_tests_chosen_by_k_stopped_by_x_and_written_to_junit(here: Pat
     assert "1 failed, 3 deselected" in told
     assert "stopping after 1 failures" in told
     run_pytest(*suite, "--assay-filter", "nothing", code=4)
+    assert "--assay-shard '3/2' is no share" in run_pytest(*suite, "--assay-shard", "3/2", code=4)
+    assert "give --assay-flow" in run_pytest(*suite[:2], code=4)
+
+
+def test_under_xdist_a_process_runs_what_it_is_handed_and_little_more() -> None:
+    assert batch_size(5000, 1) == BATCH
+    assert batch_size(5000, 4) == BATCH
+    assert batch_size(320, 4) == 20
+    assert batch_size(5, 4) == LEAST
 
 
 def test_a_case_that_never_ends_is_stopped_as_it_asks_and_that_is_no_failure(here: Path) -> None:

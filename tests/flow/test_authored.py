@@ -21,7 +21,9 @@ from assay.ports import Suite
 from assay.suites.making import SIZES
 from assay.suites.models import Models
 from assay.suites.operators import Operators
+from assay.worker.calibration import calibration_of
 from assay.worker.forms import source_of
+from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 from assay.worker.tasks import execute
 
@@ -90,8 +92,8 @@ def test_an_engine_is_fed_as_the_case_says(
     found = execute(Job(case, find_flow("reference")), Stages(lambda stage: None))
     assert found.outcome is Outcome.OK, found.detail
     assert all((one.flags.c_contiguous, one.flags.f_contiguous) == flags for one in seen)
-    assert all(np.array_equal(one, x) for one in seen)
-    assert seen
+    given = [np.array_equal(one, x) for one in seen]
+    assert given == [True, False, True], "the sample, other inputs to see whether they matter, the sample again"
 
 
 def _relu(folder: Path) -> Path:
@@ -100,3 +102,31 @@ def _relu(folder: Path) -> Path:
     path = folder / "relu.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), str(path))
     return path
+
+
+def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> None:
+    from assay.pipeline.suite import make
+
+    suite = Operators()
+    asked = [
+        case for case in suite.cases(seed=0) if case.name == "operators/linear-float32-smoke-5x16-size=8,bias=True"
+    ]
+    ((made,), _) = make((suite,), asked, 1)
+    found = execute(Job(made, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
+    assert found.outcome is Outcome.OK, found.detail
+    assert {one.output: one.at for one in found.against_float} == {"out0": ""}, (
+        "the loss of quantizing is measured, too"
+    )
+    job = Job(made, find_flow("onnxruntime-int8-qdq-per-channel"))
+    (own,), calibration = golden_of(job).inputs, calibration_of(job)
+    assert len(calibration.samples) == len(calibration.indices) == 32
+    assert 0 not in calibration.indices
+    for sample in calibration.samples:
+        for name, array in own.items():
+            assert (sample[name].shape, sample[name].dtype) == (array.shape, array.dtype)
+            assert not np.array_equal(sample[name], array), "what is judged does not calibrate"
+            assert np.isin(sample[name], array).all(), "its values lie where the operator is defined"
+    (given,) = asked
+    ((kept, _),) = suite.make([given], workers=1)
+    refused = execute(Job(kept, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
+    assert "leaves none to judge" in refused.detail, "a golden of a user's own is not judged by what calibrated"

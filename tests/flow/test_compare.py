@@ -25,6 +25,7 @@ from assay.testing.builders import make_job
 from assay.testing.faulty import Faulty
 from assay.worker.fight import CLOCKS, fight
 from small_models import linear_model
+from statistical import three_tries
 
 
 def _chain(path: Path, products: int) -> Path:
@@ -45,6 +46,7 @@ def _chain(path: Path, products: int) -> Path:
     return path
 
 
+@three_tries
 def test_twice_the_work_is_slower_and_half_of_it_faster(tmp_path: Path) -> None:
     small, large = _chain(tmp_path / "small.onnx", 4), _chain(tmp_path / "large.onnx", 8)
     slower = run_compare(CompareOptions(models=(small, large), flows=("onnxruntime",), history=str(tmp_path / "h")))
@@ -52,6 +54,8 @@ def test_twice_the_work_is_slower_and_half_of_it_faster(tmp_path: Path) -> None:
     (result,) = slower.results
     assert result.duel is not None
     assert len(result.duel.launches) >= 4
+    firsts = [one.own_first for one in result.duel.launches]
+    assert firsts[1::2] == [not first for first in firsts[::2]]
     verdict = slower.judgement.verdicts[0]
     assert verdict.word is Word.FAIL
     assert verdict.observed == pytest.approx(100, abs=45)
@@ -90,6 +94,7 @@ def _duel_job(options: CompareOptions, house: House) -> Job:
     return job
 
 
+@three_tries
 def test_two_processes_take_turns(tmp_path: Path) -> None:
     small, large = _chain(tmp_path / "small.onnx", 4), _chain(tmp_path / "large.onnx", 12)
     with open_house(str(tmp_path / "h")) as house:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,17 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
-from onnx import numpy_helper
+from onnx import ModelProto, numpy_helper
 
 from assay import plugins
+from assay.core.model import TensorSpec
 from assay.core.result import Outcome, Result
 from assay.faces.api import CheckOptions, run_check
 from assay.models.conversion import deliver
 from assay.models.goldens import read_golden
 from assay.models.instrument import instrument, part
 from assay.models.instrument_program import instrument_program
-from assay.models.program import open_program
+from assay.models.program import open_program, save_program
 from assay.models.torch_graph.dtypes import to_numpy
 from assay.worker.nodes import Nodes
 
@@ -133,6 +135,22 @@ def test_the_lying_node_is_named_also_where_low_precision_hides_it_at_the_end(tm
         assert f"the first wrong node is {node}" in result.detail
 
 
+def test_an_output_that_is_missing_is_the_fault_of_the_node_that_gives_it(tmp_path: Path) -> None:
+    """The tapped engine has many outputs: one of the model's own that is not among them is no reason to judge the others only."""
+    body = """<ir_version: 10, opset_import: ["" : 21]>
+        g (float[1, 4] x) => (float[1, 4] y, float[1, 4] z) { a = Exp(x)  y = Neg(a)  z = Sin(a) }"""
+    onnx.save(onnx.parser.parse_model(body), tmp_path / "two.onnx")
+    config = tmp_path / "flows.toml"
+    config.write_text(f'[flow.lossy]\n{ORT}\ntransforms = ["mutant:missing-output@z"]\n')
+    options = CheckOptions(
+        models=(tmp_path / "two.onnx",), flows=("lossy",), config=config, task="local", history=str(tmp_path / "h")
+    )
+    (result,) = run_check(options).results
+    assert result.outcome is Outcome.MISMATCH, result.detail
+    assert "Output 'z' is missing" in result.detail
+    assert [one.kind for one in result.findings] == ["missing_output"]
+
+
 def test_a_part_of_a_model_is_a_model_with_what_it_needs() -> None:
     model = onnx.load(str(MODEL))
     nodes = list(model.graph.node[:2])
@@ -153,3 +171,103 @@ def test_every_inner_tensor_becomes_an_output_behind_the_models_own(tmp_path: Pa
     assert [one.name for one in tapped.graph.output] == [*(one.name for one in plain.graph.output), *taps]
     made = {name for node in plain.graph.node for name in node.output}
     assert set(taps) == made - {one.name for one in plain.graph.output}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torchao imports
+def test_a_program_quantized_while_running_is_judged_by_the_rows_that_enter_its_products(tmp_path: Path) -> None:
+    """XNNPACK finds a range for each row, torch's graph one for all: the engine's own inputs say which ranges are right."""
+    import torch
+
+    class Two(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.last = torch.nn.Linear(16, 32), torch.nn.Linear(32, 8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.last(torch.relu(self.first(x)))  # type: ignore[no-any-return]
+
+    torch.manual_seed(0)
+    made = torch.export.export(Two().eval(), (torch.ones(4, 16),))
+    whole = save_program(made, tmp_path / "two.pt2", (TensorSpec("x", "float32", (4, 16)),), ["y"])
+    transform = plugins.load("assay.transforms", "xnnpack-int8")()
+    transform.prepare()
+    quantized = transform.apply(whole, tmp_path, "dynamic-per-channel", [{"x": np.ones((4, 16), np.float32)}])
+    tapped, graph, taps = instrument_program(quantized, tmp_path)
+    assert taps == ["relu"]
+    backend = plugins.load("assay.backends", "executorch")()
+    backend.prepare()
+    flow = plugins.find_flow("executorch-xnnpack-dynamic-int8-per-channel")
+    engine = backend.lower(tapped, flow)
+    rng = np.random.default_rng(3)
+    samples = [{"x": (scale * rng.standard_normal((4, 16))).astype(np.float32)} for scale in (1.0, 20.0)]
+    samples[1]["x"][2] = 0.0  # a row without a range
+    values = [{**sample, **engine.run(sample)} for sample in samples]
+    sound = Nodes(graph, values, "int8", (), 0)
+    assert [one.output[0] for one in sound.all] == ["relu", "y"]
+    found = [sound.judge(one) for one in sound.all]
+    assert all(seen is not None and seen.budget <= 1.0 for seen in found), found
+    for name, wrong in (("relu", 1.01), ("y", 0.99)):
+        lying = [{**one, name: (one[name] * np.float32(wrong)).astype(np.float32)} for one in values]
+        nodes = Nodes(graph, lying, "int8", (), 0)
+        told = [one.output[0] for one in nodes.all if (seen := nodes.judge(one)) is not None and seen.budget > 1.0]
+        assert told[0] == name
+    plain = engine_free(open_program(quantized), samples)
+    assert max(float(np.abs(one - value["y"]).max()) for one, value in zip(plain, values, strict=True)) > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torchao imports
+def test_convolutions_quantized_while_running_are_judged_and_a_lost_bias_or_a_step_is_named(tmp_path: Path) -> None:
+    """Spelled out, a range is clamped as ReLU6 is: the values keep their names all the same."""
+    sound, graph = tapped_depthwise(tmp_path / "sound")
+    taps = {one.output[0] for one in sound(graph).all}
+    assert taps == {"hardtanh_1", "flatten", "y"}
+    found = [sound(graph).judge(one) for one in sound(graph).all]
+    assert all(seen is not None and seen.budget <= 1.0 for seen in found), found
+    for layer, name, factor, node in (
+        (2, "bias", 0.0, "hardtanh_1"),
+        (4, "weight", 128 / 127, "flatten"),
+        (8, "bias", 0.0, "y"),
+    ):
+        lying, _ = tapped_depthwise(tmp_path / node, f"{layer}.{name}", factor)
+        nodes = lying(graph)
+        told = [one.output[0] for one in nodes.all if (seen := nodes.judge(one)) is not None and seen.budget > 1.0]
+        assert told == [node]
+
+
+def tapped_depthwise(
+    folder: Path, broken: str = "", factor: float = 1.0
+) -> tuple[Callable[[ModelProto], Nodes], ModelProto]:
+    """A net whose parameter `broken` is `factor` times what it should be, run by XNNPACK, to be held against a graph; and its own graph."""
+    import torch
+
+    folder.mkdir()
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 3, 2), torch.nn.ReLU6(),
+        torch.nn.Conv2d(8, 8, 3, groups=8), torch.nn.ReLU6(),
+        torch.nn.Conv2d(8, 12, 1), torch.nn.ReLU6(),
+        torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(12, 5),
+    ).eval()  # fmt: skip
+    if broken:
+        net.get_parameter(broken).data.mul_(factor)
+    shape = (2, 3, 13, 11)
+    made = torch.export.export(net, (torch.ones(shape),))
+    whole = save_program(made, folder / "net.pt2", (TensorSpec("x", "float32", shape),), ["y"])
+    transform = plugins.load("assay.transforms", "xnnpack-int8")()
+    transform.prepare()
+    tapped, graph, _ = instrument_program(transform.apply(whole, folder, "dynamic-per-channel", ()), folder)
+    backend = plugins.load("assay.backends", "executorch")()
+    backend.prepare()
+    engine = backend.lower(tapped, plugins.find_flow("executorch-xnnpack-dynamic-int8-per-channel"))
+    samples = [{"x": np.random.default_rng(one).standard_normal(shape).astype(np.float32)} for one in range(2)]
+    values = [{**sample, **engine.run(sample)} for sample in samples]
+    return lambda held: Nodes(held, values, "int8", (), 0), graph
+
+
+def engine_free(program: Any, samples: list[dict[str, Any]]) -> list[Any]:
+    """What torch makes of its own graph."""
+    found = []
+    for sample in samples:
+        args, kwargs = program.arguments(sample)
+        found.append(to_numpy(program.results(program.exported.module()(*args, **kwargs))["y"]))
+    return found

@@ -85,7 +85,7 @@ def test_a_smaller_model_mined_after_a_larger_one_is_no_suite_that_shrank(tmp_pa
     large, small = _model(tmp_path / "a.onnx"), _model(tmp_path / "b.onnx", ("Relu",))
     command = [sys.executable, "-m", "assay", "run", "--flow", "onnxruntime", "--history", str(tmp_path / "history")]
     for path in (large, small):
-        done = subprocess.run([*command, f"mined:{path}"], capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run([*command, f"mined:{path}"], capture_output=True, text=True, check=False, timeout=300)
         assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -98,3 +98,19 @@ def test_types_of_the_model_itself_are_no_breach(tmp_path: Path) -> None:
     for flow in ("onnxruntime", "openvino-f32"):
         result, _, reason = judged(path, "", flow)
         assert not [one for one in result.findings if one.kind == "precision"], reason
+
+
+IMAGE = """g (uint8[1, 3, 8, 8] x) => (float[1, 8, 8, 8] y) { f = Cast <to = 1> (x)  c = Conv <pads = [1, 1, 1, 1]> (f, w)
+    y = Relu(c) }"""
+
+
+def test_bytes_that_go_in_excuse_no_layer_in_bytes(tmp_path: Path) -> None:
+    """An image of uint8 is cast before anything is computed: weights in int8 are MNN's own."""
+    model = parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]> {IMAGE}')
+    weights = np.random.default_rng(0).normal(0, 0.3, (8, 3, 3, 3)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    onnx.save(model, tmp_path / "image.onnx")
+    table = '[flow.lying]\nbackend = "mnn"\noptions = { weights = "int8" }\nprecision = "float32"\n'
+    result, word, reason = judged(tmp_path / "image.onnx", table, "lying", tolerance="fixed:1000,1000")
+    assert (result.outcome, word) == (Outcome.MISMATCH, Word.FAIL), reason
+    assert "weights in int8 (the model has none)" in reason

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
+from assay.faces.caches import hold_bound
 from assay.faces.cli.main import app
 from assay.models.artifacts import Artifacts, artifacts_folder
 from assay.models.goldens import write_golden
@@ -124,6 +127,47 @@ def test_another_version_lowers_anew(job: Job, monkeypatch: pytest.MonkeyPatch) 
         reuse.surroundings.cache_clear()
 
 
+def test_a_build_of_the_same_version_lowers_anew(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who mends a compiler installs it again under its number."""
+    record = Path(job.scratch) / "site-packages" / "compiler-1.0.dist-info" / "RECORD"
+    record.parent.mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(record.parent.parent))
+    try:
+        for text in ("lib.so,sha256=a,1", "lib.so,sha256=b,1"):
+            record.write_text(text)
+            os.utime(record, ns=(0, ord(text[14])))
+            reuse.surroundings.cache_clear()
+            assert _lowered(_run(job))
+        assert not _lowered(_run(job))
+    finally:
+        reuse.surroundings.cache_clear()
+
+
+def test_what_the_author_of_a_plug_in_changes_is_lowered_anew(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the file of the backend itself, too: an operator that was added there must not stay refused."""
+    package = tmp_path / "plug" / "strangers_engine"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "operators.py").write_text("KNOWN = ()")
+    (package / "backend.py").write_text(
+        "from assay.backends.onnxruntime import OnnxRuntime\n\nclass Strange(OnnxRuntime):\n    name = 'strange'\n"
+    )
+    info = tmp_path / "plug" / "strange-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: strange\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[assay.backends]\nstrange = strangers_engine.backend:Strange\n")
+    monkeypatch.syspath_prepend(str(info.parent))
+    reuse.surroundings.cache_clear()
+    asked = msgspec.structs.replace(job, flow=Flow("strange", "strange"))
+    assert [_lowered(_run(asked)) for _ in range(2)] == [True, False]
+    (package / "operators.py").write_text("KNOWN = ('Conv',)")
+    reuse._code_of.cache_clear()
+    assert _lowered(_run(asked))
+    reuse.surroundings.cache_clear()
+
+
 @pytest.mark.parametrize("part", ["artifact/model.onnx", "entry.msgpack"])
 @pytest.mark.parametrize("harm", ["cut", "flip", "gone"])
 def test_a_damaged_entry_is_lowered_anew_and_mended(job: Job, part: str, harm: str) -> None:
@@ -190,15 +234,56 @@ def test_warnings_of_the_lowering_are_told_again(job: Job, monkeypatch: pytest.M
     assert second.warnings == first.warnings
 
 
+def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    from assay.backends.onnxruntime import OnnxRuntime
+    from assay.errors import Unsupported
+
+    asked: list[Path] = []
+
+    def refusing(self, model, flow):  # type: ignore[no-untyped-def]
+        asked.append(model)
+        raise Unsupported("there is no such operator", node="n7", cause="operator_unsupported")
+
+    monkeypatch.setattr(OnnxRuntime, "lower", refusing)
+    first, second = (execute(job, Stages(lambda stage: None)) for _ in range(2))
+    assert len(asked) == 1
+    told = [(one.outcome, one.cause, one.detail, one.node, one.stage) for one in (first, second)]
+    assert told[0] == told[1]
+    assert told[0][0] is Outcome.UNSUPPORTED
+    assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
+    assert reuse.REFUSED_BEFORE in second.warnings
+    assert execute(_another_option(job), Stages(lambda stage: None)).facts.reused == ""
+    assert execute(msgspec.structs.replace(job, reuse=False), Stages(lambda stage: None)).facts.reused == ""
+
+
 def test_one_command_lists_them_and_one_removes_them(job: Job) -> None:
     _run(job)
     half = _entry().parent / ".part-killed"
     shutil.copytree(_entry(), half)
     told = CliRunner().invoke(app, ["cache", "list"])
     assert told.exit_code == 0
-    assert told.stdout.splitlines()[-1].startswith("1 artifacts, ")
+    lines = told.stdout.splitlines()
+    assert any(line.startswith("1 artifacts, ") for line in lines)
+    assert lines[-1].endswith("of 20000.0 MB at most (max-size of [cache] in assay.toml)")
     assert "onnxruntime" in told.stdout
     assert CliRunner().invoke(app, ["cache", "clear", "--flow", "tvm*"]).stdout.startswith("removed 0 artifacts")
     assert CliRunner().invoke(app, ["cache", "clear", "--unused", "1"]).stdout.startswith("removed 0 artifacts")
     assert CliRunner().invoke(app, ["cache", "clear"]).stdout.startswith("removed 1 artifacts")
     assert _lowered(_run(job))
+
+
+def test_a_run_that_adds_to_a_full_cache_makes_room_as_assay_toml_says(
+    job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _run(job)
+    long_ago = time.time() - 7200
+    os.utime(_entry() / "entry.msgpack", (long_ago, long_ago))
+    hold_bound()
+    assert _entry().is_dir()
+    (tmp_path / "assay.toml").write_text('[cache]\nmax-size = "1kB"\n')
+    old = _entry()
+    _run(_another_option(job))
+    hold_bound()
+    assert not old.exists()
+    assert not _lowered(_run(_another_option(job)))

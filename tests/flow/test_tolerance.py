@@ -88,6 +88,37 @@ def test_a_model_without_a_derived_tolerance_says_so(here: Path) -> None:
     assert any("no tolerance could be derived" in text and "HannWindow" in text for text in result.warnings)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torch.export imports
+def test_an_exported_program_is_judged_by_the_graph_that_torch_makes_of_it(here: Path) -> None:
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(12, 9), torch.nn.GELU(approximate="tanh"), torch.nn.Linear(9, 4)).eval()
+    torch.export.save(torch.export.export(net, (torch.ones(3, 12),)), here / "net.pt2")
+    (here / "assay.toml").write_text(
+        '[flows]\nuse = ["torch-eager", "lying"]\n[[model]]\npath = "net.pt2"\n'
+        '[flow.lying]\nbackend = "torch"\ntransforms = ["mutant:scale-off=2e-5@node_linear"]\n'
+    )
+    found = _by_flow(assay.check(measure=False))
+    assert found["torch-eager"].outcome is Outcome.OK, found["torch-eager"].detail
+    assert 0 < found["torch-eager"].comparisons[0].metrics["budget_norm"] < 1
+    assert not any("no tolerance could be derived" in text for text in found["torch-eager"].warnings)
+    assert found["lying"].outcome is Outcome.MISMATCH, found["lying"].detail
+
+
+def test_a_logarithm_of_what_float32_rounds_to_zero_is_the_models_own(here: Path) -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]> g (float[2, 16] x) => (float[2, 16] y)
+        { scale = Constant<value_float = 45.0>()\n z = Mul(x, scale)\n p = Softmax<axis = -1>(z)\n y = Log(p) }"""
+    )
+    onnx.save(model, here / "saturated.onnx")
+    flows = ["onnxruntime-disable", "torch-eager"]
+    results = _by_flow(assay.check("saturated.onnx", flows=flows, measure=False))
+    for flow in flows:
+        assert results[flow].outcome is Outcome.OK, results[flow].detail
+        assert any("these were not judged" in text for text in results[flow].warnings)
+
+
 def test_an_error_that_grew_below_its_limit_is_told(here: Path) -> None:
     first = assay.check("classifier.onnx", flows=["onnxruntime"], measure=False)
     (result,) = first.results

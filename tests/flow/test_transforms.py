@@ -16,7 +16,7 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, Task
 from assay.core.policy import Goal, Policy
-from assay.core.result import Outcome, Result
+from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Word
 from assay.errors import UnknownName, UsageError
 from assay.faces.api import CheckOptions, run_check
@@ -149,6 +149,22 @@ def test_a_transform_that_cannot_serve_is_told_and_the_others_go_on() -> None:
     )
 
 
+def test_transforms_that_do_not_go_together_are_told_and_the_others_go_on() -> None:
+    flows = ("openvino-bf16+int8-nncf", "onnxruntime-fp16+int8-dynamic", "onnxruntime+xnnpack-int8", "onnxruntime")
+    checks = checked(*flows)
+    run = by_flow(checks)
+    assert run.pop("onnxruntime").outcome is Outcome.OK
+    assert {(one.outcome, one.cause, one.stage) for one in run.values()} == {
+        (Outcome.ERROR, Cause.WRONG_USAGE, Stage.TRANSFORM)
+    }
+    assert [run[name].detail.removeprefix(f"flow {name!r}: ") for name in flows[:-1]] == [
+        "option precision=bfloat16 and transform int8-nncf contradict each other; keep one of them",
+        "transforms fp16 and int8-dynamic both decide the precision; keep one of them",
+        "transform xnnpack-int8 rewrites torch models and backend onnxruntime reads onnx models; choose a transform of that form",
+    ]
+    assert checks.judgement.exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("flows", "options", "kind", "told"),
     [
@@ -159,8 +175,6 @@ def test_a_transform_that_cannot_serve_is_told_and_the_others_go_on() -> None:
             UnknownName,
             "there is no transform 'fq16'; perhaps you mean 'fp16'",
         ),
-        (("openvino-bf16+int8-nncf",), {}, UsageError, "option precision=bfloat16 and transform int8-nncf contradict"),
-        (("onnxruntime-fp16",), {"transforms": ("int8-dynamic",)}, UsageError, "both decide the precision"),
         (("onnxruntime",), {"dims": ("batch=4:1:2",)}, UsageError, "the least, the usual and the largest size"),
         (("onnxruntime",), {"dims": ("batch=4",)}, UsageError, "--dim 'batch=4' is not NAME=LEAST:USUAL:LARGEST"),
         (("onnxruntime",), {"dims": ("bach=1:2:4",)}, UsageError, "perhaps you mean 'batch'"),
@@ -206,6 +220,17 @@ def test_every_size_is_verified_where_it_is_claimed() -> None:
         ("batch=9", (9, 10)),
         ("batch=16", (16, 10)),
     ]
+
+
+def test_inputs_are_drawn_at_the_usual_size_that_an_engine_of_fixed_sizes_is_built_for(tmp_path: Path) -> None:
+    path = tmp_path / "wide.onnx"
+    text = "g (float[1, 3, 8, w] x) => (float[1, 3, 8, w] y) { y = Relu(x) }"
+    onnx.save(parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}'), path)
+    inputs = Inputs(seed=1, samples=2, dims={"w": (4, 6, 32)})
+    reference = recorded(path, inputs)
+    for flow in ("onnxruntime", "ncnn-f32"):
+        result = here(path, inputs, find_flow(flow), reference)
+        assert (result.outcome, result.comparisons[0].shape) == (Outcome.OK, (1, 3, 8, 6)), result.detail
 
 
 def test_a_wrong_answer_at_one_size_only_is_a_mismatch() -> None:

@@ -73,6 +73,11 @@ MESSAGES = [
         "assay.toml, line 6: 'policy.expect[0].expires' must be a date like 2027-01-31, not 'soon'",
     ),
     ("[policy]\nbudget-max = -1", "assay.toml, line 2: 'policy.budget-max' must be at least 0, not -1"),
+    (
+        '[environments.x]\nrequires = ["-r robot.toml"]',
+        "assay.toml, line 2: 'environments.x.requires[0]' must be one requirement such as \"onnxruntime==1.30.0\" or "
+        "\"name @ https://...\", no option and no file, not '-r robot.toml'",
+    ),
     ("[limits]\ntimeout-s = 0", "assay.toml, line 2: 'limits.timeout-s' must be more than 0, not 0"),
     (
         '[limits]\nmemory = "4XB"',

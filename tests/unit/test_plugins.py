@@ -53,6 +53,12 @@ class Twin:
     flows = (Flow(name="fast", backend="twin"),)
 
 
+class Cuckoo:
+    """It comes before ours in the alphabet, and takes the name of a flow of ours."""
+
+    flows = (Flow(name="reference", backend="aaa"),)
+
+
 class Angry:
     def __init__(self) -> None:
         raise RuntimeError("no licence")
@@ -60,12 +66,15 @@ class Angry:
 
 ENTRY_POINTS = """
 [assay.backends]
+aaa = stranger_backends:Cuckoo
 fast = stranger_backends:Fast
 twin = stranger_backends:Twin
 angry = stranger_backends:Angry
 gone = stranger_backends:Gone
 absent = stranger_absent:Backend
 openvino = stranger_backends:Fast
+[assay.suites]
+lost = stranger_absent:Suite
 [assay.colours]
 red = stranger_backends:Fast
 onnxruntime = stranger_absent:Backend
@@ -75,7 +84,7 @@ onnxruntime = stranger_absent:Backend
 @pytest.fixture(autouse=True)
 def _stranger(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("stranger_backends")
-    module.__dict__.update(Fast=Fast, Twin=Twin, Angry=Angry)
+    module.__dict__.update(Cuckoo=Cuckoo, Fast=Fast, Twin=Twin, Angry=Angry)
     monkeypatch.setitem(sys.modules, "stranger_backends", module)
     monkeypatch.setattr(sys, "meta_path", [Finder(Stranger(ENTRY_POINTS)), *sys.meta_path])
 
@@ -134,8 +143,9 @@ def test_broken_plugins_do_not_break_the_listing() -> None:
     assert isinstance(found.backends["fast"], Fast)
     assert set(found.flows) >= {"fast", "fast-f16"}
     assert plugins.all_flows() == found.flows
-    strangers = {name: found.broken[name] for name in ("absent", "angry", "gone", "twin")}
+    strangers = {name: found.broken[name] for name in ("aaa", "absent", "angry", "gone", "twin")}
     assert strangers == {
+        "aaa": "backend 'aaa' offers the flow 'reference', which 'reference' has; remove one of them",
         "absent": "backend 'absent' of stranger is broken (ModuleNotFoundError: No module named 'stranger_absent'); "
         "reinstall or remove it",
         "angry": "backend 'angry' of stranger is broken (RuntimeError: no licence); reinstall or remove it",
@@ -165,6 +175,15 @@ def test_a_flow_of_a_broken_backend_ends_the_run() -> None:
         find_flows(["fast", "angry-f16"])
     with pytest.raises(UnknownName, match="perhaps you mean 'fast'"):
         find_flows(["fats"])
+
+
+def test_a_broken_suite_is_listed_beside_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    from assay.faces.cli.suite import list_suites
+
+    list_suites()
+    told = " ".join(capsys.readouterr().out.split())
+    assert "lost cannot be used: suite 'lost' of stranger is broken (ModuleNotFoundError" in told
+    assert "onnx-node every node case" in told
 
 
 @pytest.mark.parametrize(

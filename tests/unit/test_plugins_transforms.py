@@ -1,12 +1,12 @@
-"""Flows with transforms: named after them, judged in their precision, and refused where they contradict one another."""
+"""Flows with transforms: named after them, judged in their precision, and told where they contradict one another."""
 
 from __future__ import annotations
 
 import pytest
 
 from assay.core.flow import Flow
-from assay.errors import UnknownName, UsageError
-from assay.plugins import check_flow, find_flow, with_transforms
+from assay.errors import UnknownName
+from assay.plugins import check_flow, contradiction, find_flow, is_calibrated, with_transforms
 
 
 def test_a_plus_adds_a_transform() -> None:
@@ -55,23 +55,28 @@ def test_an_unknown_name_has_a_nearest(name: str, told: str) -> None:
     ],
 )
 def test_contradictions_are_one_sentence(flow: Flow, told: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        check_flow(flow)
-    assert str(caught.value) == told
+    assert contradiction(flow) == told
+    assert check_flow(flow) == flow
 
 
 def test_a_transform_of_another_form_than_the_backends(monkeypatch: pytest.MonkeyPatch) -> None:
     from assay.backends.onnxruntime import OnnxRuntime
 
     monkeypatch.setattr(OnnxRuntime, "accepts", "torch")
-    with pytest.raises(UsageError) as caught:
-        check_flow(Flow("x", "onnxruntime", transforms=("int8-qdq",)))
-    assert str(caught.value) == (
+    assert contradiction(Flow("x", "onnxruntime", transforms=("int8-qdq",))) == (
         "flow 'x': transform int8-qdq rewrites onnx models and backend onnxruntime reads torch models; "
         "choose a transform of that form"
     )
-    assert check_flow(Flow("x", "onnxruntime", transforms=("opset:17",))).precision == "float32"
+    assert contradiction(Flow("x", "onnxruntime", transforms=("opset:17",))) == ""
 
 
 def test_a_precision_that_the_user_declared_stays() -> None:
     assert check_flow(Flow("x", "onnxruntime", transforms=("int8-qdq",), precision="bfloat16")).precision == "bfloat16"
+
+
+@pytest.mark.parametrize(
+    ("told", "needs"),
+    [("int8-qdq", True), ("int8-dynamic", False), ("xnnpack-int8", True), ("xnnpack-int8:dynamic-per-channel", False)],
+)
+def test_the_argument_too_decides_whether_samples_are_needed(told: str, needs: bool) -> None:
+    assert is_calibrated(told) is needs

@@ -1,4 +1,4 @@
-"""Device memory, streams and events through libcudart itself: ten calls do not need another package.
+"""Device memory, streams and events through libcudart itself: a dozen calls do not need another package.
 
 Everything that touches a CUDA device outside tensorrt is in this file.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib.util
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,11 @@ class Cuda:
         self._call("cudaEventCreate", ctypes.byref(handle))
         return int(handle.value or 0)
 
+    def destroy(self, *events: int) -> None:
+        """What `event` made is given back."""
+        for event in events:
+            self._call("cudaEventDestroy", ctypes.c_void_p(event))
+
     def record(self, event: int, stream: int) -> None:
         """The event happens when everything in the stream before it is done."""
         self._call("cudaEventRecord", ctypes.c_void_p(event), ctypes.c_void_p(stream))
@@ -95,6 +101,22 @@ class Cuda:
         if code == _NO_MEMORY:
             raise MemoryError(f"{name}: {words}")
         raise NotRunnable(f"no usable CUDA device: {name} says {words} ({code})")
+
+
+class TimedCall:
+    """Seconds of one call by the device's own clock, from two events in the stream that it goes into. `kept` are the arrays
+    that the device reads from the host's memory."""
+
+    def __init__(self, device: Cuda, stream: int, call: Callable[[], object], kept: Sequence[Tensor] = ()) -> None:
+        self._device, self._stream, self._enqueue, self._kept = device, stream, call, kept
+        self._begin, self._end = device.event(), device.event()
+        weakref.finalize(self, device.destroy, self._begin, self._end)
+
+    def __call__(self) -> float:
+        self._device.record(self._begin, self._stream)
+        self._enqueue()
+        self._device.record(self._end, self._stream)
+        return self._device.seconds_between(self._begin, self._end)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ class ExecuTorch:
     name = "executorch"
     accepts = "torch"
     dynamic = True
+    forkable = True
     requires = ("executorch==1.4.1", "torch==2.13.0", "torchao==0.18.0", "tosa-tools==2026.8.0", "ruamel.yaml.clib")
     options = (
         OptionSpec("delegate", "portable", tuple(DELEGATES), "who is offered the operators; the rest is portable"),
@@ -85,9 +87,8 @@ class ExecuTorch:
     def prepare_to_load(self) -> None:
         """Import the runtime and the kernels of quantized operators, which programs may call."""
         with quietly():
-            import executorch.kernels.quantized  # noqa: F401
-
             import_runtime()
+            import executorch.kernels.quantized  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> ExecuTorchEngine:
         """A delegate that takes nothing gives an engine all the same: its facts say so."""
@@ -129,9 +130,8 @@ class ExecuTorchEngine:
         _check_runtime(self._built, self._artifact, runtime.backend_registry)
         _portable_lib._unsafe_reset_threadpool(self._options["threads"])
         try:
-            # The runtime reads weights from these bytes for as long as the method lives: the engine keeps all three.
-            self._program = runtime.load_program(self._artifact)
-            self._method = self._program.load_method("forward")
+            # The runtime reads weights from these bytes for as long as the method lives: the engine keeps both.
+            self._method = runtime.load_program(self._artifact).load_method("forward")
         except RuntimeError as error:
             raise load_failure(_ARTIFACT, error) from error
 
@@ -159,7 +159,7 @@ class ExecuTorchEngine:
 
     def facts(self) -> BuildFacts:
         """`delegated` counts operators; 0 too where the artifact does not name the delegate that the build claims."""
-        version = ExecuTorch().availability().version
+        version = _version()
         bounds = {f"bounds.{symbol}": f"{least}..{most}" for symbol, (least, most) in self._built.bounds.items()}
         delegated = self._built.delegated
         if delegated and DELEGATES[self._built.delegate].id.encode() not in self._artifact:
@@ -194,13 +194,19 @@ class ExecuTorchEngine:
             raise ValueError(f'Input "{name}": "{symbol}" is {size}, and {sizes[symbol]} in another input.')
 
 
+@cache
+def _version() -> str:
+    """Of the one that this process has imported: the metadata are not read again for each small case."""
+    return ExecuTorch().availability().version
+
+
 def _check_runtime(built: Built, artifact: bytes, registry: Any) -> None:
     delegate = DELEGATES[built.delegate]
     if not built.delegated or delegate.id.encode() not in artifact:
         return
     if delegate.id not in registry.registered_backend_names:
         raise NotRunnable(
-            f"The runtime of executorch {ExecuTorch().availability().version} has no {delegate.id}; it runs on {delegate.runs_on}."
+            f"The runtime of executorch {_version()} has no {delegate.id}; it runs on {delegate.runs_on}."
         )
     if not registry.is_available(delegate.id):
         raise NotRunnable(f"{delegate.id} is in the runtime and not available here; it runs on {delegate.runs_on}.")

@@ -12,6 +12,7 @@ Failure = Lowering | MemoryError
 
 _MEMORY = re.compile(r"bad_alloc|[Oo]ut of memory|DefaultCPUAllocator|error 0x21\b")
 _MISSING_OUT = re.compile(r"Missing out variants?: \{?([^}\n]+)\}?")
+_LEFT_WHOLE = re.compile(r"EdgeOpOverload: ([\w.]+)>.* was not decomposed or delegated", re.DOTALL)
 _NOT_CORE = re.compile(r"Operator ([\w:.<> ]+?) is not (?:in )?(?:Core|core|an? )")
 _UNSUPPORTED = re.compile(
     r"not (?:yet )?(?:be )?(?:supported|implemented)|[Uu]nsupported|[Nn]o (?:kernel|lowering)|SpecViolationError|error 0x1[45]\b"
@@ -36,6 +37,10 @@ def lowering_failure(error: BaseException, *, while_: str) -> Failure:
     if missing:
         names = ", ".join(sorted(name.strip(" '\"") for name in missing.group(1).split(",")))
         return Unsupported(f"ExecuTorch has no kernel for {names}.", node=names, cause=_OPERATOR)
+    if whole := _LEFT_WHOLE.search(str(error)):
+        name = whole.group(1)
+        told = f"ExecuTorch, {while_}: the partitioner keeps {name} from being decomposed, and the delegate does not take it."
+        return Unsupported(told, node=name, cause=_OPERATOR)
     odd = _NOT_CORE.search(text)
     if odd or isinstance(error, NotImplementedError) or _UNSUPPORTED.search(text):
         node = odd.group(1) if odd else first_match(_NODES, text)
@@ -55,7 +60,7 @@ def run_failure(error: Exception) -> Failure:
 def load_failure(name: str, error: Exception) -> Lowering:
     """A program that the runtime does not load: its kernels or its delegate are missing, or the file is damaged."""
     text = short(error)
-    if re.search(r"error 0x(?:14|20)\b", text):
+    if re.search(r"error:? 0x:?(?:14|20)\b", text):  # "Failed to load method forward, error: 0x:14" of 1.4
         return Unsupported(f"ExecuTorch's runtime has not all operators of {name} ({text}); which, is in the log.")
     return InvalidModel(f"{name} is not a program that this ExecuTorch can load ({text}); lower the model again.")
 

@@ -46,6 +46,8 @@ _OV_INVALID = re.compile(
     r"isn't found for node|Unable to read the model|Could not open the file|OpConversionFailure|OpValidationFailure"
     r"|While validating|Invalid external data|InitializationFailure|Cyclic|external data"
 )
+_OV_PLACES = re.compile(r"Exception from \S+:\d+:\s*|Check '[^']*' failed at \S+:\d+:\s*")
+"""Of its source: where in C++ it gave up."""
 _OV_NODES = (r"No conversion rule found for operations: ([^\n]+)", r"ONNX node '([^']*)'", r'for node "([^"]*)"')
 
 
@@ -89,7 +91,7 @@ def openvino_failure(text: str) -> Failure:
 
 def unusable_artifact(backend: str, version: str, error: Exception) -> InvalidModel:
     """A saved engine that was cut, changed, or built by another version or for another kind of processor."""
-    told = _one_line(str(error), 300).rstrip(".")
+    told = _one_line(_OV_PLACES.sub("", str(error)), 300).rstrip(".")
     return InvalidModel(
         f"{backend} {version} cannot load this saved engine ({told}): build it again with this version, here"
     )

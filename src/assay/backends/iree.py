@@ -12,10 +12,11 @@ from assay.backends.availability import installed
 from assay.backends.feeds import check_feeds
 from assay.backends.iree_compile import Target, compiled
 from assay.backends.iree_failures import runtime_failure
-from assay.backends.iree_runtime import TYPES, open_device, to_device, to_host
+from assay.backends.iree_runtime import TYPES, features_of, open_device, to_device, to_host
 from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
+from assay.backends.processor import check_processor
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
 from assay.errors import InvalidModel
@@ -88,7 +89,7 @@ class IREE:
         return IREEEngine(module, Declared(signature, target, placements), threads)
 
     def load(self, folder: Path, flow: Flow) -> IREEEngine:
-        """The module. Raises NotRunnable where its device is not here."""
+        """The module. Raises NotRunnable where its device is not here, or its code is for another processor."""
         threads = positive(resolve_options(self.options, flow), "threads", flow)
         declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
         check_artifact(folder / _ARTIFACT, declared.digest)
@@ -114,6 +115,7 @@ class IREEEngine:
             return
         driver = self._declared.target.driver
         if driver == "local":
+            check_processor("iree", features_of(self._module))
             driver = "local-sync" if self._threads == 1 else "local-task"
         device = open_device(driver, self._threads)
         instance = runtime.VmInstance()

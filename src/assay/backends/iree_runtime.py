@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 import ml_dtypes
@@ -47,6 +48,13 @@ def open_device(driver: str, threads: int) -> Any:
         return _binding.create_hal_driver(driver).create_default_device()
     except (RuntimeError, ValueError) as error:
         raise no_device(driver, str(error)) from error
+
+
+def features_of(module: bytes) -> frozenset[str]:
+    """What the code of a module for the CPU needs of a processor, as LLVM names it. The module says so (3.13) in the words with
+    which it would refuse a missing device; empty where it does not."""
+    told = re.findall(rb'cpu_features = "([^"]*)"', module)
+    return frozenset(one[1:].decode() for line in told for one in line.split(b",") if one.startswith(b"+"))
 
 
 def to_device(device: Any, array: Tensor) -> Any:

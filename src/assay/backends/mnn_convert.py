@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from assay.backends.converter import Converted, convert
 from assay.backends.mnn_failures import conversion_failure
@@ -46,9 +48,24 @@ def stored_weights(artifact: bytes) -> dict[str, int] | None:
         folder = Path(name)
         (folder / "model.mnn").write_bytes(artifact)
         _run("-f", "MNN", "--modelFile", "model.mnn", "--JsonFile", "model.json", "--bizCode", "assay", folder=folder)
-        layers = json.loads((folder / "model.json").read_bytes())["oplists"]
+        layers = parsed((folder / "model.json").read_bytes())["oplists"]
     mains = [layer["main"] for layer in layers if layer.get("main_type") == "Convolution2D"]
     return dict(Counter(_stored(main.get("quanParameter")) for main in mains))
+
+
+def parsed(text: bytes) -> dict[str, Any]:
+    """MNN 3.6 writes inf and nan, which JSON has not: a mask of -inf is such a number."""
+    named = re.sub(rb'"(?:[^"\\]|\\.)*"|-?\b(?:inf|nan)\b', _spelled, text)
+    found: dict[str, Any] = json.loads(named)
+    return found
+
+
+def _spelled(found: re.Match[bytes]) -> bytes:
+    """Texts stay as they are."""
+    token = found[0]
+    if token.startswith(b'"'):
+        return token
+    return b"NaN" if token.endswith(b"nan") else token.replace(b"inf", b"Infinity")
 
 
 def _stored(quantized: dict[str, object] | None) -> str:

@@ -18,7 +18,7 @@ from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value,
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
 from assay.core.flow import Flow, Option
-from assay.core.result import BuildFacts, OperatorTime, Placement
+from assay.core.result import BuildFacts, Cause, OperatorTime, Placement
 from assay.errors import InvalidModel, Unsupported
 from assay.models.nested import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -87,7 +87,10 @@ class OnnxRuntime:
         threads = positive(options, "threads", flow)
         try:
             return OnnxRuntimeEngine(folder / _ARTIFACT, options, threads, "disable", profiled=True)
-        except InvalidModel as error:
+        except (InvalidModel, Unsupported) as error:
+            # What this version saved it can read: a file too new for it was saved by another.
+            if isinstance(error, Unsupported) and error.cause != Cause.OPSET_TOO_NEW.value:
+                raise
             raise unusable_artifact("onnxruntime", onnxruntime.__version__, error) from error
 
 

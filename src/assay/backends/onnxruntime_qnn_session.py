@@ -120,7 +120,7 @@ class QnnEngine:
         taken = sum(one.provider == _NAME for one in self._built.assigned)
         planned = tuple(sorted(one.operator for one in self._built.assigned if one.provider != _NAME))
         return BuildFacts(
-            backend_version=onnxruntime.__version__,
+            backend_version=str(onnxruntime_qnn.build_and_package_info.__version__),
             precision=coarsest(placements),
             placements=placements,
             undelegated=left if placements else planned,
@@ -128,7 +128,7 @@ class QnnEngine:
             options={
                 **{name: str(value) for name, value in msgspec.structs.asdict(self._settings).items()},
                 **{f"size.{name}": str(size) for name, size in self._built.sizes.items()},
-                "plug-in": str(onnxruntime_qnn.build_and_package_info.__version__),
+                "onnxruntime": onnxruntime.__version__,
                 "taken by QNN": ", ".join(
                     sorted(one.operator for one in self._built.assigned if one.provider == _NAME)
                 ),
@@ -176,8 +176,7 @@ def _session(
         options.add_free_dimension_override_by_name(name, size)
     options.add_provider_for_devices(_devices(onnxruntime)[:1], {"backend_type": settings.backend_type})
     try:
-        # The binding's own fallback: whatever goes wrong, it would try again with the CPU alone.
-        return onnxruntime.InferenceSession(str(model), options, enable_fallback=0)
+        return onnxruntime.InferenceSession(str(model), options)
     except _errors() as error:
         if _FORBIDDEN in str(error):
             raise Undelegated("QNN left operators to the CPU, which the flow forbids.") from error

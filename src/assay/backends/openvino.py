@@ -14,33 +14,18 @@ import numpy as np
 from assay.backends.availability import installed
 from assay.backends.failures import openvino_failure, unusable_artifact
 from assay.backends.feeds import check_feeds
+from assay.backends.openvino_executed import DEVICE, NAMES, numbers_in_bytes, placements
 from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
-from assay.backends.placements import count
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
-from assay.core.result import BuildFacts, OperatorTime, Placement
+from assay.core.result import BuildFacts, OperatorTime
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
-_DEVICE = "CPU"
 _ARTIFACT = "model.blob"
 _DECLARED = "declared.json"
-_NAMES = {
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
-    "bf16": "bfloat16",
-    "f8e4m3": "float8_e4m3fn",
-    "f8e5m2": "float8_e5m2",
-    "boolean": "bool",
-    **{
-        f"{short}{bits}": f"{long}{bits}"
-        for short, long in (("i", "int"), ("u", "uint"))
-        for bits in (4, 8, 16, 32, 64)
-    },
-}
 _EXTENSION = {
     "bfloat16": "bf16",
     "float8_e4m3fn": "f8e4m3",
@@ -48,18 +33,17 @@ _EXTENSION = {
     "int4": "i4",
     "uint4": "u4",
 }
-_CASTS = ("Convert", "FakeQuantize")
-_REFORMATS = ("Reorder",)
 PROFILED_CALLS, PROFILE_S = 20, 0.5
 """What a profile of operators takes at most; two calls at least, of which the first does not count."""
 _HINTS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
 
 
 class Declared(msgspec.Struct, frozen=True):
-    """What the ONNX file calls its inputs and outputs; openvino renames and drops some."""
+    """What the ONNX file calls its inputs and outputs; openvino renames and drops some. And whether it has numbers in bytes."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    numbers_in_bytes: bool = True
 
 
 class OpenVINO:
@@ -99,9 +83,9 @@ class OpenVINO:
         config = _config(options, flow)
         core = openvino.Core()
         try:
-            return OpenVINOEngine(
-                core.compile_model(core.read_model(str(model)), _DEVICE, config), options, declared_names(model)
-            )
+            read = core.read_model(str(model))
+            declared = msgspec.structs.replace(declared_names(model), numbers_in_bytes=numbers_in_bytes(read))
+            return OpenVINOEngine(core.compile_model(read, DEVICE, config), options, declared)
         except RuntimeError as error:
             raise openvino_failure(str(error)) from error
 
@@ -114,7 +98,7 @@ class OpenVINO:
         try:
             blob = (folder / _ARTIFACT).read_bytes()
             declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
-            compiled = openvino.Core().import_model(blob, _DEVICE, config)
+            compiled = openvino.Core().import_model(blob, DEVICE, config)
         except (OSError, msgspec.DecodeError, RuntimeError) as error:
             raise unusable_artifact("openvino", openvino.__version__.partition("-")[0], error) from error
         try:
@@ -178,7 +162,7 @@ class OpenVINOEngine:
         if self._saved is None:
             return ()
         blob = self._saved.read_bytes()
-        engine = OpenVINOEngine(openvino.Core().import_model(blob, _DEVICE, config), self._options, self._declared)
+        engine = OpenVINOEngine(openvino.Core().import_model(blob, DEVICE, config), self._options, self._declared)
         taken: dict[tuple[str, str, str], list[float]] = {}
         end = time.perf_counter() + PROFILE_S
         for call in range(PROFILED_CALLS):
@@ -190,7 +174,7 @@ class OpenVINOEngine:
             if call and time.perf_counter() > end:
                 break
         return tuple(
-            OperatorTime(name, kind, median(seconds), _NAMES.get(how.rpartition("_")[2], how))
+            OperatorTime(name, kind, median(seconds), NAMES.get(how.rpartition("_")[2], how))
             for (name, kind, how), seconds in taken.items()
         )
 
@@ -202,8 +186,8 @@ class OpenVINOEngine:
         threads = self._compiled.get_property("INFERENCE_NUM_THREADS")
         return BuildFacts(
             backend_version=openvino.__version__.partition("-")[0],
-            precision=_NAMES.get(hint, hint),
-            placements=_placements(self._compiled.get_runtime_model()),
+            precision=NAMES.get(hint, hint),
+            placements=placements(self._compiled.get_runtime_model(), numbers=self._declared.numbers_in_bytes),
             options={**{name: str(value) for name, value in self._options.items()}, "threads": str(threads)},
         )
 
@@ -238,11 +222,11 @@ def _specs(ports: Sequence[Any], declared: Sequence[str]) -> list[TensorSpec]:
 
 def _spec(port: Any, name: str) -> TensorSpec:
     kind = port.get_element_type().get_type_name()
-    if kind not in _NAMES:
+    if kind not in NAMES:
         # Text is refused too: a graph that passes it through corrupts the heap (openvino 2026.4.1).
         raise Unsupported(f'"{name}" is of type {kind}, which does not pass safely through openvino.')
     shape = port.get_partial_shape()
-    return TensorSpec(name, _NAMES[kind], tuple(one.get_length() if one.is_static else "?" for one in shape))
+    return TensorSpec(name, NAMES[kind], tuple(one.get_length() if one.is_static else "?" for one in shape))
 
 
 def _tensor(array: Tensor) -> Any:
@@ -257,36 +241,9 @@ def _tensor(array: Tensor) -> Any:
 
 def _array(tensor: Any) -> Tensor:
     """A copy. `Tensor.data` calls bfloat16 float16 and float8 uint8, and leaves int4 packed two a byte (2026.4)."""
-    name = _NAMES[tensor.element_type.get_type_name()]
+    name = NAMES[tensor.element_type.get_type_name()]
     data: Tensor = tensor.data
     if name in FOUR_BIT:
         return unpack(data.view(np.uint8).reshape(-1), name, tuple(tensor.shape))
     dtype = numpy_dtype(name)
     return data.copy() if data.dtype == dtype else data.view(dtype).copy()
-
-
-def _placements(executed: Any) -> tuple[Placement, ...]:
-    rows: list[tuple[str, str, str, str]] = []
-    for node in executed.get_ops():
-        info = node.get_rt_info()
-        kind = _text(info, "layerType")
-        if kind not in ("Input", "Output", "Const"):
-            precision = _text(info, "runtimePrecision")
-            rows.append((kind, _DEVICE, _NAMES.get(precision, precision), _role(kind, info)))
-    return count(rows)
-
-
-def _role(kind: str, info: Any) -> str:
-    """A node names every layer of the model that it stands for."""
-    if kind in _CASTS:
-        return "cast"
-    if kind in _REFORMATS:
-        return "reformat"
-    return "fused" if "," in _text(info, "originalLayersNames") else "compute"
-
-
-def _text(info: Any, key: str) -> str:
-    if key not in info:
-        return ""
-    value = info[key]
-    return str(value.astype(str)) if hasattr(value, "astype") else str(value)

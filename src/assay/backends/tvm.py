@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -17,7 +18,8 @@ from assay.backends.feeds import check_feeds
 from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
-from assay.backends.tvm_compile import compiled, target_of
+from assay.backends.processor import check_processor
+from assay.backends.tvm_compile import compiled, features_of, target_of
 from assay.backends.tvm_failures import broken, tvm_failure
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
@@ -69,6 +71,9 @@ class TVM:
 
     def prepare(self) -> None:
         """Import tvm and its ONNX importer."""
+        # Else it binds the calling thread to the first core of all, whatever the process may use, and with it the threads that
+        # other backends start later (threading_backend.cc).
+        os.environ.setdefault("TVM_BIND_THREADS", "0")
         import tvm.relax.frontend.onnx  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> TVMEngine:
@@ -83,7 +88,7 @@ class TVM:
         return TVMEngine(executable, Declared(signature, target), options, threads)
 
     def load(self, folder: Path, flow: Flow) -> TVMEngine:
-        """The shared library. Raises NotRunnable where its device is not here."""
+        """The shared library. Raises NotRunnable where its device is not here, or its code is for another processor."""
         import tvm
 
         options = resolve_options(self.options, flow)
@@ -91,6 +96,7 @@ class TVM:
         declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
         check_artifact(folder / _ARTIFACT, declared.digest)
         _demand_device(str(declared.target["kind"]))
+        check_processor("tvm", features_of(declared.target))
         # The loader knows a library by its path: another one at the same path, as of the next job, would be this one.
         with tempfile.TemporaryDirectory(prefix="assay-tvm-") as own:
             copy = shutil.copy(folder / _ARTIFACT, Path(own) / _ARTIFACT)
@@ -124,20 +130,11 @@ class TVMEngine:
         elsewhere."""
         if self._kind != "cuda":
             return None
-        from assay.backends.cuda import cuda
+        from assay.backends.cuda import TimedCall, cuda
 
         check_feeds(tensors, self._declared.signature.inputs)
-        machine, clock = self._ready(), cuda()
-        feeds = self._fed(tensors)
-        begin, end = clock.event(), clock.event()
-
-        def timed() -> float:
-            clock.record(begin, 0)
-            machine["main"](*feeds)
-            clock.record(end, 0)
-            return clock.seconds_between(begin, end)
-
-        return timed
+        machine, feeds = self._ready(), self._fed(tensors)
+        return TimedCall(cuda(), 0, lambda: machine["main"](*feeds))
 
     def save(self, folder: Path) -> None:
         """One shared library for this kind of processor or device, linked by the system's C++ compiler."""

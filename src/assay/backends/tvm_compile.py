@@ -38,6 +38,15 @@ def _processor(name: str, flow: Flow) -> str:
     return name
 
 
+def features_of(target: dict[str, str | int]) -> frozenset[str]:
+    """What the code for this target needs of a processor, as LLVM names it; empty for a device."""
+    from tvm.target import Target, codegen
+
+    return (
+        frozenset(map(str, codegen.llvm_get_cpu_features(Target(target)))) if target["kind"] == "llvm" else frozenset()
+    )
+
+
 def compiled(proto: ModelProto, target: dict[str, str | int], *, optimize: bool) -> Any:
     """Raises what `tvm_failure` makes of the words of the importer or of the compiler."""
     import tvm

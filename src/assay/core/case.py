@@ -10,6 +10,9 @@ from assay.core.misuse import Misuse
 from assay.core.model import Model
 from assay.errors import UsageError
 
+LARGEST = 2**63 - 1
+"""What msgpack, ONNX and numpy agree to call a whole number."""
+
 
 class Tolerance(msgspec.Struct, frozen=True):
     """What a user allows for one output: `|actual - expected| <= atol + rtol * |expected|`. None: the default of the contract."""
@@ -50,6 +53,7 @@ class Inputs(msgspec.Struct, frozen=True):
     run at the least, an odd middle and the most besides, on inputs drawn from the seed. `fill` is how they are drawn:
     normal, or exact (small whole numbers, on which sums of products are exact in any order). `layout` is how they lie in
     memory when the engine is fed: "" in order, strided (the first axis innermost, every second element), channels-last.
+    `resampled`: where the golden set has one sample only, flows are calibrated on resamplings of its values; else refused.
     """
 
     golden: str = ""
@@ -60,6 +64,12 @@ class Inputs(msgspec.Struct, frozen=True):
     dims: dict[str, tuple[int, int, int]] = {}
     fill: str = "normal"
     layout: str = ""
+    resampled: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("seed", "samples", "batch", "calibration"):
+            if not -LARGEST - 1 <= getattr(self, name) <= LARGEST:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must fit 64 bits")
 
 
 class Case(msgspec.Struct, frozen=True):

@@ -10,9 +10,15 @@ from assay.core.model import Model
 USUAL_LOOKS = (4, 6, 8, 12, 16, 20)
 _STEP = 8
 DEAD_CLOCK = "the CPU-time clock of this machine does not advance; measure on a machine that has one"
+DEAD_DEVICE = "the events of the device tell that no time has passed; measure with a driver that times them"
 LATE = "the time ran out: raise --timeout, or measure on a machine with less else to do"
 TAKES = ".takes.json"
 """After the path of a kept artifact: the file that says in which types the engine takes its inputs."""
+
+
+def dead_clock(clock: str) -> str:
+    """The trouble with a duel whose clock stands still."""
+    return DEAD_DEVICE if clock == "device" else DEAD_CLOCK
 
 
 def looks(launches: int) -> tuple[int, ...]:
@@ -45,7 +51,8 @@ class SpeedRule(msgspec.Struct, frozen=True):
 
 
 class Rival(msgspec.Struct, frozen=True):
-    """What the candidate is held against: a model on a flow, to be built, or the `artifact` of a baseline, to be loaded.
+    """What the candidate is held against: a model on a flow, to be built, or the `artifact` of a baseline, to be loaded if
+    it still has the `digest` that was blessed (None: whatever it has).
 
     `name` is what reports call it; `trouble` says why there is nothing to be held against ("" where there is). `stored`
     are CPU seconds per call by launch, of a baseline that cannot be run again here: the candidate then fights with
@@ -56,6 +63,7 @@ class Rival(msgspec.Struct, frozen=True):
     flow: Flow
     model: Model
     artifact: str = ""
+    digest: str | None = None
     trouble: str = ""
     stored: tuple[float, ...] = ()
 
@@ -72,8 +80,8 @@ class Turns(msgspec.Struct, frozen=True):
 
 class Launch(msgspec.Struct, frozen=True):
     """One fresh pair of engines: natural logarithms of candidate over rival for CPU time (or what the duel's clock tells), wall
-    time and load time, how many quadruples of calls stand behind the first two, and the median of the first's seconds per
-    call of each."""
+    time and load time, how many quadruples of calls stand behind the first two, the median of the first's seconds per call
+    of each, and whether the candidate was loaded first (None where that is not known, or each has a process of its own)."""
 
     cpu: float
     wall: float
@@ -81,13 +89,15 @@ class Launch(msgspec.Struct, frozen=True):
     quads: int
     own_s: float = 0.0
     rival_s: float = 0.0
+    own_first: bool | None = None
 
 
 class Duel(msgspec.Struct, frozen=True):
-    """`clock` is thread or, where an engine has several threads, caller (process in older results): what `Launch.cpu` and
-    `own_s`, `rival_s` were taken by; these are medians of seconds per call, of all launches, the others those of wall
-    seconds. `trouble` says why nothing can be compared ("" where it can), `ended` why no more launches were made ("" where
-    the rule had its answer, or its last look was past). `stored` as in `Rival`."""
+    """`clock` is thread or, where an engine has several threads, caller (process in older results), or device, where both
+    engines tell what theirs spent: what `Launch.cpu` and `own_s`, `rival_s` were taken by; these are medians of seconds per
+    call, of all launches, the others those of wall seconds. `trouble` says why nothing can be compared ("" where it can),
+    `ended` why no more launches were made ("" where the rule had its answer, or its last look was past). `stored` as in
+    `Rival`."""
 
     rival: str
     launches: tuple[Launch, ...] = ()

@@ -24,3 +24,8 @@ class Flow(msgspec.Struct, frozen=True):
     precision: str = "float32"
     dims: dict[str, tuple[int, int, int]] = {}
     allowances: tuple[str, ...] = ()
+
+
+def device_of(flow: Flow) -> str:
+    """Its kind, `cuda` of `cuda:1`. A backend with an option for it says by that where it runs."""
+    return str(flow.options.get("device", flow.device)).partition(":")[0]

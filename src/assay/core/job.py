@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import enum
+import math
 
 import msgspec
 
-from assay.core.case import Case
+from assay.core.case import LARGEST, Case
 from assay.core.digest import value_digest
 from assay.core.duel import Rival, SpeedRule, Turns
 from assay.core.flow import Flow
+from assay.errors import UsageError
 
 
 class Task(enum.StrEnum):
@@ -29,12 +31,26 @@ class Task(enum.StrEnum):
     MUTATE = "mutate"
 
 
+IMPORT_S = 120.0
+
+
 class Limits(msgspec.Struct, frozen=True):
-    """What one job may use. `memory_bytes` 0 means no limit; importing a backend has a clock of its own, `import_s`."""
+    """What one job may use. `memory_bytes` 0 means no limit; importing a backend has a clock of its own, `import_s`
+    (0: IMPORT_S, or `timeout_s` where that is longer)."""
 
     timeout_s: float = 300.0
     memory_bytes: int = 0
-    import_s: float = 120.0
+    import_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.timeout_s < math.inf:
+            raise UsageError(f"the time limit is {self.timeout_s:g} s; it must be a finite number, more than 0")
+        _check_fits("the memory limit", self.memory_bytes)
+
+    @property
+    def importing_s(self) -> float:
+        """How long importing may take: who raises the limit of a job on a slow machine raises this one, too."""
+        return self.import_s or max(IMPORT_S, self.timeout_s)
 
 
 class Measuring(msgspec.Struct, frozen=True):
@@ -46,6 +62,17 @@ class Measuring(msgspec.Struct, frozen=True):
     threads: int = 1
     warmup_s: float = 2.0
     thorough: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.seconds < math.inf:
+            raise UsageError(f"sampling lasts {self.seconds:g} s; it must be a finite number, more than 0")
+        for what, number in (("the number of threads", self.threads), *(("a batch size", one) for one in self.batches)):
+            _check_fits(what, number)
+
+
+def _check_fits(what: str, number: int) -> None:
+    if not 0 <= number <= LARGEST:
+        raise UsageError(f"{what} is {number}; it must fit 64 bits")
 
 
 class Job(msgspec.Struct, frozen=True):

@@ -18,3 +18,9 @@ class Machine(msgspec.Struct, frozen=True):
     gpus: tuple[str, ...] = ()
     copy_bytes_per_s: dict[int, float] = {}
     gemm_flops_per_s: dict[int, float] = {}
+
+    @property
+    def kind(self) -> str:
+        """What must be equal, for people: `AMD EPYC 7543, 2 cores, 24 GiB`."""
+        cores = f"{self.cores} core{'s' * (self.cores != 1)}"
+        return ", ".join((self.cpu, cores, f"{self.memory_bytes / 2**30:.0f} GiB", *self.gpus))

@@ -19,8 +19,9 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     """A line for a POSIX shell that repeats one job of `run`, given as the job or as its result.
 
     Everything that differs from a default is spelled out: golden folder or seed, samples and batch, options of the flow,
-    limits, the policy file. What only a configuration file can say is repeated by the run's own command, narrowed to
-    the job. Where the run does not list the job of a result, the line repeats the whole run.
+    limits, the policy file. What only a configuration file, a history or other flows that take the same option can say is
+    repeated by the run's own command, narrowed to the job. Where the run does not list the job of a result, the line
+    repeats the whole run.
     """
     if run.command.startswith("assay run "):
         key = asked.key if isinstance(asked, Job) else asked.job_key
@@ -33,7 +34,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     if run.command.startswith("assay mutate"):
         return f"{run.command} --only {shlex.quote(job.key)}"
     command = _words(run.command)
-    if command is not None and (_from_config(command, job.case) or not _speakable(job.case)):
+    if command is not None and (_from_config(command, job.case) or not _speakable(job.case) or _beyond(command, job)):
         return f"{run.command} --only {shlex.quote(job.key)}"
     words = ["assay", "check", _operand(job.case.model.source), *_flow(job.flow)]
     for name, value in sorted(job.flow.options.items()):
@@ -65,6 +66,15 @@ def _from_config(command: Sequence[str], case: Case) -> bool:
     return any(word.split("=")[0] == "--config" for word in command) or not any(
         word.endswith(suffix) for word in command
     )
+
+
+def _beyond(command: Sequence[str], job: Job) -> bool:
+    """Whether the outcome depends on more than this job: on a history with a blessed engine or an earlier run, or on other flows
+    that take an option (alone with it, one that does not take it would be refused unrun)."""
+    given = [word.split("=")[0] for word in command]
+    if "--against" in given or (job.task is Task.DUEL and "--history" in given):
+        return True
+    return given.count("--flow") > 1 and not {"--option", "--threads"}.isdisjoint(given)
 
 
 def _speakable(case: Case) -> bool:

@@ -13,6 +13,8 @@ from assay.environments.needs import normal
 from assay.errors import EnvironmentFailed
 
 _HEADER = "# assay environment: "
+_LINE = re.compile(r"\s*$|\s*#|[A-Za-z0-9]|\s+--hash=\w+:\w+")
+"""Of the pins: an installer would follow an option such as `-r` to a file, and tell what stands there."""
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)")
 
 
@@ -57,6 +59,8 @@ def read_lock(path: Path) -> Lock | None:
     try:
         if not first.startswith(_HEADER):
             raise ValueError("its first line does not say what it is for")
+        if stray := next((line for line in pins.splitlines() if not _LINE.match(line)), None):
+            raise ValueError(f"{stray!r} is neither a version nor a hash")
         head = msgspec.json.decode(first.removeprefix(_HEADER), type=_Head)
     except ValueError as error:
         raise EnvironmentFailed(f"{path} is no lock of an environment ({error}); remove it, it is made anew") from None

@@ -16,12 +16,14 @@ from assay.core.environment import split_flow
 from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
-from assay.errors import UsageError
+from assay.errors import UnknownName, UsageError
 from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.faces.composition import open_house
+from assay.faces.drawn import with_drawn
 from assay.faces.environments import check_environment, known_environments
 from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_dims, parse_options, with_options
+from assay.faces.unheard import demand_drawn, demand_named
 from assay.judge.duels import with_baseline_goals
 from assay.judge.requirement import parse_requirement
 from assay.models.seeded import FILLS
@@ -61,8 +63,9 @@ class CheckOptions:
     tolerance: str = ""
     fill: str = ""
     seed: int = 0
-    samples: int = 4
-    batch: int = 1
+    samples: int | None = None
+    batch: int | None = None
+    drawn: int | None = None
     measure_seconds: float | None = None
     measure_batches: tuple[int, ...] = ()
     threads: int | None = None
@@ -86,11 +89,12 @@ def check(
     reports: Mapping[str, str | Path] | None = None,
     measure: bool = True,
     seed: int = 0,
-    samples: int = 4,
+    samples: int | None = None,
     history: str | Path = "",
 ) -> Checked:
     """Build, verify and measure models on flows, record and judge: the run, its results and the judgement.
 
+    `samples` inputs are drawn (4 by default) where there is no `golden`, which has its own: both together are refused.
     Without `models`, all that `config` (default: ./assay.toml) lists. Raises UsageError for bad input before anything ran,
     HarnessError when the machine fails. A failing model raises nothing: look at `judgement.exit_code`.
     """
@@ -154,8 +158,9 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
     if options.baseline and options.task in ("all", "measure"):
         policy = with_baseline_goals(policy)
     wanted_measuring = options.task == "measure" or (options.task == "all" and (config is None or config.measure))
+    models = _from_arguments(options, config) if options.models else _from_config(options, config)
     return Request(
-        models=_from_arguments(options, config) if options.models else _from_config(options, config),
+        models=with_drawn(models, options),
         policy=policy,
         limits=_limits(options, config),
         measuring=measuring if wanted_measuring else None,
@@ -170,12 +175,13 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
 def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[ModelRequest, ...]:
     if options.golden and len(options.models) > 1:
         raise UsageError(f"--golden belongs to one model and {len(options.models)} are given; list them in assay.toml")
+    demand_drawn(options)
     names = options.flows or (config.use if config else ()) or ("onnxruntime",)
     inputs = Inputs(
         _near(options.golden) if options.golden else "",
         options.seed,
-        options.samples,
-        options.batch,
+        options.samples or Inputs().samples,
+        options.batch or Inputs().batch,
         options.calibration,
         parse_dims(options.dims),
         _fill(options.fill),
@@ -201,6 +207,7 @@ def _chosen(contract: Contract, choice: str) -> Contract:
 
 def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelRequest, ...]:
     assert config is not None
+    demand_named(options)
     if not config.models:
         raise UsageError(f"{config.path.name} lists no [[model]]: add one, or name an ONNX file on the command line")
     return tuple(
@@ -215,6 +222,7 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
                 dims={**one.inputs.dims, **parse_dims(options.dims)},
             ),
             contract=_chosen(one.contract, options.tolerance),
+            drawn=one.drawn,
         )
         for one in config.models
     )
@@ -225,7 +233,8 @@ def _flows(names: Sequence[str], options: CheckOptions, config: Config | None) -
     if not names:
         raise UsageError("no flow to check on: give --flow, or list some in [flows] use")
     extra = parse_options(options.options)
-    flows = tuple(with_transforms(with_options(_flow(name, own), extra), options.transforms) for name in names)
+    optioned = with_options([_flow(name, own) for name in names], extra)
+    flows = tuple(with_transforms(flow, options.transforms) for flow in optioned)
     if named := {flow.environment for flow in flows} - {""}:
         known = known_environments(config)
         for environment in sorted(named):
@@ -237,10 +246,20 @@ def _flow(name: str, own: Mapping[str, Flow]) -> Flow:
     """One of assay.toml, also in another environment (`mine@ort130`) or transformed (`mine+fp16`); else one that a backend offers."""
     base, environment = split_flow(name)
     plain, *more = base.split("+")
-    if name in own or plain not in own:
-        return own[name] if name in own else plugins.find_flow(name)
+    if name not in own and plain not in own:
+        return plugins.find_flow(name)
+    _check_backend(own[name if name in own else plain])
+    if name in own:
+        return own[name]
     flow = with_transforms(msgspec.structs.replace(own[plain], name=plain), more)
     return msgspec.structs.replace(flow, name=name, environment=environment or flow.environment)
+
+
+def _check_backend(flow: Flow) -> None:
+    """A mistyped backend would be unavailable, which a policy may skip in silence. Another environment may have its own."""
+    known = plugins.names(plugins.BACKENDS)
+    if not flow.environment and flow.backend not in known:
+        raise UnknownName(f"flow {flow.name!r} of assay.toml: {plugins.unknown('backend', flow.backend, known)}")
 
 
 def _limits(options: CheckOptions, config: Config | None) -> Limits:

@@ -62,7 +62,7 @@ def compare_request(options: CompareOptions) -> CompareRequest:
     names = options.flows or ("onnxruntime",)
     old, new = options.models[0], options.models[-1]
     old_flow, new_flow = plugins.find_flow(names[0]), plugins.find_flow(names[-1])
-    new_flow = with_options(new_flow, parse_options(options.options))
+    (new_flow,) = with_options([new_flow], parse_options(options.options))
     if old == new and old_flow == new_flow and len(options.models) + len(options.flows) < 3:
         raise UsageError("nothing to compare: give a second model, a second --flow, or an --option of the new one")
     policy = load_policy(options.policy) if options.policy else Policy()

@@ -98,7 +98,7 @@ def _of_model(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
         model = with_goldens(request.models[0], options.goldens, workspace)
         (case,) = look([model], request.limits, house)
         if not case.inputs.golden:
-            check_drawable(case.model)
+            check_drawable(case.model, samples=case.inputs.samples, batch=case.inputs.batch)
         yield _Place(
             _request(options, case.name, [case], model.flows, request.policy, request.limits), house, workspace
         )

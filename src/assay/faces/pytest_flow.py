@@ -38,7 +38,7 @@ class FlowUnderTest:
         rtol: float | None = None,
         atol: float | None = None,
         seed: int = 0,
-        samples: int = 4,
+        samples: int | None = None,
     ) -> Checked:
         """Build, run and compare with the float64 reference of the model, or with a golden.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -20,6 +21,7 @@ from assay.core.job import Job, Limits, Task
 from assay.core.policy import Policy
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, Word
+from assay.errors import UsageError
 from assay.faces.composition import open_house
 from assay.faces.suites import RECYCLE, find_flows, find_suites
 from assay.judge.verdicts import judge
@@ -34,6 +36,14 @@ from assay.ports import Suite
 
 BATCH = 64
 """Cases made and sent to the workers at a time: -x must not wait for a whole suite."""
+LEAST = 4
+"""Under `pytest -n`: workers are started for each batch."""
+
+
+def batch_size(left: int, processes: int) -> int:
+    """How many of the items that are left. Under `pytest -n` about what pytest-xdist hands a process next, a quarter of its
+    share (`LoadScheduling`): what lies behind belongs to another process, and would be run by both."""
+    return BATCH if processes == 1 else max(LEAST, min(BATCH, left // (4 * processes)))
 
 
 class CaseFailed(Exception):
@@ -43,13 +53,15 @@ class CaseFailed(Exception):
 def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
     """One item for each case and flow. Raises AssayError for a name or a filter that nothing answers to."""
     option = session.config.getoption
+    if not option("--assay-flow"):
+        raise UsageError("no flow to run on: give --assay-flow (assay flows lists them)")
     suites = find_suites(option("--assay-suite"))
     flows = find_flows(option("--assay-flow"))
     seed = option("--assay-seed")
     selection = Selection(
         filters=tuple(option("--assay-filter")),
         dtypes=tuple(option("--assay-dtype")),
-        shard=parse_shard(option("--assay-shard")),
+        shard=parse_shard(option("--assay-shard"), "--assay-shard"),
     )
     cases = select([case for suite in suites for case in suite.cases(seed=seed)], selection)
     known = expectations(
@@ -79,7 +91,7 @@ class SuiteItem(pytest.Item):
         """Raises CaseFailed; skips and expected failures as pytest has them."""
         result = self.runner.result(self)
         verdict = self.runner.verdict(result)
-        self.add_report_section("call", "assay", f"{result.outcome.value} in {result.stage.value}: {verdict.reason}")
+        self.add_report_section("call", "assay", _observed(result, verdict))
         if result.log:
             self.add_report_section("call", "native log", result.log)
         if verdict.word is Word.XFAIL:
@@ -108,6 +120,8 @@ class _Runner:
     def __init__(self, session: pytest.Session, suites: dict[str, Suite], policy: Policy, seed: int) -> None:
         self.seed = seed
         self._session, self._suites, self._policy = session, suites, policy
+        self._processes = getattr(session.config, "workerinput", {"workercount": 1})["workercount"]
+        self._workers = 0 if self._processes == 1 else max(1, (os.cpu_count() or 1) // self._processes)
         self._results: dict[str, Result] = {}
         self._running: Iterator[Result] = iter(())
         self._folder = tempfile.TemporaryDirectory(prefix="assay-pytest-", ignore_cleanup_errors=True)
@@ -152,8 +166,8 @@ class _Runner:
     def _start(self, first: SuiteItem) -> None:
         """Make and launch `first` and the items after it, of the same flow."""
         selected = [one for one in self._session.items if isinstance(one, SuiteItem)]
-        place = selected.index(first)
-        batch = [one for one in selected[place : place + BATCH] if one.flow == first.flow]
+        left = selected[selected.index(first) :]
+        batch = [one for one in left[: batch_size(len(left), self._processes)] if one.flow == first.flow]
         jobs = []
         for case, reason in self._made([one.case for one in batch]):
             job = _job(case, first.flow, self._folder.name)
@@ -175,14 +189,22 @@ class _Runner:
     def _house(self) -> House:
         """A history of its own, gone with the session."""
         if self._opened is None:
-            self._opened = self._stack.enter_context(open_house(self._folder.name, recycle=RECYCLE))
+            self._opened = self._stack.enter_context(
+                open_house(self._folder.name, workers=self._workers, recycle=RECYCLE)
+            )
         return self._opened
 
     def _made(self, cases: Sequence[Case]) -> Iterator[tuple[Case, str]]:
         for name, suite in self._suites.items():
             own = [case for case in cases if case.name.partition("/")[0] == name]
             if own:
-                yield from suite.make(own, workers=0)
+                yield from suite.make(own, workers=self._workers)
+
+
+def _observed(result: Result, verdict: Verdict) -> str:
+    """Where it ended and why, once: a verdict may begin with it."""
+    ended = f"{result.outcome.value} in {result.stage.value}"
+    return verdict.reason if verdict.reason.startswith(ended) else f"{ended}: {verdict.reason}"
 
 
 def _job(case: Case, flow: Flow, scratch: str) -> Job:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import plugins
-from assay.errors import NotWritable, UsageError
+from assay.errors import HarnessError, NotWritable, UsageError
 from assay.pipeline.check import Checked
 from assay.ports import Report
 
@@ -24,18 +24,18 @@ class Destination:
     path: Path
 
     def write(self, checked: Checked) -> None:
-        """Whole or not at all. Raises NotWritable."""
+        """Whole or not at all. Raises HarnessError: the run is over, and was recorded before."""
         text = self.report.render(checked.run, checked.results, checked.judgement)
         try:
             if self.path.exists() and not self.path.is_file():  # a pipe or a device is written, never replaced
                 self.path.write_text(text, encoding="utf-8")
                 return
-            with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False, encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(file.name, 0o666 & ~_umask())
-            Path(file.name).replace(self.path)
+            _replace(self.path, text)
         except OSError as error:
-            raise _unwritable(self.path, error) from None
+            raise HarnessError(
+                f"{self.path} cannot be written ({error.strerror}), but the run is recorded, with its verdict: "
+                f"assay report {checked.run.id} shows it, and writes reports anew"
+            ) from None
 
 
 def destinations(wanted: Sequence[str]) -> list[Destination]:
@@ -59,6 +59,18 @@ def _destination(text: str) -> Destination:
     if path.exists() and not os.access(path, os.W_OK):
         raise NotWritable(f"{path} exists and cannot be written; give another file")
     return Destination(report, path)
+
+
+def _replace(path: Path, text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        try:
+            file.write(text)
+            file.flush()
+            os.chmod(file.name, 0o666 & ~_umask())
+            Path(file.name).replace(path)
+        except OSError:
+            Path(file.name).unlink()
+            raise
 
 
 def _unwritable(path: Path, error: OSError) -> NotWritable:

@@ -11,17 +11,17 @@ import msgspec
 from assay import plugins
 from assay.core.flow import Flow, Option
 from assay.errors import UsageError
-from assay.ports import Backend
-
-_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+from assay.ports import Backend, OptionSpec
 
 
 def parse_bytes(text: str) -> int:
     """`4GB`, `512MiB`, `1000000`. Raises UsageError."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", text)
-    if not match or match[2].lower() not in _UNITS:
-        raise UsageError(f"{text!r} is no amount of memory; write for example 4GB or 512MiB")
-    return int(float(match[1]) * _UNITS[match[2].lower()])
+    from assay.pipeline.config_values import bytes_of
+
+    try:
+        return bytes_of(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is no amount of memory; write for example 4GB or 512MiB") from None
 
 
 def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, int, int]]:
@@ -46,30 +46,48 @@ def parse_options(pairs: Sequence[str]) -> dict[str, str]:
     return options
 
 
-def with_options(flow: Flow, options: Mapping[str, str]) -> Flow:
-    """The flow with options spelled by a user, converted to the type the backend declares. Raises UsageError."""
+def with_options(flows: Sequence[Flow], options: Mapping[str, str]) -> tuple[Flow, ...]:
+    """The flows with options spelled by a user, converted to the type that each backend declares.
+
+    What some flow takes and another does not stays a text at the other: its backend refuses it when it lowers, as the
+    outcome of that flow, and the others go on. Raises UsageError for what no flow takes.
+    """
+    refusals: dict[str, list[UsageError]] = {}
+    fitted = tuple(_fitted(flow, options, refusals) for flow in flows)
+    for found in refusals.values():
+        if len(found) == len(flows):
+            raise found[0]
+    return fitted
+
+
+def _fitted(flow: Flow, options: Mapping[str, str], refusals: dict[str, list[UsageError]]) -> Flow:
     if not options:
         return flow
     backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
     known = {spec.name: spec for spec in backend.options}
     typed: dict[str, Option] = dict(flow.options)
     for key, text in options.items():
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(sorted(known)) or 'none'}"
-            raise UsageError(f"backend {flow.backend!r} has no option {key!r}; {hint}")
-        typed[key] = _typed(flow.backend, key, text, known[key].default, known[key].choices)
+        try:
+            typed[key] = _typed(flow.backend, key, text, known)
+        except UsageError as error:
+            refusals.setdefault(key, []).append(error)
+            typed[key] = text
     forbidden = {spec.allowance for name, spec in known.items() if typed.get(name, spec.default) is False}
     return msgspec.structs.replace(
         flow,
         options=typed,
         # A backend with such an option says by it where it runs: who lends GPUs looks at the flow's device.
-        device=str(typed.get("device", flow.device)),
+        device=str(typed.get("device", flow.device)) if "device" in known else flow.device,
         allowances=tuple(one for one in flow.allowances if one not in forbidden),
     )
 
 
-def _typed(backend: str, key: str, text: str, default: Option, choices: Sequence[Option]) -> Option:
+def _typed(backend: str, key: str, text: str, known: Mapping[str, OptionSpec]) -> Option:
+    if key not in known:
+        near = difflib.get_close_matches(key, known, n=1)
+        hint = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(sorted(known)) or 'none'}"
+        raise UsageError(f"backend {backend!r} has no option {key!r}; {hint}")
+    default, choices = known[key].default, known[key].choices
     value: Option = text
     try:
         if isinstance(default, bool):

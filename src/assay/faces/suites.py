@@ -15,6 +15,7 @@ from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import BrokenFlow, UnknownName, UsageError
+from assay.faces.caches import hold_bound
 from assay.faces.cli.common import DEFAULT_HISTORY, SUITE_TIMEOUT_S
 from assay.faces.composition import open_house
 from assay.faces.reporting import destinations
@@ -76,6 +77,8 @@ def run_suites(
         if options.against:
             request = dataclasses.replace(request, baseline=house.store.run(options.against).id)
         checked = run_pipeline(request, house)
+    if any(not one.facts.reused for one in checked.results):
+        hold_bound()
     if options.save:
         save_run(options.save, checked)
     for destination in reports:
@@ -121,8 +124,7 @@ def find_flows(names: Sequence[str], options: Sequence[str] = ()) -> tuple[Flow,
     """Raises UnknownName for a flow that nobody offers, BrokenFlow for one whose plug-in cannot be imported."""
     if not names:
         raise UsageError("no flow to run on: give --flow (assay flows lists them)")
-    extra = parse_options(options)
-    return tuple(with_options(_flow(name), extra) for name in dict.fromkeys(names))
+    return with_options([_flow(name) for name in dict.fromkeys(names)], parse_options(options))
 
 
 def _flow(name: str) -> Flow:

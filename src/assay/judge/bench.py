@@ -27,6 +27,9 @@ class Bench:
     bytes_per_s: float
     flops_per_s: float
     roofline_share: float | None
+    wall_over_cpu: float | None = None
+    """The mean call over the CPU time of a usual one, on one thread: well above 1 where calls waited, for a core that others
+    held or for something else."""
 
 
 def bench(result: Result, machine: Machine) -> Bench | None:
@@ -51,6 +54,7 @@ def bench(result: Result, machine: Machine) -> Bench | None:
         moved,
         flops,
         _share(flops, moved, machine, threads),
+        mean(plain.wall_s) / median(plain.cpu_s) if threads == 1 and plain.cpu_s and median(plain.cpu_s) else None,
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from assay.core.duel import LATE
+from assay.core.job import Task
 from assay.core.policy import Policy
-from assay.core.result import Cause, Outcome, Result
+from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Word
 from assay.judge import accuracy, duels, on_gpu
 from assay.judge.figures import figures
@@ -27,6 +29,7 @@ NEXT = {
 }
 """What to do about an outcome."""
 
+_HANGS = "an engine that hangs is found by assay check"
 TOLERATED = {
     Outcome.UNAVAILABLE: Word.SKIP,
     Outcome.LOWERED: Word.SKIP,
@@ -47,6 +50,8 @@ def first_opinion(job_key: str, result: Result | None, policy: Policy) -> Opinio
     found = accuracy.complaints(result, policy)
     if any(complaint.word is Word.FAIL for complaint in found):
         return _mismatch(blank, found, policy)
+    if result.task == Task.DUEL.value and result.outcome is Outcome.TIMEOUT and result.stage is Stage.MEASURE:
+        return replace(blank, word=Word.INCONCLUSIVE, reason=f"undecided: {result.detail}; {LATE}; {_HANGS}")
     if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
         return replace(blank, word=_word(result.outcome, policy), reason=_told(result))
     if found:

@@ -11,6 +11,8 @@ from assay.judge.opinion import Opinion
 
 EXECUTED = frozenset({Word.PASS, Word.FAIL, Word.XFAIL, Word.XPASS, Word.INCONCLUSIVE})
 
+FIRST = "; the first: "
+"""Before the verdict that stands for all: a report that has just told it may leave it out."""
 EXIT_PASS, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_NOTHING = 0, 1, 3, 4, 5
 
 
@@ -52,13 +54,13 @@ def total(jobs: Sequence[Verdict], rules: Sequence[Verdict]) -> tuple[Verdict, i
         return Verdict(Word.ERROR, _nothing(jobs)), EXIT_NOTHING
     bad = [one for one in [*jobs, *rules] if one.word in (Word.FAIL, Word.XPASS)]
     if bad:
-        return Verdict(Word.FAIL, f"FAIL: {_failures(words, len(rules))}; the first: {_named(bad[0])}"), EXIT_FAIL
+        return Verdict(Word.FAIL, f"FAIL: {_failures(words, len(rules))}{FIRST}{_named(bad[0])}"), EXIT_FAIL
     if errors:
-        text = f"ERROR: {len(errors)} of {_jobs(len(jobs))} could not be judged; the first: {_named(errors[0])}"
+        text = f"ERROR: {len(errors)} of {_jobs(len(jobs))} could not be judged{FIRST}{_named(errors[0])}"
         return Verdict(Word.ERROR, text), EXIT_ERROR
     open_ = [one for one in jobs if one.word is Word.INCONCLUSIVE]
     if open_:
-        text = f"INCONCLUSIVE: {len(open_)} of {_jobs(len(jobs))} prove nothing; the first: {_named(open_[0])}"
+        text = f"INCONCLUSIVE: {len(open_)} of {_jobs(len(jobs))} prove{'s' * (len(open_) == 1)} nothing{FIRST}{_named(open_[0])}"
         return Verdict(Word.INCONCLUSIVE, text), EXIT_INCONCLUSIVE
     return Verdict(Word.PASS, f"PASS: {_passes(words)}"), EXIT_PASS
 
@@ -89,7 +91,7 @@ def _passes(words: Sequence[Word]) -> str:
 def _nothing(jobs: Sequence[Verdict]) -> str:
     if not jobs:
         return "NOTHING EXECUTED: no job was planned; name at least one model and one flow"
-    return f"NOTHING EXECUTED: all {_jobs(len(jobs))} were skipped; the first: {_named(jobs[0])}"
+    return f"NOTHING EXECUTED: all {_jobs(len(jobs))} were skipped{FIRST}{_named(jobs[0])}"
 
 
 def _named(verdict: Verdict) -> str:

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from assay.core.duel import Duel, Launch, SpeedRule
+from assay.core.duel import Duel, SpeedRule
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result
 from assay.core.verdict import Word
 from assay.judge.operator_changes import differences, explained, told
 from assay.judge.opinion import Opinion
-from assay.stats.launches import Answer, decide, surely_above
+from assay.stats.launches import Answer, answer_of, load_ratios, surely_above
 from assay.stats.stored import decide_stored
-from assay.stats.summary import median
+from assay.stats.summary import mean, median
 
 CHANGES_SHOWN = 5
 OPERATORS_SHOWN = 3
@@ -55,7 +55,7 @@ def judged(opinion: Opinion, policy: Policy) -> Opinion:
     assert result.duel is not None
     duels = (result.duel, *result.more_duels)
     found = [judged_duel(one, policy.speed) for one in duels]
-    worst = min(found, key=lambda one: GRAVITY.index(one.word))
+    worst = min(found, key=_gravest_first)
     text = "; ".join(_of_batches(duels, found))
     why = f"; {_difference(result)}" if worst.word is Word.FAIL else ""
     figure = worst.figure
@@ -75,15 +75,20 @@ def _of_batches(duels: Sequence[Duel], found: Sequence[Told]) -> list[str]:
     """The text of the worst, with its batch size where there are several, and of the others the word."""
     if len(duels) == 1:
         return [found[0].text]
-    ordered = sorted(zip(duels, found, strict=True), key=lambda pair: GRAVITY.index(pair[1].word))
+    ordered = sorted(zip(duels, found, strict=True), key=lambda pair: _gravest_first(pair[1]))
     (first, worst), *rest = ordered
     words = {Word.FAIL: "slower", Word.INCONCLUSIVE: "undecided", Word.PASS: "the same or faster"}
     others = [
-        f"{words[word]} at batch {', '.join(str(duel.batch) for duel, one in rest if one.word is word)}"
+        f"{words[word]} at batch {', '.join(map(str, sorted(duel.batch for duel, one in rest if one.word is word)))}"
         for word in GRAVITY
         if any(one.word is word for _, one in rest)
     ]
     return [f"at batch {first.batch}: {worst.text}", *others]
+
+
+def _gravest_first(one: Told) -> tuple[int, float]:
+    """By the word, then by what is slower by more."""
+    return GRAVITY.index(one.word), -(one.observed or 0.0)
 
 
 def judged_duel(seen: Duel, rule: SpeedRule) -> Told:
@@ -92,18 +97,18 @@ def judged_duel(seen: Duel, rule: SpeedRule) -> Told:
         return Told(Word.INCONCLUSIVE, f"not comparable: {seen.trouble}")
     if seen.stored:
         return _against_stored(seen, rule)
-    answer = decide([one.cpu for one in seen.launches], rule)
+    answer = answer_of(seen.launches, rule)
     limit = 100.0 * rule.floor
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
-    said = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}, {answer.launches} launches; {_times(seen)})"
+    said = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
     if answer.word == "slower":
         return Told(Word.FAIL, f"slower: {said}", "duel.slowdown_percent", observed, limit)
-    if surely_above([one.wall for one in seen.launches], rule.wall_floor, rule):
-        wall = _middle(seen.launches, "wall")
+    if surely_above(walls := [one.wall for one in seen.launches], rule.wall_floor, rule):
+        wall = percent(median(walls))
         text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
         return Told(Word.FAIL, f"{text}; {said}", "duel.wall_slowdown_percent", wall, 100.0 * rule.wall_floor)
-    if surely_above([one.load for one in seen.launches], rule.load_floor, rule):
-        load = _middle(seen.launches, "load")
+    if surely_above(loads := load_ratios(seen.launches), rule.load_floor, rule):
+        load = percent(median(loads))
         text = f"loads slower by {load:.0f} %; {answer.word}: {said}"
         return Told(Word.FAIL, text, "duel.load_slowdown_percent", load, 100.0 * rule.load_floor)
     if answer.word in ("same", "faster"):
@@ -120,8 +125,8 @@ def _against_stored(seen: Duel, rule: SpeedRule) -> Told:
     answer = decide_stored(now, seen.stored, rule)
     limit = 100.0 * rule.stored_floor
     said = (
-        f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {1e3 * median(now):.4g} ms, they "
-        f"{1e3 * median(seen.stored):.4g} ms a call; never measured side by side, so no less than {limit:g} % counts)"
+        f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {1e3 * median(seen.stored):.4g} -> "
+        f"{1e3 * median(now):.4g} ms a call; never measured side by side, so no less than {limit:g} % counts)"
     )
     word = {"slower": Word.FAIL, "inconclusive": Word.INCONCLUSIVE}.get(answer.word, Word.PASS)
     name = "undecided" if word is Word.INCONCLUSIVE else answer.word
@@ -130,17 +135,20 @@ def _against_stored(seen: Duel, rule: SpeedRule) -> Told:
 
 
 def _clock(seen: Duel) -> str:
-    return "of the caller's time" if seen.clock == "caller" else "CPU time"
-
-
-def _middle(launches: Sequence[Launch], name: str) -> float:
-    return percent(median([getattr(one, name) for one in launches]))
+    return {"caller": "of the caller's time", "device": "of the device's time"}.get(seen.clock, "CPU time")
 
 
 def _advice(answer: Answer) -> str:
     if answer.more is None:
         return "the machine is too restless, or the difference too near the limit, for more launches to decide"
-    return f"about {answer.more} more launches would probably decide (--launches {answer.launches + answer.more})"
+    launches = "1 more launch" if answer.more == 1 else f"{answer.more} more launches"
+    return f"about {launches} would probably decide (--launches {answer.launches + answer.more})"
+
+
+def slowdowns(result: Result) -> list[float]:
+    """In percent, at each batch size where the new engine was measured beside the old one."""
+    duels = (result.duel, *result.more_duels) if result.duel is not None else ()
+    return [percent(mean([one.cpu for one in seen.launches])) for seen in duels if seen.launches and not seen.stored]
 
 
 def percent(logarithm: float) -> float:
@@ -155,19 +163,26 @@ def _percent(logarithm: float) -> str:
 def _interval(answer: Answer) -> str:
     if not math.isfinite(answer.low):
         return "no interval"
+    if answer.word == "same":
+        return f"surely at most {_percent(answer.most)}"
     return f"surely between {_percent(answer.low)} and {_percent(answer.high)}"
 
 
 def _times(seen: Duel) -> str:
-    return f"{1e3 * seen.own_s:.4g} ms, it {1e3 * seen.rival_s:.4g} ms a call"
+    return f"{1e3 * seen.rival_s:.4g} -> {1e3 * seen.own_s:.4g} ms a call"
 
 
 def _difference(result: Result) -> str:
     """Which operators cost more, as the backends' profiles tell, and what changed in the engine."""
     dearer = [one for one in explained(result) if one.delta_s > 0.0][:OPERATORS_SHOWN]
-    costs = f"where: {', '.join(map(told, dearer))}; " if dearer else ""
+    parts = [f"where: {', '.join(map(told, dearer))}"] if dearer else []
     changes = list(differences(result.rival_facts, result.facts))
-    if not changes:
-        return f"{costs}both engines are made of the same operators in the same types and places"
     more = f" and {len(changes) - CHANGES_SHOWN} more" if len(changes) > CHANGES_SHOWN else ""
-    return f"{costs}what changed in the engine: {', '.join(changes[:CHANGES_SHOWN])}{more}"
+    if changes:
+        parts.append(f"what changed in the engine: {', '.join(changes[:CHANGES_SHOWN])}{more}")
+    return "; ".join(
+        parts
+        or [
+            "both engines tell the same operators in the same types and places (a branch that was not taken is not told)"
+        ]
+    )

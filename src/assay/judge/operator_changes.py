@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.core.result import BuildFacts, OperatorTime, Result
 
-SHARE_SHOWN = 0.02
+SHARE_SHOWN = 0.1
 """Of the largest change: what is less explains nothing."""
 
 
@@ -30,7 +30,7 @@ class Change:
 
 
 def operator_changes(before: Sequence[OperatorTime], after: Sequence[OperatorTime]) -> list[Change]:
-    """The largest change first, in either direction; those that make up less than 2 % of the largest are left out.
+    """The largest change first, in either direction; those that make up less than a tenth of the largest are left out.
 
     Operators of one name are one. What is left over on both sides is summed up by kind: names that a compiler made up
     differ from build to build.
@@ -69,7 +69,7 @@ def _by_kind(times: Iterable[OperatorTime]) -> dict[str, tuple[int, float]]:
 def told(change: Change) -> str:
     """`+1.24 ms MatMul h3 (0.41 -> 1.65 ms)`."""
     name = f"{change.operator} {change.name}".strip() if change.name != change.operator else change.operator
-    sides = " -> ".join("-" if one is None else f"{1e3 * one:.3g}" for one in (change.before_s, change.after_s))
+    sides = " -> ".join("none" if one is None else f"{1e3 * one:.3g}" for one in (change.before_s, change.after_s))
     what = f"; {change.what}" if change.what else ""
     return f"{1e3 * change.delta_s:+.3g} ms {name} ({sides} ms{what})"
 

@@ -69,7 +69,10 @@ def _asked(
     built = [one for one in cell if one.word is Word.SKIP and one.outcome is Outcome.LOWERED]
     recorded = [one for one in [*owing, *built] if goal.figure in now[one.job_key]]
     if recorded:
-        return [(one, _kept(goal, one, now, then)) for one in recorded]
+        silent = _why_not_is_told(goal, cell)
+        return [
+            (one, _kept(goal, one, now, then)) for one in recorded if not silent or _base(goal, one, then) is not None
+        ]
     home = [one for one in cell if one.task == home_task(goal.figure)]
     if not home and home_task(goal.figure) == "mutate":
         return []  # a mutant itself: what is asked of all of them is summed up in a job of its own
@@ -87,15 +90,25 @@ def _kept(goal: Goal, one: Opinion, now: Numbered, then: Numbered) -> Complaint 
     else:
         flow = goal.against.removeprefix("flow:")
         same_run = flow != goal.against
-        key = f"{one.cell[0]}|{flow}|{one.task}" if same_run else one.job_key
+        key = f"{one.cell[0]}|{flow}|{one.task}"
         whose = f"flow '{flow}'" if same_run else "the baseline run"
-        base = (now if same_run else then).get(key, {}).get(goal.figure)
-        if base is None and not same_run:
-            base = next((named[goal.figure] for named in _of_cell(then, one) if goal.figure in named), None)
+        base = now.get(key, {}).get(goal.figure) if same_run else _base(goal, one, then)
         if base is None:
             return _no_baseline(goal, whose, observed, flow if same_run else "")
         complaint = goals.relative(goal, observed, base, whose)
     return _with_doubt(complaint, one)
+
+
+def _why_not_is_told(goal: Goal, cell: Sequence[Opinion]) -> bool:
+    """By the duel of the cell, which found no engine to be held against: a figure that has none either would repeat it."""
+    duels = [one.result.duel for one in cell if one.result is not None and one.result.duel is not None]
+    return goals.needs_baseline(goal) and goal.against == "run" and any(duel.trouble for duel in duels)
+
+
+def _base(goal: Goal, one: Opinion, then: Numbered) -> float | None:
+    """The figure of this job in the baseline, or of another job of its cell."""
+    named = [then.get(one.job_key, {}), *_of_cell(then, one)]
+    return next((figures[goal.figure] for figures in named if goal.figure in figures), None)
 
 
 def _of_cell(numbered: Numbered, one: Opinion) -> list[Figures]:

@@ -1,13 +1,13 @@
-"""Worker processes started before it is known what they will do: they import their libraries while the driver does."""
+"""What workers need is imported before it is known what they will do: while the driver imports what it needs itself."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 
-from assay.launch.process import WorkerProcess
+from assay.launch.fork_server import ForkServer
 
 
 def most_workers(wanted: int) -> int:
@@ -16,17 +16,27 @@ def most_workers(wanted: int) -> int:
 
 
 class Ahead:
-    """`count` workers of the driver's own interpreter. A context manager: those that nobody took end with it."""
+    """A fork server of the driver's own interpreter for workers of these flows; without flows there is none. A context manager:
+    the server and whatever was forked from it end with it."""
 
-    def __init__(self, count: int) -> None:
-        self._variables = dict(os.environ)
-        self._idle = [WorkerProcess(sys.executable, self._variables) for _ in range(count)]
+    def __init__(self, flows: Sequence[str] = ()) -> None:
+        self._flows, self._variables = tuple(flows), dict(os.environ)
+        self._server = ForkServer(self._flows, self._variables) if flows else None
 
-    def take(self, program: str, variables: Mapping[str, str]) -> WorkerProcess | None:
-        """One that was started just so, and is the taker's from now on."""
-        if not self._idle or program != sys.executable or variables != self._variables:
+    def server(self, program: str, variables: Mapping[str, str], backend: str) -> ForkServer | None:
+        """For a worker that would be started just so, for that backend."""
+        if self._server is None or program != sys.executable or variables != self._variables:
             return None
-        return self._idle.pop(0)
+        return self._server if backend in self._backends() else None
+
+    def give_up(self) -> None:
+        """A worker did not come of it: no other is asked for."""
+        self._flows = ()
+
+    def _backends(self) -> set[str]:
+        from assay import plugins
+
+        return {plugins.find_flow(name).backend for name in self._flows}
 
     def __enter__(self) -> Ahead:
         return self
@@ -34,5 +44,6 @@ class Ahead:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        while self._idle:
-            self._idle.pop().end()
+        if self._server is not None:
+            self._server.end()
+            self._server = None

@@ -41,7 +41,7 @@ def no_environment(job: Job, why: str) -> Result:
 
 def timed_out(job: Job, stage: Stage) -> Result:
     """The supervisor's timer killed it."""
-    limit = job.limits.import_s if stage is Stage.IMPORT else job.limits.timeout_s
+    limit = job.limits.importing_s if stage is Stage.IMPORT else job.limits.timeout_s
     text = f"no answer within {limit:g} s while in stage {stage.value}"
     return _result(job, stage, Outcome.TIMEOUT, Cause.TIMEOUT, text)
 

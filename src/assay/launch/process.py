@@ -16,6 +16,7 @@ from assay.core.job import Job
 from assay.core.result import Stage
 from assay.core.wire import Answer, crumb, decode_answer, frame, split_frames, stage_of
 from assay.errors import WorkerFailed
+from assay.launch.fork_server import ForkServer
 
 LOG_BYTES = 64 * 1024
 """Kept of one job's native output: the first half and the last half."""
@@ -26,9 +27,15 @@ _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 class WorkerProcess:
-    """`python -m assay.worker` in a process group of its own. Mutable on purpose: it is the supervisor's view of a process."""
+    """`python -m assay.worker`, started or forked, in a process group of its own. Mutable on purpose: it is the supervisor's view of a
+    process."""
 
-    def __init__(self, interpreter: str = sys.executable, variables: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        interpreter: str = sys.executable,
+        variables: Mapping[str, str] | None = None,
+        server: ForkServer | None = None,
+    ) -> None:
         self.jobs_done = 0
         self._buffer = bytearray()
         self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed in `end`
@@ -37,8 +44,10 @@ class WorkerProcess:
         self._append = os.open(f"/proc/self/fd/{self._log.fileno()}", os.O_WRONLY | os.O_APPEND)
         self._cut_bytes = 0
         ours, theirs = socket.socketpair()
+        forked = server.fork(theirs.fileno(), self._append) if server else None
+        self.forked = forked is not None
         try:
-            self._child = subprocess.Popen(
+            self._child = forked or subprocess.Popen(
                 [interpreter, "-m", "assay.worker", str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=self._append,
@@ -53,7 +62,6 @@ class WorkerProcess:
         finally:
             theirs.close()
         self.socket = ours
-        self.pid = self._child.pid
         self._crumb = os.memfd_create("assay-crumb")
         os.pwrite(self._crumb, crumb(Stage.START), 0)
         with contextlib.suppress(OSError):  # gone already: its end of file is read next
@@ -87,7 +95,7 @@ class WorkerProcess:
     def resident_bytes(self) -> int:
         """Of this process; 0 when it is gone."""
         try:
-            with open(f"/proc/{self.pid}/statm", "rb", buffering=0) as file:
+            with open(f"/proc/{self._child.pid}/statm", "rb", buffering=0) as file:
                 return int(file.read().split()[1]) * _PAGE_BYTES
         except (OSError, IndexError, ValueError):
             return 0
@@ -118,14 +126,15 @@ class WorkerProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(grace_s)
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
+            if self._child.pid > 0:  # 0 would be our own group
+                os.killpg(self._child.pid, signal.SIGKILL)
         code = self._child.wait()
         self._log.close()
         os.close(self._append)
         os.close(self._crumb)
         return code
 
-    def exit_code(self, wait_s: float = 2.0) -> int | None:
+    def exit_code(self, wait_s: float = 10.0) -> int | None:
         """After end of file: how it ended; None if it closed its socket and lives on."""
         deadline = time.monotonic() + wait_s
         while (code := self._child.poll()) is None and time.monotonic() < deadline:

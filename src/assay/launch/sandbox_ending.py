@@ -7,7 +7,7 @@ import signal
 
 from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
 from assay.launch.sandbox_copy import told_left_out
-from assay.launch.sandbox_watch import FILES, OUTPUT_BYTES, Watched
+from assay.launch.sandbox_watch import FILES, OUTPUT_BYTES, THREADS_PER_PROCESS, Watched
 
 KEPT = 64 * 1024
 """Characters kept of each stream: the last."""
@@ -23,7 +23,8 @@ def named(seen: Watched, limits: SandboxLimits, left_out: tuple[str, ...]) -> Sa
     """What `watch` saw, as a value."""
     stdout, stderr = (_plain(seen.tails[name]) for name in ("stdout", "stderr"))
     ending, sentence = _ending(seen, limits, stderr)
-    notes = [sentence, _left_behind(seen.left_behind), told_left_out(left_out)]
+    outlived = "some of its processes were killed and have not ended yet" if seen.outlived else ""
+    notes = [sentence, _left_behind(seen.left_behind), outlived, told_left_out(left_out)]
     return Sandboxed(
         ending=ending,
         sentence="; ".join(note for note in notes if note),
@@ -37,6 +38,7 @@ def named(seen: Watched, limits: SandboxLimits, left_out: tuple[str, ...]) -> Sa
 
 def _ending(seen: Watched, limits: SandboxLimits, stderr: str) -> tuple[Ending, str]:
     full = f"it filled its {_mb(limits.disk_bytes)} of disk"
+    asked = f"it asked for more than {limits.processes} processes or {limits.processes * THREADS_PER_PROCESS} threads"
     stopped = {
         "memory": (
             Ending.OUT_OF_MEMORY,
@@ -44,7 +46,9 @@ def _ending(seen: Watched, limits: SandboxLimits, stderr: str) -> tuple[Ending, 
         ),
         "processes": (
             Ending.TOO_MANY_PROCESSES,
-            f"stopped with {seen.peak.processes} processes and {seen.peak.threads} threads; the limit is {limits.processes} processes",
+            f"stopped with {seen.peak.processes} processes and {seen.peak.threads} threads; the limit is {limits.processes} processes"
+            if seen.peak.processes > limits.processes
+            else f"stopped when {asked}",
         ),
         "files": (Ending.DISK_FULL, f"stopped with more than {FILES} files{'; ' + full if seen.disk_was_full else ''}"),
         "output": (Ending.ERROR, f"stopped after {_mb(OUTPUT_BYTES)} of output"),
@@ -65,10 +69,7 @@ def _ending(seen: Watched, limits: SandboxLimits, stderr: str) -> tuple[Ending, 
     if seen.disk_was_full or _NO_ROOM.search(last):
         return Ending.DISK_FULL, f"{full}, and ended with exit code {code}"
     if seen.peak.processes >= limits.processes or _NO_FORK.search(last):
-        return (
-            Ending.TOO_MANY_PROCESSES,
-            f"it asked for more processes than the {limits.processes} allowed, and ended with exit code {code}",
-        )
+        return Ending.TOO_MANY_PROCESSES, f"{asked}, and ended with exit code {code}"
     if _NO_MEMORY.search(last):
         return Ending.OUT_OF_MEMORY, f"it asked for more memory than the {_mb(limits.memory_bytes)} allowed"
     if code is None:

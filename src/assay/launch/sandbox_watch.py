@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from assay.core.sandbox import SandboxLimits
+from assay.launch.sandbox_cgroup import PidsGroup
 from assay.launch.sandbox_usage import Usage, folder_of, usage
 
 POLL_S = 0.02
@@ -45,12 +46,15 @@ class Watched:
         self.exit_code: int | None = None
         self.started = False
         self.left_behind: tuple[str, ...] = ()
+        self.outlived = False
+        """Whether some of its processes live on, although they were killed."""
         self.peak = Usage()
         self.disk_was_full = False
         self.work: int | None = None
         self._folders: dict[str, int] = {}
         self._init: int | None = None
         self._init_pid = 0
+        self._group: PidsGroup | None = None
 
     def open_folders(self) -> None:
         """Hold /work, /tmp and /proc of the sandbox: they outlive its processes as long as they are held."""
@@ -62,15 +66,17 @@ class Watched:
     def limit(self, limits: SandboxLimits) -> None:
         """What the kernel counts itself; the rest is watched. Inherited by all that the first process starts."""
         pid = self._first_process()
+        most_tasks = limits.processes * THREADS_PER_PROCESS
         for what, most in (
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_NOFILE, OPEN_FILES),
-            (resource.RLIMIT_NPROC, limits.processes * THREADS_PER_PROCESS),
+            (resource.RLIMIT_NPROC, most_tasks),
             (resource.RLIMIT_DATA, 2 * limits.memory_bytes),
             (resource.RLIMIT_FSIZE, limits.disk_bytes + DISK_EDGE_BYTES),
             (resource.RLIMIT_MSGQUEUE, 0),
         ):
             resource.prlimit(pid, what, (most, most))
+        self._group = PidsGroup(pid, most_tasks)
         os.setpriority(os.PRIO_PROCESS, pid, min(os.getpriority(os.PRIO_PROCESS, 0) + NICENESS, 19))
 
     def look(self, limits: SandboxLimits) -> None:
@@ -79,7 +85,8 @@ class Watched:
             return
         now = usage(self._folders["proc"], limits.memory_bytes, limits.processes)
         self.peak = self.peak.most(now)
-        if now.processes > limits.processes or now.threads > limits.processes * THREADS_PER_PROCESS:
+        many = now.processes > limits.processes or now.threads > limits.processes * THREADS_PER_PROCESS
+        if many or (self._group is not None and self._group.refused()):
             self.stopped = self.stopped or "processes"
         elif now.memory_bytes > limits.memory_bytes:
             self.stopped = self.stopped or "memory"
@@ -91,6 +98,8 @@ class Watched:
 
     def kill(self) -> None:
         """All of it: the first process of the namespace takes every other with it."""
+        if self._group is not None:
+            self._group.kill()
         if self._init is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._init, signal.SIGKILL)
@@ -100,11 +109,13 @@ class Watched:
         if self._init is not None:
             ended = selectors.DefaultSelector()
             ended.register(self._init, selectors.EVENT_READ)
-            ended.select(30.0)
+            self.outlived = not ended.select(30.0)
             ended.close()
 
     def close(self) -> None:
         self.kill()
+        if self._group is not None:
+            self._group.close()
         for stream in (self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()

@@ -69,7 +69,7 @@ class Supervisor:
         self._recycle = recycle
         self._interpreter = interpreter
         self._leases = leases or Leases((), exclusive=False)
-        self._ahead = ahead or Ahead(0)
+        self._ahead = ahead or Ahead()
         self._selector = selectors.DefaultSelector()
         self._lanes: list[_Lane] = []
         self._waiting = Waiting()
@@ -122,8 +122,13 @@ class Supervisor:
         variables = interpreter.environ(os.environ)
         if gpu:
             variables[VARIABLE] = gpu
-        process = self._ahead.take(interpreter.program, variables) or WorkerProcess(interpreter.program, variables)
-        lane = _Lane(process, kind, gpu, deadline=time.monotonic() + START_LIMIT_S)
+        # A suspect goes to a process that owes nothing to another.
+        server = (
+            None if self._waiting.suspects(kind) else self._ahead.server(interpreter.program, variables, kind.backend)
+        )
+        process = WorkerProcess(interpreter.program, variables, server)
+        deadline = time.monotonic() + START_LIMIT_S
+        lane = _Lane(process, kind, gpu, fresh=not process.forked, deadline=deadline)
         self._lanes.append(lane)
         self._selector.register(lane.process.socket, selectors.EVENT_READ, lane)
         return True
@@ -187,7 +192,7 @@ class Supervisor:
         if stage is lane.stage:
             return
         if stage is Stage.IMPORT:
-            lane.deadline = time.monotonic() + job.limits.import_s
+            lane.deadline = time.monotonic() + job.limits.importing_s
         elif lane.stage in (Stage.START, Stage.IMPORT):
             lane.deadline = time.monotonic() + job.limits.timeout_s
         lane.stage = stage
@@ -234,6 +239,9 @@ class Supervisor:
         log, was_ready = lane.process.log(), lane.ready
         self._retire(lane)
         if was_ready:
+            return
+        if lane.process.forked:
+            self._ahead.give_up()
             return
         environment = lane.kind.environment
         self._failed_starts[environment] = self._failed_starts.get(environment, 0) + 1

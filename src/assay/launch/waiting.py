@@ -58,6 +58,9 @@ class Waiting:
             return self._suspects[kind].popleft()
         return self._jobs[kind].popleft() if self._jobs.get(kind) else None
 
+    def suspects(self, kind: Kind) -> bool:
+        return bool(self._suspects.get(kind))
+
     def count(self, kind: Kind) -> int:
         return len(self._jobs.get(kind, ())) + len(self._suspects.get(kind, ()))
 

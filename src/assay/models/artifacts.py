@@ -1,4 +1,4 @@
-"""Lowered artifacts that later runs load instead of lowering again: a folder each, named by the digest of what decided them."""
+"""Lowered artifacts, and refusals to lower, that stand for lowering again: a folder each, named by the digest of what decided them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from pathlib import Path
 import msgspec
 
 from assay.core.digest import sha256_bytes
-from assay.core.result import BuildFacts
+from assay.core.duel import Rival
+from assay.core.result import BuildFacts, Stage
+from assay.models.bound import Entry, entry_of, used_now, weight
 from assay.models.files import folder_digest, user_cache
 
 LAYOUT = "1"
@@ -29,10 +31,19 @@ _STALE_S = 24 * 3600.0
 _DIGEST_BYTES = 64
 
 
+class Refusal(msgspec.Struct, frozen=True):
+    """Why there is no artifact: what `assay.errors.Unsupported` says, and in which stage it was raised."""
+
+    text: str
+    node: str
+    cause: str
+    stage: Stage
+
+
 class Kept(msgspec.Struct, frozen=True):
     """What is known of an artifact without loading it. `facts` are those of its lowering, with its size and digest;
     `changed`, `takes`, `gives` and `standard` (a file name, "" for none) what transforms did to the model before, with
-    the digest of the standard's folder; `warnings` what was said meanwhile."""
+    the digest of the standard's folder; `warnings` what was said meanwhile. With a `refusal` there are no files."""
 
     key: str
     case: str
@@ -44,6 +55,7 @@ class Kept(msgspec.Struct, frozen=True):
     standard: str = ""
     standard_digest: str = ""
     warnings: tuple[str, ...] = ()
+    refusal: Refusal | None = None
 
 
 class Artifacts:
@@ -65,8 +77,7 @@ class Artifacts:
         if kept is None or kept.key != key or not self._sound(kept):
             self.discard(key)
             return None
-        with suppress(OSError):
-            os.utime(entry)  # the time of its last use
+        used_now(entry)
         return kept
 
     def files(self, kept: Kept) -> Path:
@@ -77,8 +88,8 @@ class Artifacts:
         """The quantized model by which the engine is judged."""
         return Path(self._place(kept.key), _STANDARD, kept.standard) if kept.standard else None
 
-    def keep(self, kept: Kept, files: Path, standard: Path | None) -> None:
-        """Copies of these files; nothing happens where they are large, or where the cache cannot be written."""
+    def keep(self, kept: Kept, files: Path | None, standard: Path | None) -> None:
+        """Copies of these files, None for a refusal; nothing happens where they are large, or where the cache cannot be written."""
         if kept.facts.artifact_bytes > MOST_BYTES:
             return
         place = self._place(kept.key)
@@ -87,7 +98,8 @@ class Artifacts:
             above = os.path.dirname(place)
             os.makedirs(above, exist_ok=True)
             own = tempfile.mkdtemp(prefix=_PART, dir=above)
-            shutil.copytree(files, f"{own}/{_FILES}")
+            if files is not None:
+                shutil.copytree(files, f"{own}/{_FILES}")
             if standard is not None:
                 # Weights outside of the file lie beside it: the transform wrote it into a folder of its own.
                 shutil.copytree(standard.parent, f"{own}/{_STANDARD}")
@@ -129,9 +141,17 @@ class Artifacts:
             if kept is None:
                 self.discard(path.parent.name + path.name)
                 continue
-            yield kept, folder_digest(path)[0], used
+            yield kept, weight(path), used
+
+    def weighed(self) -> Iterator[Entry]:
+        """Every entry as it lies there, whatever it holds."""
+        for path in Path(self.folder).glob("??/*"):
+            if not path.name.startswith(_PART) and (entry := entry_of(path, used=path / _ENTRY)):
+                yield entry
 
     def _sound(self, kept: Kept) -> bool:
+        if kept.refusal is not None:
+            return True
         known = (kept.facts.artifact_bytes, kept.facts.artifact_digest)
         try:
             if folder_digest(f"{self._place(kept.key)}/{_FILES}") != known:
@@ -143,6 +163,20 @@ class Artifacts:
 
     def _place(self, key: str) -> str:
         return f"{self.folder}/{key[:2]}/{key[2:]}"
+
+
+def changed(rival: Rival) -> str:
+    """Why a blessed engine is not loaded; "" where it is as it was. Loaders take altered weights or another version for sound
+    (ncnn, MNN) or die of them. Asked at the last moment: the run may have been planned long ago."""
+    if rival.digest is None or rival.stored:
+        return ""
+    with suppress(OSError):
+        if folder_digest(rival.artifact)[1] == rival.digest:
+            return ""
+    return (
+        f"the artifact of the baseline has changed on disk ({rival.artifact}); restore it, or bless a new one with "
+        "assay baseline set"
+    )
 
 
 def artifacts_folder() -> Path:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.model import Model, TensorSpec
 from assay.errors import BadModel, InvalidModel, Lowering, Unsupported
+from assay.models.dynamic_ranges import with_ranges
+from assay.models.out_of_memory import out_of_memory
 from assay.models.sources import is_factory
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def deliver(source: Path, form: str, folder: Path, *, shapes: Shapes | None = No
     if (here, form) == ("onnx", "torch"):
         return onnx_to_program(source, folder / f"{source.stem}.pt2", shapes=shapes)
     if (here, form) == ("torch", "onnx"):
-        return program_to_onnx(source, folder / f"{source.stem}.onnx")
+        return program_to_onnx(with_ranges(source, folder), folder / f"{source.stem}.onnx")
     raise Unsupported(f"There is no conversion from {here} to {form}.", cause="other")
 
 
@@ -178,7 +180,7 @@ def _example(dtype: torch.dtype, shape: Sequence[int]) -> torch.Tensor:
     return torch.ones(tuple(shape), dtype=dtype)
 
 
-def _export_failure(what: str, error: Exception) -> Lowering:
+def _export_failure(what: str, error: Exception) -> Lowering | MemoryError:
     """The first cause: the exporter wraps it in pages of advice."""
     cause: BaseException | None = error
     first: BaseException = error
@@ -189,6 +191,8 @@ def _export_failure(what: str, error: Exception) -> Lowering:
     while first.__cause__ is not None:
         first = first.__cause__
     text = " ".join(str(first).split())[:400] or type(first).__name__
+    if out_of_memory(first):
+        return MemoryError(text)
     name = type(first).__name__
     if name == "DispatchError" or "DataDependent" in name or "data-dependent" in text or "Unsupported" in name:
         return Unsupported(f"{what} cannot convert the model: {text}")

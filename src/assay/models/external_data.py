@@ -7,6 +7,7 @@ CVE-2024-27318, CVE-2026-34446), so that every location is checked here before a
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from math import prod
@@ -19,6 +20,8 @@ from assay.models.files import is_lfs_pointer
 if TYPE_CHECKING:
     from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
 
+_NUMBER = re.compile(r"-?[0-9]{1,19}")
+"""As every reader of ONNX takes it; Python alone reads other digits, spaces and underscores."""
 _KEEP = "keep external data in a regular file beside the model, and export or copy both again"
 _PACKED_BITS = {
     "int4": 4,
@@ -109,12 +112,14 @@ def _checked(folder: Path, location: str, where: str) -> Path:
 def _check_extent(tensor: TensorProto, entries: dict[str, str], size: int, where: str) -> None:
     """Offset and length lie inside the file and hold what type and shape need."""
     location = entries["location"]
-    try:
-        offset, length = int(entries.get("offset", "0")), int(entries.get("length", "-1"))
-    except ValueError:
-        raise BadModel(f"{where} has an offset or length that is no number; export the model again") from None
+    told = entries.get("offset", "0"), entries.get("length", "-1")
+    if not all(_NUMBER.fullmatch(one) for one in told):
+        raise BadModel(f"{where} has an offset or length that is no number; export the model again")
+    offset, length = map(int, told)
     if offset < 0 or length < -1:
         raise BadModel(f"{where} has a negative offset or length; export the model again")
+    if min(tensor.dims, default=0) < 0:
+        raise BadModel(f"{where} has a negative length in its shape; export the model again")
     needed = _needed_bytes(tensor)
     if length not in (-1, needed):
         raise BadModel(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from assay.core.golden import GoldenLock, GoldenTensor
+from assay.core.golden import GoldenFile, GoldenLock, GoldenTensor
 from assay.core.model import Model, TensorSpec
 from assay.models.files import file_digest, is_lfs_pointer
 from assay.models.golden_samples import Sample, holds_nan, model_name
@@ -28,23 +29,26 @@ def file_problems(folder: Path, lock: GoldenLock) -> Iterator[str]:
             continue
         path = folder / file.path
         try:
-            size, digest = path.stat().st_size, file_digest(path)
-            if digest != file.sha256 and is_lfs_pointer(path):
-                yield f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
-                continue
+            yield from _content_problems(path, file)
         except FileNotFoundError:
             yield f"{path} is missing, though {LOCK} lists it; restore it or record the golden again"
-            continue
         except OSError as error:
             yield f"{path} cannot be read ({error.strerror}); make it readable"
-            continue
-        if size != file.size_bytes:
-            yield f"{path} has {size} bytes, {LOCK} says {file.size_bytes}; restore it or run assay golden update"
-        elif digest != file.sha256:
-            yield (
-                f"{path} has sha256 {digest[:12]}, {LOCK} says {file.sha256[:12]}; "
-                "restore it or run assay golden update"
-            )
+
+
+def _content_problems(path: Path, file: GoldenFile) -> Iterator[str]:
+    """What is there is looked at before it is read: a pipe or a device has no end. Raises OSError."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        yield f"{path} is not a regular file; restore it or record the golden again"
+    elif status.st_size != file.size_bytes and is_lfs_pointer(path):
+        yield f"{path} is a Git LFS pointer, not the tensors themselves; run git lfs pull"
+    elif status.st_size != file.size_bytes:
+        yield f"{path} has {status.st_size} bytes, {LOCK} says {file.size_bytes}; restore it or run assay golden update"
+    elif (digest := file_digest(path)) != file.sha256:
+        yield (
+            f"{path} has sha256 {digest[:12]}, {LOCK} says {file.sha256[:12]}; restore it or run assay golden update"
+        )
 
 
 def unused_problems(folder: Path, lock: GoldenLock) -> Iterator[str]:

@@ -74,25 +74,34 @@ def pack(samples: Sequence[Sample], role: str) -> dict[str, Array]:
 
 def unpack(tensors: Sample, samples: int, role: str) -> list[dict[str, Array]]:
     """The inverse of `pack`. Raises `BadGolden` where a sample lacks a tensor or a stack has another count."""
+    _check_count(tensors, samples, role)
     unpacked: list[dict[str, Array]] = [{} for _ in range(samples)]
     for stored, array in tensors.items():
         name, index = model_name(stored)
-        if index is None:
-            if array.ndim == 0 or array.shape[0] != samples:
-                raise BadGolden(
-                    f"{role} {name!r} has shape {array.shape} for {samples} samples; record the golden again"
-                )
-            for number, sample in enumerate(unpacked):
-                sample[name] = array[number, ...]  # the ellipsis keeps an array where the sample is 0-d
-        elif index < samples:
+        if index is not None:
             unpacked[index][name] = array
-        else:
-            raise BadGolden(f"{role} {stored!r} belongs to none of {samples} samples; record the golden again")
-    names = {name for sample in unpacked for name in sample}
-    for number, sample in enumerate(unpacked):
-        for name in sorted(names - set(sample)):
-            raise BadGolden(f"{role} {name!r} is missing in sample {number}; record the golden again")
+            continue
+        for number, sample in enumerate(unpacked):
+            sample[name] = array[number, ...]  # the ellipsis keeps an array where the sample is 0-d
     return unpacked
+
+
+def _check_count(tensors: Sample, samples: int, role: str) -> None:
+    """Before anything is made for each sample: how many there are is what a file claims."""
+    indices: dict[str, set[int]] = {}
+    for stored, array in tensors.items():
+        name, index = model_name(stored)
+        if index is not None:
+            indices.setdefault(name, set()).add(index)
+        elif array.ndim == 0 or array.shape[0] != samples:
+            raise BadGolden(f"{role} {name!r} has shape {array.shape} for {samples} samples; record the golden again")
+    for name, known in sorted(indices.items()):
+        if max(known) >= samples:
+            odd = stored_name(name, max(known))
+            raise BadGolden(f"{role} {odd!r} belongs to none of {samples} samples; record the golden again")
+        missing = next(index for index in range(len(known) + 1) if index not in known)
+        if missing < samples:
+            raise BadGolden(f"{role} {name!r} is missing in sample {missing}; record the golden again")
 
 
 def _plain(array: Array) -> Array:

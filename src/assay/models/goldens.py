@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -40,6 +41,8 @@ def read_lock(folder: Path) -> GoldenLock:
     path = folder / LOCK
     if not folder.is_dir():
         raise BadGolden(f"{folder} is no folder; give a golden folder or record one with assay golden record")
+    if path.exists() and not path.is_file():  # a pipe would keep its reader waiting
+        raise BadGolden(f"{path} is not a regular file; restore it or record the golden again")
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -118,7 +121,8 @@ def write_golden(
     """Write or replace a golden; equal content gives equal bytes.
 
     Every file is written beside its place and flushed, then all are renamed, the lock last: after a power cut the
-    folder holds the old golden, the new one, or one that `read_golden` refuses, never a mixture that passes. Raises
+    folder holds the old golden, the new one, or one that `read_golden` refuses, never a mixture that passes. Two
+    processes that write the same at once both succeed. Raises
     `BadGolden` for samples that make no golden, before anything changes, and `NotWritable`.
     """
     contents = _contents(inputs, outputs, labels or {})
@@ -174,7 +178,8 @@ def _contents(
 
 
 def _staged(folder: Path, name: str) -> Path:
-    return folder / f".{name}.tmp"
+    """Of this process: another may write the same golden now, as two runs do that lack the same reference."""
+    return folder / f".{name}.{os.getpid()}.tmp"
 
 
 def _stage(folder: Path, role: str, tensors: Mapping[str, Array]) -> GoldenFile:
@@ -225,9 +230,13 @@ def _load(folder: Path, lock: GoldenLock) -> Golden:
             tensors[role] = {name: opened.read(name) for name in told if name in found}
         if told != found:
             raise BadGolden(f"{folder / file.path} holds other tensors than {LOCK} says; record the golden again")
+    if not tensors["output"]:
+        raise BadGolden(f"{folder} holds no output: there is nothing to compare with; record the golden again")
+    # Outputs first: a model may have no inputs, and then nothing else bounds how many samples are claimed.
+    outputs = unpack(tensors["output"], lock.samples, "output")
     return Golden(
         lock=lock,
         inputs=unpack(tensors["input"], lock.samples, "input"),
-        outputs=unpack(tensors["output"], lock.samples, "output"),
+        outputs=outputs,
         labels=tensors["label"],
     )

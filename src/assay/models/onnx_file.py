@@ -29,6 +29,15 @@ def open_model(path: Path) -> Model:
     only a backend lacks is that backend's outcome, and operators of foreign domains are taken as they are.
     """
     proto = _parse(path)
+    try:
+        return _checked(proto, path)
+    except UnicodeDecodeError as error:
+        raise BadModel(
+            f"{path} holds a name that is not UTF-8 ({error.reason}); export or copy the model again"
+        ) from None
+
+
+def _checked(proto: ModelProto, path: Path) -> Model:
     _check_versions(proto, path)
     files = external_files(proto, path)
     if not proto.graph.output:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,9 @@ DEFAULT_DIMENSION = 16
 EXACT_MAGNITUDE = 3
 """Whole numbers this small give products and sums that are exact in any order, where the other operand is whole too."""
 FILLS = ("normal", "exact")
+_DRAWN_BYTES = 8
+"""Of one value, as it is drawn."""
+_MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 _LARGEST_INTEGER = 9
 _LARGEST = {"int4": 7, "int2": 1, "uint2": 3}
@@ -39,7 +44,7 @@ def seeded_inputs(
     alone get the same. A symbolic first dimension becomes `batch`, every other `DEFAULT_DIMENSION`, one symbol one
     number. `fill` exact draws small whole numbers for floating inputs. Raises `BadModel` for an input that is no tensor of numbers.
     """
-    check_drawable(signature)
+    check_drawable(signature, samples=samples, batch=batch)
     shapes = input_shapes(signature, batch=batch)
     return [
         {spec.name: _draw(spec, shapes[spec.name], _stream(seed, spec.name, sample), fill) for spec in signature.inputs}
@@ -47,8 +52,8 @@ def seeded_inputs(
     ]
 
 
-def check_drawable(signature: Model) -> None:
-    """Raises `BadModel` for an input for which no values can be drawn."""
+def check_drawable(signature: Model, *, samples: int, batch: int) -> None:
+    """Raises `BadModel` for an input for which no values can be drawn, and for more of them than this machine can hold."""
     for spec in signature.inputs:
         if spec.dtype in _NO_VALUES:
             raise BadModel(
@@ -57,6 +62,12 @@ def check_drawable(signature: Model) -> None:
             )
         if spec.shape == ("...",):
             raise BadModel(f"{signature.source} does not say the rank of input {spec.name!r}; give a golden")
+    wanted = samples * sum(_DRAWN_BYTES * prod(shape) for shape in input_shapes(signature, batch=batch).values())
+    if wanted > _MEMORY_BYTES:
+        raise BadModel(
+            f"{signature.source}: {samples} samples of its inputs at batch {batch} take {wanted / 1e9:.3g} GB, more than the "
+            "memory of this machine; ask for fewer, or give a golden"
+        )
 
 
 def input_shapes(signature: Model, *, batch: int) -> dict[str, tuple[int, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 from onnx import NodeProto
 
 from assay.mutants.graph import Graph
@@ -93,6 +94,34 @@ def _undilate(graph: Graph, node: NodeProto, distance: float) -> None:
     graph.set(node, "pads", pads)
 
 
+def _filled(graph: Graph) -> Iterable[NodeProto]:
+    """Pads that fill with a constant, and are not known to add nothing."""
+    for node in graph.of("Pad"):
+        pads = graph.input_value(node, 1) if graph.opset >= 11 else np.asarray(_pads(graph, node))
+        known = graph.opset < 11 or len(node.input) < 3 or not node.input[2] or graph.input_value(node, 2) is not None
+        if graph.get(node, "mode", b"constant") == b"constant" and known and (pads is None or np.any(pads > 0)):
+            yield node
+
+
+def _other_fill(graph: Graph, node: NodeProto, distance: float) -> None:
+    """Zero for the model's value; `distance` where zero is that."""
+    if graph.opset < 11:
+        graph.set(node, "value", 0.0 if graph.get(node, "value", 0.0) else distance)
+        return
+    fill = graph.input_value(node, 2)
+    kind = fill.dtype if fill is not None else graph.numpy_dtype(node.input[0])
+    graph.replace_input(node, 2, np.asarray(0 if fill is not None and np.any(fill != 0) else distance).astype(kind))
+
+
+def _reflecting(graph: Graph) -> Iterable[NodeProto]:
+    return [node for node in graph.of("Pad") if graph.get(node, "mode", b"constant") != b"constant"]
+
+
+def _other_mode(graph: Graph, node: NodeProto, distance: float) -> None:
+    """The border repeated, which lengths never forbid; nothing but zeros where that is the model's own."""
+    graph.set(node, "mode", "constant" if graph.get(node, "mode") == b"edge" else "edge")
+
+
 OPERATORS = (
     Operator("shift-padding", "padding moved by one", "padded convolutions and pools", _padded, _shift_pads),
     Operator("same-upper-lower", "SAME_LOWER taken for SAME_UPPER", "windows with auto_pad", _same, _other_same),
@@ -101,5 +130,9 @@ OPERATORS = (
     Operator("count-padding", "padding counted in an average, or left out", "average pools with padding",
              _averaging_pads, _count_pads),
     Operator("pool-kind", "maximum taken for average, or the reverse", "pools", _exchangeable, _other_pool),
+    Operator("pad-value", "the fill value of a padding lost: zero taken for it, or another where it is zero",
+             "Pad with a constant", _filled, _other_fill, 1.0, "the value taken for zero"),
+    Operator("pad-mode", "the border repeated for one that is reflected, zeros for one that is repeated",
+             "Pad with another mode", _reflecting, _other_mode),
     Operator("drop-dilation", "dilation ignored", "dilated convolutions", _dilatable, _undilate),
 )  # fmt: skip

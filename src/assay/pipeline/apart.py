@@ -14,9 +14,10 @@ from statistics import median
 from msgspec.structs import replace
 
 from assay.core.blank import blank_result
-from assay.core.duel import DEAD_CLOCK, LATE, TAKES, Duel, Launch, Turns
+from assay.core.duel import LATE, TAKES, Duel, Launch, Turns, dead_clock
 from assay.core.job import Job, Measuring, Task
 from assay.core.result import Outcome, Result, Stage
+from assay.models.artifacts import changed
 from assay.pipeline.house import House
 from assay.stats.launches import settled
 from assay.stats.pairs import pair_ratio
@@ -45,7 +46,7 @@ class Duels:
 def apart(job: Job) -> bool:
     """Whether the two engines of this duel need processes of their own."""
     rival = job.rival
-    if rival is None or rival.trouble or rival.stored:
+    if rival is None or rival.trouble or rival.stored or changed(rival):
         return False
     return rival.flow.environment != job.flow.environment
 
@@ -114,7 +115,7 @@ def _fight(
         clock, rows = mine.detail, mine.measurements[0].batch
         launch = _launch(mine, theirs)
         if launch is None:
-            return Duel(job.rival.name, clock=clock, batch=rows, processes=2, trouble=DEAD_CLOCK)
+            return Duel(job.rival.name, clock=clock, batch=rows, processes=2, trouble=dead_clock(clock))
         launches.append(launch)
         walls.append((median(mine.measurements[0].wall_s), median(theirs.measurements[0].wall_s)))
         if len(launches) in job.speed.looks and settled(launches, job.speed):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +19,6 @@ from assay.core.machine import Machine
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import UsageError
-from assay.models.files import folder_digest
 from assay.pipeline.fingerprint import differs, fingerprint
 from assay.pipeline.house import House
 from assay.pipeline.provenance import this_machine
@@ -62,7 +62,8 @@ def rival_of(case: Case, flow: Flow, measuring: Measuring, house: House) -> Riva
     except UsageError as error:
         return msgspec.structs.replace(blank, trouble=str(error))
     dated = f"{name} of {baseline.created_at[:10]}"
-    found = Rival(dated, baseline.flow, baseline.model, str(folder / ARTIFACT), _trouble(baseline, folder, case))
+    artifact, digest = str(folder / ARTIFACT), baseline.result.facts.artifact_digest
+    found = Rival(dated, baseline.flow, baseline.model, artifact, digest, _trouble(baseline, case))
     gone = "" if found.trouble else _gone(baseline, house)
     if not gone:
         return found
@@ -82,12 +83,9 @@ def blessed_results(run: Run) -> list[Result]:
 _AGAIN = "bless a new one with assay baseline set"
 
 
-def _trouble(baseline: Baseline, folder: Path, case: Case) -> str:
+def _trouble(baseline: Baseline, case: Case) -> str:
     if not baseline.who.strip() or not baseline.why.strip():
         return f"nobody blessed the baseline, or gave no reason; {_AGAIN}"
-    artifact = folder / ARTIFACT
-    if not artifact.is_dir() or folder_digest(artifact)[1] != baseline.result.facts.artifact_digest:
-        return f"the artifact of the baseline has changed on disk ({artifact}); restore it, or {_AGAIN}"
     if [one.name for one in baseline.model.inputs] != [one.name for one in case.model.inputs]:
         return f"the model takes other inputs than that of the baseline; {_AGAIN}"
     return ""
@@ -114,14 +112,12 @@ def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> s
 
 
 def _absent(case: Case, flow: Flow, machine: Machine, house: House) -> str:
-    set_one = f"assay baseline set {case.model.source} --flow {flow.name} --reason ..."
+    words = ["assay", "baseline", "set", case.model.source, "--flow", flow.name, "--reason", "why this engine"]
+    set_one = shlex.join([*words, "--history", str(house.folder)])
     others = list((_room(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}"))
     if others:
         there = _read(others[0]).machine
-        return (
-            f"its baseline was blessed on another machine ({there.cpu}, {there.cores} cores), this is {machine.cpu}, "
-            f"{machine.cores} cores: {set_one}"
-        )
+        return f"its baseline was blessed on another machine ({there.kind}), this is {machine.kind}: {set_one}"
     return f"{case.name} has no baseline on {flow.name}: {set_one}"
 
 

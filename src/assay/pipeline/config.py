@@ -15,6 +15,7 @@ from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
+from assay.models.bound import MOST_BYTES
 from assay.models.sources import is_factory, source_name
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class ModelEntry(msgspec.Struct, frozen=True):
     inputs: Inputs = Inputs()
     contract: Contract = Contract()
     flows: tuple[str, ...] = ()
+    drawn: int = 0
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -48,6 +50,7 @@ class Config(msgspec.Struct, frozen=True):
     flows: tuple[Flow, ...] = ()
     environments: tuple[EnvironmentSpec, ...] = ()
     limits: Limits = Limits()
+    cache_bytes: int = MOST_BYTES
     measure: bool = True
     measuring: Measuring = Measuring()
     policy: Policy = Policy()
@@ -86,6 +89,7 @@ def load_config(path: Path) -> Config:
             for name, one in parsed.environments.items()
         ),
         limits=Limits(parsed.limits.timeout_s, parsed.limits.memory),
+        cache_bytes=parsed.cache.max_size,
         measure=parsed.measure.enabled,
         measuring=Measuring(
             parsed.measure.seconds, tuple(parsed.measure.batches), parsed.measure.threads, parsed.measure.warmup_s
@@ -156,7 +160,7 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
         tolerance=told if isinstance(told, str) else Contract().tolerance,
     )
     return [
-        ModelEntry(one.name or name, file, inputs, contract, tuple(one.flows))
+        ModelEntry(one.name or name, file, inputs, contract, tuple(one.flows), one.drawn)
         for name, file in zip(names, found, strict=True)
     ]
 

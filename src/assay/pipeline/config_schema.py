@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from assay.core.duel import SpeedRule, looks
 from assay.core.policy import Policy
+from assay.models.bound import MOST_BYTES
 from assay.pipeline.config_values import (
     EITHER_TOLERANCE,
     AllowanceName,
@@ -23,6 +24,7 @@ from assay.pipeline.config_values import (
     Positive,
     Precision,
     PythonVersion,
+    Requirement,
     Share,
     Sizes,
     StageName,
@@ -53,6 +55,7 @@ class ModelFile(_Table):
     seed: Annotated[int, Field(ge=0)] = 0
     samples: Count = 4
     batch: Count = 1
+    drawn: Annotated[int, Field(ge=0)] = 0
     calibration: Annotated[int, Field(ge=0)] = 0
     dims: dict[str, Sizes] = {}
     tolerance: Annotated[dict[str, ToleranceFile], EITHER_TOLERANCE] = {}
@@ -74,7 +77,7 @@ class FlowFile(_Table):
 
 
 class EnvironmentFile(_Table):
-    requires: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
+    requires: Annotated[list[Requirement], Field(min_length=1)]
     python: PythonVersion = ""
     lock: str = ""
 
@@ -82,6 +85,10 @@ class EnvironmentFile(_Table):
 class LimitsFile(_Table):
     timeout_s: Positive = 300.0
     memory: Bytes = 0
+
+
+class CacheFile(_Table):
+    max_size: Bytes = MOST_BYTES
 
 
 class MeasureFile(_Table):
@@ -189,5 +196,6 @@ class ConfigFile(_Table):
     flow: dict[CellName, FlowFile] = {}
     environments: dict[EnvironmentName, EnvironmentFile] = {}
     limits: LimitsFile = LimitsFile()
+    cache: CacheFile = CacheFile()
     measure: MeasureFile = MeasureFile()
     policy: PolicyFile = PolicyFile()

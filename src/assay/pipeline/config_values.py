@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 
+from assay.core.case import LARGEST
 from assay.core.result import Outcome, Stage
 from assay.errors import UsageError
 from assay.judge.build_figures import in_full
@@ -43,14 +44,15 @@ def _told(value: str) -> str:
     return value
 
 
-def _bytes(value: object) -> int:
-    """Bytes from a number or from a text with a unit: 4GB, 512MiB."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+def bytes_of(value: object) -> int:
+    """Bytes from a number or from a text with a unit: 4GB, 512MiB. Raises ValueError."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
         return value
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
-    if found is None or found[2].upper() not in _UNITS:
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
+    amount = float(found[1]) * _UNITS.get(found[2].upper(), math.inf) if found else math.inf
+    if not amount <= LARGEST:
         raise ValueError(f'must be a number of bytes or a text like "4GB" or "512MiB", not {value!r}')
-    return math.floor(float(found[1]) * _UNITS[found[2].upper()])
+    return math.floor(amount)
 
 
 def _date(value: object) -> datetime.date:
@@ -112,6 +114,17 @@ def _environment_name(value: str) -> str:
     return value
 
 
+def _requirement(value: str) -> str:
+    """PEP 508, by its first name: what else pip reads on such a line are options and files, whose text its errors would show."""
+    if not re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[^]]*\]\s*)?($|[<>=!~(;,@])", value) or re.search(
+        r"[\r\n]|\s-", value
+    ):
+        raise ValueError(
+            f'must be one requirement such as "onnxruntime==1.30.0" or "name @ https://...", no option and no file, not {value!r}'
+        )
+    return value
+
+
 def _python(value: str) -> str:
     if value and "/" not in value and not re.fullmatch(r"3\.\d+", value):
         raise ValueError(f'must be a minor version such as "3.12", or the path of an interpreter, not {value!r}')
@@ -138,13 +151,14 @@ Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, lt=0.5)]
 Told = Annotated[str, AfterValidator(_told)]
-Bytes = Annotated[int, BeforeValidator(_bytes)]
+Bytes = Annotated[int, BeforeValidator(bytes_of)]
 Date = Annotated[datetime.date, BeforeValidator(_date)]
 FigureName = Annotated[str, AfterValidator(_figure)]
 StageName = Annotated[str, AfterValidator(_stage)]
 Sizes = Annotated[list[Count], AfterValidator(_sizes)]
 Precision = Annotated[str, AfterValidator(_precision)]
 AllowanceName = Annotated[str, AfterValidator(_allowance)]
+Requirement = Annotated[str, AfterValidator(_requirement)]
 PythonVersion = Annotated[str, AfterValidator(_python)]
 EITHER_TOLERANCE = WrapValidator(_tolerance)
 """Before a field of tables by output: the name of a tolerance may stand there instead."""

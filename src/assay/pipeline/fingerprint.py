@@ -6,12 +6,13 @@ from pathlib import Path
 
 from assay.core.baseline import Fingerprint
 from assay.core.case import Case
-from assay.core.flow import Flow
+from assay.core.flow import Flow, device_of
 from assay.core.job import Measuring
 from assay.core.machine import Machine
 
 MODE = "CPU time of one call with its inputs in place, engines loaded anew for each launch and called in turns (3)"
 """The number goes up when the way of measuring changes: older samples are then no longer comparable."""
+DEVICE_MODE = f"{MODE}; by the device's own time, or the caller's (1)"
 _FREQUENCY = Path("/sys/devices/system/cpu/cpu0/cpufreq")
 _GB = 2**30
 
@@ -24,7 +25,7 @@ def fingerprint(machine: Machine, case: Case, flow: Flow, measuring: Measuring) 
         clocks=clocks(),
         threads=int(flow.options.get("threads", measuring.threads)),
         batch=measuring.batches[0] if measuring.batches else case.inputs.batch,
-        mode=MODE,
+        mode=MODE if device_of(flow) == "cpu" else DEVICE_MODE,
     )
 
 

@@ -25,7 +25,7 @@ from assay.pipeline.goals import check_goals
 from assay.pipeline.house import House
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
-from assay.pipeline.threads import threaded
+from assay.pipeline.threads import threaded_each
 from assay.plugins import check_flow
 from assay.tasks.registry import check_task
 
@@ -47,7 +47,7 @@ def plan(request: Request, house: House) -> Run:
         check_dims(case)
         _check_outputs(case)
         if not case.inputs.golden:
-            check_drawable(case.model)
+            check_drawable(case.model, samples=case.inputs.samples, batch=case.inputs.batch)
     check_goals(request.policy.goals, cases)
     now = datetime.now(UTC)
     run_id = new_run_id(now)
@@ -115,9 +115,11 @@ def _model(result: Result, path: Path) -> Model:
         return result.model
     if result.outcome is Outcome.ERROR:
         raise UsageError(result.detail)
-    raise BadModel(
-        f"{path}: looking at the model ended in {result.outcome.value} ({result.detail}); is the file sound?"
-    )
+    what = {
+        Outcome.TIMEOUT: "raise --timeout if it is that large",
+        Outcome.OUT_OF_MEMORY: "raise --memory if it is that large",
+    }.get(result.outcome, "is the file sound?")
+    raise BadModel(f"{path}: looking at the model ended in {result.outcome.value} ({result.detail}); {what}")
 
 
 def _names(wanted: Sequence[ModelRequest]) -> list[str]:
@@ -135,7 +137,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
     scratch = str(house.scratch(run_id))
     flows = [*map(check_flow, wanted.flows)]
     measuring = request.measuring or Measuring()
-    measured = {flow.name: threaded(flow, measuring.threads) for flow in flows}
+    measured = threaded_each(flows, measuring.threads)
     duels = [
         Job(
             case,
@@ -149,10 +151,11 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
             speed=request.policy.speed,
         )
         for flow in flows
-        if request.duels
+        if request.duels and not wanted.verified
     ]
-    tasks = [Task.VERIFY] * request.verify + [Task.LOCAL] * request.local
-    tasks += [Task.MEASURE] * (request.measuring is not None)
+    tasks = [Task.VERIFY] * request.verify
+    if not wanted.verified:
+        tasks += [Task.LOCAL] * request.local + [Task.MEASURE] * (request.measuring is not None)
     jobs = [
         Job(
             case,
@@ -171,5 +174,6 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
 
 def oracle_folder(case: Case, history: Path) -> Path:
     """Where the reference outputs of this model on these inputs are kept: once for all flows and runs."""
-    inputs = Inputs(seed=case.inputs.seed, samples=case.inputs.samples, batch=case.inputs.batch, fill=case.inputs.fill)
+    given = case.inputs
+    inputs = Inputs(seed=given.seed, samples=given.samples, batch=given.batch, dims=given.dims, fill=given.fill)
     return (history / "oracle" / value_digest((case.model.digest, inputs, "2"))[:32]).absolute()

@@ -33,8 +33,7 @@ def with_profiles(jobs: Sequence[Job], house: House) -> list[Job]:
 
 def _wants(job: Job) -> bool:
     contract = job.case.contract
-    explicit = "*" in contract.tolerances or contract.published
-    return job.task is Task.VERIFY and contract.tolerance == DERIVED and not explicit
+    return job.task is Task.VERIFY and contract.tolerance == DERIVED and "*" not in contract.tolerances
 
 
 def _derivation(job: Job) -> Job:

@@ -13,13 +13,16 @@ from assay.core.policy import Policy
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest:
-    """One model and the flows it is to go through. `name` empty: the file's own name."""
+    """One model and the flows it is to go through. `name` empty: the file's own name; `drawn` so many inputs beside its golden;
+    `verified`: only that."""
 
     path: Path
     flows: tuple[Flow, ...]
     name: str = ""
     inputs: Inputs = field(default_factory=Inputs)
     contract: Contract = field(default_factory=Contract)
+    drawn: int = 0
+    verified: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,7 +80,8 @@ def make(suites: Sequence[Suite], chosen: Sequence[Case], workers: int) -> tuple
     for suite in suites:
         own = [case for case in chosen if case.name.partition("/")[0] == suite.name]
         for case, reason in suite.make(own, workers=workers) if own else ():
-            made.append(case)
+            # Few cases have a second sample to calibrate on.
+            made.append(msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, resampled=True)))
             if reason:
                 unmade[case.name] = reason
     return made, unmade

@@ -27,11 +27,11 @@ class Selection:
         return bool(self.filters or self.dtypes) or self.shard[1] > 1
 
 
-def parse_shard(text: str) -> tuple[int, int]:
+def parse_shard(text: str, option: str = "--shard") -> tuple[int, int]:
     """`2/4`. Raises UsageError."""
     number, _, total = text.partition("/")
     if not (number.isdigit() and total.isdigit() and 1 <= int(number) <= int(total)):
-        raise UsageError(f"--shard {text!r} is no share; write for example --shard 1/4")
+        raise UsageError(f"{option} {text!r} is no share; write for example {option} 1/4")
     return int(number), int(total)
 
 

@@ -67,7 +67,7 @@ def explain(
 
 def _is_calibrated(flow: Flow) -> bool:
     """Then one sample makes no golden: some are taken away to calibrate with."""
-    return any(plugins.load("assay.transforms", one.partition(":")[0])().calibrated for one in flow.transforms)
+    return any(map(plugins.is_calibrated, flow.transforms))
 
 
 def _probe(passed: Mapping[Injected, tuple[Job, Result]], folder: Path, house: House) -> dict[Injected, _Probed]:

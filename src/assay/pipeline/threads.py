@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from assay import plugins
@@ -24,3 +26,19 @@ def threaded(flow: Flow, threads: int) -> Flow:
             "leave --threads out for it"
         )
     return replace(flow, options={**flow.options, OPTION: threads})
+
+
+def threaded_each(flows: Sequence[Flow], threads: int) -> dict[str, Flow]:
+    """Each flow as `threaded`, by name. A backend without the option is given it all the same: it refuses it when it lowers,
+    as the outcome of that flow, and the others go on. Raises UsageError where no backend has it."""
+    found: dict[str, Flow] = {}
+    refusals: list[UsageError] = []
+    for flow in flows:
+        try:
+            found[flow.name] = threaded(flow, threads)
+        except UsageError as error:
+            refusals.append(error)
+            found[flow.name] = replace(flow, options={**flow.options, OPTION: threads})
+    if refusals and len(refusals) == len(flows):
+        raise refusals[0]
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 from assay.core.machine import Machine
@@ -37,10 +38,11 @@ def trend(store: Store, case: str, flow: str, figure: str, machine: Machine | No
     Raises UsageError where no run has recorded the figure, with the nearest that were.
     """
     name = SHORT.get(figure, figure)
-    here = kind_of(machine or this_machine())
+    machine = machine or this_machine()
+    here = kind_of(machine)
     points: list[Point] = []
     seen: set[str] = set()
-    elsewhere = 0
+    elsewhere: Counter[str] = Counter()
     for summary in reversed(store.runs(MOST_RUNS)):
         run = None
         for result in store.results(summary.id):
@@ -53,24 +55,23 @@ def trend(store: Store, case: str, flow: str, figure: str, machine: Machine | No
                 continue
             run = run or store.run(summary.id)
             if kind_of(run.machine) != here:
-                elsewhere += 1
+                elsewhere[run.machine.kind] += 1
                 break
             points.append(Point(run.id, run.started_at, run.commit, value))
             break
     if not points:
-        raise UsageError(_nothing(case, flow, name, seen, elsewhere))
+        raise UsageError(_nothing(case, flow, name, seen, elsewhere, machine.kind))
     values = [point.value for point in points]
-    where = f"{here[0]}, {here[1]} cores"
     return Trend(
         case,
         flow,
         name,
         unit(name),
-        where,
+        machine.kind,
         tuple(points),
         tuple(alarms(_worse_is_more(values, name))),
         tuple(_changes(points, name)),
-        elsewhere,
+        elsewhere.total(),
     )
 
 
@@ -95,9 +96,10 @@ def _changes(points: Sequence[Point], figure: str) -> list[Change]:
     ]
 
 
-def _nothing(case: str, flow: str, figure: str, seen: set[str], elsewhere: int) -> str:
+def _nothing(case: str, flow: str, figure: str, seen: set[str], elsewhere: Counter[str], here: str) -> str:
     if elsewhere:
-        return f"{figure} of {case} on {flow} was recorded {elsewhere} times, on other kinds of machine: give --machine"
+        there = ", ".join(f"{count} on {machine}" for machine, count in elsewhere.most_common(3))
+        return f"{figure} of {case} on {flow} was recorded on other kinds of machine alone ({there}), and this is {here}: ask there"
     if not seen:
         return f"no run of {case} on {flow} is in this history; `assay runs` lists what there is"
     near = difflib.get_close_matches(figure, seen, n=3, cutoff=0.4) or sorted(seen)[:3]

@@ -37,6 +37,11 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s"
 
 
+def change(percent: float | None) -> str:
+    """`+4.4 %`; "" for None."""
+    return "" if percent is None else f"{percent:+.1f} %"
+
+
 def size(count: int | float | None) -> str:
     """Decimal units, as on a data sheet: `512 B`, `51.2 kB`, `79.7 MB`, `1.25 GB`; "" for None and 0 (not known)."""
     if not count:
@@ -57,6 +62,8 @@ def figure(name: str, value: float) -> str:
         return f"{number(value)} ms"
     if name.endswith("_bytes"):
         return size(value)
+    if name.endswith("_percent"):
+        return f"{number(value)} %"
     if name.endswith("_db"):
         return f"{number(value)} dB"
     if name.endswith("_s"):

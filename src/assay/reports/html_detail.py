@@ -14,7 +14,7 @@ from assay.reports import figures_text as text
 from assay.reports.html_latency import latency
 from assay.reports.plain import one_line, plain, shortened
 from assay.reports.rows import Entry, Row
-from assay.reports.sweep import curve, operators, sweep
+from assay.reports.sweep import KNEE_MEANS, LAUNCHES, curve, launches, operators, sweep
 
 Pairs = list[list[str]]
 LOG_LIMIT = 20_000
@@ -70,6 +70,7 @@ def _result(result: Result) -> dict[str, object]:
         "measurements": [latency(measurement) for measurement in result.measurements],
         "sweep": _sweep(result),
         "curve": curve(result),
+        "launches": {"header": list(LAUNCHES), "rows": launches(result)},
         "costs": [[one_line(cell) for cell in row] for row in operators(result)],
         "changes": [one_line(one) for one in differences(result.rival_facts, result.facts)] if result.duel else [],
         "build": _build(result),
@@ -128,7 +129,7 @@ def _histogram(found: Histogram | None) -> dict[str, object] | None:
 
 def _sweep(result: Result) -> dict[str, object] | None:
     header, lines = sweep(result)
-    return {"header": list(header), "rows": lines} if lines else None
+    return {"header": list(header), "rows": lines, "knee": KNEE_MEANS} if lines else None
 
 
 def _metrics(metrics: Mapping[str, float]) -> Pairs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from assay.core.result import Outcome
 from assay.reports import figures_text as text
 from assay.reports.plain import one_line
 from assay.reports.rows import SEVERITY, Row
@@ -15,14 +16,19 @@ COLUMNS = (
     ("Median", "median latency per call at the smallest batch size"),
     ("p90", "90th percentile of latency; told from 44 samples on"),
     ("Peak memory", "peak resident memory of load and run"),
+    ("Slow-down", "of the new engine against the old one, at its slowest batch size"),
     ("Artifact", "size of what would be deployed"),
 )
 
 REASON_LIMIT = 300
+ANSWERED = (Outcome.OK, Outcome.MISMATCH)
+"""Outcomes that a figure speaks for. Right answers in another precision, or that prove nothing, must not read like a pass:
+there a cell says the outcome, whatever was measured."""
 
 
 def index(found: Sequence[Row], rows_per_block: int) -> dict[str, object]:
-    """`rows` are [case, flow, word, reason, [figure or null ...], [its text ...], outcome], figures as `COLUMNS`."""
+    """`rows` are [case, flow, word, reason, [figure or null ...], [its text ...], outcome, answered], figures as `COLUMNS`.
+    A cell of the matrix shows its figure where `answered`, else its outcome."""
     return {
         "severity": [word or "not run" for word in SEVERITY],
         "columns": [list(column) for column in COLUMNS],
@@ -39,6 +45,7 @@ def _row(row: Row) -> list[object]:
         seen.median_s,
         seen.p90_s,
         seen.memory_bytes or None,
+        seen.slowdown_percent,
         seen.artifact_bytes or None,
     )
     texts = (
@@ -47,11 +54,12 @@ def _row(row: Row) -> list[object]:
         text.milliseconds(seen.median_s),
         text.milliseconds(seen.p90_s),
         text.size(seen.memory_bytes),
+        text.change(seen.slowdown_percent),
         text.size(seen.artifact_bytes),
     )
     gravest = next((entry for entry in row.entries if entry.word == row.word), None)
     reason = gravest.reason if gravest else ""
-    outcome = gravest.result.outcome.value.replace("_", " ") if gravest and gravest.result else ""
+    outcome = gravest.result.outcome if gravest and gravest.result else None
     return [
         one_line(row.case),
         one_line(row.flow),
@@ -59,7 +67,8 @@ def _row(row: Row) -> list[object]:
         one_line(reason)[:REASON_LIMIT],
         [_sortable(value) for value in figures],
         list(texts),
-        outcome,
+        outcome.value.replace("_", " ") if outcome else "",
+        outcome in ANSWERED,
     ]
 
 

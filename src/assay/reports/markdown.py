@@ -13,6 +13,7 @@ from assay.reports import figures_text as text
 from assay.reports.kill_rates import GROUPS, kill_rates, table
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, counts, headline, rows, run_verdicts
+from assay.reports.sweep import KNEE_MEANS, sweep
 
 ROWS_SHOWN = 200
 FAILURES_SHOWN = 50
@@ -38,7 +39,14 @@ class Markdown:
         lines = [f"## Assay: {word}", "", escaped(reason), ""]
         lines += [f"Exit {judgement.exit_code} = {meaning}."]
         lines += [f"- **{v.word.value}**: {escaped(v.reason)}" for v in run_verdicts(run, results, judgement)]
-        lines += ["", *_table(found), *_kill_rates(results), *_failures(run, found), *_about(run, len(results))]
+        lines += [
+            "",
+            *_table(found),
+            *_kill_rates(results),
+            *_duels(found),
+            *_failures(run, found),
+            *_about(run, len(results)),
+        ]
         return "\n".join(lines) + "\n"
 
 
@@ -110,6 +118,22 @@ def _failures(run: Run, found: Sequence[Row]) -> list[str]:
         lines += [*_code(repro_line(run, entry.asked)), ""]
     if len(bad) > FAILURES_SHOWN:
         lines += [f"{len(bad) - FAILURES_SHOWN} more are in the other reports.", ""]
+    return lines
+
+
+def _duels(found: Sequence[Row]) -> list[str]:
+    """What a duel found is an answer even where nothing is wrong; and a table where there were several batch sizes."""
+    lines: list[str] = []
+    for row in found:
+        for entry in row.entries:
+            if entry.result is None or entry.result.duel is None:
+                continue
+            names = f"{escaped(row.case, 120)} · {escaped(row.flow, 120)}"
+            lines += [f"{names}: {escaped(entry.reason)}", ""] if entry.word in QUIET else []
+            header, rows_ = sweep(entry.result)
+            if rows_:
+                lines += [f"Batch sizes of {names}; {KNEE_MEANS}:", "", f"| {' | '.join(header)} |"]
+                lines += [f"|{'--:|' * len(header)}", *(f"| {' | '.join(cells)} |" for cells in rows_), ""]
     return lines
 
 

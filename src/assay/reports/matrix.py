@@ -3,47 +3,61 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence, Sized
 from html import escape
 
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement
 from assay.reports.plain import one_line
-from assay.reports.rows import Row, headline, rows
+from assay.reports.rows import Row, headline, rows, stem
 
 _STYLE = """
-body { font: 14px system-ui, sans-serif; margin: 2em; } table { border-collapse: collapse; }
-th, td { border: 1px solid #ccc; padding: .2em .6em; text-align: right; } th:first-child, td:first-child { text-align: left; }
-.all { background: #d6f5d6; } .some { background: #fff3c4; } .none { background: #f9d0d0; } .empty { color: #999; }
-@media (prefers-color-scheme: dark) { body { background: #111; color: #ddd; } .all { background: #143d14; }
-.some { background: #4d420f; } .none { background: #4d1414; } }
+:root { color-scheme: light dark; }
+body { font: 14px system-ui, sans-serif; margin: 1.5em; } div { overflow: auto; max-height: 85vh; }
+table { border-collapse: separate; border-spacing: 0; }
+th, td { border: solid light-dark(#ccc, #444); border-width: 0 1px 1px 0; padding: .2em .6em; text-align: right; vertical-align: top; }
+th { position: sticky; top: 0; z-index: 1; border-top-width: 1px; background: Canvas; }
+th:first-child, td:first-child { position: sticky; left: 0; text-align: left; border-left-width: 1px; background: Canvas; }
+th:first-child { z-index: 2; } small { display: block; opacity: .8; }
+.all { background: light-dark(#d6f5d6, #143d14); } .known { background: light-dark(#e4e9f2, #232c3d); }
+.some { background: light-dark(#fff3c4, #4d420f); } .none { background: light-dark(#f9d0d0, #4d1414); } .empty { color: #999; }
+p span { padding: .1em .5em; }
 """
+_LEGEND = (
+    '<p>Passed / run, and what the rest was: <span class="all">all passed</span> <span class="known">the rest as expected</span> '
+    '<span class="some">some failed</span> <span class="none">all failed</span></p>'
+)
+_EXPECTED = frozenset({"pass", "xfail", "skip"})
 
 
 class Matrix:
-    """A row per operator (what stands in a case's name before the first dash), a column per flow; no script, no network."""
+    """A row per operator (`rows.stem` of a case's name), a column per flow; no script, no network."""
 
     name = "matrix"
     suffix = ".html"
 
     def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
-        """Cells say passed / run; the title of a cell says what the rest were."""
+        """Cells say passed / run, and what the rest were."""
         found = rows(run, results, judgement)
         flows = sorted({row.flow for row in found})
-        table = tally(found, lambda row: row.case.partition("-")[0] if "/" in row.case else row.case)
+        table: dict[str, dict[str, list[Row]]] = {}
+        for row in found:
+            table.setdefault(stem(row.case)[0], {}).setdefault(row.flow, []).append(row)
         word, reason = headline(judgement)
         lines = [
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Assay matrix</title>',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             f"<style>{_STYLE}</style></head><body><h1>{escape(word)}</h1><p>{_text(reason)}</p>",
-            f"<p>Run {_text(run.id)}: {len(found)} cells, {len(table)} operators, {len(flows)} flows.</p>",
-            f"<table><tr><th>operator</th>{''.join(f'<th>{_text(flow)}</th>' for flow in flows)}</tr>",
+            f"<p>Run {_text(run.id)}: {_many(found, 'cell')}, {_many(table, 'operator')}, {_many(flows, 'flow')}.</p>",
+            _LEGEND,
+            f"<div><table><tr><th>operator</th>{''.join(f'<th>{_text(flow)}</th>' for flow in flows)}</tr>",
         ]
         for name in sorted(table):
-            cells = "".join(_cell(table[name].get(flow, Counter())) for flow in flows)
+            cells = "".join(_cell(table[name].get(flow, ())) for flow in flows)
             lines.append(f"<tr><td>{_text(name)}</td>{cells}</tr>")
-        return "\n".join([*lines, "</table></body></html>"]) + "\n"
+        return "\n".join([*lines, "</table></div></body></html>"]) + "\n"
 
 
 def tally(found: Sequence[Row], key: Callable[[Row], str]) -> dict[str, dict[str, Counter[str]]]:
@@ -54,15 +68,27 @@ def tally(found: Sequence[Row], key: Callable[[Row], str]) -> dict[str, dict[str
     return table
 
 
-def _cell(words: Mapping[str, int]) -> str:
-    total = sum(words.values())
-    if not total:
+def _cell(found: Sequence[Row]) -> str:
+    if not found:
         return '<td class="empty">–</td>'
-    good = words.get("pass", 0)
-    rest = ", ".join(f"{count} {word}" for word, count in sorted(words.items()) if word != "pass")
-    kind = "all" if good == total else "some" if good else "none"
-    return f'<td class="{kind}" title="{_text(rest)}">{good}/{total}</td>'
+    good = sum(row.word == "pass" for row in found)
+    rest = Counter(_what(row) for row in found if row.word != "pass")
+    expected = all(row.word in _EXPECTED for row in found)
+    kind = "all" if good == len(found) else "known" if expected else "some" if good else "none"
+    told = "".join(f"<small>{count} {_text(what)}</small>" for what, count in sorted(rest.items()))
+    return f'<td class="{kind}">{good}/{len(found)}{told}</td>'
+
+
+def _what(row: Row) -> str:
+    """The outcome that the gravest verdict is about, else the verdict."""
+    outcomes = [one.result.outcome.value for one in row.entries if one.word == row.word and one.result is not None]
+    told = [one.replace("_", " ") for one in outcomes if one != "ok"]
+    return told[0] if told else row.word or "not run"
 
 
 def _text(value: str) -> str:
     return escape(one_line(value), quote=True)
+
+
+def _many(things: Sized, noun: str) -> str:
+    return f"{len(things)} {noun}" if len(things) == 1 else f"{len(things)} {noun}s"

@@ -15,6 +15,8 @@ from assay.reports.plain import one_line
 
 SCALED = "-threads"
 """Between the name of a flow and the number of threads that it was measured with."""
+WAITED = 1.1
+"""From this ratio of wall to CPU time on, calls on one thread did not have a core to themselves."""
 
 
 class OperatorBench:
@@ -27,7 +29,7 @@ class OperatorBench:
         """Results without samples are counted at the end."""
         found = [one for result in results if (one := bench(result, run.machine)) is not None]
         lines = [f"# Operators, run {run.id}", "", *_machine(run.machine), "", *_rates(found)]
-        lines += [*_threads(found), *_flows(found)]
+        lines += [*_waited(found), *_threads(found), *_flows(found)]
         left = len(results) - len(found)
         if left:
             lines += ["", f"{left} of {len(results)} jobs have no samples: their outcome is in the other reports."]
@@ -35,10 +37,11 @@ class OperatorBench:
 
 
 def _machine(machine: Machine) -> Iterator[str]:
-    yield f"{machine.cpu}, {machine.cores} cores, load {machine.load_average:.1f} at the start."
+    yield f"{machine.kind}, load {machine.load_average:.1f} at the start."
     for threads, copy in sorted(machine.copy_bytes_per_s.items()):
         product = machine.gemm_flops_per_s.get(threads, 0.0)
-        yield f"Peaks on {threads} threads: copy {copy / 1e9:.3g} GB/s, product {product / 1e9:.3g} GFLOP/s."
+        whose = "1 thread" if threads == 1 else f"{threads} threads"
+        yield f"Peaks on {whose}: copy {copy / 1e9:.3g} GB/s, product {product / 1e9:.3g} GFLOP/s."
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -70,6 +73,21 @@ def _rates(found: Sequence[Bench]) -> Iterator[str]:
         for one in found
     ]
     return _table(header, rows)
+
+
+def _waited(found: Sequence[Bench]) -> Iterator[str]:
+    """Times are the wall clock's, so that what neighbours took is in them: that is told, with the worst."""
+    known = [one for one in found if one.wall_over_cpu is not None]
+    waited = [one for one in known if (one.wall_over_cpu or 0.0) >= WAITED]
+    if waited:
+        worst = max(waited, key=lambda one: one.wall_over_cpu or 0.0)
+        yield ""
+        yield (
+            f"In {len(waited)} of {len(known)} measurements on one thread calls waited: their mean was up to "
+            f"{worst.wall_over_cpu:.2g} times their CPU time ({one_line(worst.case)} on {worst.flow}). Times here are the wall "
+            "clock's, what other programs took included: measure again on an idle machine before believing means and "
+            "deviations, and medians of calls that take milliseconds."
+        )
 
 
 def _times(seconds: float | None, usual: float) -> str:

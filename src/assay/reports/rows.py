@@ -11,6 +11,7 @@ from assay.core.job import Job
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement, Verdict, Word
+from assay.judge.duels import slowdowns
 from assay.stats.percentiles import percentile
 
 SEVERITY = (
@@ -45,6 +46,8 @@ class Figures(msgspec.Struct, frozen=True):
     batch: int = 0
     memory_bytes: int = 0
     artifact_bytes: int = 0
+    slowdown_percent: float | None = None
+    """Of a duel, at its slowest batch size."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -162,9 +165,23 @@ def figures(found: Sequence[Entry]) -> Figures:
         batch=measured.batch if measured else 0,
         memory_bytes=max((max(r.memory.load_peak_bytes, r.memory.run_peak_bytes) for r in results), default=0),
         artifact_bytes=max((result.facts.artifact_bytes for result in results), default=0),
+        slowdown_percent=_worst([change for result in results for change in slowdowns(result)]),
     )
 
 
 def _worst(values: Sequence[float]) -> float | None:
     """NaN is worse than anything: a maximum must not hide it."""
     return max(values, key=lambda value: (math.isnan(value), value), default=None)
+
+
+def stem(case: str) -> tuple[str, str]:
+    """What a case of a suite is about, and the rest of its name: the operator before the first dash, `operators/conv2d`; of
+    ONNX's own cases, whose names have no dash, the first word (`onnx-node/test_add`, `onnx-node/test_reduce`)."""
+    suite, slash, bare = case.partition("/")
+    if not slash:
+        return case, ""
+    first, _, rest = bare.partition("-")
+    if bare.startswith("test_"):
+        test, word, *others = bare.split("_")
+        first, rest = f"{test}_{word}", "_".join(others)
+    return f"{suite}/{first}", rest

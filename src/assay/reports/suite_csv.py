@@ -11,7 +11,7 @@ from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
 from assay.core.verdict import Judgement
 from assay.reports.csv import guarded
-from assay.reports.rows import Entry, entries, figures
+from assay.reports.rows import Entry, entries, figures, stem
 
 PEER = (
     "Test ID", "Test Case", "Subtest", "Flow", "Params", "Result", "Result Detail", "Delegated", "Quantize Time (s)",
@@ -55,7 +55,7 @@ class SuiteCsv:
 
 def _peer(entry: Entry) -> list[str]:
     case, flow = entry.names
-    base, _, params = case.partition("-")
+    base, params = stem(case)
     result = entry.result
     cells = [case, base, "0", flow, params, _RESULT.get(entry.word, "Fail"), _detail(result)]
     if result is None:

@@ -12,7 +12,7 @@ from assay.core.verdict import Judgement
 from assay.reports.markdown import escaped
 from assay.reports.matrix import tally
 from assay.reports.plain import one_line
-from assay.reports.rows import SEVERITY, Row, headline, rows
+from assay.reports.rows import SEVERITY, Row, headline, rows, stem
 
 FAILURES_SHOWN = 100
 _WORDS = ("pass", "xfail", "skip", "inconclusive", "xpass", "fail", "error", "not run")
@@ -32,6 +32,7 @@ class SuiteMarkdown:
         lines += ["### By flow", "", *_table("flow", found, lambda row: row.flow), ""]
         lines += ["### By suite and flow", "", *_table("suite", found, _suite), ""]
         lines += ["### By element type and flow", "", *_table("type", found, _types), ""]
+        lines += _tiers(found)
         lines += _weighted(found)
         return "\n".join([*lines, *_outcomes(found), *_failing(run, found)]) + "\n"
 
@@ -44,6 +45,19 @@ def _types(row: Row) -> str:
     job = row.entries[0].job
     types = sorted({one.dtype for one in job.case.model.inputs}) if job else []
     return f"{', '.join(types) or 'no input'} on {row.flow}"
+
+
+def _tiers(found: Sequence[Row]) -> list[str]:
+    """Of the operators, whose names say it behind the first dash: `operators/conv2d-float32-smoke-...`."""
+    own = [row for row in found if row.case.startswith("operators/") and row.case.count("-") > 1]
+    if not own:
+        return []
+    return ["### By tier of the operators", "", *_table("type and tier", own, _tier), ""]
+
+
+def _tier(row: Row) -> str:
+    dtype, tier, *_ = stem(row.case)[1].split("-")
+    return f"{dtype} {tier} on {row.flow}"
 
 
 def _table(what: str, found: Sequence[Row], key: Callable[[Row], str]) -> list[str]:

@@ -16,10 +16,12 @@ from assay.stats.summary import mean
 
 Rows = list[list[str]]
 MEASURED = ("batch", "latency", "p90", "throughput", "")
-FOUGHT = ("batch", "latency", "throughput", "rival's latency", "CPU time", "")
+FOUGHT = ("batch", "before", "after", "difference", "throughput", "")
+LAUNCHES = ("batch", "launch", "difference", "on the wall clock", "in loading", "before", "after")
 OPERATORS = ("difference", "operator", "name", "before", "after", "what changed")
 OPERATORS_SHOWN = 10
-KNEE = "knee: the greatest throughput for its latency"
+KNEE = "knee"
+KNEE_MEANS = "knee: the batch size of the greatest throughput for its latency"
 
 
 def latencies(result: Result) -> dict[int, float]:
@@ -49,14 +51,35 @@ def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:
 
 
 def _fought(seen: Duel, taken: float, best: int | None) -> list[str]:
-    change = f"{percent(mean([one.cpu for one in seen.launches])):+.1f} %"
     return [
         str(seen.batch),
-        text.milliseconds(taken),
-        _rate(seen.batch, taken),
         text.milliseconds(seen.rival_wall_s),
-        change,
+        text.milliseconds(taken),
+        _change(mean([one.cpu for one in seen.launches])),
+        _rate(seen.batch, taken),
         _mark(seen.batch, best),
+    ]
+
+
+def _change(logarithm: float) -> str:
+    return text.change(percent(logarithm))
+
+
+def launches(result: Result) -> Rows:
+    """Every launch of a duel, as told by `LAUNCHES`: what its verdict is derived from. Of one that had no rival but stored
+    samples they say nothing."""
+    duels = (result.duel, *result.more_duels) if result.duel is not None else ()
+    return [
+        [
+            str(seen.batch),
+            str(number),
+            *map(_change, (one.cpu, one.wall, one.load)),
+            text.milliseconds(one.rival_s),
+            text.milliseconds(one.own_s),
+        ]
+        for seen in duels
+        if not seen.stored
+        for number, one in enumerate(seen.launches, 1)
     ]
 
 
@@ -88,12 +111,18 @@ def _side(seconds: float | None) -> str:
 
 
 def curve(result: Result) -> dict[str, object] | None:
-    """For the page's plot: [batch, milliseconds, items per second] of each size, and the knee; None without a sweep."""
+    """For the page's plot: [batch, milliseconds, items per second] of each size, `before` that of a duel's rival, and the
+    knee; None without a sweep."""
     seconds = latencies(result)
     if len(seconds) < 2:
         return None
-    points = [[batch, 1e3 * taken, batch / taken] for batch, taken in sorted(seconds.items())]
-    return {"points": points, "knee": knee(seconds)}
+    duels = (result.duel, *result.more_duels) if result.duel is not None else ()
+    before = {one.batch: one.rival_wall_s for one in duels if one.batch in seconds and one.rival_wall_s > 0.0}
+    return {"points": _points(seconds), "before": _points(before), "knee": knee(seconds)}
+
+
+def _points(seconds: dict[int, float]) -> list[list[float]]:
+    return [[batch, 1e3 * taken, batch / taken] for batch, taken in sorted(seconds.items())]
 
 
 def columns(header: Sequence[str], rows: Rows) -> list[str]:

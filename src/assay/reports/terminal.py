@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,11 +12,12 @@ from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement, Word
+from assay.judge.coverage import FIRST
 from assay.reports import figures_text as text
 from assay.reports.kill_rates import kill_rates, shown
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, headline, rows, run_verdicts
-from assay.reports.sweep import OPERATORS, columns, latencies, operators, sweep
+from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,6 +63,7 @@ class Terminal:
             for entry in row.entries:
                 if entry.word not in QUIET:
                     _failure(console, run, entry)
+        _remarks(console, found)
         _duels(console, found)
         for line in shown(kill_rates(results)):
             _line(console, line)
@@ -122,6 +125,7 @@ def _cells(row: Row) -> dict[str, str]:
         "Max abs": text.number(figures.max_abs),
         "Median": text.milliseconds(figures.median_s),
         "p90": text.milliseconds(figures.p90_s),
+        "Slow-down": text.change(figures.slowdown_percent),
         "Peak mem": text.size(figures.memory_bytes),
         "Artifact": text.size(figures.artifact_bytes),
     }
@@ -161,10 +165,22 @@ def _print_columns(console: Console, names: Sequence[str], lines: Sequence[dict[
         table.add_column(
             name, justify="right" if figures else "left", no_wrap=figures or name == "Verdict", overflow="fold"
         )
-    for line in lines:
+    others = sum(max(len(name), *(len(line[name]) for line in lines)) + GAP for name in names if name != "Case")
+    room = max(console.width - others, NARROWEST_CASE)
+    for line in ({**one, "Case": folded(one["Case"], room)} for one in lines):
         word = "" if line["Verdict"] == "not run" else line["Verdict"]
         table.add_row(*(Text(line[name], style=STYLES[word] if name == "Verdict" else "") for name in names))
     console.print(table)
+
+
+def folded(name: str, width: int) -> str:
+    """A name in lines of at most that width, each as long as can be, ended behind a mark where there is one."""
+    lines = [""]
+    for part in re.findall(r"[^-_,/]*[-_,/]|[^-_,/]+", name):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _failure(console: Console, run: Run, entry: Entry) -> None:
@@ -188,6 +204,20 @@ def _failure(console: Console, run: Run, entry: Entry) -> None:
     _line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
 
 
+def _remarks(console: Console, found: Sequence[Row]) -> None:
+    """A pass may rest on less than it seems (another oracle, a branch that was never run): that is told, once."""
+    told = [
+        (entry, entry.result.warnings[0])
+        for row in found
+        for entry in row.entries
+        if entry.word == Word.PASS.value and entry.result is not None and entry.result.warnings
+    ]
+    if told:
+        entry, warning = told[0]
+        more = f" ({len(told)} passes have warnings: --report html=FILE shows all)" if len(told) > 1 else ""
+        _line(console, f"\nwarning: {' | '.join(map(one_line, (*entry.names, entry.task)))}: {one_line(warning)}{more}")
+
+
 def _duels(console: Console, found: Sequence[Row]) -> None:
     """What a duel found is an answer even where nothing is wrong."""
     for row in found:
@@ -205,6 +235,8 @@ def _tables(console: Console, result: Result) -> None:
     header, lines = sweep(result)
     if len(lines) >= (2 if result.duel else SWEEP_SHOWN):
         _plain(console, columns(header, lines))
+        if any(line[-1] for line in lines):
+            _plain(console, [KNEE_MEANS])
     if told := operators(result):
         _plain(console, columns(OPERATORS, told))
 
@@ -236,6 +268,8 @@ def _end(console: Console, run: Run, found: Sequence[Row], judgement: Judgement,
     if parts:
         _line(console, f"{', '.join(parts)}; {recorded} of {len(run.jobs)} jobs recorded; run {one_line(run.id)}")
     word, reason = headline(judgement)
+    if bad <= 1:
+        reason = reason.partition(FIRST)[0]  # it stands right above
     _line(console, (word, STYLES[judgement.run.word.value]), f"  {one_line(reason)}")
     console.print(f"exit {judgement.exit_code} = {EXIT_MEANING.get(judgement.exit_code, 'unknown')}", style="dim")
 

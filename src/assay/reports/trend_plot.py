@@ -15,8 +15,8 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>{title}</title>
 <style>:root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}}
-svg{{width:100%;height:auto;background:#fff}}pre{{white-space:pre-wrap}}</style>
-<h1>{title}</h1>{picture}<pre>{text}</pre></html>
+div{{overflow-x:auto}}svg{{width:100%;min-width:44rem;height:auto;background:#fff}}pre{{white-space:pre-wrap}}</style>
+<h1>{title}</h1><div>{picture}</div><pre>{text}</pre></html>
 """
 
 
@@ -37,6 +37,7 @@ def as_html(trend: Trend) -> str:
 def _figure(trend: Trend) -> Any:
     try:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise UsageError("plots need matplotlib: run pip install 'assay[trend]'") from None
     figure = Figure(figsize=(10, 4.5), layout="constrained")
@@ -47,20 +48,20 @@ def _figure(trend: Trend) -> Any:
     levels = [trend.changes[0].before, *(change.after for change in trend.changes)] if trend.changes else []
     for left, right, level in zip(edges, edges[1:], levels, strict=False):
         axes.plot([left, right - 1], [level, level], "-", color="#444444", linewidth=1.5)
+    # Labels stand below all points, where the margin leaves room for them.
+    axes.margins(y=0.2)
     for change in trend.changes:
-        axes.annotate(
-            f"{change.percent:+.1f} %\n{change.first_commit[:9]}",
-            (change.place, change.after),
-            textcoords="offset points",
-            xytext=(6, 14),
-            fontsize=8,
-        )
+        axes.axvline(change.place - 0.5, color="#888888", linewidth=0.8, linestyle=":")
+        told = f"{change.percent:+.1f} %\n{change.first_commit[:9]}"
+        axes.text(change.place, 0.02, told, transform=axes.get_xaxis_transform(), fontsize=8)
     if trend.alarms:
         at = list(trend.alarms)
         axes.plot(at, [values[place] for place in at], "v", color="#b3261e", markersize=9, label="alarm")
     axes.set_title(f"{trend.case} on {trend.flow}, {trend.machine}", fontsize=10)
     axes.set_ylabel(f"{trend.figure} ({trend.unit})" if trend.unit else trend.figure)
-    axes.set_xlabel(f"runs, {trend.points[0].started_at[:10]} to {trend.points[-1].started_at[:10]}")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    days = dict.fromkeys((trend.points[0].started_at[:10], trend.points[-1].started_at[:10]))
+    axes.set_xlabel(f"runs, {' to '.join(days)}")
     axes.grid(alpha=0.25)
     axes.legend(loc="upper left", fontsize=8)
     return figure

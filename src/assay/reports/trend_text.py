@@ -6,6 +6,7 @@ import csv
 import io
 
 from assay.core.trend import Change, Trend
+from assay.stats.cusum import LEAST_POINTS
 
 _UNKNOWN = "an unknown commit"
 
@@ -16,7 +17,7 @@ def as_text(trend: Trend) -> str:
     unit = f" {trend.unit}" if trend.unit else ""
     lines = [
         f"{trend.case} | {trend.flow} | {trend.figure} on {trend.machine}",
-        f"{len(values)} runs from {trend.points[0].started_at[:16]} to {trend.points[-1].started_at[:16]}, "
+        f"{len(values)} run{'s' * (len(values) > 1)} from {trend.points[0].started_at[:16]} to {trend.points[-1].started_at[:16]}, "
         f"newest {values[-1]:.4g}{unit}, least {min(values):.4g}, most {max(values):.4g}",
     ]
     if trend.elsewhere:
@@ -26,7 +27,8 @@ def as_text(trend: Trend) -> str:
         point = trend.points[place]
         lines.append(f"alarm at run {point.run_id} ({point.commit[:12] or _UNKNOWN}): surely worse than before")
     if not trend.alarms and not trend.changes:
-        lines.append("no alarm, and no change of level")
+        early = f"; it takes {LEAST_POINTS} runs to raise an alarm" if len(values) < LEAST_POINTS else ""
+        lines.append(f"no alarm, and no change of level{early}")
     return "\n".join(lines) + "\n"
 
 

@@ -15,6 +15,8 @@ WINDOW = 40
 FIRST = 12
 """Points since the last reset before anything is said."""
 CLIP = 3.0
+LEAST_POINTS = FIRST + math.floor(LIMIT / (CLIP - ALLOWANCE)) + 1
+"""Before the last of these not even the wildest values raise an alarm."""
 STEP_BACK = (3, 15)
 """After an alarm the history begins again where the sum last was zero, as Page locates the change: what lies behind is already
 of the new level. So many points before the alarm at least, and at most: a creep has no one beginning."""
@@ -31,7 +33,9 @@ def alarms(values: Sequence[float]) -> list[int]:
     """Places in `values` (positive, in the order of time) at which an alarm is raised.
 
     The reference is the median of the first WINDOW points since the last reset, of all so far while they are fewer; the
-    scale its median absolute deviation, at least LEAST_SCALE. A value that is not positive and finite is left out.
+    scale its median absolute deviation, at least LEAST_SCALE. After an alarm, points since the sum began to rise are not yet
+    part of either: a new level would widen the scale that it is measured by, and pass unseen. A value that is not positive
+    and finite is left out.
     """
     places = [place for place, value in enumerate(values) if math.isfinite(value) and value > 0.0]
     logs = [math.log(values[place]) for place in places]
@@ -40,7 +44,8 @@ def alarms(values: Sequence[float]) -> list[int]:
     scale_before: float | None = None
     while at < len(logs):
         if at - start >= (FIRST if scale_before is None else FIRST_AGAIN):
-            known = logs[start : min(start + WINDOW, at)]
+            until = _known_until(at, start, rose, total, again=scale_before is not None)
+            known = logs[start : min(start + WINDOW, until)]
             middle = _median(known)
             scale = max(NORMAL * _median([abs(one - middle) for one in known]), LEAST_SCALE)
             if scale_before is not None and len(known) < SCALED:
@@ -55,6 +60,12 @@ def alarms(values: Sequence[float]) -> list[int]:
             rose = at + 1
         at += 1
     return found
+
+
+def _known_until(at: int, start: int, rose: int, total: float, *, again: bool) -> int:
+    """Where the points end that the one at `at` is held against. Before the first alarm they are not few and may grow: a
+    reference that was taken too low in its first points must not become an alarm of its own."""
+    return max(rose, start + FIRST_AGAIN) if again and total > 0.0 else at
 
 
 def _median(values: Sequence[float]) -> float:

@@ -11,8 +11,9 @@ import statistics
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
 
-TURN_S = {"thread": 2e-4, "caller": 1e-2}
-"""By clock, the least that one reading spans. A thread's costs 0.75 us to read. Engines of several threads have the caller's."""
+TURN_S = {"thread": 2e-4, "caller": 1e-2, "device": 1e-3}
+"""By clock, the least that one reading spans. A thread's costs 0.75 us to read. Engines of several threads have the caller's.
+A device's events are told to half a microsecond, and calls are many: it has a few in a turn."""
 MANY = 64
 """Pairs, from which on the median is sharp enough. Short calls give many, and few of them are wild, as they meet the end of
 a slice of time; long calls give few, and all of them are a little restless: what is sharpest for those is a mean."""

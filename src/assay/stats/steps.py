@@ -48,7 +48,7 @@ def steps(values: Sequence[float]) -> list[Step]:
 
 
 def _clipped(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    padded = np.pad(logs, MEDIAN // 2, mode="edge")
+    padded = np.pad(logs, MEDIAN // 2, mode="reflect")  # A wild value at the edge, repeated, would be its own median.
     middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, MEDIAN), axis=1)
     spread = max(1.4826 * float(np.median(np.abs(logs - middle))), 1e-4)
     clipped = np.clip(logs, middle - CLIP * spread, middle + CLIP * spread)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from assay.core.duel import SpeedRule
-from assay.stats.launches import Answer, Word, student
+from assay.stats.launches import Answer, Word
 
 LEAST = 4
 
@@ -26,18 +26,27 @@ def decide_stored(now: Sequence[float], then: Sequence[float], rule: SpeedRule) 
     error = math.sqrt(sum(parts))
     freedom = sum(parts) ** 2 / (parts[0] ** 2 / (len(ours) - 1) + parts[1] ** 2 / (len(theirs) - 1))
     difference, limit = mean - base, math.log1p(rule.stored_floor)
-    sure = student(1.0 - rule.alpha, freedom) * error
+    sure = _student(1.0 - rule.alpha, freedom) * error
+    most = difference + _student(1.0 - rule.beta, freedom) * error
     word: Word = "inconclusive"
     if difference - sure > 0.0 and difference > limit:
         word = "slower"
     elif difference + sure < -limit:
         word = "faster"
-    elif difference + student(1.0 - rule.beta, freedom) * error < limit:
+    elif most < limit:
         word = "same"
     more = 0 if word != "inconclusive" else None
-    return Answer(word, difference, difference - sure, difference + sure, len(ours), more)
+    return Answer(word, difference, difference - sure, difference + sure, len(ours), more, most)
 
 
 def _moments(values: Sequence[float], rule: SpeedRule) -> tuple[float, float]:
     mean = math.fsum(values) / len(values)
     return mean, max(math.fsum((one - mean) ** 2 for one in values) / (len(values) - 1), rule.spread**2)
+
+
+def _student(share: float, freedom: float) -> float:
+    """The quantile for degrees of freedom that are no whole number."""
+    # scipy.stats takes most of a second to import.
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, share))

@@ -20,6 +20,7 @@ _KNOWN = (
         "disk is full",
         "cannot grow, the disk is full: free some space and resume the run; what was recorded before is kept",
     ),
+    ("disk I/O error", "cannot be written: the disk is full, or fails; free some space, or name another --history"),
     ("is locked", _BUSY),
     ("lock timeout", _BUSY),
     ("readonly", "is read-only: make the file and its folder writable, or name another --history"),

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from assay.core.case import Case
 from assay.errors import NotWritable
+from assay.models.bound import Entry, entry_of, used_now
 from assay.models.files import user_cache
 
 LAYOUT = "1"
 """Of the cache: another number, another folder."""
+INDEX = "index.msgpack"
+"""The list of cases of a folder that holds all of a suite."""
+DONE = ".made.msgpack"
+"""What was answered for one case, beside the folder of its files."""
 
 
 def cache_folder(*parts: str) -> Path:
@@ -42,11 +47,24 @@ def write_index(path: Path, cases: Sequence[Case]) -> None:
 
 def read_index(path: Path) -> list[Case] | None:
     """The cases with absolute paths; None where there is no index, or one of another version."""
+    used_now(path)
     try:
         cases = msgspec.msgpack.decode(path.read_bytes(), type=list[Case])
     except (FileNotFoundError, msgspec.DecodeError):
         return None
     return [_relocated(case, path.parent, to_disk=False) for case in cases]
+
+
+def weighed() -> Iterator[Entry]:
+    """Every made case, and every folder with all cases of a suite."""
+    root = user_cache() / "suites" / LAYOUT
+    for index in root.glob(f"*/*/{INDEX}"):
+        if entry := entry_of(index.parent, used=index):
+            yield entry
+    for done in root.glob(f"*/??/*{DONE}"):
+        made = str(done).removesuffix(DONE)
+        if entry := entry_of(done, *((made,) if os.path.isdir(made) else ()), used=done):
+            yield entry
 
 
 def _relocated(case: Case, root: Path, *, to_disk: bool) -> Case:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,12 +10,12 @@ import msgspec
 from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.result import Outcome
-from assay.errors import HarnessError, UsageError
-from assay.suites.cache import cache_folder, read_index
+from assay.errors import UsageError
+from assay.suites.apart import make_apart
+from assay.suites.cache import INDEX, cache_folder, read_index
+from assay.suites.code import code_digest
 
-INDEX = "index.msgpack"
-VERSION = 3
-"""Of what is made of the same files."""
+MAKER = "assay.suites.folder_make"
 
 
 class Folder:
@@ -45,7 +43,9 @@ class Folder:
         index = cache_folder("folder", self._state()) / INDEX
         found = read_index(index)
         if found is None:
-            _make(self._path, self.name, index)
+            # Behind a wall: models and data are a stranger's.
+            what = f"the models below {self._path} could not be read"
+            make_apart(index, MAKER, what, str(self._path), self.name, str(index))
             found = read_index(index)
         for case in found or ():
             yield msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, seed=seed))
@@ -59,13 +59,4 @@ class Folder:
     def _state(self) -> str:
         files = sorted(path for path in self._path.rglob("*") if path.is_file())
         told = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-        return value_digest((VERSION, self.name, told))[:32]
-
-
-def _make(path: Path, name: str, index: Path) -> None:
-    # Behind a wall: models and data are a stranger's.
-    command = [sys.executable, "-m", "assay.suites.folder_make", str(path), name, str(index)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = " ".join(done.stderr.split()[-60:])
-        raise HarnessError(f"the models below {path} could not be read: {last}")
+        return value_digest((code_digest(MAKER), self.name, told))[:32]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -18,40 +15,32 @@ import msgspec
 from assay.core.case import Case
 from assay.core.model import Model
 from assay.errors import UsageError
-from assay.suites.cache import cache_folder
+from assay.models.bound import used_now
+from assay.suites.cache import DONE, cache_folder
+from assay.suites.code import code_digest
+from assay.suites.makers import Maker, start_makers
 from assay.suites.torch_case import Answer, Asked, TorchCase, key_of, listed
 
-DONE = "made.msgpack"
 SUFFIX = {"onnx": ".onnx", "torch": ".pt2"}
 SIZES = (2, 2, 8)
 """Least, usual and most of a batch that is left open: torch.export takes a dimension of 0 or 1 for a constant."""
-VERSION = "2"
-"""Of what is made of the same case."""
-LIMIT_S = 600.0
-"""For one case: a large model on a busy machine."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """Who makes the cases: a module that answers an `Asked` a line, and the digest of what it does beside the case."""
-
-    module: str = "assay.suites.torch_make"
-    version: str = ""
+MAKER = "assay.suites.torch_make"
+"""The module that makes a case, unless a suite has one of its own: it answers an `Asked` a line."""
 
 
 def make_cases(
-    suite: str, authored: Sequence[TorchCase], *, seed: int, workers: int, kind: Kind = Kind()
+    suite: str, authored: Sequence[TorchCase], *, seed: int, workers: int, maker: str = MAKER
 ) -> Iterator[tuple[Case, str]]:
     """Each case with its files on disk, or with the reason why it has none; in the order given.
 
     Raises UsageError where torch is missing.
     """
-    versions = _versions() | {"made": VERSION + kind.version}
+    versions = _versions() | {"made": code_digest(maker)}
     root = cache_folder(suite)
     asked = [Asked(case, seed, str(_folder(root, key_of(case, seed, versions)))) for case in authored]
     answers = {one.case.name: found for one in asked if (found := _known(one)) is not None}
     todo = [one for one in asked if one.case.name not in answers]
-    for one, answer in _made(todo, workers or os.cpu_count() or 1, kind) if todo else ():
+    for one, answer in _made(todo, workers or os.cpu_count() or 1, maker) if todo else ():
         if answer.final:
             _keep(one, answer)
         answers[one.case.name] = answer
@@ -73,16 +62,20 @@ def _folder(root: Path, key: str) -> Path:
 
 
 def _known(asked: Asked) -> Answer | None:
+    path = Path(f"{asked.folder}{DONE}")
+    used_now(path)
     try:
-        return msgspec.msgpack.decode(Path(f"{asked.folder}.{DONE}").read_bytes(), type=Answer)
+        return msgspec.msgpack.decode(path.read_bytes(), type=Answer)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
 
 
 def _keep(asked: Asked, answer: Answer) -> None:
-    path = Path(f"{asked.folder}.{DONE}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.msgpack.encode(answer))
+    """Where there is room: else the next run asks again."""
+    path = Path(f"{asked.folder}{DONE}")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(msgspec.msgpack.encode(answer))
 
 
 def _case(asked: Asked, answer: Answer) -> tuple[Case, str]:
@@ -103,16 +96,14 @@ def _dims(model: Model) -> dict[str, tuple[int, int, int]]:
     return {one: SIZES for spec in model.inputs for one in spec.shape if isinstance(one, str)}
 
 
-def _made(todo: Sequence[Asked], workers: int, kind: Kind) -> Iterator[tuple[Asked, Answer]]:
+def _made(todo: Sequence[Asked], workers: int, module: str) -> Iterator[tuple[Asked, Answer]]:
     """In the order they end. A process that dies takes one case with it."""
     waiting: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
     ended: queue.SimpleQueue[tuple[Asked, Answer]] = queue.SimpleQueue()
     for one in todo:
         waiting.put(one)
-    threads = [
-        threading.Thread(target=_serve, args=(waiting, ended, kind), daemon=True)
-        for _ in range(min(workers, len(todo)))
-    ]
+    makers = start_makers(module, min(workers, len(todo)))
+    threads = [threading.Thread(target=_serve, args=(waiting, ended, module, maker), daemon=True) for maker in makers]
     for thread in threads:
         waiting.put(None)
         thread.start()
@@ -123,17 +114,24 @@ def _made(todo: Sequence[Asked], workers: int, kind: Kind) -> Iterator[tuple[Ask
 
 
 def _serve(
-    waiting: queue.SimpleQueue[Asked | None], ended: queue.SimpleQueue[tuple[Asked, Answer]], kind: Kind
+    waiting: queue.SimpleQueue[Asked | None],
+    ended: queue.SimpleQueue[tuple[Asked, Answer]],
+    module: str,
+    maker: Maker | None,
 ) -> None:
-    maker = None
     while (one := waiting.get()) is not None:
-        maker = maker or _Maker(kind)
+        maker = maker or start_makers(module, 1)[0]
         answer = maker.make(one)
+        if answer is None and maker.forked:
+            # Of a process that owes nothing to another it is known how it ended.
+            maker.end()
+            maker = start_makers(module, 1)[0]
+            answer = maker.make(one)
         if answer is None:
             died = f"the process that exports it died ({maker.end()})"
             answer = Answer(reason=died, final=False)
             if not maker.served:
-                _give_up(died, one, waiting, ended, kind)
+                _give_up(died, one, waiting, ended, module)
             maker = None
         ended.put((one, answer))
     if maker:
@@ -145,10 +143,10 @@ def _give_up(
     one: Asked,
     waiting: queue.SimpleQueue[Asked | None],
     ended: queue.SimpleQueue[tuple[Asked, Answer]],
-    kind: Kind,
+    module: str,
 ) -> None:
     """A process that dies on its first case in a row twice would die on all: the rest is answered without one."""
-    maker = _Maker(kind)
+    (maker,) = start_makers(module, 1)
     died_again = maker.make(one) is None
     maker.end()
     if not died_again:
@@ -156,43 +154,3 @@ def _give_up(
     while (other := waiting.get()) is not None:
         ended.put((other, Answer(reason=died, final=False)))
     waiting.put(None)
-
-
-class _Maker:
-    """One process of the module that makes cases."""
-
-    def __init__(self, kind: Kind) -> None:
-        self.served = 0
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", kind.module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-
-    def make(self, asked: Asked) -> Answer | None:
-        """None where the process died or took longer than the limit."""
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        timer = threading.Timer(LIMIT_S, self._child.kill)
-        timer.start()
-        try:
-            self._child.stdin.write(msgspec.json.encode(asked) + b"\n")
-            self._child.stdin.flush()
-            line = self._child.stdout.readline()
-        except OSError:
-            return None
-        finally:
-            timer.cancel()
-        if not line:
-            return None
-        self.served += 1
-        return msgspec.json.decode(line, type=Answer)
-
-    def end(self) -> str:
-        """Its exit code, in words."""
-        with contextlib.suppress(OSError):
-            if self._child.stdin:
-                self._child.stdin.close()
-        code = self._child.wait()
-        return f"signal {-code}" if code < 0 else f"exit code {code}"

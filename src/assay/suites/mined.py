@@ -13,11 +13,11 @@ from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.errors import HarnessError, UsageError
 from assay.models.sources import is_factory
-from assay.suites.cache import cache_folder, read_index
+from assay.suites.cache import INDEX, cache_folder, read_index
+from assay.suites.code import code_digest
 
-INDEX = "index.msgpack"
 LEFT_OUT = "left-out.txt"
-LAYOUT = "3"
+MAKER = "assay.suites.mined_make"
 SUFFIXES = (".onnx", ".pt2")
 BAD_INPUT = 2
 """How the process that mines ends where a file is no usable model; its last words are for the user."""
@@ -56,13 +56,13 @@ class Mined:
 
     def _index(self) -> Path:
         state = [_state(path) for path in self._paths]
-        index = cache_folder(self.name, value_digest((LAYOUT, state))[:32]) / INDEX
+        index = cache_folder(self.name, value_digest((code_digest(MAKER), state))[:32]) / INDEX
         # What a factory builds follows from code that nobody looks at: it is called once in each run.
         anew = not self._made and any(map(is_factory, self._paths))
         if anew or not index.exists():
             self._made = True
             # Behind a wall: models are a stranger's.
-            command = [sys.executable, "-m", "assay.suites.mined_make", str(index), *map(str, self._paths)]
+            command = [sys.executable, "-m", MAKER, str(index), *map(str, self._paths)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode == BAD_INPUT:
                 raise UsageError(done.stderr.strip())

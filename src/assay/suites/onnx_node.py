@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from importlib import metadata
 
 from assay.core.case import Case
-from assay.errors import HarnessError
-from assay.suites.cache import cache_folder, read_index
+from assay.core.digest import value_digest
+from assay.suites.apart import make_apart
+from assay.suites.cache import INDEX, cache_folder, read_index
+from assay.suites.code import code_digest
 
-INDEX = "index.msgpack"
+MAKER = "assay.suites.onnx_node_make"
 
 
 class OnnxNode:
@@ -22,10 +22,11 @@ class OnnxNode:
 
     def cases(self, *, seed: int) -> Iterator[Case]:  # noqa: ARG002
         """From the cache of this onnx version, which the first call fills in a process of its own (about 20 s)."""
-        index = cache_folder(self.name, metadata.version("onnx")) / INDEX
+        index = cache_folder(self.name, value_digest((code_digest(MAKER), metadata.version("onnx")))[:32]) / INDEX
         found = read_index(index)
         if found is None:
-            _make(str(index))
+            # Behind a wall: building the cases imports half of onnx's tests and takes 300 MB.
+            make_apart(index, MAKER, "the node cases of onnx could not be collected", str(index))
             found = read_index(index)
         yield from found or ()
 
@@ -33,13 +34,3 @@ class OnnxNode:
         """Everything is there already."""
         for case in cases:
             yield case, ""
-
-
-def _make(index: str) -> None:
-    # Behind a wall: building the cases imports half of onnx's tests and takes 300 MB.
-    done = subprocess.run(
-        [sys.executable, "-m", "assay.suites.onnx_node_make", index], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        last = " ".join(done.stderr.split()[-60:])
-        raise HarnessError(f"the node cases of onnx could not be collected: {last}")

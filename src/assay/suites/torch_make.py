@@ -1,4 +1,5 @@
-"""`python -m assay.suites.torch_make`: makes authored cases, one JSON line in, one out, until the input ends.
+"""`python -m assay.suites.torch_make [FD...]`: makes authored cases, one JSON line in, one out, until the input ends. Once it has imported
+what it needs, it is forked into one more such process for each socket.
 
 Each case becomes model.pt2 (torch.export), model.onnx (torch.onnx.export of that program, where it can) and a golden: the
 module itself, run by torch in float64 on the inputs and weights as rounded to the case's type. The exporter is thus under
@@ -12,30 +13,36 @@ import gc
 import importlib
 import os
 import shutil
+import signal
+import socket
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import msgspec
 import numpy as np
 
 from assay.core.dtype import numpy_dtype
 from assay.core.model import Model, TensorSpec
-from assay.errors import BadModel
+from assay.errors import BadModel, NotWritable
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
+from assay.models.out_of_memory import out_of_memory
 from assay.models.program import save_program
 from assay.models.sources import open_source
 from assay.models.torch_quick import quicken
 from assay.suites.draw import draw
 from assay.suites.onnx_registry import remember_registry
-from assay.suites.torch_case import Answer, Asked, TorchCase
+from assay.suites.torch_case import Answer, Asked, Drawn, TorchCase
 
 OPSET = 18
 """The exporter's own target; newer ones are converted from it."""
+LIMIT_S = 600
+"""For one case: a large model on a busy machine. Then the kernel ends the process."""
 
 
 def main() -> None:
@@ -54,14 +61,54 @@ def serve(make: Callable[[Asked, Path], None]) -> None:
     warnings.simplefilter("ignore")
     quicken()
     remember_registry()
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
+    requests: IO[bytes] = sys.stdin.buffer
+    answers: IO[bytes] = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what libraries print must not look like an answer
-    for line in sys.stdin.buffer:
-        answers.write(msgspec.json.encode(_answer(msgspec.json.decode(line, type=Asked), make)) + b"\n")
-        if not gc.isenabled():
-            # The first case has imported all there is: none of it is looked through again.
-            gc.freeze()
-            gc.enable()
+    signal.alarm(LIMIT_S)
+    _warm_up()
+    signal.alarm(0)
+    # What was imported is never looked through for garbage.
+    gc.freeze()
+    if (connection := forked([int(word) for word in sys.argv[1:]])) is not None:
+        # Its parent's ends would stay open here when that dies.
+        requests.close()
+        answers.close()
+        requests, answers = connection.makefile("rb"), cast(IO[bytes], connection.makefile("wb", buffering=0))
+    gc.enable()
+    for line in requests:
+        signal.alarm(LIMIT_S)
+        answer = _answer(msgspec.json.decode(line, type=Asked), make)
+        signal.alarm(0)
+        answers.write(msgspec.json.encode(answer) + b"\n")
+
+
+def _warm_up() -> None:
+    """The exporters import what they need when they are first used."""
+    with suppress(ImportError):  # of a release of the exporters without progress bars
+        # Otherwise the first bar begins a thread that looks at all bars for ever, and no process with threads is forked.
+        importlib.import_module("tqdm").tqdm.monitor_interval = 0
+    with tempfile.TemporaryDirectory() as folder:
+        _answer(Asked(TorchCase("warm/up", "x + 1", (Drawn("x", "float32", (2,)),)), 0, f"{folder}/case"), _make)
+
+
+def forked(descriptors: Sequence[int]) -> socket.socket | None:
+    """In a child of this process: the one of these sockets that it is to serve. None in the process itself, which keeps none of
+    them; those of children that cannot be had, because of threads that would be missing there, are closed all the same."""
+    connections = [socket.socket(fileno=one) for one in descriptors]
+    for own in connections:
+        pid = os.fork()
+        if not pid:
+            for other in connections:
+                if other is not own:
+                    other.close()
+            return own
+        # Counted afterwards: OpenBLAS ends its threads for a fork.
+        if len(os.listdir("/proc/self/task")) > 1:
+            os.kill(pid, signal.SIGKILL)
+            break
+    for one in connections:
+        one.close()
+    return None
 
 
 def _answer(asked: Asked, make: Callable[[Asked, Path], None]) -> Answer:
@@ -70,16 +117,28 @@ def _answer(asked: Asked, make: Callable[[Asked, Path], None]) -> Answer:
     own = Path(tempfile.mkdtemp(dir=final.parent))
     try:
         make(asked, own)
-        if not final.exists():
+        try:
             own.rename(final)
+        except OSError:
+            if not final.exists():  # else another process made the same case meanwhile
+                raise
         name = asked.case.name.partition("/")[2]
         first, *rest = [msgspec.structs.replace(open_source(path), name=name) for path in sorted(final.glob("model.*"))]
         answer = Answer(first, rest[0] if rest else None)
     except Exception as error:  # noqa: BLE001  whatever the exporter raises is why this case cannot be made
-        answer = Answer(reason=_said(error))
+        answer = Answer(reason=_said(error), final=not _is_of_the_machine(error))
     finally:
         shutil.rmtree(own, ignore_errors=True)
     return answer
+
+
+def _is_of_the_machine(error: BaseException | None) -> bool:
+    """Whether a full disk or too little memory had a part in it: another time, or elsewhere, the case can be made."""
+    while error is not None:
+        if isinstance(error, OSError | NotWritable) or out_of_memory(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _said(error: BaseException) -> str:
@@ -103,7 +162,7 @@ def _make(asked: Asked, folder: Path) -> None:
         expected = flat(double(*(one.double() if one.is_floating_point() else one for one in inputs)))
         program = torch.export.export(module, inputs, dynamic_shapes=_dynamic(case), strict=False)
         names = [f"out{place}" for place in range(len(expected))]
-        given = _models(program, folder, list(arrays), names)
+        given = save_models(program, folder, list(arrays), names)
     write_golden(
         folder / "golden",
         model=given,
@@ -119,7 +178,7 @@ def _make(asked: Asked, folder: Path) -> None:
     )
 
 
-def _models(program: Any, folder: Path, inputs: list[str], outputs: list[str]) -> Model:
+def save_models(program: Any, folder: Path, inputs: list[str], outputs: list[str]) -> Model:
     """The program, and the ONNX file that it becomes: this is the case's model, or the program where the exporter cannot."""
     import torch
     from torch.onnx.errors import OnnxExporterError

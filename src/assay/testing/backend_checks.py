@@ -175,6 +175,11 @@ def _check_round_trip(
     _check_bound(flow, loaded, feeds, after)
     facts = loaded.facts()
     assert facts.backend_version, f"{flow.name}: facts() do not tell the backend's version."
+    # A blessed engine is run again only by the version that built it: what both tell is compared.
+    here = backend.availability().version
+    assert facts.backend_version == here, (
+        f"{flow.name}: facts() tell version {facts.backend_version} and availability() {here}: they must be of one library."
+    )
     assert facts.precision, f"{flow.name}: facts() do not tell the precision obtained."
     return before
 

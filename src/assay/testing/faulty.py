@@ -99,6 +99,11 @@ class FaultyEngine:
         )
         return lie(outputs) if lie and lying else outputs
 
+    def device_call(self, tensors: Tensors) -> Callable[[], float] | None:
+        """One call, and the seconds that its device spent on it, where it has one."""
+        burden = self._burden
+        return (lambda: burden.carry(tensors)) if burden and burden.has_device else None
+
     def _identity(self, tensors: Tensors) -> dict[str, Tensor]:
         return {str(self._options["output"]): next(iter(tensors.values())).copy()}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import InvalidModel, Lowering, Unsupported
+from assay.models.out_of_memory import out_of_memory
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -64,9 +65,11 @@ def demand_opset(proto: ModelProto, least: int, transform: str) -> None:
         )
 
 
-def refused(transform: str, error: Exception) -> Lowering:
+def refused(transform: str, error: Exception) -> Lowering | MemoryError:
     """A library's exception over a model, as what it means."""
     text = " ".join(str(error).split()) or type(error).__name__
+    if out_of_memory(error):
+        return MemoryError(one_line(text))
     newest = _NEWEST.search(text)
     if newest:
         why = f"{transform} cannot read this model: onnxruntime {newest[0]}; put opset:N before it"

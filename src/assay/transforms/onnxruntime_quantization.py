@@ -7,10 +7,14 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.errors import Unsupported, UsageError
 from assay.ports import Tensor, Tensors
 from assay.transforms.onnx_files import refused
+
+if TYPE_CHECKING:
+    from onnx import GraphProto
 
 QUANTIZED = ("QuantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "MatMulNBits")
 
@@ -41,13 +45,29 @@ def demand_samples(calibration: Sequence[Tensors], transform: str) -> None:
 
 
 def demand_quantized(path: Path, transform: str) -> None:
-    """Raises Unsupported where the model came out as it went in."""
+    """Raises Unsupported where the model came out as it went in, or with a grid that has no end: its values are no numbers
+    then, and a backend would be blamed for them."""
     import onnx
 
     graph = onnx.load(path, load_external_data=False).graph
     if not any(node.op_type in QUANTIZED for node in graph.node):
         kinds = ", ".join(sorted({node.op_type for node in graph.node})[:8])
         raise Unsupported(f"{transform} finds nothing to quantize in this model (it has {kinds})")
+    if endless := _endless_scales(graph):
+        raise Unsupported(
+            f"{transform} finds infinite values where it gives {', '.join(endless[:3])}: no grid of integers holds them; give "
+            "masks a large finite number instead of infinity (-1e4)"
+        )
+
+
+def _endless_scales(graph: GraphProto) -> list[str]:
+    """Names of stored scales of QuantizeLinear and DequantizeLinear that are infinite or NaN."""
+    import numpy as np
+    from onnx import numpy_helper
+
+    scales = {node.input[1] for node in graph.node if node.op_type in ("QuantizeLinear", "DequantizeLinear")}
+    stored = [one for one in graph.initializer if one.name in scales and not one.external_data]
+    return [one.name for one in stored if not np.isfinite(numpy_helper.to_array(one)).all()]
 
 
 class Reader:

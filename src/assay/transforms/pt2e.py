@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, final
 
 from assay.errors import InvalidModel, Lowering, Unsupported, UsageError
+from assay.models.out_of_memory import out_of_memory
 from assay.models.program import Program, open_program, save_program
 from assay.models.reexport import reexport, symbols
 from assay.ports import Availability, Tensors
@@ -27,6 +28,7 @@ class Pt2eInt8(ABC):
     name: ClassVar[str]
     module: ClassVar[str]
     kinds: ClassVar[tuple[str, ...]] = ()
+    uncalibrated: ClassVar[tuple[str, ...]] = ()
     libraries: ClassVar[tuple[str, ...]] = ("torchao", "executorch", "torch")
     accepts = "torch"
     precision = "int8"
@@ -53,14 +55,14 @@ class Pt2eInt8(ABC):
         """The quantized program, its names and dynamic sizes kept. Raises Unsupported where nothing can be quantized,
         UsageError for another argument or without samples."""
         kind = self._kind(argument)
-        # Ranges are found while running then, and the samples only walk through.
-        if not calibration and not kind.startswith("dynamic"):
+        running = kind in self.uncalibrated
+        if not calibration and not running:
             raise UsageError(f"transform {self.name} has no samples to calibrate with: give it a golden set or inputs")
         program = open_program(model)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                quantized = _quantized(program, self.quantizer(kind), calibration)
+                quantized = _quantized(program, self.quantizer(kind), None if running else calibration)
             except Lowering:
                 raise
             except Exception as error:
@@ -81,11 +83,14 @@ class Pt2eInt8(ABC):
         return argument or next(iter(self.kinds), "")
 
 
-def _quantized(program: Program, quantizer: Any, calibration: Sequence[Tensors]) -> Program:
+def _quantized(program: Program, quantizer: Any, calibration: Sequence[Tensors] | None) -> Program:
+    """None: ranges are found while running, and only weights have some now."""
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
     prepared = prepare_pt2e(program.exported.module(), quantizer)
-    for sample in calibration:
+    if calibration is None:
+        _observe_weights(prepared)
+    for sample in calibration or ():
         args, kwargs = program.arguments(sample)
         prepared(*args, **kwargs)
     where = symbols(program.inputs)
@@ -93,12 +98,36 @@ def _quantized(program: Program, quantizer: Any, calibration: Sequence[Tensors])
     return reexport(program, dict.fromkeys(where, (1, _MOST)), usual=usual, module=convert_pt2e(prepared))
 
 
+def _observe_weights(prepared: Any) -> None:
+    """Run what depends on no input. Raises Unsupported for a range that only samples could tell."""
+    import torch
+
+    interpreter = torch.fx.Interpreter(prepared)
+    with torch.no_grad():
+        for node in prepared.graph.nodes:
+            if node.op in ("placeholder", "output"):
+                continue
+            if all(one in interpreter.env for one in node.all_input_nodes):
+                interpreter.env[node] = interpreter.run_node(node)
+            elif node.op == "call_module" and _is_fixed(prepared.get_submodule(node.target)):
+                raise Unsupported(
+                    f"the weight {node.all_input_nodes[0].name} is computed from inputs: it has no range of its own"
+                )
+
+
+def _is_fixed(module: Any) -> bool:
+    """Whether it is an observer whose range stays as it was calibrated."""
+    return hasattr(module, "calculate_qparams") and not getattr(module, "is_dynamic", False)
+
+
 def _called(program: Program) -> list[str]:
     return [str(node.target) for node in program.exported.graph.nodes if node.op == "call_function"]
 
 
-def _refused(name: str, error: Exception) -> Lowering:
+def _refused(name: str, error: Exception) -> Lowering | MemoryError:
     text = " ".join(str(error).split())[:400] or type(error).__name__
+    if out_of_memory(error):
+        return MemoryError(text)
     if isinstance(error, NotImplementedError) or "not support" in text:
         return Unsupported(f"{name}: {text}")
     if isinstance(error, KeyError):

@@ -16,15 +16,48 @@ class XnnpackInt8(Pt2eInt8):
     name = "xnnpack-int8"
     module = "executorch.backends.xnnpack.quantizer.xnnpack_quantizer"
     kinds = ("static-per-channel", "static-per-tensor", "dynamic-per-channel")
+    uncalibrated = ("dynamic-per-channel",)
 
     def quantizer(self, kind: str) -> Any:
         """Of all layers that it knows."""
-        from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
-            XNNPACKQuantizer,
-            get_symmetric_quantization_config,
-        )
+        from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import get_symmetric_quantization_config
 
         config = get_symmetric_quantization_config(
             is_per_channel=kind.endswith("channel"), is_dynamic=kind.startswith("dynamic")
         )
-        return XNNPACKQuantizer().set_global(config)
+        return _quantizer_of_floats().set_global(config)
+
+
+def _quantizer_of_floats() -> Any:
+    """Whole numbers stay whole (sizes, positions, indices). Executorch's own (1.4) makes floats of the numbers that are added to
+    them, and puts what is concatenated on a grid whatever it is."""
+    import torch
+    from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import XNNPACKQuantizer
+    from torchao.quantization.pt2e.quantizer.quantizer import Q_ANNOTATION_KEY
+
+    aten = torch.ops.aten
+    plain = {aten.add.Tensor: aten.add.Scalar, aten.mul.Tensor: aten.mul.Scalar}
+
+    class Floats(XNNPACKQuantizer):  # type: ignore[misc]
+        def transform_for_annotation(self, model: Any) -> Any:
+            for node in model.graph.nodes:
+                if node.target in plain and _is_other(node) and not isinstance(node.args[1], torch.fx.Node):
+                    node.target = plain[node.target]
+            return super().transform_for_annotation(model)
+
+        def annotate(self, model: Any) -> Any:
+            model = super().annotate(model)
+            for node in model.graph.nodes:
+                if _is_other(node):
+                    node.meta.pop(Q_ANNOTATION_KEY, None)
+            return model
+
+    return Floats()
+
+
+def _is_other(node: Any) -> bool:
+    """Whether its value is a tensor of another type than float32."""
+    import torch
+
+    value = node.meta.get("val")
+    return isinstance(value, torch.Tensor) and value.dtype != torch.float32

@@ -1,4 +1,5 @@
-"""`python -m assay.worker FD`: serve jobs on an inherited socket until it closes."""
+"""`python -m assay.worker FD PARENT`: serve jobs on an inherited socket until it closes. With `--fork-server [FLOW...]` behind them:
+be forked into such workers (see `assay.worker.fork_server`)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import sys
 PR_SET_PDEATHSIG = 1
 
 
-def _die_with_parent(parent: int) -> None:
+def die_with_parent(parent: int) -> None:
     """A worker that hangs in native code must not outlive a driver that was killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -21,14 +22,20 @@ def _die_with_parent(parent: int) -> None:
 
 
 def main() -> None:
-    _die_with_parent(int(sys.argv[2]))
+    die_with_parent(int(sys.argv[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
     from assay.models.importing import own_process
     from assay.worker.serve import serve
 
     own_process()
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    connection: socket.socket | None = socket.socket(fileno=int(sys.argv[1]))
+    if connection is not None and sys.argv[3:]:
+        from assay.worker.fork_server import serve_forks
+
+        connection = serve_forks(connection, sys.argv[4:])
+    if connection is not None:
+        serve(connection)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from assay import plugins
+from assay.core.case import Inputs
+from assay.core.dtype import is_floating
 from assay.core.flow import Flow
 from assay.core.job import Job, Task
 from assay.errors import UsageError
 from assay.models.companions import with_companion
 from assay.models.goldens import Golden
 from assay.models.seeded import seeded_inputs
-from assay.ports import Tensors
+from assay.ports import Tensor, Tensors
 from assay.worker.samples import golden_of, source_of
+from assay.worker.sizes import usual
 
 SHARE = 4
 """One sample in four of a golden set is kept for calibration, unless the case says how many."""
@@ -36,7 +39,7 @@ class Calibration:
 
 def is_calibrated(flow: Flow) -> bool:
     """Whether any of its transforms needs samples."""
-    return any(plugins.load("assay.transforms", one.partition(":")[0])().calibrated for one in flow.transforms)
+    return any(map(plugins.is_calibrated, flow.transforms))
 
 
 def calibration_of(job: Job) -> Calibration:
@@ -45,10 +48,13 @@ def calibration_of(job: Job) -> Calibration:
     if recipe.golden:
         # What is recorded is not judged yet: its inputs may come from a file or from a golden of another model.
         inputs = source_of(job)[0] if job.task is Task.RECORD else golden_of(job).inputs
+        if _is_resampled(recipe, len(inputs)):
+            drawn = resampled(inputs[0], count=recipe.calibration or DRAWN, seed=recipe.seed)
+            return Calibration(drawn, tuple(range(1, len(drawn) + 1)), recipe.seed)
         indices = kept_for_calibration(len(inputs), recipe.calibration, recipe.seed, recipe.golden)
         return Calibration([inputs[index] for index in indices], indices, recipe.seed)
     first, count = recipe.samples, recipe.calibration or DRAWN
-    drawn = seeded_inputs(job.case.model, seed=recipe.seed, samples=first + count, batch=recipe.batch)
+    drawn = seeded_inputs(usual(job.case), seed=recipe.seed, samples=first + count, batch=recipe.batch)
     return Calibration(drawn[first:], tuple(range(first, first + count)), recipe.seed)
 
 
@@ -60,6 +66,8 @@ def judged(job: Job, golden: Golden) -> Golden:
         return golden
     if not is_calibrated(job.flow):
         return with_companion(Path(recipe.golden), golden)
+    if _is_resampled(recipe, len(golden.inputs)):
+        return golden
     taken = set(kept_for_calibration(len(golden.inputs), recipe.calibration, recipe.seed, recipe.golden))
     rest = [index for index in range(len(golden.inputs)) if index not in taken]
     return replace(
@@ -68,6 +76,24 @@ def judged(job: Job, golden: Golden) -> Golden:
         outputs=[golden.outputs[index] for index in rest],
         labels={name: array[rest] for name, array in golden.labels.items()},
     )
+
+
+def resampled(sample: Tensors, *, count: int, seed: int) -> Sequence[Tensors]:
+    """`count` samples like this one: real values drawn from its own with replacement (a bootstrap, so that they stay in what the
+    operator is defined on), whole numbers, truth values and texts as they are (indices, lengths, masks)."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    return [{name: _bootstrap(array, generator) for name, array in sample.items()} for _ in range(count)]
+
+
+def _bootstrap(array: Tensor, generator: np.random.Generator) -> Tensor:
+    if not array.size or not is_floating(array.dtype.name):
+        return array
+    drawn: Tensor = generator.choice(array.reshape(-1), size=array.shape)
+    return drawn
+
+
+def _is_resampled(recipe: Inputs, count: int) -> bool:
+    return recipe.resampled and count == 1
 
 
 def kept_for_calibration(count: int, wanted: int, seed: int, whose: str) -> tuple[int, ...]:

@@ -14,23 +14,22 @@ from assay.models.profiles import write_profile
 from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.profile import Header, Profile
 from assay.worker.calibration import judged
+from assay.worker.forms import as_graph
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
 
 def derive(job: Job, stages: Stages) -> Result:
-    """Writes a profile at `job.profile`. A model that it cannot be derived for gets one that says why: that is no
-    failure of the model."""
+    """Writes a profile at `job.profile`: of an exported program by the graph that torch makes of it. A model that it cannot be
+    derived for gets one that says why: that is no failure of the model."""
     from assay.numerics.tolerance.derive import derive as derived
 
     golden = judged(job, golden_of(job))
     precision, allowances = job.flow.precision, tuple(job.flow.allowances)
     with stages.enter(Stage.RUN):
         try:
-            if job.case.model.format != "onnx":
-                raise Lowering(f"tolerances are derived on ONNX graphs, and this model is {job.case.model.format}")
             profile = derived(
-                Path(job.case.model.source),
+                as_graph(Path(job.case.model.source), job),
                 golden.inputs,
                 precision,
                 seed=job.case.inputs.seed,

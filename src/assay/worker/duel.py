@@ -14,8 +14,9 @@ from assay.core.duel import Duel
 from assay.core.job import Job
 from assay.core.result import BuildFacts, OperatorTime, Result, Stage
 from assay.errors import UsageError
+from assay.models.artifacts import changed
 from assay.ports import Backend, Engine
-from assay.stats.launches import decide, surely_above
+from assay.stats.launches import answer_of, surely_above
 from assay.worker.batches import at_batch, batch_of
 from assay.worker.cores import usable_cores
 from assay.worker.fight import Feed, Make, fight
@@ -32,7 +33,7 @@ def duel(job: Job, stages: Stages) -> Result:
     """Raises UsageError where the two do not take the same inputs, or not at that batch size."""
     assert job.rival is not None
     deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
-    if trouble := job.rival.trouble or too_few_cores(job):
+    if trouble := job.rival.trouble or changed(job.rival) or too_few_cores(job):
         return msgspec.structs.replace(blank_result(job), duel=Duel(job.rival.name, trouble=trouble))
     samples = golden_of(job).inputs
     own = lower(job, stages)
@@ -75,8 +76,9 @@ def too_few_cores(job: Job) -> str:
     cores = usable_cores()
     if wanted <= cores or wanted == 1:
         return ""
+    usable = f"{cores:g} core{'s' * (cores != 1)}"
     return (
-        f"an engine of {wanted} threads was asked for and this process may use {cores:g} cores: its threads would wait for "
+        f"an engine of {wanted} threads was asked for and this process may use {usable}: its threads would wait for "
         "one another; give it more cores, or compare with --threads 1"
     )
 
@@ -113,7 +115,7 @@ def _facts(make: Make, feed: Feed) -> BuildFacts:
 
 def _seems_slower(job: Job, seen: Duel) -> bool:
     """Whether a profile is worth its time: the verdict itself is the driver's."""
-    if decide([one.cpu for one in seen.launches], job.speed).word == "slower":
+    if answer_of(seen.launches, job.speed).word == "slower":
         return True
     return surely_above([one.wall for one in seen.launches], job.speed.wall_floor, job.speed)
 

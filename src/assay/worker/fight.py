@@ -1,9 +1,10 @@
 """Launches of two engines in one process, until the rule has its answer or the time is up.
 
-Each launch loads both engines anew, in random order and with random padding in memory, calls them in quadruples ABBA or
-BAAB, and gives one number: the middle of log(candidate / rival) in CPU time over pairs of turns. CPU time, because on a
-shared machine the wall clock measures the neighbours; it also says how long a launch is, so that busy neighbours make it
-last longer and not see less.
+Each launch loads both engines anew, in random order (every second one in that of the one before it turned round) and with
+random padding in memory, calls them in quadruples ABBA or BAAB, and gives one number: the middle of log(candidate / rival) in
+CPU time over pairs of turns. CPU time, because on a shared machine the wall clock measures the neighbours; it also says how
+long a launch is, so that busy neighbours make it last longer and not see less. Engines of a device that tells its own
+time are compared by that.
 """
 
 from __future__ import annotations
@@ -13,30 +14,33 @@ import math
 import random
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.core.digest import value_digest
-from assay.core.duel import DEAD_CLOCK, LATE, Duel, Launch
+from assay.core.duel import LATE, Duel, Launch, dead_clock
+from assay.core.flow import device_of
 from assay.core.job import Job
 from assay.ports import Engine, Tensor
 from assay.stats.launches import settled
 from assay.stats.pairs import TURN_S, pair_ratio
-from assay.worker.calls import Call, timed_call
+from assay.worker.calls import Call
+from assay.worker.device_time import calls_of, device_time
 from assay.worker.waits import own_time
 
 WARM_CALLS = 3
 LEAST_QUADS = 2
 BUDGETS = ((1e-3, 0.1), (1e-2, 0.2), (math.inf, 0.6))
 """Seconds of calls up to so many seconds long, and CPU seconds of calling in one launch."""
-LONGER = {"thread": 1.0, "caller": 10.0}
+LONGER = {"thread": 1.0, "caller": 10.0, "device": 1.0}
 """By clock, so many times as long: threads that wait for one another are more restless, and have to come to rest."""
 WAKE_S, REST_S, REST_STEP_S, AT_REST = 0.015, 0.3, 5e-3, 0.2
 """For a pool of threads: of calls before its turn; the longest that it is waited for after its turn, and between two looks; the
 share of a core below which it rests."""
-CLOCKS = {"thread": time.thread_time, "caller": own_time}
+CLOCKS = {"thread": time.thread_time, "caller": own_time, "device": device_time}
 """What is compared: CPU time of the calling thread; for engines of several threads the time that passes for it, less what it
-had to wait for a core. CPU time of them all counts the spinning of a pool that waits, and other cores in ticks of 4 ms."""
+had to wait for a core. CPU time of them all counts the spinning of a pool that waits, and other cores in ticks of 4 ms. For
+engines of a device what its events tell, or the caller's time where one of the two does not tell it."""
 PATIENCE = 8.0
 """Seconds that may pass for the caller in a launch, for each of CPU time: an engine that waits would never use its share. The wait
 for a core does not count: a starved launch that was cut short would have seen too little to be believed."""
@@ -60,15 +64,17 @@ def fight(own: Make, rival: Make, feed: Feed, job: Job, deadline: float = math.i
     """Launches until the rule decides, its last look is past, or `deadline` (of time.monotonic) has come."""
     rule = job.speed
     chance = random.Random(value_digest((job.case, job.flow, job.rival)) + str(time.time_ns()))
+    makes = [("own", own), ("rival", rival)]
     launches: list[Launch] = []
     walls: list[tuple[float, float]] = []
-    clock, ended = "", ""
+    clock, ended = usual_clock(job), ""
     gc.disable()
     try:
         while len(launches) < rule.looks[-1]:
-            clock, launch, wall = _launch(own, rival, feed, clock, chance)
+            makes = makes[::-1] if len(launches) % 2 else chance.sample(makes, 2)
+            clock, launch, wall = _launch(makes, feed, clock, chance)
             if launch is None:
-                return Duel("", clock=clock, trouble=DEAD_CLOCK)
+                return Duel("", clock=clock, trouble=dead_clock(clock))
             launches.append(launch)
             walls.append(wall)
             gc.collect()
@@ -86,19 +92,27 @@ def fight(own: Make, rival: Make, feed: Feed, job: Job, deadline: float = math.i
     )
 
 
+def usual_clock(job: Job) -> str:
+    """The caller's where an engine computes on another device than the CPU, whose work no CPU time shows; "" where the calls
+    themselves have to tell."""
+    flows = [job.flow, *([job.rival.flow] if job.rival else [])]
+    return "caller" if any(device_of(flow) != "cpu" for flow in flows) else ""
+
+
 def _launch(
-    own: Make, rival: Make, feed: Feed, clock: str, chance: random.Random
+    makes: Sequence[tuple[str, Make]], feed: Feed, clock: str, chance: random.Random
 ) -> tuple[str, Launch | None, tuple[float, float]]:
     engines: dict[str, Engine] = {}
     load_s: dict[str, float] = {}
     padding = []
-    for name, make in chance.sample([("own", own), ("rival", rival)], 2):
+    for name, make in makes:
         padding.append(bytearray(chance.randrange(1, 1 << 18)))
         begin = own_time()
         engines[name] = make()
         load_s[name] = own_time() - begin
-    calls = {name: timed_call(engine, feed) for name, engine in engines.items()}
-    clock, usual_s = warm(tuple(calls.values()), clock)
+    found, clock = calls_of(tuple(engines.values()), feed, clock)
+    calls = dict(zip(engines, found, strict=True))
+    clock, usual_s = warm(found, clock)
     repeats = repeats_of(usual_s, clock)
     now = CLOCKS[clock]
     seen = {"own": Seen(), "rival": Seen()}
@@ -116,7 +130,7 @@ def _launch(
         return clock, None, walls
     medians = statistics.median(mine.cpu_s), statistics.median(theirs.cpu_s)
     load = pair_ratio([load_s["own"]], [load_s["rival"]])
-    return clock, Launch(cpu, wall, load or 0.0, quads, *medians), walls
+    return clock, Launch(cpu, wall, load or 0.0, quads, *medians, makes[0][0] == "own"), walls
 
 
 class Share:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.core.job import Job
 from assay.core.result import Applied, Stage
-from assay.errors import InvalidModel, Lowering
+from assay.errors import InvalidModel
 from assay.models.conversion import deliver, form_of
 from assay.models.files import file_digest
 from assay.models.golden_checks import LOCK
@@ -51,15 +51,9 @@ def converted(model: Path, form: str, job: Job, stages: Stages) -> tuple[Path, t
 
 
 def as_graph(model: Path, job: Job) -> Path:
-    """The model as an ONNX graph, which tolerances are derived from; itself where it cannot be one."""
-    if form_of(model) == "onnx":
-        return model
-    try:
-        return deliver(
-            model, "onnx", Path(tempfile.mkdtemp(prefix="graph-", dir=job.scratch or None)), shapes=_fed(job)
-        )
-    except (InvalidModel, Lowering):
-        return model
+    """The model as an ONNX graph, which tolerances are derived from. Raises what `deliver` raises."""
+    folder = Path(tempfile.mkdtemp(prefix="graph-", dir=job.scratch or None))
+    return deliver(model, "onnx", folder, shapes=_fed(job))
 
 
 def _fed(job: Job) -> dict[str, tuple[int, ...]]:

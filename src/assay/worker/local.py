@@ -61,6 +61,7 @@ def localize(job: Job, stages: Stages) -> Result:
         blank_result(job, Outcome.MISMATCH if blamed else Outcome.OK if seen else Outcome.MISTRUSTED),
         detail=_detail(blamed, seen, left_out, tapping),
         node=blamed[0].node if blamed else "",
+        findings=tuple(Finding("missing_output", one.output, one.text) for one in blamed if one.output not in feeds[0]),
         comparisons=_comparisons(seen, feeds),
         facts=lowered.facts(engine),
     )
@@ -136,7 +137,8 @@ def _detail(blamed: Sequence[Seen], judged: Sequence[Seen], left_out: int, tappi
 
 
 def _comparisons(judged: Sequence[Seen], feeds: Sequence[Values]) -> tuple[Comparison, ...]:
-    worst = sorted(judged, key=lambda one: -one.budget)[:KEPT]
+    given = [one for one in judged if one.output in feeds[0]]
+    worst = sorted(given, key=lambda one: -one.budget)[:KEPT]
     return tuple(
         Comparison(
             one.output,

@@ -47,21 +47,23 @@ class Lowered:
 
 def lower(job: Job, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where
-    the job asks for one that is there already."""
+    the job asks for one that is there already. What was refused before is refused at once."""
     with stages.enter(Stage.IMPORT), importing():
         backend: Backend = _backend(job.flow.backend)()
         # Before anything is imported: libraries set variables of their own.
         key, kept = reuse.kept_for(job, backend)
         if kept is None:
             backend.prepare()
-        else:
+        elif kept.refusal is None:
             getattr(backend, "prepare_to_load", backend.prepare)()
     if kept is not None:
+        if kept.refusal is not None:
+            reuse.refuse(key, kept, kept.refusal, stages)
         folder, changed, stages.built = reuse.reusable(kept)
         return Lowered(backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key)
     if not key:
         return _lower(job, backend, stages)
-    with reuse.heard() as told:
+    with reuse.heard() as told, reuse.refusals_kept(key, job, stages):
         lowered = _lower(job, backend, stages)
     reuse.keep(key, job, lowered.folder, lowered.rewritten, stages.built, told)
     return lowered

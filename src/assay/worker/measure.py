@@ -23,7 +23,7 @@ from assay.worker.bench import cold_calls, work_of
 from assay.worker.calls import Call, timed_call
 from assay.worker.layouts import channels_last
 from assay.worker.lower import Lowered, delegation, load, lower
-from assay.worker.memory import peak_bytes, reset_peak, resident_bytes, soak
+from assay.worker.memory import freed_at_once, peak_bytes, reset_peak, resident_bytes, soak
 from assay.worker.obtained import finer
 from assay.worker.on_device import Timed, Watched, sample_blocks, watched
 from assay.worker.operators import operator_times
@@ -43,16 +43,17 @@ SOAK_SHARE = 0.3
 
 def measure(job: Job, stages: Stages) -> Result:
     """One engine, loaded once, at every batch size asked for. Raises UsageError for a batch the model cannot take."""
-    inputs = golden_of(job).inputs
-    watch = watched(job)
-    lowered = lower(job, stages)
-    if job.keep:
-        shutil.copytree(lowered.folder, job.keep)
-        Path(job.keep + TAKES).write_text(json.dumps(lowered.rewritten.takes))
-    feeds = [lowered.rewritten.fed([at_batch(job, inputs, batch)])[0] for batch in job.measuring.batches or (0,)]
-    resettable = reset_peak()
-    before = resident_bytes()
-    engine = load(lowered, job, stages)
+    with freed_at_once():
+        inputs = golden_of(job).inputs
+        watch = watched(job)
+        lowered = lower(job, stages)
+        if job.keep:
+            shutil.copytree(lowered.folder, job.keep)
+            Path(job.keep + TAKES).write_text(json.dumps(lowered.rewritten.takes))
+        feeds = [lowered.rewritten.fed([at_batch(job, inputs, batch)])[0] for batch in job.measuring.batches or (0,)]
+        resettable = reset_peak()
+        before = resident_bytes()
+        engine = load(lowered, job, stages)
     load_peak = peak_bytes() if resettable else 0
     resettable = reset_peak()
     loaded = resident_bytes()

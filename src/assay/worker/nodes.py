@@ -6,6 +6,7 @@ together with its producers before it is blamed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import numpy as np
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.errors import Lowering, UsageError
 from assay.models.instrument import is_number, part
+from assay.models.own_types import multiplies
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.derive import Deriving
@@ -70,19 +72,27 @@ class Nodes:
 
     @property
     def all(self) -> list[NodeProto]:
-        """Those of which an answer was seen, in their order. What is computed from weights alone may be folded wrongly, too."""
-        return [node for node in self._model.graph.node if any(name in self._feeds[0] for name in node.output)]
+        """Those of which an answer was seen or due, in their order. What is computed from weights alone may be folded wrongly,
+        too."""
+        told = {*self._feeds[0], *(value.name for value in self._model.graph.output)}
+        return [node for node in self._model.graph.node if told.intersection(node.output)]
 
     def judge(self, node: NodeProto) -> Seen | None:
-        """None where it cannot be evaluated in float64, or what it reads or gives was not seen."""
+        """None where it cannot be evaluated in float64, or what it reads or gives was not seen. An output of the model itself
+        that the engine does not give is wrong whatever is known of the rest."""
+        lost = next((value.name for value in self._model.graph.output if self._lacks(value.name, node)), "")
+        if lost:
+            return Seen(label(node), lost, math.inf, f"Output {lost!r} is missing.", "missing")
         region = self._seen_from(node)
         seen = self._region(region, only=tuple(node.output))
         if seen is None:
             return None
         if seen.budget > 1.0 and node.op_type == "QuantizeLinear":
             seen = self._at_ties(node, region) or seen
-        if self._arithmetic.storage > SINGLE and node.op_type in CHOOSING and len(region) == 1:
+        if self._coarse and node.op_type in CHOOSING and len(region) == 1:
             return self._moved(node)
+        if self._coarse and seen.budget > 1.0 and len(region) == 1:
+            seen = self._less(seen, self._region(self._unrounded(node), only=tuple(node.output)))
         for _ in range(MERGED):
             if not seen.budget > 1.0:
                 break
@@ -95,8 +105,19 @@ class Nodes:
             wider = self._region(region, only=tuple(node.output))
             if wider is None:
                 break
-            seen = wider if wider.budget < seen.budget else seen
+            seen = self._less(seen, wider)
         return Seen(label(node), seen.output, seen.budget, seen.text, seen.kind)
+
+    @property
+    def _coarse(self) -> bool:
+        return self._arithmetic.storage > SINGLE
+
+    @staticmethod
+    def _less(seen: Seen, other: Seen | None) -> Seen:
+        return other if other is not None and other.budget < seen.budget else seen
+
+    def _lacks(self, name: str, node: NodeProto) -> bool:
+        return name in node.output and any(name not in one for one in self._feeds)
 
     def _seen_from(self, node: NodeProto) -> list[NodeProto]:
         """The node, and those before it whose answers were not seen."""
@@ -133,19 +154,34 @@ class Nodes:
 
     def _before(self, node: NodeProto) -> list[NodeProto]:
         """The producers of what a node reads, as far as one kernel may compute them with it: what was rounded to a grid was
-        stored, and a region across it would be allowed a step of the grid."""
+        stored, and a region across it would be allowed a step of the grid. In a coarse type all that the roundings of a sum of
+        products leave would hide a defect of what follows; there only what the sum was before it was rounded is allowed for."""
         found = [self._producer[name] for name in node.input if name in self._producer]
-        return [one for one in found if one.op_type not in ROUNDING]
+        return [one for one in found if one.op_type not in ROUNDING and not (self._coarse and multiplies(one.op_type))]
 
-    def apart(self, node: NodeProto, others: Sequence[Values]) -> float:
+    def apart(self, node: NodeProto, others: Sequence[Values], unrounded: bool = False) -> float:
         """How far the answers of another engine, that got the same inputs, lie from these: in widths of the node's noise,
-        infinite where noise has no part in it."""
-        profile, names = self._profile([node], ())
+        infinite where noise has no part in it. `unrounded`: of its noise if the kernel reads what other nodes gave it before
+        that was rounded to the flow's type."""
+        profile, names = self._profile(self._unrounded(node) if unrounded else [node], ())
         mine, theirs = ([{name: one[name] for name in names} for one in side] for side in (self._feeds, others))
         found = judge(theirs, mine, profile)
         if len(found) < len(names):
             return float("inf")
         return max(NORM_LIMIT * one.metrics.get("budget_norm", one.metrics["budget_used"]) for one in found.values())
+
+    def _unrounded(self, node: NodeProto) -> list[NodeProto]:
+        """The node behind operators that change nothing and round once."""
+        from onnx import NodeProto, helper
+
+        later = NodeProto()
+        later.CopyFrom(node)
+        steps = []
+        for place, name in enumerate(node.input):
+            if name in self._producer and self._feeds[0][name].dtype.kind not in "biu":
+                later.input[place] = f"{name}/unrounded/{place}"
+                steps.append(helper.make_node("LeakyRelu", [name], [later.input[place]], alpha=1.0))
+        return [*steps, later]
 
     def _at_ties(self, node: NodeProto, region: Sequence[NodeProto]) -> Seen | None:
         """A quantization that is off by one step at most, and only next to a tie: backends multiply by the reciprocal of the

@@ -7,44 +7,60 @@ type: its outcome is `other_precision`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import cache
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
 from assay.core.result import BuildFacts, Comparison, Finding
+from assay.models.own_types import OwnTypes, moves, multiplies, unsigned
 
 QUANTIZED = ("int8", "int4", "int2")
 """Integers of which an engine makes numbers by a scale, the finest first; their unsigned forms count as they do."""
 WIDE = ("float64", "float32", "tf32")
 """Types that nobody promises for their speed or size: to compute finer than these is no news."""
 _MOVING = {"cast", "reformat"}
-_MOVES = (
-    "transpose", "permute", "reshape", "flatten", "squeeze", "unsqueeze", "view", "identity", "split", "slice", "concat",
-    "cat", "pad", "expand", "tile", "gather", "shape", "reorder", "convert", "cast", "copy", "clone", "constant",
-)  # fmt: skip
-"""How operators are called that only move numbers: in whatever type they run, nothing was computed in it."""
+_WEIGHTS = "weights"
 _FEW = 0.5
 _NEAR = 0.0025
 """Of the budget of a norm, whose limit is four noise widths: a hundredth of one."""
 
 
-def coarser(asked: str, facts: BuildFacts, declared: Callable[[], Collection[str]]) -> tuple[Finding, ...]:
-    """A finding where operators computed, or weights are stored, in a type coarser than `asked` that the model itself has not.
-
-    `declared` gives the types of the model's own tensors; it is asked only where it matters.
-    """
+def coarser(asked: str, facts: BuildFacts, own: Callable[[], OwnTypes]) -> tuple[Finding, ...]:
+    """A finding where operators computed, or weights are stored, in a type coarser than `asked`, and more of them than the
+    model itself has. `own` is asked only where it matters."""
     used = _computing(facts)
     for kind, layers in facts.weights.items():
-        if layers and (is_floating(_signed(kind)) or _signed(kind) in QUANTIZED):
-            used.setdefault(_signed(kind), {})["weights"] = layers
+        if layers and (is_floating(unsigned(kind)) or unsigned(kind) in QUANTIZED):
+            used.setdefault(unsigned(kind), {})[_WEIGHTS] = layers
     found = {kind: names for kind, names in used.items() if _is_coarser(kind, asked)}
-    own = {_signed(kind) for kind in declared()} if found else set()
-    wrong = {kind: names for kind, names in found.items() if kind not in own}
-    if not wrong:
+    if not found:
         return ()
-    told = "; ".join(f"{', '.join(sorted(names)[:3])} in {kind}" for kind, names in sorted(wrong.items()))
-    text = f"this {asked} flow computes in a coarser type than it promises: {told}, and the model has no such type."
-    return (Finding("precision", "", text),)
+    excused = own()
+    told = [text for kind, names in sorted(found.items()) for text in _beyond(kind, names, excused)]
+    text = f"this {asked} flow computes in a coarser type than it promises: {'; '.join(told)}."
+    return (Finding("precision", "", text),) if told else ()
+
+
+def _beyond(kind: str, names: Mapping[str, int], own: OwnTypes) -> list[str]:
+    """Which operators of an engine the model does not excuse: products are counted, as are weights. What else engines call
+    by a type may be a cast or a comparison that was fused: any value of the model in so coarse a type excuses it."""
+    known = {*own.multiplying, *own.weights, *own.values}.intersection({*UNIT_ROUNDOFF, *QUANTIZED})
+    like = [one for one in known if one == kind or _is_coarser(one, kind)]
+    if kind in QUANTIZED and "bool" in own.values:
+        like.append("bool")  # engines hold truth values in bytes
+    stored = {name: count for name, count in names.items() if name == _WEIGHTS}
+    products = {name: count for name, count in names.items() if name not in stored and multiplies(name)}
+    others = {name: count for name, count in names.items() if name not in {*stored, *products}}
+    found = []
+    for group, allowed in (
+        (products, sum(own.multiplying[one] for one in like)),
+        (others, math.inf if own.values.intersection(like) else 0),
+        (stored, sum(own.weights[one] for one in like)),
+    ):
+        if sum(group.values()) > allowed:
+            excused = f"{sum(group.values())} of them, and the model has {allowed}" if allowed else "the model has none"
+            found.append(f"{', '.join(sorted(group)[:3])} in {kind} ({excused})")
+    return found
 
 
 def finer(asked: str, facts: BuildFacts, comparisons: Sequence[Comparison]) -> str:
@@ -52,9 +68,9 @@ def finer(asked: str, facts: BuildFacts, comparisons: Sequence[Comparison]) -> s
     if asked in WIDE:
         return ""
     computing = _computing(facts)
-    has = {*computing, *(_signed(kind) for kind, layers in facts.weights.items() if layers)}
-    told = has or ({_signed(facts.precision)} if facts.precision else set())
-    if told and _signed(asked) not in told and (computing or facts.weights or not facts.placements):
+    has = {*computing, *(unsigned(kind) for kind, layers in facts.weights.items() if layers)}
+    told = has or ({unsigned(facts.precision)} if facts.precision else set())
+    if told and unsigned(asked) not in told and (computing or facts.weights or not facts.placements):
         ran = ", ".join(f"{', '.join(sorted(names)[:3])} in {kind}" for kind, names in sorted(computing.items()))
         return f"nothing of this {asked} flow computes or is stored in {asked}: {ran or f'all is {facts.precision}'}"
     if computing or facts.weights or not facts.placements:
@@ -67,12 +83,12 @@ def little(asked: str, facts: BuildFacts) -> tuple[str, ...]:
     if asked in WIDE:
         return ()
     counts = {kind: sum(names.values()) for kind, names in _computing(facts).items()}
-    own, total = counts.get(_signed(asked), 0), sum(counts.values())
+    own, total = counts.get(unsigned(asked), 0), sum(counts.values())
     if not 0 < own < _FEW * total:
         return ()
     return (
         f"{own} of {total} computing operators run in {asked}; demand more with "
-        f'--require "precision.{_signed(asked)} >= NUMBER"',
+        f'--require "precision.{unsigned(asked)} >= NUMBER"',
     )
 
 
@@ -93,22 +109,12 @@ def _computing(facts: BuildFacts) -> dict[str, dict[str, int]]:
     """By type, the operators that computed in it and how many of each; moving, casting and indexing apart."""
     found: dict[str, dict[str, int]] = {}
     for one in facts.placements:
-        kind = _signed(one.precision)
-        if one.role in _MOVING or _moves(one.operator) or not (is_floating(kind) or kind in QUANTIZED):
+        kind = unsigned(one.precision)
+        if one.role in _MOVING or moves(one.operator) or not (is_floating(kind) or kind in QUANTIZED):
             continue
         names = found.setdefault(kind, {})
         names[one.operator] = names.get(one.operator, 0) + one.count
     return found
-
-
-@cache
-def _moves(operator: str) -> bool:
-    words = operator.removeprefix("aten.").lower()
-    return any(words == word or words.startswith((f"{word}_", f"{word}.")) for word in _MOVES)
-
-
-def _signed(kind: str) -> str:
-    return kind.removeprefix("u") if kind.startswith("uint") else kind
 
 
 def _is_coarser(kind: str, asked: str) -> bool:

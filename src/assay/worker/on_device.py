@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 
+from assay.core.flow import device_of
 from assay.core.gpu import GpuReading
 from assay.core.job import Job
 from assay.ports import Engine, Tensor
 from assay.stats.gpu_blocks import Block, Sifted, held_back, own_processes, sift
 from assay.worker.calls import Call, timed_call
+from assay.worker.device_time import device_call
 from assay.worker.gpu_watch import Look, look_at, visible
 
 BLOCK_S = 0.05
@@ -36,8 +38,7 @@ class Watched:
 
 def watched(job: Job) -> Watched | None:
     """None for a flow that computes elsewhere."""
-    device = str(job.flow.options.get("device", job.flow.device)).partition(":")[0]
-    if device not in ("cuda", "gpu"):
+    if device_of(job.flow) not in ("cuda", "gpu"):
         return None
     look, untold = look_at(visible())
     return Watched(look, untold, look())
@@ -47,9 +48,7 @@ class Timed:
     """One inference a call; `seconds` is what the device spent on the last one, None where only the wall tells."""
 
     def __init__(self, engine: Engine, feed: Mapping[str, Tensor]) -> None:
-        make = getattr(engine, "device_call", None)
-        contiguous = all(array.flags.c_contiguous for array in feed.values())
-        self._timed: Callable[[], float] | None = make(feed) if make is not None and contiguous else None
+        self._timed = device_call(engine, feed)
         self._call: Call = timed_call(engine, feed) if self._timed is None else self._timed
         self.seconds: float | None = None
 

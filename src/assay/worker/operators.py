@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 
 from assay.core.result import OperatorTime
@@ -15,5 +16,6 @@ def operator_times(engine: Engine, feed: Mapping[str, Tensor]) -> tuple[Operator
         return ()
     try:
         return tuple(tell(feed))
-    except Exception:  # noqa: BLE001  the profile explains a verdict; it must not change it
+    except Exception as error:  # noqa: BLE001  the profile explains a verdict; it must not change it
+        warnings.warn(f"no times of operators: the profile failed with {type(error).__name__}: {error}", stacklevel=2)
         return ()

@@ -9,6 +9,7 @@ from pathlib import Path
 from assay import plugins
 from assay.errors import Lowering
 from assay.models.conversion import deliver, form_of
+from assay.models.dynamic_ranges import with_ranges
 from assay.ports import Backend, Tensor
 
 DOUBLE, OWN = "reference-f64", "reference"
@@ -27,11 +28,19 @@ def evaluate(
     model: Path, inputs: Sequence[Mapping[str, Tensor]], *, oracles: Sequence[str] = ORACLES
 ) -> list[dict[str, Tensor]]:
     """Every output of the model for every sample: of an ONNX file by the reference evaluator, of an exported program by torch
-    without a compiler. Raises Lowering where it cannot."""
+    without a compiler, with the ranges that XNNPACK finds while running. Raises Lowering where it cannot."""
     form = form_of(model)
-    if form == "factory":
-        with tempfile.TemporaryDirectory(prefix="factory-") as own:
-            return evaluate(deliver(model, "torch", Path(own)), inputs, oracles=oracles)
+    if form == "onnx":
+        return _evaluate(model, inputs, form, oracles)
+    with tempfile.TemporaryDirectory(prefix="reference-") as own:
+        folder = Path(own)
+        program = model if form == "torch" else deliver(model, "torch", folder)
+        return _evaluate(with_ranges(program, folder), inputs, "torch", oracles)
+
+
+def _evaluate(
+    model: Path, inputs: Sequence[Mapping[str, Tensor]], form: str, oracles: Sequence[str]
+) -> list[dict[str, Tensor]]:
     backend: Backend = plugins.load(plugins.BACKENDS, _BACKENDS[form])()
     flows = {flow.name: flow for flow in backend.flows}
     refusals: list[Lowering] = []

@@ -1,4 +1,4 @@
-"""Which lowered artifact of an earlier job may stand for what this job would lower: the key names whatever decides it."""
+"""Which artifact, or refusal to lower, of an earlier job may stand for lowering again: the key names whatever decides it."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ import platform
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 
 import assay
+from assay import plugins
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.job import Job
 from assay.core.result import BuildFacts
-from assay.models.artifacts import Artifacts, Kept, artifacts_folder
+from assay.errors import Unsupported
+from assay.models.artifacts import Artifacts, Kept, Refusal, artifacts_folder
 from assay.models.companions import lock_of_companion
 from assay.models.conversion import form_of
 from assay.models.files import file_digest
@@ -25,6 +28,7 @@ from assay.models.golden_checks import LOCK
 from assay.ports import Backend
 from assay.worker.forms import source_of
 from assay.worker.rewrite import Rewritten
+from assay.worker.stages import Stages
 
 OWN_CODE = ("backends", "transforms", "models", "worker/lower.py", "worker/rewrite.py", "worker/forms.py")
 """What of this package takes part in lowering."""
@@ -34,6 +38,9 @@ VARIABLES = (
     "XNNPACK_",
 )  # fmt: skip
 """How the names of variables begin that compilers and their libraries read."""
+REFUSED_BEFORE = (
+    "an earlier run was refused the same model on the same flow and versions, and said so: --lower-anew asks again"
+)
 _FOLDERS = ("ASSAY_CACHE", "TORCHINDUCTOR_CACHE_DIR", "TVM_CACHE_DIR")
 """Say where, not how."""
 
@@ -89,6 +96,25 @@ def keep(key: str, job: Job, folder: Path, rewritten: Rewritten, facts: BuildFac
     _cache().keep(kept, folder, rewritten.standard)
 
 
+@contextmanager
+def refusals_kept(key: str, job: Job, stages: Stages) -> Iterator[None]:
+    """What is unsupported inside is so for the next job that asks the same: it is told at once."""
+    try:
+        yield
+    except Unsupported as error:
+        refusal = Refusal(str(error), error.node, error.cause, stages.reached)
+        _cache().keep(Kept(key, job.case.name, job.flow.name, stages.built, refusal=refusal), None, None)
+        raise
+
+
+def refuse(key: str, kept: Kept, refusal: Refusal, stages: Stages) -> NoReturn:
+    """Raises Unsupported again, in the stage where an earlier job met it."""
+    stages.built = msgspec.structs.replace(kept.facts, reused=key)
+    warnings.warn(REFUSED_BEFORE, stacklevel=2)
+    with stages.enter(refusal.stage):
+        raise Unsupported(refusal.text, node=refusal.node, cause=refusal.cause)
+
+
 def forget(key: str) -> None:
     """What was kept under that key does not load."""
     _cache().discard(key)
@@ -107,7 +133,9 @@ def _cache_of(*_: str | None) -> Artifacts:
 def _key(job: Job, backend: Backend, source: Path) -> str:
     flow = msgspec.structs.replace(job.flow, name="", allowances=())
     inputs = msgspec.structs.replace(job.case.inputs, golden=_lock(job.case.inputs.golden))
-    return value_digest((_content(job, source), flow, inputs, surroundings(), _code_of(type(backend).__module__)))
+    plugs = [backend, *(plugins.load(plugins.TRANSFORMS, told.partition(":")[0])() for told in job.flow.transforms)]
+    foreign = [_code_of(type(one).__module__.partition(".")[0]) for one in plugs]
+    return value_digest((_content(job, source), flow, inputs, surroundings(), foreign))
 
 
 def _content(job: Job, source: Path) -> tuple[str, ...]:
@@ -137,10 +165,10 @@ def surroundings() -> str:
     """The digest of the interpreter, of every distribution that it finds, of the processor, of our own code, and of the
     variables that compilers read."""
     installed = sorted(
-        name
-        for folder in dict.fromkeys(sys.path)
-        if os.path.isdir(folder or ".")
-        for name in os.listdir(folder or ".")
+        (name, *_state(f"{folder}/{name}/RECORD", f"{folder}/{name}"))
+        for folder in dict.fromkeys(one or "." for one in sys.path)
+        if os.path.isdir(folder)
+        for name in os.listdir(folder)
         if name.endswith((".dist-info", ".egg-info"))
     )
     variables = {
@@ -169,8 +197,21 @@ def _own_code() -> list[tuple[str, str]]:
     return [(str(path.relative_to(root)), file_digest(path)) for path in files if path.is_file()]
 
 
+def _state(*paths: str) -> tuple[int, int]:
+    """Size and time of the first that is there: a build of the same version that was installed over another has others."""
+    for path in paths:
+        with suppress(OSError):
+            found = os.stat(path)
+            return found.st_size, found.st_mtime_ns
+    return 0, 0
+
+
 @cache
-def _code_of(module: str) -> str:
-    """Of a backend that is not ours: its own file."""
-    file = getattr(sys.modules.get(module), "__file__", None)
-    return file_digest(Path(file)) if file and not module.startswith("assay.") else ""
+def _code_of(package: str) -> list[tuple[str, int, int]]:
+    """Of a backend or transform that is not ours: every file of its package, whose author may be at work on it."""
+    module = sys.modules.get(package)
+    if module is None or package == "assay":
+        return []
+    folders = [str(one) for one in getattr(module, "__path__", ())]
+    files = [str(path) for folder in folders for path in Path(folder).rglob("*") if "__pycache__" not in path.parts]
+    return [(path, *_state(path)) for path in sorted(files) or [str(getattr(module, "__file__", ""))]]

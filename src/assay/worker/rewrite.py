@@ -12,6 +12,7 @@ from assay import plugins
 from assay.core.dtype import dtype_name, is_floating, numpy_dtype
 from assay.core.job import Job
 from assay.core.result import Applied, Stage
+from assay.errors import UsageError
 from assay.models.conversion import form_of
 from assay.models.files import file_digest
 from assay.ports import Tensor, Transform
@@ -45,7 +46,11 @@ class Rewritten:
 
 
 def rewrite(job: Job, model: Path, stages: Stages) -> Rewritten:
-    """`model` after the transforms of the flow, each given the form it reads. Raises what they raise."""
+    """`model` after the transforms of the flow, each given the form it reads. Raises what they raise, and UsageError for
+    transforms that do not go together."""
+    if told := plugins.contradiction(job.flow):
+        with stages.enter(Stage.TRANSFORM):
+            raise UsageError(told)
     applied: list[Applied] = []
     standard: Path | None = None
     changed = False
@@ -57,7 +62,7 @@ def rewrite(job: Job, model: Path, stages: Stages) -> Rewritten:
         model, conversion = converted(model, transform.accepts, job, stages)
         applied.extend(conversion)
         with stages.enter(Stage.TRANSFORM):
-            calibration = calibration_of(job) if transform.calibrated else Calibration()
+            calibration = calibration_of(job) if plugins.is_calibrated(told) else Calibration()
             folder = Path(tempfile.mkdtemp(prefix="transform-", dir=job.scratch or None))
             model = transform.apply(model, folder, argument, calibration.samples)
             applied.append(

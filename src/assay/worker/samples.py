@@ -11,6 +11,7 @@ from assay.models.goldens import Golden, read_golden
 from assay.models.seeded import seeded_inputs
 from assay.models.tensors import TensorFile
 from assay.ports import Tensor
+from assay.worker.sizes import usual
 
 
 def golden_of(job: Job) -> Golden:
@@ -31,7 +32,7 @@ def source_of(job: Job) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
     recipe = job.case.inputs
     if not recipe.golden:
         inputs = seeded_inputs(
-            job.case.model, seed=recipe.seed, samples=recipe.samples, batch=recipe.batch, fill=recipe.fill
+            usual(job.case), seed=recipe.seed, samples=recipe.samples, batch=recipe.batch, fill=recipe.fill
         )
         return inputs, {}
     path = Path(recipe.golden)

@@ -22,6 +22,7 @@ from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.errors import (
     BadModel,
+    BrokenMetric,
     HarnessError,
     InvalidModel,
     Lowering,
@@ -105,7 +106,7 @@ def _failure(job: Job, error: Exception, stages: Stages) -> Result:
     text = " ".join(str(error).split()) or type(error).__name__
     if outcome is Outcome.LOWERED:
         text = f"run unavailable: {text}"
-    if not isinstance(error, Lowering | UsageError | _DiskFull):
+    if not isinstance(error, Lowering | UsageError | _DiskFull | BrokenMetric):
         text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
         traceback.print_exc()
     return msgspec.structs.replace(
@@ -120,7 +121,7 @@ def _failure(job: Job, error: Exception, stages: Stages) -> Result:
 
 def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
     match error:
-        case _DiskFull():
+        case _DiskFull() | BrokenMetric():
             return Outcome.INFRASTRUCTURE, Cause.OTHER
         case Unsupported():
             return Outcome.UNSUPPORTED, Cause(error.cause)

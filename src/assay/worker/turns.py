@@ -16,10 +16,10 @@ from assay import plugins
 from assay.core.blank import blank_result
 from assay.core.job import Job
 from assay.core.result import Measurement, Result, Stage
-from assay.ports import Backend, Tensor
+from assay.ports import Backend, Engine, Tensor
 from assay.worker.batches import at_batch, batch_of
-from assay.worker.calls import Call, timed_call
-from assay.worker.fight import CLOCKS, LEAST_QUADS, Seen, Share, budget_of, repeats_of, take, warm
+from assay.worker.device_time import calls_of
+from assay.worker.fight import CLOCKS, LEAST_QUADS, Seen, Share, budget_of, repeats_of, take, usual_clock, warm
 from assay.worker.line import DONE, GO, QUIT, Line, OtherFailed
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
@@ -42,7 +42,7 @@ def turns(job: Job, stages: Stages) -> Result:
             engine = backend.load(Path(job.keep), job.flow)
             loaded = Measurement(0, (own_time() - begin,), ())
         with stages.enter(Stage.MEASURE):
-            side = _Side(timed_call(engine, feed))
+            side = _Side(engine, feed, usual_clock(job))
             if job.turns.leads:
                 _lead(side, line, random.Random(job.turns.seed))
             else:
@@ -65,15 +65,15 @@ def _feed(job: Job) -> dict[str, Tensor]:
 class _Side:
     """This process's engine, warmed up. Both sides use one clock and turns of one length: the leader says which."""
 
-    def __init__(self, call: Call) -> None:
-        self._call = call
-        self.clock, self.usual_s = warm((call,))
+    def __init__(self, engine: Engine, feed: dict[str, Tensor], clock: str) -> None:
+        (self._call,), clock = calls_of([engine], feed, clock)
+        self.clock, self.usual_s = warm((self._call,), clock)
         self.repeats = repeats_of(self.usual_s, self.clock)
         self.seen = Seen()
 
     def agree(self, clock: str, usual_s: float) -> None:
-        """The blunter clock and the longer call are for both."""
-        self.clock = "caller" if "caller" in (clock, self.clock) else "thread"
+        """One clock, the blunt one where they differ, and the longer call are for both."""
+        self.clock = clock if clock == self.clock else "caller"
         self.usual_s = max(self.usual_s, usual_s)
         self.repeats = repeats_of(self.usual_s, self.clock)
 

@@ -66,7 +66,7 @@ def hold_at_sizes(
             actual = _run(engine, fed, sizes)
         with stages.enter(Stage.COMPARE):
             try:
-                expected = _evaluated(job, rewritten, sample)
+                expected = evaluated(job, rewritten, sample)
             except Lowering as error:
                 return Held(
                     (tuple(comparisons), tuple(findings)), unproven=f"no reference answers at {told(sizes)}: {error}"
@@ -77,7 +77,8 @@ def hold_at_sizes(
     return Held((tuple(comparisons), tuple(findings)))
 
 
-def _evaluated(job: Job, rewritten: Rewritten, sample: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+def evaluated(job: Job, rewritten: Rewritten, sample: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+    """The reference's answer to one sample that no golden has. Raises Lowering where there is none."""
     if rewritten.standard is not None:
         return evaluate(rewritten.standard, rewritten.fed([sample]), oracles=QUANTIZED)
     return evaluate(Path(job.case.model.source), [sample])

@@ -20,7 +20,7 @@ def serving(app: ASGIApp) -> Iterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=2))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    until = time.monotonic() + 30
+    until = time.monotonic() + 300
     while not server.started:
         assert thread.is_alive(), "the application did not start"
         assert time.monotonic() < until, "the server did not come up"
@@ -33,7 +33,7 @@ def serving(app: ASGIApp) -> Iterator[str]:
         listener.close()
 
 
-def until_true(what: object, *, seconds: float = 60.0) -> None:
+def until_true(what: object, *, seconds: float = 300.0) -> None:
     """Wait for a condition, as a callable; fails with its name when it does not come."""
     end = time.monotonic() + seconds
     while not what():  # type: ignore[operator]

@@ -120,14 +120,14 @@ class Robot:
         """End it, or kill it, and wait until it is gone."""
         if self.process is not None:
             self.process.send_signal(number)
-            self.process.wait(60)
+            self.process.wait(300)
             self.process = None
 
     def log(self) -> str:
         return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     def get(self, address: str) -> Any:
-        return httpx.get(self.site + address, timeout=10)
+        return httpx.get(self.site + address, timeout=60)
 
     def queue(self) -> list[dict[str, Any]]:
         """Every submission that the robot knows; [] while it does not answer."""
@@ -137,7 +137,7 @@ class Robot:
             return []
         return [*found["running"], *found["waiting"], *found["closed"]]
 
-    def until(self, told: str, holds: Callable[[], Any], seconds: float = 120.0) -> Any:
+    def until(self, told: str, holds: Callable[[], Any], seconds: float = 600.0) -> Any:
         """Wait for a condition; the robot's log is shown where it does not come, or where the robot died."""
         end = time.monotonic() + seconds
         while not (found := holds()):
@@ -147,7 +147,7 @@ class Robot:
             time.sleep(0.1)
         return found
 
-    def decided(self, sha: str, seconds: float = 120.0) -> dict[str, Any]:
+    def decided(self, sha: str, seconds: float = 600.0) -> dict[str, Any]:
         """The submission of a commit, once it is neither waiting nor running."""
 
         def found() -> dict[str, Any] | None:

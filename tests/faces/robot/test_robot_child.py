@@ -34,7 +34,7 @@ def test_a_child_that_is_killed_costs_one_attempt_and_names_the_signal(tmp_path:
         return True
 
     ended = inspect_in_child(
-        root, "a", str(tmp_path / "history"), tmp_path / "scratch", limit_s=60, beat=kill, beat_s=0.2,
+        root, "a", str(tmp_path / "history"), tmp_path / "scratch", limit_s=600, beat=kill, beat_s=0.2,
         stopping=lambda: False, heard=lambda _: None,
     )  # fmt: skip
     assert ended.ending is Ending.FAILED
@@ -43,7 +43,7 @@ def test_a_child_that_is_killed_costs_one_attempt_and_names_the_signal(tmp_path:
 
 @pytest.mark.parametrize(
     ("ending", "limit_s", "beat", "stop"),
-    [(Ending.LOST, 60.0, False, False), (Ending.STOPPED, 60.0, True, True), (Ending.FAILED, 0.3, True, False)],
+    [(Ending.LOST, 600.0, False, False), (Ending.STOPPED, 600.0, True, True), (Ending.FAILED, 0.3, True, False)],
 )
 def test_a_child_never_outlives_its_reason(
     ending: Ending, limit_s: float, beat: bool, stop: bool, tmp_path: Path
@@ -69,7 +69,7 @@ def test_the_child_sees_no_secret_and_dies_with_the_robot(tmp_path: Path, monkey
         return not seen
 
     ended = inspect_in_child(
-        _root(tmp_path), "a", "postgresql+psycopg://u:password@nowhere/h", tmp_path / "scratch", limit_s=60, beat=look,
+        _root(tmp_path), "a", "postgresql+psycopg://u:password@nowhere/h", tmp_path / "scratch", limit_s=600, beat=look,
         beat_s=0.2, stopping=lambda: False, heard=lambda _: None, hidden=["ASSAY_ROBOT_TOKEN"],
     )  # fmt: skip
     assert ended.ending is Ending.LOST
@@ -86,5 +86,5 @@ def test_an_orphaned_child_ends_itself(tmp_path: Path) -> None:
     assert child.stdin is not None
     child.stdin.write(json.dumps(asked).encode() + b"\n")
     child.stdin.close()  # what the kernel does when the robot is killed
-    assert child.wait(30) == -signal.SIGKILL
+    assert child.wait(300) == -signal.SIGKILL
     assert not (tmp_path / "out").exists()

@@ -44,7 +44,7 @@ def robot_toml(folder: Path, source: str = "[git]\npoll_s = 0.2\n", more: str = 
 @contextmanager
 def robot(config: Path) -> Iterator[tuple[Service, httpx.Client]]:
     service = Service(load_robot(config))
-    with serving(app_of(service)) as address, httpx.Client(base_url=address, timeout=30) as client:
+    with serving(app_of(service)) as address, httpx.Client(base_url=address, timeout=300) as client:
         yield service, client
 
 

@@ -6,16 +6,20 @@ import gc
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from assay.backends import executorch_delegates
 from assay.backends.executorch import ExecuTorch
 from assay.backends.executorch_delegates import Delegate
-from assay.backends.executorch_failures import lowering_failure
+from assay.backends.executorch_failures import load_failure, lowering_failure
+from assay.backends.executorch_lower import Built
 from assay.core.flow import Flow
+from assay.core.model import TensorSpec
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
 from assay.models.conversion import deliver
+from assay.models.program import save_program
 from assay.testing.backend_checks import check_backend
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
 
@@ -70,8 +74,9 @@ def test_portable_delegates_nothing_by_design(tiny: Path) -> None:
     assert {one.device for one in facts.placements} == {"portable"}
 
 
-def test_a_partitioner_that_takes_nothing_is_told(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """XNNPACK's own, told to take only an operator that is not there."""
+def test_a_partitioner_that_takes_nothing_is_told(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """XNNPACK's own, told to take only an operator that is not there. The record says it by itself: the facts would be right
+    without it, too, since the program does not name the delegate (`test_a_delegate_that_the_artifact_lacks_...`)."""
 
     def picky() -> list[Any]:
         from executorch.backends.xnnpack.partition.config import SoftmaxConfig
@@ -80,8 +85,11 @@ def test_a_partitioner_that_takes_nothing_is_told(tiny: Path, monkeypatch: pytes
         return [XnnpackPartitioner(configs=[SoftmaxConfig])]
 
     monkeypatch.setitem(executorch_delegates.DELEGATES, "xnnpack", Delegate("XnnpackBackend", picky))
-    facts = ExecuTorch().lower(tiny, _XNNPACK).facts()
-    assert facts.delegated == 0
+    engine = ExecuTorch().lower(tiny, _XNNPACK)
+    engine.save(tmp_path)
+    facts, record = engine.facts(), msgspec.json.decode((tmp_path / "built.json").read_bytes(), type=Built)
+    assert (facts.delegated, record.delegated) == (0, 0)
+    assert {one.device for one in record.placements} == {"portable"}
     assert "aten.convolution" in facts.undelegated
 
 
@@ -236,3 +244,26 @@ def test_a_type_that_a_delegate_lacks_is_unsupported() -> None:
     failure = lowering_failure(KeyError(torch.uint8), while_="lowering for coreml")
     assert type(failure) is Unsupported
     assert str(failure) == "ExecuTorch, lowering for coreml: the delegate has no type torch.uint8."
+
+
+def test_what_a_partitioner_keeps_and_its_delegate_does_not_take_is_unsupported(tmp_path: Path) -> None:
+    import torch
+
+    program = torch.export.export(torch.nn.PixelShuffle(2), (torch.ones(1, 4, 3, 3),))
+    path = save_program(program, tmp_path / "shuffle.pt2", (TensorSpec("x", "float32", (1, 4, 3, 3)),), ["y"])
+    flow = Flow(name="f", backend="executorch", options={"delegate": "openvino"})
+    with pytest.raises(Unsupported, match=r"keeps aten\.pixel_shuffle\.default from being decomposed") as caught:
+        ExecuTorch().lower(path, flow)
+    assert caught.value.node == "aten.pixel_shuffle.default"
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Failed to load method forward, error: 0x:14", Unsupported),  # as 1.4 writes it where a kernel is missing
+        ("loading method forward failed with error 0x14", Unsupported),
+        ("Failed to load method forward, error: 0x:23", InvalidModel),
+    ],
+)
+def test_a_kernel_that_the_runtime_lacks_is_no_damaged_program(said: str, kind: type[Lowering]) -> None:
+    assert type(load_failure("model.pte", RuntimeError(said))) is kind

@@ -28,10 +28,11 @@ from assay.backends.executorch import ExecuTorch
 backend = ExecuTorch()
 flow = next(flow for flow in backend.flows if flow.name == "executorch-xnnpack")
 backend.prepare_to_load()
-print(sorted({"executorch.exir", "torch._dynamo", "torchao"} & set(sys.modules)))
+print(sorted({"executorch.exir", "torch._dynamo", "torch._decomp", "torchao"} & set(sys.modules)))
 print(*backend.load(Path(sys.argv[1]), flow).run({"x": np.array([-1, 2], np.float32)})["y"])
 from executorch.runtime import Runtime
 print("quantized_decomposed::quantize_per_channel.out" in Runtime.get().operator_registry.operator_names)
+print("torch._decomp" in sys.modules)
 backend.prepare()
 again = backend.lower(Path(sys.argv[2]), flow)
 print(*again.run({"x": np.array([-1, 2], np.float32)})["y"], again.facts().delegated)
@@ -69,7 +70,30 @@ def test_a_process_that_loads_imports_no_compiler_and_lowers_all_the_same(tmp_pa
         [sys.executable, "-c", _LOAD, str(saved), str(made)], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["[]", "0.0 2.0", "True", "0.0 2.0 1"]
+    assert done.stdout.splitlines() == ["[]", "0.0 2.0", "True", "False", "0.0 2.0 1"]
+
+
+_COUNT = "import torch; from torch._decomp import meta_table; print(len(meta_table))"
+
+
+def told(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_who_needs_the_rules_for_tensors_without_data_has_them() -> None:
+    """By a module of torch that is imported then, or by a name that torch never imports where it uses it."""
+    begin = "from assay.backends.executorch_quick import import_torch; import_torch(); import torch, sys; "
+    assert told(f"{begin} print('torch._meta_registrations' in sys.modules)") == "False\n"
+    plain = told(_COUNT)
+    for use in (
+        "torch.broadcast_shapes((1,), (3,))",
+        "import torch._decomp.decompositions",
+        "import torch._meta_registrations",
+        "torch.vmap(torch.sin)(torch.ones(3))",
+    ):
+        assert told(f"{begin}{use}; {_COUNT}") == plain, use
 
 
 def test_a_bare_package_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
+import struct
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import onnx
 import pytest
@@ -241,6 +245,33 @@ def test_a_truncated_artifact(saved: Path, tmp_path: Path) -> None:
         IREE().load(tmp_path, _FLOW)
     file.unlink()
     with pytest.raises(InvalidModel, match="is missing"):
+        IREE().load(tmp_path, _FLOW)
+
+
+def _redone(folder: Path, module: bytes) -> None:
+    """The module as if it had been saved so."""
+    (folder / "model.vmfb").write_bytes(module)
+    declared = json.loads((folder / "declared.json").read_bytes())
+    declared["digest"] = hashlib.sha256(module).hexdigest()
+    (folder / "declared.json").write_text(json.dumps(declared))
+
+
+def test_a_module_for_another_processor_is_lowered_and_not_run(tmp_path: Path) -> None:
+    """Piledriver's successors have xop and fma4, which no processor has had since."""
+    flow = msgspec.structs.replace(_FLOW, options={"cpu": "bdver4"})
+    engine = IREE().lower(tiny_model(tmp_path / "tiny.onnx"), flow)
+    engine.save(tmp_path)
+    with pytest.raises(NotRunnable, match=r"built for another processor: this one has no fma4, (sse4a, )?xop; lower"):
+        IREE().load(tmp_path, flow)
+
+
+def test_a_module_of_another_version(saved: Path, tmp_path: Path) -> None:
+    shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
+    module = (tmp_path / "model.vmfb").read_bytes()
+    bytecode = struct.pack("<I", 17 << 16)
+    assert bytecode in module[:256], "the version of the bytecode stands elsewhere in this version of iree"
+    _redone(tmp_path, module.replace(bytecode, struct.pack("<I", 16 << 16), 1))
+    with pytest.raises(InvalidModel, match=r"supports 17\.0, module has 16\.0"):
         IREE().load(tmp_path, _FLOW)
 
 

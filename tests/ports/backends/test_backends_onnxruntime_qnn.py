@@ -129,6 +129,30 @@ def test_the_trap_of_a_library_that_is_not_in_the_wheel(qnn: Interpreter, here: 
 
 
 @pytest.mark.slow
+def test_what_ran_counts_and_not_what_was_planned(qnn: Interpreter, here: Path) -> None:
+    """The record says that QNN took both operators; the model beside it is one that the CPU runs alone."""
+    program = f"""
+import numpy as np, shutil
+from pathlib import Path
+from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
+from assay.core.flow import Flow
+backend = OnnxRuntimeQnn()
+backend.prepare()
+saved = Path("saved")
+saved.mkdir()
+backend.lower(Path({str(here / "linear.onnx")!r}), backend.flows[0]).save(saved)
+facts = []
+for options in ({{}}, {{"backend_type": "cpu", "cpu_fallback": True}}):
+    engine = backend.load(saved, Flow("q", "onnxruntime-qnn", options))
+    engine.run({{"x": np.ones((1, 4), np.float32)}})
+    facts.append(engine.facts())
+    shutil.copyfile({str(here / "linear.onnx")!r}, saved / "model.onnx")
+print([one.delegated for one in facts], facts[0].undelegated, {{one.device for one in facts[1].placements}})
+"""
+    assert "[2, 0] () {'CPUExecutionProvider'}" in _inside(qnn, program)
+
+
+@pytest.mark.slow
 def test_sizes_are_compiled_in_and_another_is_refused_in_words(qnn: Interpreter, here: Path) -> None:
     program = f"""
 import numpy as np

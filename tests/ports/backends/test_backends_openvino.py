@@ -147,6 +147,7 @@ def test_a_saved_engine_that_cannot_be_loaded_is_told_in_one_sentence(tmp_path: 
     assert text.startswith("openvino 2026.4.1 cannot load this saved engine (")
     assert text.endswith("): build it again with this version, here")
     assert "\n" not in text
+    assert ".cpp:" not in text
 
 
 def test_left_alone_it_would_compute_in_bfloat16(tmp_path: Path) -> None:
@@ -167,9 +168,47 @@ def test_left_alone_it_would_compute_in_bfloat16(tmp_path: Path) -> None:
     assert far["openvino-f32"] < 1e-5 < 1e-4 < far["openvino-bf16"]
 
 
+def test_a_flow_that_was_not_asked_for_float32_is_told_by_what_it_got(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the flow asked for nothing: the facts are what the compiled model says, not what the option says."""
+    import openvino
+
+    from assay.backends import openvino as backend
+
+    model = tiny_model(tmp_path / "tiny.onnx")
+    core = openvino.Core()
+    compiled = core.compile_model(core.read_model(str(model)), "CPU")
+    default = {openvino.Type.bf16: "bfloat16", openvino.Type.f32: "float32", openvino.Type.f16: "float16"}
+    monkeypatch.setattr(backend, "_config", lambda options, flow: {"INFERENCE_NUM_THREADS": 1})
+    told = OpenVINO().lower(model, _FLOWS["openvino-f32"]).facts()
+    assert told.precision == default[compiled.get_property("INFERENCE_PRECISION_HINT")]
+    assert {one.precision for one in told.placements if one.operator == "Convolution"} == {told.precision}
+
+
 def test_nodes_tell_their_role(tmp_path: Path) -> None:
     engine = OpenVINO().lower(tiny_model(tmp_path / "tiny.onnx"), _FLOW)
     roles = {one.operator: one.role for one in engine.facts().placements}
     assert roles["Convolution"] == "fused"
     assert roles.get("Reorder", "reformat") == "reformat"
     assert all(roles.values())
+
+
+_SPLIT = "g (int64[3,3] x) => (int64[3,3] y) { y = Trilu <upper = 0> (x) }"
+_QUANTIZED = (
+    "g (float[2,2] x) => (float[2,2] y) <float s = {0.05}, uint8 z = {0}, float[2,2] w = {1.0, -1.0, 0.5, 0.25}, int8 o = {0}> "
+    "{ qx = QuantizeLinear(x, s, z)\n dx = DequantizeLinear(qx, s, z)\n "
+    "qw = QuantizeLinear(w, s, o)\n dw = DequantizeLinear(qw, s, o)\n y = MatMul(dx, dw) }"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "operator", "ran_in"), [(_SPLIT, "Eltwise", "bool"), (_QUANTIZED, "FullyConnected", "uint8")]
+)
+def test_a_mask_is_no_quantized_number(write: Any, tmp_path: Path, text: str, operator: str, ran_in: str) -> None:
+    """OpenVINO splits Trilu into a comparison and a selection, and calls the mask u8, as it does what a quantizer made."""
+    model = write(text)
+    for engine in (OpenVINO().lower(model, _FLOW), _reloaded(model, tmp_path / "saved")):
+        told = {one.operator: one.precision for one in engine.facts().placements}
+        assert told[operator] == ran_in
+        assert ran_in == "uint8" or "uint8" not in told.values()

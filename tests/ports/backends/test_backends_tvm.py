@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import ml_dtypes
+import msgspec
 import numpy as np
 import pytest
 
@@ -26,6 +29,18 @@ _IMAGE = np.random.default_rng(0).normal(size=(2, 3, 8, 8)).astype(np.float32)
 
 def test_conforms() -> None:
     check_backend(TVM())
+
+
+def test_a_run_leaves_the_calling_thread_on_the_cores_that_it_may_use(tmp_path: Path) -> None:
+    script = (
+        "import os, sys; from pathlib import Path; import numpy as np; from assay.backends.tvm import TVM\n"
+        "backend, before = TVM(), os.sched_getaffinity(0); backend.prepare()\n"
+        "engine = backend.lower(Path(sys.argv[1]), backend.flows[0])\n"
+        "engine.run({sys.argv[2]: np.zeros((2, 3, 8, 8), np.float32)})\n"
+        "sys.exit(os.sched_getaffinity(0) != before)\n"
+    )
+    command = [sys.executable, "-c", script, str(tiny_model(tmp_path / "tiny.onnx")), INPUT]
+    assert subprocess.run(command, check=False).returncode == 0
 
 
 def test_targets_are_dictionaries() -> None:
@@ -164,3 +179,11 @@ def test_a_truncated_artifact(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes()[:2000])
     with pytest.raises(Lowering, match="truncated or replaced"):
         TVM().load(tmp_path, _FLOW)
+
+
+def test_a_library_for_another_processor_is_lowered_and_not_run(tmp_path: Path) -> None:
+    """Piledriver's successors have xop and fma4, which no processor has had since."""
+    flow = msgspec.structs.replace(_FLOW, options={"cpu": "bdver4"})
+    TVM().lower(tiny_model(tmp_path / "tiny.onnx"), flow).save(tmp_path)
+    with pytest.raises(NotRunnable, match=r"built for another processor: this one has no fma4, (sse4a, )?xop; lower"):
+        TVM().load(tmp_path, flow)

@@ -11,7 +11,7 @@ import pytest
 from assay.core.sandbox import Sandboxed, SandboxLimits
 from assay.launch.sandbox import Bubblewrap
 
-LIMITS = SandboxLimits(seconds=20.0, memory_bytes=300_000_000, disk_bytes=20_000_000, processes=32)
+LIMITS = SandboxLimits(seconds=300.0, memory_bytes=300_000_000, disk_bytes=20_000_000, processes=32)
 
 
 @dataclass

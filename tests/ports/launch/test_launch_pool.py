@@ -8,7 +8,7 @@ import msgspec
 import psutil
 import pytest
 
-from assay.core.job import Limits
+from assay.core.job import IMPORT_S, Limits
 from assay.core.result import Outcome, Stage
 from assay.errors import WorkerFailed
 from assay.launch import process
@@ -93,3 +93,9 @@ def test_importing_the_backend_has_a_clock_of_its_own(
     (result,) = Pool(1).launch([job])
     assert (result.outcome, result.stage) == (Outcome.TIMEOUT, Stage.IMPORT)
     assert "within 1 s" in result.detail
+
+
+def test_a_raised_limit_of_time_counts_for_importing_too() -> None:
+    assert Limits(timeout_s=3).importing_s == IMPORT_S
+    assert Limits(timeout_s=900).importing_s == 900
+    assert Limits(timeout_s=900, import_s=1).importing_s == 1

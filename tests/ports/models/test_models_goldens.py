@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +41,18 @@ def write(folder: Path, **changes: Any) -> Path:
     arguments |= {"seed": 7, "producer": "reference", "producer_version": "1.23.2", "who": "ada", "why": "first"}
     write_golden(folder, **(arguments | {"created_at": "2026-11-21T14:19:05+00:00"} | changes))
     return folder
+
+
+def _write_often(folder: Path) -> None:
+    for _ in range(40):
+        write(folder)
+
+
+def test_two_processes_that_write_the_same_at_once_both_succeed(tmp_path: Path) -> None:
+    """As two runs on one history do, where both lack the reference of a model."""
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        list(pool.map(_write_often, [tmp_path / "g"] * 2))
+    assert verify_golden(tmp_path / "g", MODEL) == []
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
@@ -112,6 +127,16 @@ def test_new_files_with_an_old_lock_are_refused(tmp_path: Path) -> None:
         read_golden(old)
 
 
+@pytest.mark.parametrize("name", ["golden.lock", "outputs.safetensors"])
+def test_what_has_no_end_is_not_read(tmp_path: Path, name: str) -> None:
+    for number, make in enumerate((os.mkfifo, lambda path: path.symlink_to("/dev/zero"))):
+        folder = write(tmp_path / str(number))
+        (folder / name).unlink()
+        make(folder / name)
+        with pytest.raises(BadGolden, match=f"{name} is not a regular file"):
+            read_golden(folder)
+
+
 def test_a_lock_that_describes_other_tensors_is_refused(tmp_path: Path) -> None:
     folder = write(tmp_path / "g")
     text = (folder / "golden.lock").read_text()
@@ -124,13 +149,13 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     folder = write(tmp_path / "g")
     (folder / "inputs.safetensors").unlink()
     (folder / "extra.npy").touch()
-    (folder / ".inputs.safetensors.tmp").touch()
+    (folder / ".inputs.safetensors.7.tmp").touch()
     for name in ("README.md", ".gitattributes", "inputs.safetensors.dvc"):
         (folder / name).touch()
     other = msgspec.structs.replace(MODEL, digest="b" * 64, inputs=(TensorSpec("x", "float16", (2, 4)),))
     assert [problem.removeprefix(str(folder)).split(";")[0] for problem in verify_golden(folder, other)] == [
         "/inputs.safetensors is missing, though golden.lock lists it",
-        "/.inputs.safetensors.tmp is unused: golden.lock does not list it",
+        "/.inputs.safetensors.7.tmp is unused: golden.lock does not list it",
         "/extra.npy is unused: golden.lock does not list it",
         " was recorded for model aaaaaaaaaaaa, but this model is bbbbbbbbbbbb",
         ": input 'x' is float32, the model says float16",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -51,6 +52,16 @@ def test_a_program_of_another_writer(path: Path) -> None:
     results = program.results(program.exported.module()(*args, **kwargs))
     assert results["score"].tolist()[0] == [3.5, 12.5]
     assert results["scaled"].shape == (4, 3)
+
+
+def test_masks_that_are_joined_bit_by_bit(tmp_path: Path) -> None:
+    class Joined(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return ((x > 0) & (x < 2)) | (x == 5)
+
+    torch.export.save(torch.export.export(Joined(), (torch.ones(3),)), tmp_path / "joined.pt2")
+    program = open_program(tmp_path / "joined.pt2")
+    assert {str(node.target) for node in program.exported.graph.nodes} >= {"aten.__and__.Tensor", "aten.__or__.Tensor"}
 
 
 def test_names_are_kept(tmp_path: Path) -> None:
@@ -130,12 +141,35 @@ def test_weights_that_bring_code(path: Path, tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+@pytest.mark.parametrize("spelled", [str, str.upper], ids=["same", "case"])
+def test_a_second_entry_of_one_name_that_brings_code(path: Path, tmp_path: Path, spelled: Callable[[str], str]) -> None:
+    """torch 2.13 reads the first, and zipfile, by which it is checked, the last."""
+    mark = tmp_path / "ran"
+    buffer = io.BytesIO()
+    torch.save(_Trap(mark), buffer)
+    twice = path.with_name("twice.pt2")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(twice, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("model_weights_config.json"):
+                config = json.loads(data)
+                config["config"]["weight"]["use_pickle"] = True
+                new.writestr(spelled(name), json.dumps(config))
+            with warnings.catch_warnings(action="ignore"):  # of a duplicate name
+                new.writestr(name, buffer.getvalue() if name.endswith("weights/weight_0") else data)
+    with pytest.raises(InvalidModel, match="twice"):
+        open_program(twice)
+    assert not mark.exists()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         ("torch.ops.aten.matmul.default", "torch.os.system", "no operator of torch"),
         ("torch.ops.aten.matmul.default", "torch.load", "no operator of torch"),
         ("torch.ops.aten.matmul.default", "_operator.attrgetter", "no operator of torch"),
+        ("torch.ops.aten.matmul.default", "torch.ops.aten.__and__.__class__", "no operator of torch"),
+        ("torch.ops.aten.matmul.default", "torch.ops.aten.__getattr__.Tensor", "no operator of torch"),
         ("Symbol(", "__import__('os').system(", "no size"),
         ("Symbol(", "exec(", "no size"),
     ],
@@ -183,6 +217,17 @@ def test_files_that_are_no_programs(path: Path, tmp_path: Path) -> None:
     lost = _changed(path, lambda name, data: None if name.endswith("weight_0") else data)
     with pytest.raises(InvalidModel, match="export the model again"):
         open_program(lost)
+
+
+def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.pt2"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/models/model.json", "{}")
+        with archive.open("archive/data/sample_inputs/model.pt", "w") as entry:
+            for _ in range(520):
+                entry.write(bytes(2**20))
+    with pytest.raises(InvalidModel, match="unpacks to 54"):
+        open_program(bomb)
 
 
 @pytest.mark.parametrize("name", ["model.pt", "model.pth", "model.ckpt"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,14 +20,14 @@ def _made(folder: Path, function: Any) -> list[str]:
     """The files that are made of a program."""
     import torch
 
-    from assay.suites.torch_make import _models
+    from assay.suites.torch_make import save_models
 
     class Small(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> Any:
             return function(x)
 
     program = torch.export.export(Small(), (torch.ones(2, 4),), strict=False)
-    _models(program, folder, ["x"], ["out0"])
+    save_models(program, folder, ["x"], ["out0"])
     return sorted(one.name for one in folder.iterdir())
 
 
@@ -59,3 +60,23 @@ def test_a_patch_that_breaks_the_exporter_is_not_taken_for_a_refusal(
     monkeypatch.setattr(ONNXRegistry, "from_torchlib", staticmethod(lambda: whole()))
     with pytest.raises(TypeError, match="opset_version"):
         _made(tmp_path, torch.relu)
+
+
+def test_what_a_full_disk_or_too_little_memory_prevents_is_asked_again(tmp_path: Path) -> None:
+    """Kept for good, the case would be gone for good."""
+    from assay.errors import NotWritable
+    from assay.suites.torch_case import Asked, TorchCase
+    from assay.suites.torch_make import _answer
+
+    def final(*errors: Exception) -> bool:
+        def make(asked: Asked, folder: Path) -> None:
+            raise errors[0] from (errors[1] if errors[1:] else None)
+
+        return _answer(Asked(TorchCase("own/case", "x + 1", ()), 0, str(tmp_path / "case")), make).final
+
+    full = OSError(errno.ENOSPC, "No space left on device")
+    assert not final(full)
+    assert not final(RuntimeError("the exporter failed"), full)
+    assert not final(NotWritable("golden cannot be written (No space left on device)"))
+    assert not final(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes"))
+    assert final(RuntimeError("median has no ONNX function"))

@@ -107,3 +107,15 @@ def test_a_file_that_is_no_model(tmp_path: Path) -> None:
     noise.write_bytes(b"nothing" * 9)
     with pytest.raises(InvalidModel, match="cannot be read as ONNX"):
         plugins.load(plugins.TRANSFORMS, "fp16")().apply(noise, tmp_path, "", ())
+
+
+def test_an_infinite_mask_has_no_grid(apply: Apply) -> None:
+    masked = (
+        "g (float[2, 4] x) => (float[2, 4] y) <float[4, 4] w = {1,2,3,4, 5,6,7,8, 9,8,7,6, 5,4,3,2}, float zero = {0.0}> "
+        "{ m = MatMul(x, w)\n low = Log(zero)\n n = Add(m, low)\n y = Softmax(n) }"
+    )
+    samples = [{"x": np.ones((2, 4), np.float32)}]
+    with pytest.raises(
+        Unsupported, match=r"int8-qdq finds infinite values where it gives .*: no grid of integers holds"
+    ):
+        apply("int8-qdq", masked, samples=samples)

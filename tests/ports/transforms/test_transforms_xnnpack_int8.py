@@ -8,14 +8,16 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import torch
 from onnx import parser
 
 from assay.backends.executorch import ExecuTorch
 from assay.core.flow import Flow
+from assay.core.model import TensorSpec
 from assay.errors import Unsupported, UsageError
 from assay.models.conversion import deliver
 from assay.models.files import file_digest
-from assay.models.program import open_program
+from assay.models.program import open_program, save_program
 from assay.ports import Tensors
 from assay.testing.tiny_models import INPUT, OUTPUTS, tiny_expected, tiny_model
 from assay.transforms.xnnpack_int8 import XnnpackInt8
@@ -80,3 +82,62 @@ def test_refusals(tiny: Path, tmp_path: Path) -> None:
     sine = deliver(tmp_path / "sine.onnx", "torch", tmp_path)
     with pytest.raises(Unsupported, match=r"nothing to quantize in this model \(it has aten\.sin"):
         XnnpackInt8().apply(sine, tmp_path, "", [{"x": np.ones(3, np.float32)}])
+
+
+class _Words(torch.nn.Module):
+    """Positions are computed, indices joined."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.places = torch.nn.Embedding(40, 16), torch.nn.Embedding(64, 16)
+        self.up, self.down = torch.nn.Linear(16, 24), torch.nn.Linear(24, 5)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        places = (torch.arange(ids.shape[1]) + 1) * 2
+        x = self.words(torch.cat([ids, ids + 1], 1)[:, 3:10]) + self.places(places)
+        return self.down(torch.relu(self.up(x) * 1.5 + 0.25))  # type: ignore[no-any-return]
+
+
+def _words(folder: Path) -> tuple[torch.nn.Module, Path, list[Tensors]]:
+    torch.manual_seed(0)
+    net = _Words().eval()
+    program = torch.export.export(net, (torch.ones(2, 7, dtype=torch.int64),))
+    path = save_program(program, folder / "words.pt2", (TensorSpec("ids", "int64", (2, 7)),), ["y"])
+    return net, path, [{"ids": np.random.default_rng(one).integers(0, 38, (2, 7))} for one in range(8)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", XnnpackInt8.kinds)
+def test_whole_numbers_stay_whole(tmp_path: Path, kind: str) -> None:
+    XnnpackInt8().prepare()
+    net, words, (sample, *others) = _words(tmp_path)
+    written = XnnpackInt8().apply(words, tmp_path, kind, others)
+    (answers,) = evaluate(written, [sample], oracles=QUANTIZED)
+    expected = net(torch.from_numpy(sample["ids"])).detach().numpy()
+    error = float(np.sum((answers["y"] - expected).astype(np.float64) ** 2))
+    assert 25 < 10 * np.log10(float(np.sum(expected.astype(np.float64) ** 2)) / error) < 60
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ranges_found_while_running_need_no_samples(tmp_path: Path) -> None:
+    XnnpackInt8().prepare()
+    _, words, (sample, *others) = _words(tmp_path)
+    answers = []
+    for number, given in enumerate(((), others)):
+        (folder := tmp_path / str(number)).mkdir()
+        written = XnnpackInt8().apply(words, folder, "dynamic-per-channel", given)
+        answers.append(evaluate(written, [sample], oracles=QUANTIZED)[0]["y"])
+    np.testing.assert_array_equal(*answers)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_weight_that_is_computed_from_inputs_has_no_range_without_samples(tmp_path: Path) -> None:
+    class Product(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.linear(x, x + 1)
+
+    XnnpackInt8().prepare()
+    program = torch.export.export(Product(), (torch.ones(4, 8),))
+    path = save_program(program, tmp_path / "product.pt2", (TensorSpec("x", "float32", (4, 8)),), ["y"])
+    with pytest.raises(Unsupported, match="computed from inputs"):
+        XnnpackInt8().apply(path, tmp_path, "dynamic-per-channel", ())

@@ -67,6 +67,26 @@ def test_what_only_a_configuration_says_is_repeated_by_narrowing_the_run() -> No
     assert repro_line(run, replace(make_job(), case=per_output)) == f"{run.command} {narrowed}"
 
 
+def test_an_option_of_several_flows_is_repeated_with_all_of_them() -> None:
+    """Spelled out alone, for a flow that does not take it, the command would be refused before anything runs."""
+    for given in ("--option optimization=basic", "--option=optimization=basic", "--threads 2"):
+        command = f"assay check models/digits-classifier.onnx --flow onnxruntime --flow reference {given}"
+        line = repro_line(make_run(command=command), make_job())
+        assert line == f"{command} --only 'digits-classifier|onnxruntime|verify'"
+    alone = "assay check models/digits-classifier.onnx --flow onnxruntime --option optimization=basic"
+    assert "--only" not in repro_line(make_run(command=alone), make_job())
+
+
+def test_what_is_compared_with_is_looked_for_in_the_same_history() -> None:
+    told = "assay check models/digits-classifier.onnx --flow onnxruntime --history h"
+    duel = make_job(task="duel")
+    assert repro_line(make_run(command=f"{told} --baseline"), duel).startswith(f"{told} --baseline --only ")
+    assert repro_line(make_run(command=f"{told} --against last"), make_job()).startswith(
+        f"{told} --against last --only "
+    )
+    assert "--history" not in repro_line(make_run(command=told), make_job())
+
+
 def test_a_run_started_from_python_is_spelled_out() -> None:
     assert repro_line(make_run(command="python nightly.py"), make_job()).startswith(START)
 

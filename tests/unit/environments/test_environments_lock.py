@@ -33,6 +33,14 @@ def test_a_file_that_is_no_lock_is_refused_with_its_name(tmp_path: Path, text: s
         read_lock(path)
 
 
+@pytest.mark.parametrize("line", ["-r robot.toml", "  --requirement x", "--index-url https://x", "./x.whl"])
+def test_a_lock_holds_versions_and_hashes_and_no_option(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "one.lock"
+    write_lock(path, msgspec.structs.replace(LOCK, pins=f"{PINS}# a comment\n\n{line}\n"))
+    with pytest.raises(EnvironmentFailed, match="neither a version nor a hash"):
+        read_lock(path)
+
+
 def test_environments_are_the_same_where_versions_and_python_are() -> None:
     replace = msgspec.structs.replace
     assert replace(LOCK, requires=("other",)).digest == LOCK.digest

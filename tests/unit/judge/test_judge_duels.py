@@ -37,7 +37,7 @@ def _opinion(result: Result) -> Opinion:
         (_duel(), Word.PASS, "duel.slowdown_percent"),
         (_duel(cpu=0.05), Word.FAIL, "duel.slowdown_percent"),
         (_duel(wall=0.6), Word.FAIL, "duel.wall_slowdown_percent"),
-        (_duel(load=0.7), Word.FAIL, "duel.load_slowdown_percent"),
+        (_duel(load=0.7, count=8), Word.FAIL, "duel.load_slowdown_percent"),
     ],
 )
 def test_each_kind_of_slower_has_its_figure(seen: Duel, word: Word, figure: str) -> None:
@@ -61,6 +61,17 @@ def test_what_proves_nothing_is_neither_passed_nor_failed(seen: Duel, sentence: 
     told = judged_duel(seen, RULE)
     assert told.word is Word.INCONCLUSIVE
     assert sentence in told.text
+
+
+def test_what_is_the_same_is_told_with_what_it_is_at_most_and_what_is_slower_with_its_interval() -> None:
+    same = Duel("old", _launches(count=4), "thread", 2e-3, 1.9e-3)
+    assert judged_duel(same, RULE).text == (
+        "same: +0.1 % CPU time against old (surely at most +0.5 %; 1.9 -> 2 ms a call; 4 launches)"
+    )
+    slower = Duel("old", _launches(cpu=0.05, count=4), "caller", 2e-3, 1.9e-3)
+    assert judged_duel(slower, RULE).text == (
+        "slower: +5.2 % of the caller's time against old (surely between +3.2 % and +7.2 %; 1.9 -> 2 ms a call; 4 launches)"
+    )
 
 
 def test_the_worst_batch_size_counts_and_is_told_first() -> None:

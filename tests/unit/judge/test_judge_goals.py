@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from assay.core.duel import Duel
 from assay.core.policy import Goal, Policy
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Judgement, Verdict, Word
@@ -207,6 +208,15 @@ def test_without_a_baseline_it_is_inconclusive_and_says_what_to_do() -> None:
     verdict = of(timed(0.001), goal=Goal("latency.median_ms", percent_max_degradation=20.0))
     assert verdict.word is Word.INCONCLUSIVE
     assert "name a run that has it as the baseline" in verdict.reason
+
+
+def test_without_a_blessed_engine_only_the_duel_says_so() -> None:
+    goal = Goal("latency.median_ms", percent_max_degradation=20.0)
+    lonely = make_result(task="duel", measurements=(), comparisons=(), duel=Duel("old", trouble="no baseline"))
+    judgement = judged(timed(0.001), lonely, goals=(goal,))
+    assert [one.word for one in judgement.verdicts] == [Word.PASS, Word.INCONCLUSIVE]
+    assert judgement.verdicts[1].reason == "not comparable: no baseline"
+    assert judged(timed(0.002), lonely, goals=(goal,), baseline=(timed(0.001),)).verdicts[0].word is Word.FAIL
 
 
 def test_against_another_flow_of_the_same_run() -> None:

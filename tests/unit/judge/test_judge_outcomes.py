@@ -58,6 +58,13 @@ def test_only_the_policy_turns_an_outcome_into_a_failure(outcome: Outcome, by_de
         assert of(result, Policy(fail_on=(outcome.value,))).word is Word.FAIL
 
 
+@pytest.mark.parametrize(("stage", "word"), [(Stage.LOWER, Word.FAIL), (Stage.MEASURE, Word.INCONCLUSIVE)])
+def test_a_duel_that_the_machine_was_too_busy_for_is_undecided(stage: Stage, word: Word) -> None:
+    verdict = of(make_result(task="duel", outcome=Outcome.TIMEOUT, stage=stage, detail="no answer within 1 s"))
+    assert verdict.word is word
+    assert "no answer within 1 s" in verdict.reason
+
+
 def test_the_reason_of_a_crash_says_where_and_what_to_do() -> None:
     result = make_result(outcome=Outcome.CRASH, stage=Stage.LOWER, signal="SIGSEGV", node="/conv", comparisons=())
     reason = of(result).reason

@@ -160,7 +160,7 @@ def test_a_planned_job_without_a_result_is_an_error() -> None:
         (["unavailable", "unavailable"], 5, "NOTHING EXECUTED: all 2 jobs were skipped"),
         (["lowered", "lowered"], 5, "NOTHING EXECUTED: all 2 jobs were skipped"),
         (["ok", "unavailable"], 0, "PASS: 1 of 2 jobs passed, 1 skipped"),
-        (["ok", "mistrusted"], 3, "INCONCLUSIVE: 1 of 2 jobs prove nothing"),
+        (["ok", "mistrusted"], 3, "INCONCLUSIVE: 1 of 2 jobs proves nothing"),
         (["ok", "infrastructure", "mistrusted"], 4, "ERROR: 1 of 3 jobs could not be judged"),
         (["infrastructure"], 4, "ERROR: 1 of 1 job could not be judged"),
         (

@@ -37,6 +37,7 @@ def test_names_are_told_from_names_of_samples(name: str) -> None:
         ({"x": np.zeros(3)}, "input 'x' has shape (3,) for 2 samples; record the golden again"),
         ({"x": np.zeros(())}, "input 'x' has shape () for 2 samples; record the golden again"),
         ({"x@00000": np.zeros(1)}, "input 'x' is missing in sample 1; record the golden again"),
+        ({"x@00001": np.zeros(1)}, "input 'x' is missing in sample 0; record the golden again"),
         ({"x@00002": np.zeros(1)}, "input 'x@00002' belongs to none of 2 samples; record the golden again"),
     ],
 )
@@ -44,3 +45,10 @@ def test_tensors_that_fit_no_samples(tensors: dict[str, np.ndarray], sentence: s
     with pytest.raises(BadGolden) as caught:
         unpack(tensors, 2, "input")
     assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize("name", ["x", "x@00000"])
+def test_a_claimed_number_of_samples_makes_nothing(name: str) -> None:
+    """golden.lock may say any number: it is refused at once, and no list of that length is made."""
+    with pytest.raises(BadGolden, match="sample"):
+        unpack({name: np.zeros(1)}, 10**23, "input")

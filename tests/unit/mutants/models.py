@@ -195,7 +195,22 @@ def fused() -> ModelProto:
     return model(nodes, {"q": (F, [1, 2, 6, 8])}, {"y": (F, None)}, constants, opset=23)
 
 
-ALL = {one.__name__: one for one in (convolutions, attention, indices, quantized, recurrent, fused)}
+def padding() -> ModelProto:
+    nodes = [
+        Node("Pad", ["x", "pads", "low"], ["a"], name="low"),
+        Node("Pad", ["a", "pads"], ["b"], name="zero"),
+        Node("Pad", ["b", "pads"], ["c"], name="mirror", mode="reflect"),
+        Node("Pad", ["c", "pads"], ["d"], name="border", mode="edge"),
+        Node("Pad", ["d", "none"], ["e"], name="nothing"),
+        Node("Relu", ["e"], ["y"], name="relu"),
+    ]
+    constants = {"pads": np.array([0, 1, 0, 2], np.int64), "none": np.zeros(4, np.int64), "low": np.float32(3.0)}
+    return model(
+        nodes, {"x": (F, ["N", 5])}, {"y": (F, None)}, {name: np.asarray(one) for name, one in constants.items()}
+    )
+
+
+ALL = {one.__name__: one for one in (convolutions, attention, indices, quantized, recurrent, fused, padding)}
 
 
 def inputs_of(made: ModelProto, seed: int = 0, batch: int = 2) -> dict[str, np.ndarray]:

@@ -96,6 +96,18 @@ def test_the_knob_turns(name: str) -> None:
     assert any(far), name
 
 
+def test_a_padding_gets_another_value_where_it_adds_any() -> None:
+    places = [one.site for one in sites(Graph(models.padding())) if one.operator == "pad-value"]
+    assert places == ["low", "zero"]
+    for site, value in (("low", 0.0), ("zero", 0.5)):
+        graph = Graph(models.padding())
+        inject(graph, Mutant("pad-value", site, 0.5))
+        graph = Graph(graph.model)
+        filled = graph.input_value(graph.at(site), 2)
+        assert filled is not None
+        assert filled.tolist() == value
+
+
 def _behind(how: str) -> ModelProto:
     """One product whose weight and bias lie behind Constant nodes, Identity, or both."""
     weight, bias = models.weight(4, 4), models.weight(4)

@@ -194,3 +194,12 @@ def test_a_scalar_has_an_index_of_its_sample_only():
     found, kinds = compared(np.float32(1.0), np.float32(2.0))
     assert kinds == ["values"]
     assert found.worst[0].index == (0,)
+
+
+def test_complex_numbers_where_real_ones_are_expected_are_refused():
+    real = np.array([1.0, 2.0], np.float32)
+    for actual, expected in ((real.astype(np.complex64), real), (real, real.astype(np.complex64))):
+        (comparison,), findings = compare_outputs([{"y": actual}], [{"y": expected}], Contract())
+        kinds = {one.kind for one in (*findings, *comparison.findings)}
+        assert kinds == {"dtype", "unsupported_dtype"}
+        assert "(complex64, float32)" in comparison.findings[-1].text

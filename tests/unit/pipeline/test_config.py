@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from assay.core.case import Contract, Inputs, Tolerance
 from assay.core.flow import Flow
@@ -16,6 +17,7 @@ from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 from assay.pipeline.config import TEMPLATE, Config, ModelEntry, load_config, load_policy
+from assay.pipeline.config_values import Requirement
 
 FULL = """
 history = "records"
@@ -253,3 +255,20 @@ def test_whatever_stands_in_the_file_it_is_read_or_refused_in_words(tmp_path: Pa
     except BadPolicy as error:
         told = str(error)
     assert all(line.startswith(str(path)) for line in told.splitlines())
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["a", "a==1.0", "a.b_c[x,y] >= 1, < 2", "a; python_version < '3.12'", "a @ https://example.org/a.whl", "a (>=1)"],
+)
+def test_a_requirement_is_what_pip_reads_of_a_package(line: str) -> None:
+    assert TypeAdapter(Requirement).validate_python(line) == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "-r x", "--index-url https://x", "./a.whl", "dist/a.whl", "/a", "a==1 -r x", "a\n-r x", "https://x/a.whl"],
+)
+def test_an_option_or_a_file_is_no_requirement(line: str) -> None:
+    with pytest.raises(ValidationError, match="no option and no file"):
+        TypeAdapter(Requirement).validate_python(line)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 import defusedxml.ElementTree
+import msgspec
 import pytest
 
 from assay.core.result import Outcome, Result, Stage
@@ -187,3 +188,21 @@ def test_the_terminal_has_escape_codes_only_when_asked() -> None:
     assert "\x1b" not in Terminal(width=80).render(*standard_run())
     coloured = Terminal(width=80, colour=True).render(*standard_run())
     assert "\x1b[1;31mFAIL" in coloured
+
+
+def test_a_pass_that_rests_on_less_says_so() -> None:
+    run, results, judgement = standard_run()
+    passed = {verdict.job_key for verdict in judgement.verdicts if verdict.word.value == "pass"}
+    doubtful = [
+        msgspec.structs.replace(one, warnings=("the reference\x1b[31m is another engine's",))
+        if one.job_key in passed
+        else one
+        for one in results
+    ]
+    (line,) = (
+        one
+        for one in Terminal(width=80).render(run, doubtful, judgement).splitlines()
+        if "another engine's" in one and one.startswith("warning: ")
+    )
+    assert "\x1b" not in line
+    assert "passes have warnings: --report html=FILE shows all" in line

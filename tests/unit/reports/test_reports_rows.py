@@ -4,6 +4,7 @@ import math
 
 from assay.core.verdict import Judgement, Verdict, Word
 from assay.reports.rows import SEVERITY, counts, headline, rows, run_verdicts
+from assay.reports.terminal import folded
 from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run, standard_run
 
 
@@ -74,3 +75,10 @@ def test_verdicts_on_the_run_are_those_of_no_job_and_not_passed() -> None:
 
 def test_the_headline_does_not_say_the_word_twice() -> None:
     assert headline(judged()) == ("FAIL", "something")
+
+
+def test_a_long_name_is_broken_behind_a_mark() -> None:
+    name = "gradients/hardshrink-float32-20-level=0.25-vjp"
+    assert folded(name, 22).split("\n") == ["gradients/hardshrink-", "float32-20-level=0.25-", "vjp"]
+    assert folded(name, 80) == name
+    assert folded("a" * 30, 10) == "a" * 30  # no mark: left to the table

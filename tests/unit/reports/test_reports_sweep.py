@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from assay.core.duel import Duel, Launch
-from assay.reports.sweep import KNEE, columns, curve, sweep
-from assay.testing.builders import make_measurement, make_result
+import datetime
+
+import pytest
+
+from assay.core.duel import DEAD_CLOCK, Duel, Launch
+from assay.core.job import Task
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import Judgement
+from assay.judge.verdicts import judge
+from assay.reports.markdown import Markdown
+from assay.reports.rows import entries, figures
+from assay.reports.sweep import KNEE, columns, curve, launches, sweep
+from assay.reports.terminal import Terminal
+from assay.testing.builders import make_job, make_measurement, make_result, make_run, standard_run
+
+
+def _judged(run: Run, results: list[Result]) -> Judgement:
+    planned = [job.key for job in run.jobs]
+    return judge(results, run.policy, planned=planned, today=datetime.date(2026, 11, 23))
 
 
 def test_latency_and_throughput_against_the_batch_size_with_the_knee() -> None:
@@ -24,9 +41,39 @@ def test_a_duel_shows_its_rival_beside_it() -> None:
         for batch in (1, 8)
     ]
     header, rows = sweep(make_result(task="duel", duel=duels[0], more_duels=tuple(duels[1:])))
-    assert rows[1] == ["8", "1.00 ms", "8000/s", "0.900 ms", "+10.5 %", ""]
-    assert columns(header, rows)[0].startswith("batch  latency")
+    assert rows[1] == ["8", "0.900 ms", "1.00 ms", "+10.5 %", "8000/s", ""]
+    assert columns(header, rows)[0].startswith("batch  before")
+    result = make_result(task="duel", duel=duels[0], more_duels=tuple(duels[1:]))
+    found = curve(result)
+    assert found is not None
+    assert found["before"] == [[1, 0.9, pytest.approx(1 / 9e-4)], [8, 0.9, pytest.approx(8 / 9e-4)]]
+    assert launches(result)[1] == ["8", "1", "+10.5 %", "+0.0 %", "+0.0 %", "0 ms", "0 ms"]
+    assert figures(entries(make_run(jobs=()), [result], standard_run()[2])).slowdown_percent == pytest.approx(
+        10.5, abs=0.1
+    )
+
+
+def test_what_is_told_of_the_only_job_is_not_told_twice() -> None:
+    result = make_result("net", "onnxruntime", "duel", duel=Duel("old", trouble=DEAD_CLOCK))
+    run = make_run(jobs=(make_job("net", "onnxruntime", Task.DUEL),))
+    text = Terminal(width=80).render(run, [result], _judged(run, [result]))
+    assert text.count(DEAD_CLOCK) == 1
+    assert "INCONCLUSIVE  1 of 1 job proves nothing\n" in text
+    both = [make_job("net", flow, Task.DUEL) for flow in ("onnxruntime", "openvino-f32")]
+    results = [make_result("net", job.flow.name, "duel", duel=result.duel) for job in both]
+    run = make_run(jobs=tuple(both))
+    assert "; the first: net|onnxruntime|duel: " in Terminal(width=80).render(run, results, _judged(run, results))
 
 
 def test_one_batch_size_is_no_sweep() -> None:
     assert sweep(make_result(task="measure", measurements=(make_measurement(1),))) == ((), [])
+
+
+def test_markdown_tells_what_a_duel_found_and_its_batch_sizes() -> None:
+    launches_ = tuple(Launch(0.001 * (n % 2), 0, 0, 9, 1e-3, 1e-3) for n in range(4))
+    duels = [Duel("old", launches_, "thread", 1e-3, 1e-3, batch, 1, "", 1e-3, 9e-4) for batch in (1, 8)]
+    result = make_result("net", "onnxruntime", "duel", duel=duels[0], more_duels=(duels[1],))
+    run = make_run(jobs=(make_job("net", "onnxruntime", Task.DUEL),))
+    text = Markdown().render(run, [result], _judged(run, [result]))
+    assert "net · onnxruntime: at batch 1: same: +0.1 % CPU time against old" in text
+    assert "| 8 | 0.900 ms | 1.00 ms | +0.1 % | 8000/s |" in text

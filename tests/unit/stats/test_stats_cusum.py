@@ -47,6 +47,20 @@ def test_a_step_just_after_the_alarm_of_a_creep_is_not_taken_for_the_level_as_it
         assert [one for one in alarms(stepped) if place <= one <= place + 10], seed
 
 
+def test_a_step_after_an_alarm_does_not_hide_behind_wild_runs() -> None:
+    """What is about to be told from the usual may not widen the scale that tells it."""
+    unseen = 0
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        values = [value * 1.001 ** max(0, place - 60) for place, value in enumerate(_history(seed, (2.0, 200)))]
+        values = [value * 1.25 if rng.random() < 0.1 else value for value in values]
+        raised = [one for one in alarms(values) if one > 60]
+        place = raised[0] + int(rng.integers(1, 25))
+        stepped = [*values[:place], *(1.05 * value for value in values[place:])]
+        unseen += not [one for one in alarms(stepped) if place <= one <= place + 20]
+    assert unseen == 0
+
+
 def test_one_wild_run_is_no_alarm() -> None:
     values = _history(2, (2.0, 120))
     values[50] *= 10
@@ -67,4 +81,11 @@ def test_steps_are_located() -> None:
 
 @pytest.mark.parametrize("values", [[], [1.0] * 7, [1.0, math.nan] * 10, [0.0] * 20])
 def test_no_steps_where_none_can_be_told(values: list[float]) -> None:
+    assert steps(values) == []
+
+
+@pytest.mark.parametrize("place", [0, 49])
+def test_one_wild_run_at_either_end_is_no_new_level(place: int) -> None:
+    values = _history(5, (2.0, 50))
+    values[place] *= 1.3
     assert steps(values) == []

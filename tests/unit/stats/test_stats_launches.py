@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.core.duel import SpeedRule
-from assay.stats.launches import decide, surely_above
+from assay.core.duel import SpeedRule, looks
+from assay.stats.launches import MOST_LAUNCHES, decide, surely_above
 
 RULE = SpeedRule()
 
@@ -62,6 +62,25 @@ def test_more_launches_are_proposed_where_they_would_help() -> None:
     assert decide(_around(0.02, 1.0), RULE).more is None
 
 
+@pytest.mark.parametrize(("mean", "spread"), [(0.0, 0.045), (0.02, 0.03), (0.01, 0.02)])
+def test_as_many_launches_as_are_proposed_decide_most_duels(mean: float, spread: float) -> None:
+    rng = np.random.default_rng(20261123)
+    decided = []
+    while len(decided) < 100:
+        ratios = [float(one) for one in rng.normal(mean, spread, MOST_LAUNCHES)]
+        answer = decide(ratios[:20], RULE)
+        if answer.word == "inconclusive" and answer.more is not None:
+            total = 20 + answer.more
+            decided.append(decide(ratios[:total], SpeedRule(looks=looks(total))).word != "inconclusive")
+    assert sum(decided) >= 75
+
+
+def test_what_the_same_engine_is_at_most_is_told_beside_the_interval() -> None:
+    answer = decide(_around(0.0, 0.01), RULE)
+    assert answer.word == "same"
+    assert answer.mean < answer.most < math.log1p(RULE.margin) < answer.high
+
+
 @pytest.mark.parametrize(("shift", "word", "share"), [(0.0, "same", 0.97), (math.log(1.05), "slower", 0.999)])
 def test_errors_over_many_draws(shift: float, word: str, share: float) -> None:
     """Launches spread by one percent, as measured on shared machines."""
@@ -70,6 +89,34 @@ def test_errors_over_many_draws(shift: float, word: str, share: float) -> None:
     assert words.count(word) / len(words) >= share
     wrong = "slower" if word == "same" else "same"
     assert words.count(wrong) <= 3
+
+
+ORDERS = [True, False, False, True] * 5
+
+
+def _second_is_slower(effect: float, shift: float, seed: int) -> list[float]:
+    """The candidate takes longer by `effect` where it was loaded second, less by as much where first."""
+    noise = 0.005 * np.random.default_rng(seed).standard_normal(20)
+    return [shift + (-effect if first else effect) + one for first, one in zip(ORDERS, noise, strict=True)]
+
+
+def test_the_order_of_loading_spreads_launches_and_does_not_blur_the_answer() -> None:
+    alike, slower = _second_is_slower(0.05, 0.0, 1), _second_is_slower(0.05, 0.04, 2)
+    assert decide(alike, RULE).word == decide(slower, RULE).word == "inconclusive"
+    assert (decide(alike, RULE, ORDERS).word, decide(alike, RULE, ORDERS).launches) == ("same", 8)
+    assert (decide(slower, RULE, ORDERS).word, decide(slower, RULE, ORDERS).launches) == ("slower", 8)
+
+
+@pytest.mark.parametrize("orders", [[None] * 20, [True] * 20, [True] * 12 + [False] * 8, []])
+def test_an_order_that_is_unknown_or_out_of_balance_explains_nothing(orders: list[bool | None]) -> None:
+    ratios = _second_is_slower(0.05, 0.0, 1)
+    assert decide(ratios, SpeedRule(looks=(20,)), orders) == decide(ratios, SpeedRule(looks=(20,)))
+
+
+def test_errors_over_many_draws_with_an_effect_of_order() -> None:
+    words = [decide(_second_is_slower(0.05, 0.0, seed), RULE, ORDERS).word for seed in range(1500)]
+    assert words.count("same") / len(words) >= 0.97
+    assert words.count("slower") <= 3
 
 
 def test_the_wall_clock_has_a_coarse_limit_of_its_own() -> None:

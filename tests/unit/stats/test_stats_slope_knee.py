@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.duel import Launch, SpeedRule
 from assay.stats.knee import knee
-from assay.stats.launches import settled
+from assay.stats.launches import load_ratios, settled
 from assay.stats.slope import slope
 from assay.stats.stored import decide_stored
 
@@ -59,10 +59,15 @@ def test_too_few_of_them_give_none() -> None:
 
 
 def _launches(count: int, load: float) -> list[Launch]:
-    return [Launch(cpu=0.0, wall=0.0, load=load + (0.2 if n % 2 else -0.2), quads=5) for n in range(count)]
+    """Whichever is loaded first takes more than twice as long."""
+    return [Launch(cpu=0.0, wall=0.0, load=load + (0.8 if n % 2 else -0.8), quads=5) for n in range(count)]
 
 
 def test_launches_go_on_while_loading_looks_slower_and_is_not_surely_so() -> None:
     assert settled(_launches(4, 0.0), RULE)
     assert not settled(_launches(4, math.log(2)), RULE)
     assert settled(_launches(8, math.log(2)), RULE)
+
+
+def test_what_loading_first_costs_is_neither_engine_s() -> None:
+    assert load_ratios(_launches(5, 0.5)) == pytest.approx([0.5, 0.5])

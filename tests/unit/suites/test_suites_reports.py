@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import re
 
+import pytest
 from msgspec.structs import replace
 
 from assay.reports.matrix import Matrix
+from assay.reports.rows import stem
 from assay.reports.suite_csv import OURS, PEER, SuiteCsv
 from assay.reports.suite_markdown import SuiteMarkdown
 from assay.testing.builders import make_job, make_result, make_run, standard_run
@@ -29,10 +31,52 @@ def test_the_peers_22_columns_come_first_and_every_line_is_whole() -> None:
 def test_the_matrix_and_the_summary_count_every_row() -> None:
     run, results, judgement = standard_run()
     page, text = Matrix().render(run, results, judgement), SuiteMarkdown().render(run, results, judgement)
-    cells = [tuple(map(int, one)) for one in re.findall(r">(\d+)/(\d+)</td>", page)]
+    cells = [tuple(map(int, one)) for one in re.findall(r">(\d+)/(\d+)<", page)]
     table = re.findall(r"^\| [^|]+ \| (\d+) \| [\d.]+ % \|", text.split("### By suite")[0], re.MULTILINE)
     assert sum(total for _, total in cells) == sum(map(int, table)) > 0
     assert "assay check" in text
+
+
+def test_a_cell_says_what_was_no_pass_and_whether_it_was_expected() -> None:
+    run, results, judgement = standard_run()
+    page = Matrix().render(run, results, judgement)
+    told = dict(re.findall(r'<td class="(\w+)">\d+/\d+<small>\d+ ([\w ]+)</small>', page))
+    assert told.keys() == {"known", "none"}, told
+    assert {"mismatch", "unsupported"} & set(told.values()), told
+
+
+@pytest.mark.parametrize(
+    ("case", "about", "rest"),
+    [
+        ("operators/conv2d-float32-smoke-2x4x9x11-k=3", "operators/conv2d", "float32-smoke-2x4x9x11-k=3"),
+        ("onnx-node/test_add", "onnx-node/test_add", ""),
+        ("onnx-functions/test_reduce_l1_default_axes", "onnx-functions/test_reduce", "l1_default_axes"),
+        ("my-zoo/resnet-18", "my-zoo/resnet", "18"),
+        ("a-model", "a-model", ""),
+    ],
+)
+def test_what_a_case_is_about_is_looked_for_in_its_own_name(case: str, about: str, rest: str) -> None:
+    assert stem(case) == (about, rest)
+
+
+def test_operators_are_counted_by_type_and_tier() -> None:
+    names = ["operators/add-float32-smoke-20_20", "operators/mul-float32-smoke-20", "operators/add-int64-edge-0_0"]
+    jobs = tuple(make_job(name) for name in names)
+    results = [replace(make_result(job.case.name), job_key=job.key) for job in jobs]
+    text = SuiteMarkdown().render(make_run(jobs=jobs), results, replace(standard_run()[2], verdicts=()))
+    tiers = text.split("### By tier of the operators")[1].split("###")[0]
+    assert re.findall(r"^\| (\w+ \w+) on [^|]+ \| (\d+) \|", tiers, re.MULTILINE) == [
+        ("float32 smoke", "2"),
+        ("int64 edge", "1"),
+    ]
+    assert "By tier" not in SuiteMarkdown().render(*standard_run())
+
+
+def test_one_flow_is_no_flows() -> None:
+    job = make_job("suite/case")
+    one = replace(make_result("suite/case"), job_key=job.key)
+    page = Matrix().render(make_run(jobs=(job,)), [one], replace(standard_run()[2], verdicts=()))
+    assert "1 operator, 1 flow." in page
 
 
 def test_a_hostile_name_stays_text() -> None:

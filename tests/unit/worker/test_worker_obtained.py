@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from assay.core.result import BuildFacts, Comparison, Placement
+from assay.models.own_types import OwnTypes
 from assay.worker.obtained import coarser, finer, little
 
 
@@ -44,40 +47,56 @@ def test_nothing_ran_in_the_promised_type(asked: str, given: BuildFacts, norms: 
     assert bool(told) == bool(reason)
 
 
+def own(*kinds: str, products: int = 0, weights: int = 0) -> OwnTypes:
+    """A model with so many products and weights in each of these types."""
+    return OwnTypes(Counter(dict.fromkeys(kinds, products)), Counter(dict.fromkeys(kinds, weights)), set(kinds))
+
+
+FLOAT = own("float32", products=9, weights=9)
+BYTES_GO_IN = OwnTypes(Counter({"float32": 3}), Counter({"float32": 3}), {"float32", "int8"})
+"""An image of uint8, cast to float32 before anything is computed."""
+
+
 @pytest.mark.parametrize(
     ("asked", "given", "declared", "told"),
     [
-        ("float32", facts(("Conv", "bfloat16"), ("Relu", "float32")), {"float32"}, "Conv in bfloat16"),
-        ("float32", facts(("Conv", "tf32")), {"float32"}, "Conv in tf32"),
-        ("float32", facts(("Conv", "float16")), {"float32", "float16"}, ""),
-        ("float32", facts(("Conv", "uint8")), {"float32"}, "Conv in int8"),
-        ("float32", facts(("QLinearConv", "uint8")), {"float32", "int8"}, ""),
-        ("float32", facts(("Reorder", "bfloat16", "reformat"), ("Conv", "float32")), {"float32"}, ""),
-        ("float16", facts(("Conv", "bfloat16")), {"float16"}, "Conv in bfloat16"),
-        ("bfloat16", facts(("Conv", "float16")), {"float32"}, ""),
-        ("int8", facts(("Conv", "int8")), {"float32"}, ""),
-        ("int8", facts(("MatMul", "int4"), ("Conv", "int8")), {"float32"}, "MatMul in int4"),
-        ("int8", facts(("MatMul", "int4")), {"float32", "int4"}, ""),
-        ("float32", facts(("Conv", "float32"), weights={"int8": 2}), {"float32"}, "weights in int8"),
-        (
-            "float32",
-            facts(("Conv", "float32"), weights={"float16": 2, "float32": 1}),
-            {"float32"},
-            "weights in float16",
-        ),
-        ("float32", facts(("Conv", "float32"), weights={"int8": 2}), {"float32", "uint8"}, ""),
-        ("float32", facts(("Conv", "float32"), weights={"int32": 2, "bool": 1, "float16": 0}), {"float32"}, ""),
-        ("int8", facts(("Conv", "float32"), weights={"int8": 2}), {"float32"}, ""),
+        ("float32", facts(("Conv", "bfloat16"), ("Relu", "float32")), FLOAT, "Conv in bfloat16 (the model has none)"),
+        ("float32", facts(("Conv", "tf32")), FLOAT, "Conv in tf32"),
+        ("float32", facts(("Conv", "float16")), own("float16", products=1), ""),
+        ("float32", facts(("Conv", "float16")), own("bfloat16", products=1), ""),
+        ("float32", facts(("Conv", "uint8")), FLOAT, "Conv in int8"),
+        ("float32", facts(("Conv", "uint8")), BYTES_GO_IN, "Conv in int8 (the model has none)"),
+        ("float32", facts(("QLinearConv", "uint8")), own("int8", products=1), ""),
+        ("float32", facts(("QLinearConv", "uint8"), ("QGemm", "int8")), own("int8", products=1),
+         "QGemm, QLinearConv in int8 (2 of them, and the model has 1)"),
+        ("float32", facts(("MaxPool", "uint8"), ("Add", "uint8")), own("int8", products=1), ""),
+        ("float32", facts(("MaxPool", "uint8"), ("Add", "uint8")), FLOAT, "Add, MaxPool in int8"),
+        ("float32", facts(("Eltwise", "uint8"), ("Conv", "float32")), own("float32", "int64", "bool", products=1), ""),
+        ("float32", facts(("Conv", "uint8")), own("float32", "bool"), "Conv in int8"),
+        ("float32", facts(("Reorder", "bfloat16", "reformat"), ("Conv", "float32")), FLOAT, ""),
+        ("float16", facts(("Conv", "bfloat16")), own("float16", products=1), "Conv in bfloat16"),
+        ("bfloat16", facts(("Conv", "float16")), FLOAT, ""),
+        ("int8", facts(("Conv", "int8")), FLOAT, ""),
+        ("int8", facts(("MatMul", "int4"), ("Conv", "int8")), FLOAT, "MatMul in int4"),
+        ("int8", facts(("MatMul", "int4")), own("int4", products=1), ""),
+        ("float32", facts(("MatMul", "int8")), own("int4", products=1), ""),
+        ("float32", facts(("Conv", "float32"), weights={"int8": 2}), FLOAT, "weights in int8"),
+        ("float32", facts(("Conv", "float32"), weights={"int8": 2}), BYTES_GO_IN, "weights in int8"),
+        ("float32", facts(("Conv", "float32"), weights={"float16": 2, "float32": 1}), FLOAT, "weights in float16"),
+        ("float32", facts(("Conv", "float32"), weights={"uint8": 2}), own("int8", weights=2), ""),
+        ("float32", facts(("Conv", "float32"), weights={"int8": 3}), own("int8", weights=2), "3 of them, and the model has 2"),
+        ("float32", facts(("Conv", "float32"), weights={"int32": 2, "bool": 1, "float16": 0}), FLOAT, ""),
+        ("int8", facts(("Conv", "float32"), weights={"int8": 2}), FLOAT, ""),
     ],
-)
-def test_coarser_than_promised(asked: str, given: BuildFacts, declared: set[str], told: str) -> None:
+)  # fmt: skip
+def test_coarser_than_promised(asked: str, given: BuildFacts, declared: OwnTypes, told: str) -> None:
     found = coarser(asked, given, lambda: declared)
     assert [one.kind for one in found] == (["precision"] if told else [])
     assert all(told in one.text for one in found)
 
 
 def test_the_model_is_not_read_where_nothing_is_coarse() -> None:
-    def never() -> set[str]:
+    def never() -> OwnTypes:
         raise AssertionError("the types of the model were asked for")
 
     assert coarser("float32", facts(("Conv", "float32")), never) == ()

@@ -12,7 +12,7 @@ from assay.worker.tasks import _TASKS, _task
 
 START = """
 import sys
-import assay.worker.tasks
+import assay.worker.tasks, assay.worker.verify
 unwanted = {"onnx", "scipy", "torch", "assay.numerics.oracle.evaluator", "assay.worker.duel", "assay.worker.measure"}
 print(*(unwanted & set(sys.modules)))
 """

@@ -7,7 +7,7 @@ import pytest
 
 from assay.core.case import Contract
 from assay.core.result import BuildFacts
-from assay.errors import Unsupported
+from assay.errors import Lowering, Unsupported
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.judging import Judging
@@ -29,6 +29,31 @@ class OneRow:
 
     def facts(self) -> BuildFacts:
         raise AssertionError
+
+
+class Careless(OneRow):
+    """It answers with anything."""
+
+    def __init__(self, answer: object) -> None:
+        self._answer = answer
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        return self._answer  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "gave NoneType, not a dict"),
+        ([np.zeros(2)], "gave list, not a dict"),
+        ({"y": [0.0]}, "gave list for output 'y', not an array"),
+        ({"y": 0.0}, "gave float for output 'y', not an array"),
+    ],
+)
+def test_what_is_no_answer_is_told_in_words(answer: object, said: str) -> None:
+    golden = _golden([1], labelled=0)
+    with pytest.raises(Lowering, match=said):
+        _answers(Careless(answer), golden.inputs, golden)
 
 
 def _golden(rows: list[int], labelled: int) -> Golden:

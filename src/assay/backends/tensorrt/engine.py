@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from assay.backends.cuda import Cuda
+from assay.backends.cuda import Cuda, TimedCall
 from assay.backends.feeds import check_feeds
 from assay.backends.onnx_checked import Signature
 from assay.backends.placements import coarsest
@@ -92,7 +92,7 @@ class TensorRTEngine:
         if not all(isinstance(room, tuple) for room in rooms):
             self._release(held)
             return None
-        call = _DeviceCall(self._enqueue, self._device, self._stream, kept)
+        call = TimedCall(self._device, self._stream, self._enqueue, kept)
         weakref.finalize(call, self._release, held)
         return call
 
@@ -165,20 +165,6 @@ class TensorRTEngine:
     def _take(self, name: str, room: Any) -> Tensor:
         pointer, shape = room if isinstance(room, tuple) else (room.pointer, room.shape)
         return self._device.download(pointer, shape, numpy_dtype(self._types[name]))
-
-
-class _DeviceCall:
-    """`kept` are the arrays that the device reads from the host's memory."""
-
-    def __init__(self, enqueue: Callable[[], None], device: Cuda, stream: int, kept: Sequence[Tensor]) -> None:
-        self._enqueue, self._device, self._stream, self._kept = enqueue, device, stream, kept
-        self._begin, self._end = device.event(), device.event()
-
-    def __call__(self) -> float:
-        self._device.record(self._begin, self._stream)
-        self._enqueue()
-        self._device.record(self._end, self._stream)
-        return self._device.seconds_between(self._begin, self._end)
 
 
 def narrowed(name: str, array: Tensor, wanted: str) -> Tensor:

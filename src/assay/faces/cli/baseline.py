@@ -31,13 +31,15 @@ def set_(
     """Build and measure, and keep the engines with who, when and why."""
     from assay.faces.api import CheckOptions
     from assay.faces.baselines import set_baselines
+    from assay.reports import figures_text as text
 
     options = CheckOptions(
-        models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, config=config, history=history
+        models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, config=config, history=history, drawn=0
     )
     for one in set_baselines(options, reason):
-        size = one.result.facts.artifact_bytes
-        print(f"blessed {one.case} on {one.flow.name}: {size} bytes, {one.result.facts.backend_version}, by {one.who}")
+        facts = one.result.facts
+        made = f"{text.size(facts.artifact_bytes)}, {one.flow.backend} {facts.backend_version}"
+        print(f"blessed {one.case} on {one.flow.name}: {made}, by {one.who}: {one.why}")
 
 
 @app.command("list")
@@ -47,11 +49,10 @@ def list_(history: History = DEFAULT_HISTORY) -> None:
 
     found = list_baselines(history)
     for one in found:
-        where = f"{one.machine.cpu}, {one.machine.cores} cores"
-        version = one.result.facts.backend_version
-        print(f"{one.case} on {one.flow.name} ({version}; {where}), {one.created_at[:16]} by {one.who}: {one.why}")
+        built = f"{one.flow.backend} {one.result.facts.backend_version}; {one.machine.kind}"
+        print(f"{one.case} on {one.flow.name} ({built}), {one.created_at[:16]} by {one.who}: {one.why}")
     if not found:
-        print("no baseline yet: assay baseline set MODEL --flow FLOW --reason ...")
+        print("no baseline yet: assay baseline set MODEL --flow FLOW --reason WHY")
 
 
 @app.command("remove")

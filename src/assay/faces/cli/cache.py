@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:  # `assay --help` must not wait for msgspec
     from assay.models.artifacts import Kept
+    from assay.models.bound import Entry
 
 app = typer.Typer(no_args_is_help=True, help="Lowered artifacts that later runs load instead of lowering again.")
 
@@ -20,22 +21,29 @@ _MB = 1e6
 
 @app.command("list")
 def list_entries(flow: Flow = "*", unused: Unused = 0.0) -> None:
-    """One line per flow: how many artifacts, what they weigh, when one was used last; then where they lie."""
+    """One line per flow: how many artifacts, what they weigh, when one was used last; where they lie; all, and the bound."""
     import time
     from collections import defaultdict
 
+    from assay.faces.caches import most_bytes, weighed
     from assay.models.artifacts import Artifacts, artifacts_folder
 
-    groups: dict[tuple[str, str], list[tuple[int, float]]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[tuple[int, float]]] = defaultdict(list)
     for kept, size, used in _chosen(flow, unused):
-        groups[kept.flow, kept.facts.backend_version].append((size, used))
-    for (name, version), found in sorted(groups.items()):
+        what = "refusals" if kept.refusal else "artifacts"
+        groups[kept.flow, kept.facts.backend_version, what].append((size, used))
+    for (name, version, what), found in sorted(groups.items()):
         days = (time.time() - max(used for _, used in found)) / _DAY_S
         print(
-            f"{name:<44} {version:<14} {len(found):6} artifacts {sum(size for size, _ in found) / _MB:9.1f} MB, used {days:.0f} days ago"
+            f"{name:<44} {version:<14} {len(found):6} {what:<9} {sum(size for size, _ in found) / _MB:9.1f} MB, used {days:.0f} days ago"
         )
     entries, total = sum(map(len, groups.values())), sum(size for found in groups.values() for size, _ in found)
     print(f"{entries} artifacts, {total / _MB:.1f} MB, in {Artifacts(artifacts_folder()).folder}")
+    kinds = weighed()
+    for kind, those in kinds.items():
+        print(f"{len(those)} {kind}, {_mb(those):.1f} MB")
+    every = sum(_mb(those) for those in kinds.values())
+    print(f"together {every:.1f} MB of {most_bytes() / _MB:.1f} MB at most (max-size of [cache] in assay.toml)")
 
 
 @app.command("clear")
@@ -48,6 +56,10 @@ def clear(flow: Flow = "*", unused: Unused = 0.0) -> None:
         cache.discard(kept.key)
         count, total = count + 1, total + size
     print(f"removed {count} artifacts, {total / _MB:.1f} MB, from {cache.folder}")
+
+
+def _mb(entries: list[Entry]) -> float:
+    return sum(one.size_bytes for one in entries) / _MB
 
 
 def _chosen(flow: str, unused_days: float) -> Iterator[tuple[Kept, int, float]]:

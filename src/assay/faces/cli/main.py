@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import traceback
 from collections.abc import Sequence
 
 import typer
@@ -90,6 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(HARNESS)
     except MemoryError:
         _say("the driver itself ran out of memory; run fewer jobs at once (--jobs)")
+        sys.exit(HARNESS)
+    except Exception:  # noqa: BLE001  told whole, and the exit code is not that of a verdict
+        traceback.print_exc()
+        _say("that was a defect of assay itself, and no verdict; please report the lines above")
         sys.exit(HARNESS)
 
 

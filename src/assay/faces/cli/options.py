@@ -52,9 +52,15 @@ Fill = Annotated[
         help="normal, or exact: small whole numbers, where there is no golden [normal].",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of the inputs, where there is no golden.")]
-Samples = Annotated[int, typer.Option("--samples", min=1, help="How many, where there is no golden.")]
-Batch = Annotated[int, typer.Option("--batch", min=1, help="Their batch size, where there is no golden.")]
+Seed = Annotated[int, typer.Option("--seed", help="Of the inputs that are drawn.")]
+Samples = Annotated[int | None, typer.Option("--samples", min=1, help="How many, where there is no golden [4].")]
+Batch = Annotated[int | None, typer.Option("--batch", min=1, help="Their batch size, where there is no golden [1].")]
+Drawn = Annotated[
+    int | None,
+    typer.Option(
+        "--drawn", min=0, help="Inputs drawn beside the golden, by --seed: a case of their own, NAME-drawn [0]."
+    ),
+]
 Filters = Annotated[Texts, typer.Option("--filter", metavar="GLOB", help="Cases by name: 'conv2d*'. Repeatable.")]
 Shard = Annotated[str, typer.Option("--shard", metavar="I/N", help="One of N shares of the cases, by digest.")]
 

@@ -20,10 +20,15 @@ from assay.faces.cli.common import (
 )
 
 Suites = Annotated[list[str], typer.Argument(metavar="SUITE...", help="Suites: `assay suite list` names them.")]
-Dtypes = Annotated[list[str] | None, typer.Option(help="Cases with an input or output of that type. Repeatable.")]
+Dtypes = Annotated[
+    list[str] | None,
+    typer.Option("--dtype", metavar="TYPE", help="Cases with an input or output of that type. Repeatable."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Of weights, inputs and shapes.")]
 Task = Annotated[str, typer.Option(help="verify, or measure: rates, roofline, caches, layouts.")]
-Threads = Annotated[list[int] | None, typer.Option(min=1, help="Measure on that many, besides one. Repeatable.")]
+Threads = Annotated[
+    list[int] | None, typer.Option(min=1, metavar="N", help="Measure on that many, besides one. Repeatable.")
+]
 MeasureSeconds = Annotated[float, typer.Option(min=0.01, help="Of sampling, per case and flow.")]
 Expectations = Annotated[Path, typer.Option(metavar="FOLDER", help="Known outcomes, one file per flow: FLOW.toml.")]
 Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run in a file for `assay merge`.")]
@@ -69,10 +74,10 @@ def run(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Run suites over flows: every case a black box, isolated, compared, recorded, judged."""
-    from assay.launch.ahead import Ahead, most_workers
+    from assay.launch.ahead import Ahead
 
-    here = task == "verify" and not all("@" in name for name in flow or ())
-    with Ahead(most_workers(jobs) if here else 0) as ahead, progress_bar() as progress:
+    here = [name for name in flow or () if task == "verify" and "@" not in name]
+    with Ahead(here) as ahead, progress_bar() as progress:
         # Not before: what this imports takes as long as what the workers import.
         from assay.faces.suites import RunOptions, run_suites
 

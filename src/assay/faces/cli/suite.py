@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from typing import Annotated
 
 import typer
 
+from assay.faces.cli import options as opt
+from assay.faces.cli.run import Dtypes, Seed
+
 app = typer.Typer(no_args_is_help=True, help="Suites: what there is to run.")
+
+_ALSO = {
+    "FOLDER": "the models below a folder of your own, with their test_data_set_N or golden beside them: write it with a slash",
+    "mined:MODEL": "the unique operators of your own models, weighed by use; several models with commas",
+}
+"""Suites without a name."""
 
 
 @app.command("list")
 def list_suites() -> None:
-    """Every suite here, one line each."""
+    """Every suite here, one line each; of a broken one the reason."""
     from assay import plugins
     from assay.faces.suites import GROUP
 
-    for name in plugins.names(GROUP):
-        print(f"{name:<12} {plugins.load(GROUP, name)().about}")
+    told = {name: _about(name) for name in plugins.names(GROUP)} | _ALSO
+    indent = max(map(len, told)) + 2
+    width = max(shutil.get_terminal_size((100, 24)).columns, indent + 20)
+    for name, about in told.items():
+        print(textwrap.fill(f"{name:<{indent}}{about}", width, subsequent_indent=" " * indent))
+
+
+def _about(name: str) -> str:
+    from assay import plugins
+    from assay.errors import HarnessError, UnknownName
+    from assay.faces.suites import GROUP
+
+    try:
+        return str(plugins.load(GROUP, name)().about)
+    except (HarnessError, UnknownName) as error:
+        return f"cannot be used: {error}"
 
 
 @app.command("mine")
@@ -38,11 +63,11 @@ def mine(
 
 @app.command("show")
 def show(
-    suite: Annotated[str, typer.Argument(metavar="SUITE")],
-    filter: Annotated[list[str] | None, typer.Option("--filter", metavar="GLOB")] = None,
-    dtype: Annotated[list[str] | None, typer.Option()] = None,
-    shard: Annotated[str, typer.Option(metavar="I/N")] = "1/1",
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A suite: `assay suite list` names them.")],
+    filter: opt.Filters = None,
+    dtype: Dtypes = None,
+    shard: opt.Shard = "1/1",
+    seed: Seed = 0,
 ) -> None:
     """The cases of a suite with their inputs, and how many they are."""
     from assay.faces.suites import find_suites

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from assay.faces.robot.service import Service
 
 
 def robot(
@@ -29,23 +32,13 @@ def robot(
         from assay.faces.robot.config import load_robot
         from assay.faces.robot.logs import log_as_json
         from assay.faces.robot.service import Service
-        from assay.faces.robot.zoo_policy import missing_packages
     except ModuleNotFoundError as error:
         raise UsageError(f"the robot needs {error.name}: pip install 'assay[zoo]'") from None
 
     settings = load_robot(config)
     service = Service(settings)
     if dry:
-        missing = service.health.ready()
-        packages = [] if missing else missing_packages(service.mirror)
-        service.close()
-        for name, reason in missing.items():
-            print(f"{name}: {reason}")
-        if packages:
-            told = "notebooks that import them cannot be checked here until they are installed beside Assay"
-            print(f"packages: {', '.join(packages)}: zoo.toml allows them; {told}")
-        print("not ready" if missing else f"ready: {settings.zoo.repository}, {service.queue.database.name}")
-        raise typer.Exit(4 if missing else 0)
+        raise typer.Exit(0 if _ready(service, settings.zoo.repository) else 4)
     log_as_json()
     sys.setswitchinterval(0.001)  # the thread that answers webhooks waits no longer than this for the others
     # A connection that sends nothing is closed by the server, and there is an end to how many there are.
@@ -60,3 +53,19 @@ def robot(
         limit_concurrency=200,
         server_header=False,
     )
+
+
+def _ready(service: Service, repository: str) -> bool:
+    """Whether it could start; what is missing is printed. The service is closed."""
+    from assay.faces.robot.zoo_policy import missing_packages
+
+    missing = service.health.ready()
+    packages = [] if missing else missing_packages(service.mirror)
+    service.close()
+    for name, reason in missing.items():
+        print(f"{name}: {reason}")
+    if packages:
+        told = "notebooks that import them cannot be checked here until they are installed beside Assay"
+        print(f"packages: {', '.join(packages)}: zoo.toml allows them; {told}")
+    print("not ready" if missing else f"ready: {repository}, {service.queue.database.name}")
+    return not missing

@@ -9,7 +9,7 @@ only along the first axis, forwards. Definitions: the ONNX operator specificatio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,24 @@ import onnx
 from onnx.reference.op_run import OpRun
 
 from assay.ports import Tensor
+
+
+class Turn:
+    """One iteration: `body` gives its outputs by its inputs, and how values are read and put together."""
+
+    def __init__(self, body: Callable[[dict[str, Any]], list[Any]]) -> None:
+        self.body = body
+
+    def number(self, value: Any) -> Any:
+        """The one element of a count or of a condition."""
+        return np.asarray(value).reshape(-1)[0]
+
+    def known(self, value: Tensor) -> Any:
+        """What no iteration gave."""
+        return value
+
+    def stack(self, values: Sequence[Any]) -> Any:
+        return np.stack(values)
 
 
 class _Control(OpRun):
@@ -28,10 +46,15 @@ class _Control(OpRun):
         """The body may read any value of the graph around it."""
         return True
 
-    def _iterate(self, context: Any, inputs: dict[str, Any], **others: Any) -> list[Any]:
-        """The outputs of the body. Its own names go before those around it."""
-        found: list[Any] = self._run_body({**(context or {}), **inputs}, **others)
-        return found
+    def _turn(self, context: Any, **others: Any) -> Turn:
+        """The body, with its own names before those around it."""
+        return Turn(lambda inputs: self._run_body({**(context or {}), **inputs}, **others))
+
+    def stacked(self, stacks: Sequence[Sequence[Any]], first: int, turn: Turn) -> list[Any]:
+        """What each iteration gave, from the body's output number `first` on."""
+        return [
+            turn.stack(one) if one else turn.known(self._elements(first + place)) for place, one in enumerate(stacks)
+        ]
 
     def _elements(self, number: int) -> Tensor:
         """No element of the body's output `number`, of its declared type and shape, for a body that never ran."""
@@ -55,23 +78,24 @@ class Loop(_Control):
         bindings: Any = None,
     ) -> tuple[Any, ...]:
         del body
-        names = self.body.input_names
-        limit = None if most is None else int(np.asarray(most).reshape(-1)[0])
-        going = True if condition is None else bool(np.asarray(condition).reshape(-1)[0])
+        return self.turns(most, condition, carried, self._turn(context, attributes=attributes, bindings=bindings))
+
+    def turns(self, most: Any, condition: Any, carried: Sequence[Any], turn: Turn) -> tuple[Any, ...]:
+        """What is carried, and the stacks, when it is over."""
+        limit = None if most is None else int(turn.number(most))
+        going = True if condition is None else bool(turn.number(condition))
         values = list(carried)
         stacks: list[list[Any]] = [[] for _ in range(len(self.body.output_names) - 1 - len(values))]
-        turn = 0
-        while going and (limit is None or turn < limit):
-            inputs = dict(zip(names, [np.array(turn, np.int64), np.array(going), *values], strict=False))
-            found = self._iterate(context, inputs, attributes=attributes, bindings=bindings)
-            going = bool(np.asarray(found[0]).reshape(-1)[0])
+        count = 0
+        while going and (limit is None or count < limit):
+            start = [turn.known(np.array(count, np.int64)), turn.known(np.array(going))]
+            found = turn.body(dict(zip(self.body.input_names, [*start, *values], strict=False)))
+            going = bool(turn.number(found[0]))
             values = found[1 : 1 + len(values)]
             for stack, one in zip(stacks, found[1 + len(values) :], strict=True):
                 stack.append(one)
-            turn += 1
-        first = 1 + len(values)
-        stacked = [np.stack(one) if one else self._elements(first + place) for place, one in enumerate(stacks)]
-        return (*values, *stacked)
+            count += 1
+        return (*values, *self.stacked(stacks, 1 + len(values), turn))
 
 
 class Scan(_Control):
@@ -87,38 +111,34 @@ class Scan(_Control):
         bindings: Any = None,
         **options: Any,
     ) -> tuple[Any, ...]:
-        others = {"attributes": attributes, "bindings": bindings}
+        turn = self._turn(context, attributes=attributes, bindings=bindings)
         if self.run_params["opsets"].get("", 9) < 9:
-            return self._batch(context, args, num_scan_inputs, options.get("directions"), others)
+            return self._batch(args, num_scan_inputs, options.get("directions"), turn)
         count = len(args) - num_scan_inputs
         axes, ways = options.get("scan_input_axes"), options.get("scan_input_directions")
         scanned = [
             _forward(np.moveaxis(one, _at(axes, place), 0), _at(ways, place)) for place, one in enumerate(args[count:])
         ]
-        states, stacks = self._steps(context, args[:count], scanned, others)
+        states, stacks = self._steps(args[:count], scanned, turn)
         axes, ways = options.get("scan_output_axes"), options.get("scan_output_directions")
         outputs = [
             np.moveaxis(_forward(one, _at(ways, place)), 0, _at(axes, place)) for place, one in enumerate(stacks)
         ]
         return (*states, *outputs)
 
-    def _steps(
-        self, context: Any, states: Sequence[Any], scanned: Sequence[Tensor], others: dict[str, Any]
-    ) -> tuple[list[Any], list[Tensor]]:
+    def _steps(self, states: Sequence[Any], scanned: Sequence[Tensor], turn: Turn) -> tuple[list[Any], list[Tensor]]:
         values = list(states)
         stacks: list[list[Any]] = [[] for _ in range(len(self.body.output_names) - len(values))]
-        for turn in range(min((len(one) for one in scanned), default=0)):
-            given = dict(zip(self.body.input_names, [*values, *(one[turn] for one in scanned)], strict=False))
-            found = self._iterate(context, given, **others)
+        for step in range(min((len(one) for one in scanned), default=0)):
+            found = turn.body(
+                dict(zip(self.body.input_names, [*values, *(one[step] for one in scanned)], strict=False))
+            )
             values = found[: len(values)]
             for stack, one in zip(stacks, found[len(values) :], strict=True):
                 stack.append(one)
-        first = len(values)
-        return values, [np.stack(one) if one else self._elements(first + place) for place, one in enumerate(stacks)]
+        return values, self.stacked(stacks, len(values), turn)
 
-    def _batch(
-        self, context: Any, args: Sequence[Any], scanned: int, directions: Any, others: dict[str, Any]
-    ) -> tuple[Any, ...]:
+    def _batch(self, args: Sequence[Any], scanned: int, directions: Any, turn: Turn) -> tuple[Any, ...]:
         lengths, values = args[0], args[1:]
         count = len(values) - scanned
         rows = []
@@ -126,9 +146,7 @@ class Scan(_Control):
             parts = [_forward(one[row], _at(directions, place)) for place, one in enumerate(values[count:])]
             longest = len(parts[0])
             length = longest if lengths is None else int(lengths[row])
-            states, stacks = self._steps(
-                context, [one[row] for one in values[:count]], [one[:length] for one in parts], others
-            )
+            states, stacks = self._steps([one[row] for one in values[:count]], [one[:length] for one in parts], turn)
             rest = [(0, longest - length)]
             rows.append([*states, *(np.pad(one, rest + [(0, 0)] * (one.ndim - 1)) for one in stacks)])
         return tuple(np.stack(column) for column in zip(*rows, strict=True))

@@ -21,7 +21,8 @@ from onnx.reference.ops.op_conv import Conv as _Conv
 from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
 from onnx.reference.ops.op_max_pool import MaxPool as _MaxPool
 
-from assay.numerics.oracle.windows import window_of
+from assay.numerics.oracle.parts import AT_ONCE, in_parts
+from assay.numerics.oracle.windows import Window, window_of
 from assay.ports import Tensor
 
 _FAST = ("float32", "float64")
@@ -86,8 +87,10 @@ class MaxPool(_MaxPool):
         lowest = -math.inf if x.dtype.kind == "f" else int(np.iinfo(x.dtype).min)
         padded = window.pad(x, lowest)
         y = np.full((*x.shape[:2], *window.out), lowest, x.dtype)
-        for _, where in window.positions():
-            np.maximum(y, padded[where], out=y)
+        for part in in_parts(y.shape):
+            image, into = padded[part], y[part]
+            for _, where in window.positions():
+                np.maximum(into, image[where], out=into)
         return (y,)
 
 
@@ -119,14 +122,36 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
     """The convolution of ONNX in the type of its operands; they must fit each other."""
     groups = attributes.get("group") or 1
     window = window_of(x.shape[2:], w.shape[2:], attributes)
+    inside, out, places = w.shape[1], w.shape[0] // groups, math.prod(window.out)
     padded = window.pad(x, 0)
-    weights = w.reshape(groups, w.shape[0] // groups, *w.shape[1:])
-    places = math.prod(window.out)
-    y = np.zeros((x.shape[0], groups, weights.shape[1], places), x.dtype)
+    padded = padded.reshape(x.shape[0], groups, inside, *padded.shape[2:])
+    weights = w.reshape(groups, out, *w.shape[1:])
+    y: Tensor = np.zeros((x.shape[0], groups, out, places), x.dtype)
+    step = max(1, AT_ONCE // max(1, out * places))
+    for image, into in zip(padded, y, strict=True):
+        for first in range(0, groups, step):
+            part = slice(first, first + step)
+            _summed(image[part], weights[part], into[part], window)
+    y = y.reshape(x.shape[0], w.shape[0], *window.out)
+    if b is not None and b.dtype == y.dtype:
+        y += b.reshape(-1, *[1] * len(window.out))
+        return y
+    return _biased(y, b)
+
+
+def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
+    """Adds all offsets of some groups of one image. A channel by itself is multiplied where it lies."""
+    single = weights.shape[2] == 1
+    shape = (*image.shape[:2], *window.out) if single else (*image.shape[:2], into.shape[-1])
+    into = into.reshape(*into.shape[:2], *window.out) if single else into
+    product: Tensor = np.empty_like(into)
     for offset, where in window.positions():
-        part = padded[where].reshape(x.shape[0], groups, w.shape[1], places)
-        y += _product(weights[offset], part)
-    return _biased(y.reshape(x.shape[0], w.shape[0], *window.out), b)
+        weight, part = weights[offset], image[where].reshape(shape)
+        if single:
+            np.multiply(weight.reshape(*weight.shape[:2], *[1] * len(window.out)), part, out=product)
+        else:
+            np.matmul(weight, part, out=product)
+        np.add(into, product, out=into)
 
 
 FAST_OPERATORS = [Conv, ConvTranspose, MaxPool, AveragePool]

@@ -10,6 +10,7 @@ import onnx
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops._quant_utils import reshape_input
 
+from assay.numerics.oracle.parts import in_parts
 from assay.ports import Tensor
 
 
@@ -29,11 +30,16 @@ class DequantizeLinear(OpRun):
         block_size: int = 0,
         output_dtype: int = 0,
     ) -> tuple[Tensor]:
-        wide = x.astype(np.float64)
-        if zero_point is not None:
-            wide = wide - reshape_input(zero_point, x.shape, axis, block_size).astype(np.float64)
+        wide: Tensor = np.empty(x.shape)
+        by = reshape_input(scale, x.shape, axis, block_size)
+        zero = None if zero_point is None else reshape_input(zero_point, x.shape, axis, block_size).astype(np.float64)
+        for part in in_parts(x.shape, np.broadcast_shapes(np.shape(by), np.shape(zero) if zero is not None else ())):
+            wide[part] = x[part]
+            if zero is not None:
+                wide[part] -= zero
+            wide[part] *= by
         named = onnx.helper.tensor_dtype_to_np_dtype(output_dtype) if self.declared and output_dtype else scale.dtype
-        return ((wide * reshape_input(scale, x.shape, axis, block_size)).astype(named),)
+        return (wide.astype(named, copy=False),)
 
 
 ONE_TYPE_OPERATORS: list[type[OpRun]] = [DequantizeLinear]

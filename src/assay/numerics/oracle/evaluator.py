@@ -1,5 +1,5 @@
-"""onnx.reference with its failures named, its memory bounded, its slow operators replaced, and variants that compute in
-one floating type throughout: double (the oracle), or single (the same graph, cheaper, for differences)."""
+"""onnx.reference with its failures named, its memory bounded, its slow operators replaced, and a variant that computes in
+one floating type throughout: double, the oracle."""
 
 # onnx.reference is untyped.
 # mypy: disable-error-code="no-untyped-call"
@@ -242,16 +242,14 @@ class WideEvaluator(Evaluator):
                 raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=node.name)
         widen(proto, self.computes_in)
         super().__init__(proto, **arguments)
-        for name, array in (weights or {}).items():
+        self.take(weights or {})
+
+    def take(self, weights: Tensors) -> None:
+        """Initializers that were taken out of the model."""
+        for name, array in weights.items():
             real = dtype_name(array.dtype) in _REAL
             with np.errstate(over="ignore"):
                 self.rt_inits_[name] = array.astype(self.computes_in, copy=False) if real else array
-
-
-class SingleEvaluator(WideEvaluator):
-    """The same in float32. Its answers are noisy; differences between two of them, far above its rounding, are not."""
-
-    computes_in = "float32"
 
 
 def _is_plain(inputs: Values) -> bool:

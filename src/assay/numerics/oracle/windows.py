@@ -32,10 +32,15 @@ class Window:
             yield (..., *offset), (..., *(slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, s, n in rows))
 
     def pad(self, x: Tensor, value: float | int) -> Tensor:
-        """`x` (batch, channel, spatial ...) with `value` around it, the slack included."""
-        rows = zip(self.begin, self.end, self.slack, strict=True)
-        widths = [(0, 0), (0, 0), *((first, last + slack) for first, last, slack in rows)]
-        return np.pad(x, widths, constant_values=value)
+        """`x` (batch, channel, spatial ...) with `value` around it, the slack included; `x` itself where there is nothing around."""
+        ends = [last + slack for last, slack in zip(self.end, self.slack, strict=True)]
+        if not any(self.begin) and not any(ends):
+            return x
+        rows = list(zip(self.begin, x.shape[2:], ends, strict=True))
+        padded: Tensor = np.full((*x.shape[:2], *(sum(row) for row in rows)), value, x.dtype)
+        inside: Any = (..., *(slice(first, first + size) for first, size, _ in rows))
+        padded[inside] = x
+        return padded
 
 
 def window_of(size: Sequence[int], kernel: Sequence[int], attributes: Mapping[str, Any]) -> Window:

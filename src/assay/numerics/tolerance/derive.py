@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +20,10 @@ from assay.numerics.tolerance.bits import derive_bits
 from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.discrete import Decision, decision_of, interval, ranking
 from assay.numerics.tolerance.drawing import BYTES_A_PLACE, Bent, Drawing, Sample
-from assay.numerics.tolerance.graph import Graph, drawn_by, study
+from assay.numerics.tolerance.graph import Graph, drawn_by, study, untaken
 from assay.numerics.tolerance.joining import MOST, alike, join, may_join, same, split
 from assay.numerics.tolerance.profile import DRAWS, Header, OutputNoise, Profile
-from assay.numerics.tolerance.selftest import last_of, middle_of, selftest
+from assay.numerics.tolerance.selftest import label_of, last_of, middle_of, selftest
 from assay.numerics.tolerance.spread import shrunk_deviation
 from assay.ports import Tensors
 
@@ -90,7 +92,8 @@ class Deriving:
         self.outputs = self.drawing.outputs
         self.middle = middle_of(self.wide, self.graph)
         self.last = last_of(self.wide, self.graph)
-        self.before: dict[str, Any] = {}
+        self.before: dict[str, dict[str, Any]] = {}
+        """By the label of an operator that a defect may be built into: of the first sample, what that changes nothing before."""
         found = (decision_of(name, self.graph) for name in self.outputs)
         self.decisions: dict[str, Decision] = {one.output: one for one in found if one is not None}
         self.drawing.taps = tuple(dict.fromkeys(name for one in self.decisions.values() for name in one.taps))
@@ -165,16 +168,20 @@ class Deriving:
         return [Sample(value, deviation, margin) for value, deviation, margin in rows]
 
     def _sample(self, number: int, inputs: Tensors, *, joined: int = 1) -> Sample:
-        sample = self.drawing.sample(number, inputs, () if number else self._before_middle(), joined=joined)
-        self.before = self.before if number else sample.kept
+        kept = {} if number else self._kept()
+        every = list(dict.fromkeys(name for names in kept.values() for name in names))
+        sample = self.drawing.sample(number, inputs, every, joined=joined)
+        self.before |= {label: {name: sample.kept[name] for name in names} for label, names in kept.items()}
         return sample
 
-    def _before_middle(self) -> list[str]:
-        """What the first sample's evaluation keeps: a defect in the middle changes nothing before it."""
-        if self.middle is None or self.graph.subgraphs:
-            return []
-        outputs = tuple(self.middle[0].output)
-        return self.wide.boundary(set(), lambda one: one == outputs, self.outputs)
+    def _kept(self) -> dict[str, list[str]]:
+        """The values before the operators that defects of the self-test are built into, by their labels."""
+        nodes = [self.middle[0]] if self.middle is not None else []
+        nodes += [self.last] if self.last is not None else []
+        return {
+            label_of(node): self.wide.boundary(set(), partial(operator.eq, tuple(node.output)), self.outputs)
+            for node in nodes
+        }
 
     def _decide(self, decision: Decision, sample: Sample) -> None:
         values = [sample.values[name] for name in decision.taps]
@@ -185,7 +192,9 @@ class Deriving:
         found = (
             ranking(decision, values[0], spread[0])
             if decision.kind == "ranking"
-            else interval(decision, self.wide, values, spread)
+            else interval(
+                decision, self.wide, values, [one * (raw != 0) for one, raw in zip(spread, deviations, strict=True)]
+            )
         )
         for key, value in found.items():
             sample.margins[f"{decision.output}/{key}"] = value
@@ -201,6 +210,8 @@ class Deriving:
                 draws=self.drawing.draws,
                 outputs=tuple(self._output(name, samples) for name in self.outputs),
                 without_rule=tuple(self.drawing.without_rule),
+                fallen=tuple(self.drawing.fallen),
+                untaken=untaken(self._proto.graph, self.drawing.met),
                 jumps=self.graph.jumps,
             ),
             [{name: one.values[name] for name in self.outputs} for one in samples],

@@ -24,7 +24,11 @@ MARGIN = 8.0
 """Standard deviations: twice the limit of one element, for the two sides of a decision."""
 
 _KEEPS_ORDER = frozenset({"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten", "DequantizeLinear"})
+_MOVES = frozenset({"Transpose", "DepthToSpace", "SpaceToDepth", "Relu", "Clip"})
+"""Elements elsewhere or within bounds: on the way to a whole number they leave a step to what stepped before."""
+_ALSO_MOVES = frozenset({"Concat", "Expand", "Gather", "Pad", "Slice", "Split", "Tile"})
 _STEPS = frozenset({"Round", "Floor", "Ceil", "Sign", "Cast", "QuantizeLinear"})
+_WHOLE = frozenset({"Round", "Floor", "Ceil", "Sign"})
 _COMPARISONS = frozenset({"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"})
 _RANKS = frozenset({"ArgMax", "ArgMin", "TopK"})
 
@@ -49,21 +53,42 @@ def decision_of(output: str, graph: Graph) -> Decision | None:
     """None where nothing simple decides: the range over noisy evaluations has to do."""
     path = [output]
     name = output
+    ordered = True
+    through = _KEEPS_ORDER if is_floating(graph.types.get(output, "float32")) else _KEEPS_ORDER | _MOVES
     while True:
         node = graph.producers.get(name)
         if node is None:
             return None
         floating = is_floating(graph.types.get(node.input[0], "float32")) if node.input else False
-        if node.op_type in _RANKS and floating and (node.op_type != "TopK" or node.output[1:2] == [name]):
+        if ordered and node.op_type in _RANKS and floating and (node.op_type != "TopK" or node.output[1:2] == [name]):
             return Decision(output, "ranking", node, tuple(reversed(path)))
         if node.op_type in _COMPARISONS and floating:
             return Decision(output, "interval", node, tuple(reversed(path)))
-        if node.op_type in _STEPS and floating and _jumps(node, graph):
+        stepped = node.op_type in _STEPS and floating and _is_stepped(node.input[0], graph)
+        if node.op_type in _STEPS and floating and _jumps(node, graph) and not stepped:
             return Decision(output, "interval", node, tuple(reversed(path)))
-        if node.op_type not in _KEEPS_ORDER:
+        if not (stepped or node.op_type in through) or _is_bounded_by(node, graph):
             return None
+        ordered = ordered and node.op_type in _KEEPS_ORDER
         name = node.input[0]
         path.append(name)
+
+
+def _is_bounded_by(node: NodeProto, graph: Graph) -> bool:
+    """Whether the bounds of a Clip are computed: then they may move, too."""
+    return node.op_type == "Clip" and not {"", *graph.weights, *graph.others}.issuperset(node.input[1:])
+
+
+def _is_stepped(name: str, graph: Graph) -> bool:
+    """Whether a value holds whole numbers because it was rounded before: what was rounded then decides, and a truncation of
+    31 is no 30 because of a noise of nothing."""
+    while (node := graph.producers.get(name)) is not None:
+        if node.op_type in _WHOLE:
+            return True
+        if node.op_type not in _KEEPS_ORDER | _MOVES | _ALSO_MOVES:
+            return False
+        name = node.input[0]
+    return False
 
 
 def _jumps(node: NodeProto, graph: Graph) -> bool:

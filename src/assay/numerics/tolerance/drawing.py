@@ -11,21 +11,26 @@ from typing import Any
 import numpy as np
 
 from assay.errors import Lowering
-from assay.numerics.oracle.evaluator import Evaluator, SingleEvaluator
+from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.probe import observed_by
-from assay.numerics.oracle.rows.evaluation import Unlike, evaluate_rows, stackable
+from assay.numerics.oracle.rows.evaluation import Rows, evaluate_rows, stackable
+from assay.numerics.oracle.rows.operator import Unlike
+from assay.numerics.oracle.single import SingleEvaluator
 from assay.numerics.oracle.weights import without_weights
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.draws import Draws
-from assay.numerics.tolerance.evaluation import as_type, check_classes, copied, named, wide_evaluator
+from assay.numerics.tolerance.evaluation import as_type, check_classes, named, wide_evaluator
 from assay.numerics.tolerance.feeding import Feeding
 from assay.numerics.tolerance.graph import Graph
-from assay.numerics.tolerance.jumps import TIPPING, Largest, Shake
-from assay.numerics.tolerance.noise import Diverged, Draw, Recorder
+from assay.numerics.tolerance.jumps import Steps
+from assay.numerics.tolerance.noise import Draw
+from assay.numerics.tolerance.places import Diverged
 from assay.numerics.tolerance.pool import Pool
 from assay.numerics.tolerance.profile import DRAWS
+from assay.numerics.tolerance.recording import Recorder
 from assay.numerics.tolerance.spread import Spread
-from assay.numerics.tolerance.systematic import Lean, Sums
+from assay.numerics.tolerance.systematic import Sums
+from assay.numerics.tolerance.tipping import Each, Tips
 from assay.ports import Tensor, Tensors
 
 AMPLIFIED = 2.0**9
@@ -45,7 +50,7 @@ _SMALL = 1e15
 
 @dataclass
 class Sample:
-    """What one sample gives: the oracle's values by name, the standard deviations, what decides."""
+    """What one sample gives: the oracle's values by name, the standard deviations, what decides. `tips` only while it is made."""
 
     values: dict[str, Tensor] = field(default_factory=dict)
     deviations: dict[str, Tensor] = field(default_factory=dict)
@@ -53,6 +58,7 @@ class Sample:
     unstable: dict[str, str] = field(default_factory=dict)
     recorded_bytes: int = 0
     kept: dict[str, Any] = field(default_factory=dict)
+    tips: Tips | None = None
 
 
 class Bent(Exception):
@@ -61,7 +67,7 @@ class Bent(Exception):
 
 class Drawing:
     """Of one model and contract. `taps` are values wanted beside the outputs; `draws` how many noisy evaluations;
-    `without_rule` the operators that were met and have none."""
+    `met` the values that any gave; `without_rule` the operators without one; `fallen` those that several draws at once failed on."""
 
     def __init__(self, proto: Any, graph: Graph, arithmetic: Arithmetic, seed: int) -> None:
         self.graph = graph
@@ -73,10 +79,11 @@ class Drawing:
         self.wide = wide_evaluator(light, weights)
         self._single = self._single_evaluator(light, weights)
         self.draws = DRAWS
+        self._together = stackable(self.wide)
         self._feeding = Feeding(graph, arithmetic, self.wide.rt_inits_)
         self._amplified = self._amplification()
         self._unchecked = CHECKED
-        self.without_rule: dict[str, None] = {}
+        self.without_rule, self.fallen, self.met = (dict[str, None]() for _ in range(3))
         self.seconds = {"record": 0.0, "draws": 0.0}
 
     def unamplified(self) -> None:
@@ -89,7 +96,7 @@ class Drawing:
         if self._finest < _FINE or (fine and self.graph.jumps):
             return None
         try:
-            return SingleEvaluator(copied(proto), weights=weights)
+            return SingleEvaluator.beside(self.wide, proto, weights)
         except (Lowering, ValueError):
             return None
 
@@ -108,19 +115,23 @@ class Drawing:
         values called `keep`."""
         sample = Sample()
         begin = time.perf_counter()
-        recorder = Recorder(self.graph, self.arithmetic, keep=not self.graph.subgraphs)
-        with observed_by(recorder), np.errstate(all="ignore"):
+        recorder = Recorder(self.graph, self.arithmetic, keep=self._together or not self.graph.subgraphs)
+        steps = Steps(recorder)
+        with observed_by(steps if self.graph.rounds else recorder), np.errstate(all="ignore"):
             sample.values, sample.kept = self.exact(inputs, keep)
         sample.recorded_bytes = recorder.values * BYTES_A_PLACE
         self.without_rule.update(recorder.without_rule)
+        self.met.update((name, None) for outputs in recorder.places for name in outputs)
         self.seconds["record"] += time.perf_counter() - begin
         begin = time.perf_counter()
-        recorded = recorder if not self.graph.subgraphs else None
         added = Sums(sample.values, joined) if self.graph.rounds else None
-        self._draw(number, inputs, recorded, sample, added)
         if added is not None:
-            self._tip(number, inputs, recorded, sample, added)
+            sample.tips = Tips(self, number, self._alone(recorder), steps.found)
+        self._draw(number, inputs, recorder, sample, added)
+        if added is not None and sample.tips is not None:
+            sample.tips.tell(inputs, sample, added)
             sample.margins.update(added.margins())
+            sample.tips = None
         self.seconds["draws"] += time.perf_counter() - begin
         return sample
 
@@ -130,10 +141,12 @@ class Drawing:
         found = self.wide.evaluate(as_type(inputs, np.float64), (*self.taps, *more))
         return named(names, found[: len(names)]), dict(zip(more, found[len(names) :], strict=True))
 
-    def _draw(
-        self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample, added: Sums | None
-    ) -> None:
-        pool = Pool((self.seed, number), recorder.largest if recorder is not None else 1)
+    def _alone(self, recorder: Recorder | None) -> Recorder | None:
+        """What a draw evaluated by itself may go by: control flow may take it another way than was recorded."""
+        return None if self.graph.subgraphs else recorder
+
+    def _draw(self, number: int, inputs: Tensors, recorder: Recorder, sample: Sample, added: Sums | None) -> None:
+        pool = Pool((self.seed, number), recorder.largest)
         try:
             self._draws(number, inputs, recorder, pool, sample, added, self._single or self.wide, self._amplified)
         except (Diverged, Lowering, FloatingPointError):
@@ -154,9 +167,9 @@ class Drawing:
         straight = evaluator is not self.wide and amplified > 1.0 and self._unchecked > 0
         self._unchecked -= straight
 
-        def draws() -> list[Draw]:
+        def draws(recorder: Recorder | None) -> list[Draw]:
             turns = range(self.draws - straight)
-            return [self._draw_of((number, turn), amplified, recorder, pool) for turn in turns]
+            return [self.draw_of((number, turn), amplified, recorder, pool) for turn in turns]
 
         base, evaluations = self._several(evaluator, inputs, draws, recorder, sample)
         spread = Spread(base)
@@ -165,73 +178,62 @@ class Drawing:
             if added is not None:
                 added.add(noisy, base)
         if straight:
-            spread = self._look(number, inputs, recorder, pool, sample, spread)
+            spread = self._look(number, inputs, self._alone(recorder), pool, sample, spread)
+        spread.note_lost(base)
         sample.deviations, sample.unstable = spread.deviations(), spread.unstable
         sample.margins.update(spread.ranges())
-
-    def _tip(self, number: int, inputs: Tensors, recorder: Recorder | None, sample: Sample, added: Sums) -> None:
-        """Where jumps reach and how far, which draws of true size are too few to show, and what leans."""
-        pool = Pool((self.seed, number), recorder.largest if recorder is not None else 1)
-        tipped, shaken = Largest(sample.values), Largest(sample.values)
-        turn = (number, DRAWS + 1)
-        shake = Shake((self.seed, *turn), self.arithmetic.steps)
-        with observed_by(shake), np.errstate(all="ignore"):
-            self.wide.evaluate(as_type(inputs, np.float64), self.taps)
-        for way, sign in (("down", -1.0), ("up", 1.0)):
-            shake.again()
-            try:
-                noisy = self._noisy(self.wide, inputs, turn, sign * TIPPING, recorder, pool)
-                tipped.add(noisy)
-                added.tip(noisy, sample.values)
-                sample.margins.update(self._lean(inputs, sample.values, way, sign))
-                with observed_by(shake), np.errstate(all="ignore"):
-                    found = self.wide.evaluate(as_type(inputs, np.float64), self.taps)
-                shaken.add(named([*self.outputs, *self.taps], found))
-            except (Diverged, Lowering, IndexError, ValueError):
-                continue  # another way through the graph, or an index moved out of range
-        sample.margins.update({**tipped.margins("tipped"), **shaken.margins("shaken")})
-
-    def _lean(self, inputs: Tensors, exact: Tensors, way: str, sign: float) -> dict[str, Tensor]:
-        """The signed errors of an engine that rounds to one side."""
-        names = [*self.outputs, *self.taps]
-        with observed_by(Lean(self.arithmetic.steps, sign)), np.errstate(all="ignore"):
-            found = named(names, self.wide.evaluate(as_type(inputs, np.float64), self.taps))
-            return {
-                f"{name}/{way}": np.nan_to_num(found[name] - value, posinf=0.0, neginf=0.0).astype(np.float32)
-                for name, value in exact.items()
-                if value.dtype.kind == "f" and found[name].shape == value.shape
-            }
 
     def _several(
         self,
         evaluator: Evaluator,
         inputs: Tensors,
-        draws: Callable[[], list[Draw]],
+        draws: Callable[[Recorder | None], list[Draw]],
         recorder: Recorder | None,
         sample: Sample,
     ) -> tuple[dict[str, Tensor], Iterable[dict[str, Tensor]]]:
-        """What the draws differ from, and an evaluation of each: as rows of one where that is less work."""
-        if recorder is not None and stackable(evaluator) and (at_once := AT_ONCE // max(1, recorder.largest)) > 1:
+        """What the draws differ from, and an evaluation of each: as rows of one where that is less work, with the tips."""
+        at_once = AT_ONCE // max(1, recorder.largest) if recorder is not None and self._together else 1
+        if recorder is not None and at_once > 1:
+            if (tips := sample.tips) is not None and evaluator is self.wide and self._alone(recorder) is not None:
+                with suppress(Unlike, Diverged, Lowering, IndexError, ValueError):
+                    drawn = draws(recorder)
+                    _, found = self._in_rows(evaluator, inputs, drawn + tips.draws(), recorder, sample, at_once, tips)
+                    tips.found = found[len(drawn) :]
+                    return sample.values, found[: len(drawn)]
             with suppress(Unlike, Diverged):
-                return self._in_rows(evaluator, inputs, draws(), recorder, sample, at_once)
-        base, known = self._base(inputs, recorder, sample, evaluator)
-        return base, (self._evaluated(evaluator, inputs, draw, known) for draw in draws())
+                return self._in_rows(evaluator, inputs, draws(recorder), recorder, sample, at_once)
+        alone = self._alone(recorder)
+        base, known = self._base(inputs, alone, sample, evaluator)
+        return base, (self.evaluated(evaluator, inputs, draw, known) for draw in draws(alone))
 
     def _in_rows(
-        self, evaluator: Evaluator, inputs: Tensors, draws: list[Draw], recorder: Recorder, sample: Sample, at_once: int
+        self,
+        evaluator: Evaluator,
+        inputs: Tensors,
+        draws: list[Draw],
+        recorder: Recorder,
+        sample: Sample,
+        at_once: int,
+        tips: Tips | None = None,
     ) -> tuple[dict[str, Tensor], list[dict[str, Tensor]]]:
+        """So many at once, and before them what they differ from. Raises Unlike or Diverged where they cannot be rows."""
         names = [*self.outputs, *self.taps]
         told = evaluator is not self.wide and (
             not self._is_exact(recorder) or bool(self._feeding.untouched(evaluator, inputs, recorder, names))
         )
         found: list[dict[str, Tensor]] = []
         quiet = int(told)
-        step = at_once - quiet
-        for start in range(0, len(draws), step):
-            part = draws[start : start + step]
-            feeds, rowed = self._feeding.rows(evaluator, inputs, part, quiet)
+        moved = tips.moved() if tips is not None else []
+        while draws or moved:
+            part, draws = draws[: at_once - quiet], draws[at_once - quiet :]
+            room = at_once - quiet - len(part)
+            others, moved = moved[:room], moved[room:]
+            feeds, rowed, probe = self._row_feeds(evaluator, inputs, part, recorder, quiet, len(others))
+            count = quiet + len(part) + len(others)
+            if others and tips is not None:
+                probe = Each(others, tips.exact, count, probe)
             with np.errstate(all="ignore"):
-                values = evaluate_rows(evaluator, feeds, rowed, quiet + len(part), Draws(part, recorder, quiet), names)
+                values = evaluate_rows(evaluator, feeds, rowed, count, probe, names)
             found += [named(names, one) for one in values]
             quiet = 0
         if any(value.shape != sample.values[name].shape for one in found for name, value in one.items()):
@@ -241,24 +243,26 @@ class Drawing:
         check_classes(found[0], sample.values)
         return found[0], found[1:]
 
-    def _draw_of(self, turn: tuple[int, int], amplified: float, recorder: Recorder | None, pool: Pool) -> Draw:
-        return Draw(self.graph, self.arithmetic, (self.seed, *turn), amplified, recorder, pool)
+    def _row_feeds(
+        self, evaluator: Evaluator, inputs: Tensors, draws: Sequence[Draw], recorder: Recorder, quiet: int, still: int
+    ) -> tuple[dict[str, Tensor], list[str], Rows]:
+        """What some rows start from, what of it has rows, and the noise on their way."""
+        with np.errstate(all="ignore"):
+            if draws:
+                feeds, rowed = self._feeding.rows(evaluator, inputs, draws, quiet, still)
+            else:
+                feeds, rowed = as_type(inputs, evaluator.computes_in), []
+        return feeds, rowed, Draws(draws, recorder, quiet, self.fallen, still=still)
 
-    def _noisy(
-        self,
-        evaluator: Evaluator,
-        inputs: Tensors,
-        turn: tuple[int, int],
-        amplified: float,
-        recorder: Recorder | None,
-        pool: Pool,
-    ) -> dict[str, Tensor]:
-        """One noisy evaluation."""
-        return self._evaluated(evaluator, inputs, self._draw_of(turn, amplified, recorder, pool))
+    def draw_of(self, turn: tuple[int, int], amplified: float, recorder: Recorder | None, pool: Pool) -> Draw:
+        """The numbers of one noisy evaluation."""
+        places = recorder.places if recorder is not None else None
+        return Draw(self.graph, self.arithmetic, (self.seed, *turn), amplified, places, pool)
 
-    def _evaluated(
+    def evaluated(
         self, evaluator: Evaluator, inputs: Tensors, draw: Draw, known: dict[str, Any] | None = None
     ) -> dict[str, Tensor]:
+        """One noisy evaluation by itself."""
         with observed_by(draw), np.errstate(all="ignore"):
             found = evaluator.evaluate(self._feeding.feeds(evaluator, inputs, draw), self.taps, known)
         return named([*self.outputs, *self.taps], found)
@@ -269,7 +273,7 @@ class Drawing:
         """The last draw in double and as it is: amplified noise, divided again, is too small where a root or a logarithm
         at its end, or chaos, bends it. Raises Bent where two of two lie elsewhere than the others."""
         for turn in (self.draws - 1, self.draws):
-            noisy = self._noisy(self.wide, inputs, (number, turn), 1.0, recorder, pool)
+            noisy = self.evaluated(self.wide, inputs, self.draw_of((number, turn), 1.0, recorder, pool))
             if spread.is_continued(noisy, sample.values, [*self.outputs, *self.taps]):
                 spread.add(noisy, sample.values, 1.0)
                 return spread

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.tolerance.biases import spread_on_grid
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.evaluation import as_type
 from assay.numerics.tolerance.graph import Graph
-from assay.numerics.tolerance.noise import Draw, Recorder, held, spread_of, stored
+from assay.numerics.tolerance.noise import Draw, spread_of
+from assay.numerics.tolerance.recording import Recorder
+from assay.numerics.tolerance.site import held, stored
 from assay.ports import Tensor, Tensors
 
 _UNIT = 2.0**-24
@@ -29,25 +32,36 @@ class Feeding:
     def feeds(self, evaluator: Evaluator, inputs: Tensors, draw: Draw) -> dict[str, Tensor]:
         """Of one draw."""
         feeds = as_type(inputs, evaluator.computes_in)
-        return feeds | {name: draw.weight(value, unit) for name, value, unit in self._moved(evaluator, feeds)}
+        return feeds | {name: draw.weight(value, spread) for name, value, spread in self._moved(evaluator, feeds)}
 
     def rows(
-        self, evaluator: Evaluator, inputs: Tensors, draws: Sequence[Draw], quiet: int
+        self, evaluator: Evaluator, inputs: Tensors, draws: Sequence[Draw], quiet: int, still: int = 0
     ) -> tuple[dict[str, Tensor], list[str]]:
-        """Of several, a row for each behind so many `quiet` ones that take everything as it is; and the names of what differs
-        between them."""
+        """Of several, a row for each behind so many `quiet` ones that take everything as it is, and before so many `still` ones;
+        and the names of what differs between them."""
         feeds = as_type(inputs, evaluator.computes_in)
         moved = {}
-        for name, value, unit in self._moved(evaluator, feeds):
-            rows = np.empty((quiet + len(draws), *value.shape), value.dtype)
-            rows[:quiet] = value
-            np.multiply(Draw.several(draws, value.shape, signed=False), spread_of(value, unit), out=rows[quiet:])
-            rows[quiet:] += value
+        for name, value, spread in self._moved(evaluator, feeds):
+            rows = np.empty((quiet + len(draws) + still, *value.shape), value.dtype)
+            drawn = rows[quiet : quiet + len(draws)]
+            np.multiply(Draw.several(draws, value.shape, signed=False), spread, out=drawn)
+            drawn += value
+            rows[:quiet] = rows[quiet + len(draws) :] = value
             moved[name] = rows
         return feeds | moved, list(moved)
 
-    def _moved(self, evaluator: Evaluator, feeds: Tensors) -> list[tuple[str, Tensor, float]]:
-        """Name, value and unit of what each draw moves."""
+    def _moved(self, evaluator: Evaluator, feeds: Tensors) -> list[tuple[str, Tensor, Tensor]]:
+        """Name, value and standard deviation of what each draw moves."""
+        found = {name: (value, spread_of(value, unit)) for name, value, unit in self._rounded(evaluator, feeds)}
+        for bias in self._graph.biases:
+            value = evaluator.rt_inits_[bias.name]
+            if bias.name not in feeds and (spread := spread_on_grid(value, bias, evaluator.rt_inits_)) is not None:
+                before = found[bias.name][1] if bias.name in found else 0.0
+                found[bias.name] = value, np.hypot(before, spread)
+        return [(name, value, spread) for name, (value, spread) in found.items()]
+
+    def _rounded(self, evaluator: Evaluator, feeds: Tensors) -> list[tuple[str, Tensor, float]]:
+        """Name, value and unit of what is stored in another type, folded or repacked."""
         storage = self._arithmetic.storage
         found: list[tuple[str, Tensor, float]] = []
         if self._coarse:
@@ -63,5 +77,7 @@ class Feeding:
 
     def untouched(self, evaluator: Evaluator, inputs: Tensors, recorder: Recorder, wanted: Sequence[str]) -> list[str]:
         """Values that no noise reaches, where they meet those that it does."""
-        noisy = set(self._inexact) | (set(inputs) & self._graph.data if self._coarse else set())
+        noisy = {*self._inexact, *(bias.name for bias in self._graph.biases)} | (
+            set(inputs) & self._graph.data if self._coarse else set()
+        )
         return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), wanted)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto
 
 from assay.core.dtype import dtype_name, is_floating
+from assay.numerics.tolerance.biases import Bias, between_grids
 
 CONTROL = {
     "Reshape": (1,),
@@ -78,7 +80,8 @@ ROUNDING = frozenset(
 class Graph:
     """`types` maps a value to its declared element type; `data` are values whose rounding can reach an output;
     `weights` and `held` are initializers to be rounded, and those that never are; `jumps`: a value steps on its way to
-    a floating output; `rounds`: it is rounded to a grid there; `subgraphs`: there is control flow."""
+    a floating output; `rounds`: it is rounded to a grid there; `subgraphs`: there is control flow; `biases`
+    are added to products of quantized operands."""
 
     types: dict[str, str]
     data: frozenset[str]
@@ -90,6 +93,7 @@ class Graph:
     producers: dict[str, NodeProto]
     outputs: tuple[str, ...] = ()
     true: frozenset[str] = frozenset()
+    biases: tuple[Bias, ...] = ()
 
     @property
     def is_double(self) -> bool:
@@ -128,6 +132,7 @@ def study(proto: ModelProto) -> Graph:
         true=frozenset(
             one.name for one in graph.initializer if one.data_type == onnx.TensorProto.BOOL and _is_true(one)
         ),
+        biases=between_grids(graph, types, producers),
     )
 
 
@@ -192,6 +197,22 @@ def drawn_by(name: str, graph: Graph) -> str:
     return ""
 
 
+def untaken(graph: GraphProto, met: Container[str]) -> tuple[str, ...]:
+    """Branches of If of which nothing was met in any evaluation, inner ones of other subgraphs too. Two that share all names of
+    their values cannot be told apart."""
+    found = []
+    for node in graph.node:
+        for attribute in node.attribute:
+            if not attribute.HasField("g"):
+                continue
+            given = [name for inner in attribute.g.node for name in inner.output if name]
+            if node.op_type == "If" and given and not any(name in met for name in given):
+                found.append(f"the {attribute.name} of {node.name or node.output[0]!r}")
+            else:
+                found += untaken(attribute.g, met)
+    return tuple(found)
+
+
 def _captured(graph: GraphProto) -> Iterator[str]:
     for node in graph.node:
         yield from node.input
@@ -204,10 +225,10 @@ def _types(proto: ModelProto) -> dict[str, str]:
     from onnx.shape_inference import InferenceError
 
     graph = proto.graph
-    try:
-        inferred = onnx.shape_inference.infer_shapes(_light(proto)).graph
-    except (InferenceError, RuntimeError, ValueError):
-        inferred = graph
+    inferred = graph
+    if not _declares_all(graph):  # inference leaves what is declared as it is
+        with suppress(InferenceError, RuntimeError, ValueError):
+            inferred = onnx.shape_inference.infer_shapes(_light(proto)).graph
     found = {
         info.name: info.type.tensor_type.elem_type
         for source in (graph, inferred)
@@ -216,6 +237,12 @@ def _types(proto: ModelProto) -> dict[str, str]:
     }
     found |= {one.name: one.data_type for one in graph.initializer}
     return {name: _dtype(kind) for name, kind in found.items() if kind}
+
+
+def _declares_all(graph: GraphProto) -> bool:
+    """Whether every value of the graph comes with its type."""
+    declared = {info.name for info in (*graph.value_info, *graph.output) if info.type.tensor_type.elem_type}
+    return all(name in declared for node in graph.node for name in node.output if name)
 
 
 def _light(proto: ModelProto) -> ModelProto:

@@ -10,12 +10,15 @@ import numpy as np
 from assay.numerics.tolerance.answers import judge_bits, judge_choices
 from assay.numerics.tolerance.judged import Judged
 from assay.numerics.tolerance.profile import OutputNoise, Profile
-from assay.numerics.tolerance.real import judge_real
+from assay.numerics.tolerance.real import WORST, judge_real
 from assay.ports import Tensor, Tensors
 
 
-def judge(actual: Sequence[Tensors], expected: Sequence[Tensors] | None, profile: Profile) -> dict[str, Judged]:
-    """Every output that both sides have in one shape, one item of each sequence a sample. `expected` None: the oracle's.
+def judge(
+    actual: Sequence[Tensors], expected: Sequence[Tensors] | None, profile: Profile, *, worst: int = WORST
+) -> dict[str, Judged]:
+    """Every output that both sides have in one shape, one item of each sequence a sample. `expected` None: the oracle's. So many of
+    the `worst` elements are told.
 
     Otherwise `expected` are goldens, whose own distance from the oracle is known and allowed on top, unless it is itself
     beyond the tolerance of float32 (`suspects`): then the golden is taken at its word.
@@ -28,7 +31,7 @@ def judge(actual: Sequence[Tensors], expected: Sequence[Tensors] | None, profile
         if not _comparable(mine, theirs, profile, noise):
             continue
         offset = expected is not None and noise.name not in suspect
-        one = _judge(noise, _arrays(mine), _arrays(theirs), profile, known_offset=offset)
+        one = _judge(noise, _arrays(mine), _arrays(theirs), profile, known_offset=offset, worst=worst)
         found[noise.name] = _if_blind(one, profile)
     return found
 
@@ -50,7 +53,7 @@ def suspects(golden: Sequence[Tensors], profile: Profile) -> dict[str, str]:
         ours = [sample.get(noise.name) for sample in profile.oracle]
         if noise.kind in ("none", "random") or not _comparable(theirs, ours, profile, noise):
             continue
-        judged = _judge(noise, _arrays(theirs), _arrays(ours), profile, known_offset=False)
+        judged = _judge(noise, _arrays(theirs), _arrays(ours), profile, known_offset=False, worst=1)
         if judged.metrics.get("budget_used", 0.0) > 1.0:
             found[noise.name] = (
                 f"the golden output '{noise.name}' itself disagrees with the float64 evaluation of the model "
@@ -79,18 +82,24 @@ def _comparable(
 
 
 def _judge(
-    noise: OutputNoise, actual: list[Tensor], expected: list[Tensor], profile: Profile, *, known_offset: bool
+    noise: OutputNoise,
+    actual: list[Tensor],
+    expected: list[Tensor],
+    profile: Profile,
+    *,
+    known_offset: bool,
+    worst: int,
 ) -> Judged:
     if noise.kind == "random":
         why = f"it is drawn at random ({noise.margin}): type and shape were compared, and no values are the right ones"
         return Judged(noise.name, metrics={"budget_used": 0.0}, degenerate=why)
-    if noise.kind == "interval" and _is_noisy(noise, actual, profile):
-        return _stepping(noise, actual, expected, profile, known_offset=known_offset)
-    if noise.kind in ("interval", "ranking"):
+    steps = noise.kind == "interval" and _is_noisy(noise, actual, profile)
+    if noise.kind in ("interval", "ranking") and not steps:
         return judge_choices(noise, actual, expected, profile)
     if noise.kind == "exact":
         return judge_bits(noise, actual, expected)
-    return judge_real(noise, actual, expected, profile, known_offset=known_offset)
+    real = judge_real(noise, actual, expected, profile, known_offset=known_offset, worst=worst)
+    return _stepping(real, noise, actual, expected, profile) if steps else real
 
 
 def _is_noisy(noise: OutputNoise, actual: list[Tensor], profile: Profile) -> bool:
@@ -101,10 +110,9 @@ def _is_noisy(noise: OutputNoise, actual: list[Tensor], profile: Profile) -> boo
 
 
 def _stepping(
-    noise: OutputNoise, actual: list[Tensor], expected: list[Tensor], profile: Profile, *, known_offset: bool
+    real: Judged, noise: OutputNoise, actual: list[Tensor], expected: list[Tensor], profile: Profile
 ) -> Judged:
     """By the statistics of all elements; a single one may take a step that its deciding value could have taken."""
-    real = judge_real(noise, actual, expected, profile, known_offset=known_offset)
     alone = [name for name, value in real.metrics.items() if name.startswith("budget_") and value > 1.0]
     if set(alone) != {"budget_element", "budget_used"}:
         return real

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract, Tolerance
+from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.result import Comparison, Finding
 from assay.errors import Lowering
 from assay.numerics.compare import compare_outputs
@@ -17,8 +19,15 @@ from assay.numerics.tolerance.choice import DERIVED, DERIVED_ELSEWHERE, coarse, 
 from assay.numerics.tolerance.judge import judge, suspects
 from assay.numerics.tolerance.judged import Judged
 from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.spread import SHAPE
+from assay.numerics.tolerance.statistics import NORM_LIMIT
 from assay.ports import Tensor
 
+WIDE = ("float64", "float32", "tf32")
+_MOST_OTHERWISE = 0.5
+"""Of the whole numbers of an output: where more are others, no grid decided that."""
+_ROWS = ("shape", "values", "degenerate")
+"""What is found where there are other rows, or as many in another order."""
 Samples = Sequence[Mapping[str, Tensor]]
 Compared = tuple[tuple[Comparison, ...], tuple[Finding, ...]]
 
@@ -57,10 +66,71 @@ class Judging:
                 f"the tolerance was derived on the first {known} of {len(actual)} samples; the others may be off by as much as "
                 "the noisiest element of these"
             )
+        comparisons, findings = self._undecided(comparisons, findings, actual, expected)
+        comparisons, findings = self._unmeasured(comparisons, findings)
         for one in judged.values():
             self.told.extend(one.notes)
+        self.told.extend(self._unseen(judged) if not findings else ())
         self.told.extend(told for one in comparisons if (told := coarse(one, contract)))
         return comparisons, tuple(findings)
+
+    def _undecided(
+        self, comparisons: tuple[Comparison, ...], findings: list[Finding], actual: Samples, expected: Samples
+    ) -> tuple[tuple[Comparison, ...], list[Finding]]:
+        """Where rounding decides how many rows there are, other rows are neither right nor wrong: such an answer proves
+        nothing. Its type and its rank are asked for all the same."""
+        outputs = self.profile.header.outputs if self.profile is not None else ()
+        reasons = {
+            one.name: one.reason
+            for one in outputs
+            if one.kind == "none" and one.reason.startswith(SHAPE) and one.name not in self.contract.tolerances
+            if all(
+                one.name in mine and mine[one.name].ndim == theirs[one.name].ndim
+                for mine, theirs in zip(actual, expected, strict=False)
+            )
+        }
+        found = {one.output for one in findings if one.output in reasons and one.kind in _ROWS}
+        left = tuple(
+            _other_rows(one, reasons[one.output]) if one.output in found and not one.at else one for one in comparisons
+        )
+        return left, [one for one in findings if not (one.output in found and one.kind in _ROWS)]
+
+    def _unmeasured(
+        self, comparisons: tuple[Comparison, ...], findings: list[Finding]
+    ) -> tuple[tuple[Comparison, ...], list[Finding]]:
+        """Whole numbers of a flow on a grid (an index, say) without a derived tolerance: others are neither right nor wrong."""
+        if self.profile is not None or self.contract.tolerance != DERIVED or self.contract.precision in UNIT_ROUNDOFF:
+            return comparisons, findings
+        found = {one.output for one in findings if one.kind == "values" and one.output not in self.contract.tolerances}
+        found = {
+            one.output
+            for one in comparisons
+            if one.output in found and one.dtype.startswith(("int", "uint"))
+            if one.metrics.get("share_out_of_tolerance", 1.0) <= _MOST_OTHERWISE
+        }
+        reason = f"{self.contract.precision} may decide whole numbers otherwise, and no derived tolerance would tell"
+        left = tuple(_other_rows(one, reason, ("values",)) if one.output in found else one for one in comparisons)
+        return left, [one for one in findings if not (one.output in found and one.kind == "values")]
+
+    def _unseen(self, judged: Mapping[str, Judged]) -> tuple[str, ...]:
+        """What a pass in a coarse type leaves open: an error that its noise hides, at the output where most may hide."""
+        if self.profile is None or self.contract.precision in WIDE:
+            return ()
+        shares = {}
+        for name, one in judged.items():
+            if one.statistics is not None:
+                values = [sample[name][np.isfinite(sample[name])] for sample in self.profile.oracle]
+                energy = sum(float(np.square(value).sum()) for value in values)
+                allowed = NORM_LIMIT * one.statistics.noise * math.sqrt(sum(value.size for value in values))
+                shares[name] = allowed / math.sqrt(energy) if energy else 0.0
+        if not shares:
+            return ()
+        worst = max(shares, key=lambda name: shares[name])
+        told = (
+            f"judged end to end: in {self.contract.precision} an error of up to {shares[worst]:.2g} of the norm of output '{worst}' "
+            "passes for the noise of a correct flow; --local judges every node by itself and sees more"
+        )
+        return (told,)
 
     @property
     def random(self) -> frozenset[str]:
@@ -113,7 +183,7 @@ def judging_by(contract: Contract, profile: Callable[[], Profile | None], *, der
         if table is None or "*" in contract.tolerances:
             return Judging(contract)
         return Judging(msgspec.structs.replace(contract, tolerances={"*": table, **contract.tolerances}))
-    if "*" in contract.tolerances or contract.published:
+    if "*" in contract.tolerances:
         return Judging(contract)
     found = profile()
     if found is not None and not found.header.reason:
@@ -131,7 +201,7 @@ def judging_of_quantized(model: Path, inputs: Samples, contract: Contract, seed:
 
     Derived here and now: no other flow has the same model.
     """
-    if contract.tolerance != DERIVED or "*" in contract.tolerances or contract.published:
+    if contract.tolerance != DERIVED or "*" in contract.tolerances:
         return Judging(contract)
     if model.suffix != ".onnx":
         told = "tolerances are derived from ONNX graphs, and the quantized model cannot be made one: judged by a multiple of its step"
@@ -161,6 +231,8 @@ def _about(profile: Profile, asked: str) -> tuple[str, ...]:
         notes.append(
             f"the derived tolerance has no noise rule for {', '.join(header.without_rule)}: 8 units of each result were allowed"
         )
+    if header.untaken:
+        notes.append(f"no sample takes {', '.join(header.untaken)}: nothing is known of what an engine does there")
     for one in header.outputs:
         if one.kind == "none":
             notes.append(f"no tolerance could be derived for output '{one.name}': {one.reason}")
@@ -168,6 +240,16 @@ def _about(profile: Profile, asked: str) -> tuple[str, ...]:
     if blind:
         notes.append(f"the derived tolerance did not see this defect of the same model: {'; '.join(blind)}")
     return tuple(notes)
+
+
+def _other_rows(one: Comparison, reason: str, kinds: tuple[str, ...] = _ROWS) -> Comparison:
+    """At its limit, and mistrusted."""
+    return msgspec.structs.replace(
+        one,
+        findings=tuple(finding for finding in one.findings if finding.kind not in kinds),
+        metrics={**one.metrics, "budget_used": 1.0},
+        degenerate=f"{reason}, and its numbers are others than those of the reference",
+    )
 
 
 def _with(one: Comparison, judged: Judged | None) -> Comparison:

@@ -12,7 +12,9 @@ Neither says how often a correct engine tips. That stays with the draws of true 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,57 +33,132 @@ _BOUNDARY: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
     "Floor": (0.0, np.floor),
     "Round": (0.5, np.rint),
 }
-"""Where between two whole numbers these step, and where to."""
+"""Where between two whole numbers these step, and where to; what is put on a grid goes as Round does."""
+_CLOSE = 1e-9
 
 Wide = np.ndarray[Any, np.dtype[np.float64]]
 
 
-class Shake(Probe):
-    """Every value that lies within `TIPPING` standard deviations (in steps) of a boundary, and every one that such a value has
-    changed, moved by some steps. The first evaluation only records; later ones move, the other way round each time."""
+class Exact:
+    """What one value was before it stepped, in the evaluation without noise."""
 
-    def __init__(self, seed: tuple[int, ...], deviation: float) -> None:
-        self._seed = seed
-        self._near = TIPPING * deviation
-        self._exact: list[Tensor] = []
-        self._turn = -1
-        self.again()
+    def __init__(self, value: Tensor, operator: str) -> None:
+        self.value = value
+        self._boundary, self.stepped = _BOUNDARY.get(operator, _BOUNDARY["Round"])
+        self._near: tuple[float, Tensor] | None = None
 
-    def again(self) -> None:
-        """Before every evaluation."""
-        self._turn += 1
-        self._place = 0
-        self._random = np.random.Generator(np.random.SFC64((*self._seed, self._turn // 2)))
+    def near(self, steps: float) -> Tensor:
+        """Which elements lie as near as that to a boundary."""
+        if self._near is None or self._near[0] != steps:
+            above = self.value - self._boundary
+            share = above - np.rint(above)
+            self._near = steps, np.asarray(np.abs(share) <= steps + 2.0**-22 * np.abs(self.value))
+        return self._near[1]
+
+    def other(self, value: Tensor) -> Tensor:
+        """Which elements of another evaluation are not what they were."""
+        if not self._is_finite:
+            return ~np.isclose(value, self.value, rtol=_CLOSE, atol=_CLOSE, equal_nan=True)
+        return np.asarray(~(np.abs(value - self.value) <= _CLOSE + _CLOSE * np.abs(self.value)))
+
+    @cached_property
+    def _is_finite(self) -> bool:
+        """Then what takes a tenth of the time of `numpy.isclose` says the same."""
+        return math.isfinite(self.value.sum())
+
+
+class Steps(Probe):
+    """Keeps, past another probe, what an evaluation is about to round to whole numbers: `found`, by what the operator gives."""
+
+    def __init__(self, other: Probe) -> None:
+        self._other = other
+        self.found: dict[tuple[str, ...], list[Exact]] = {}
 
     def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
-        del call, operands
-        return value + self._moved(value, *_BOUNDARY["Round"]) if kind == "steps" else value
+        if kind == "steps":
+            self._keep(value, call)
+        return self._other.site(kind, value, call, operands)
+
+    def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
+        if call.operator in _BOUNDARY:
+            self._keep(np.asarray(call.inputs[0]), call)
+        return self._other.node(call, results, again)
+
+    def answer(self, call: Call, results: Values) -> Values:
+        return self._other.answer(call, results)
+
+    def _keep(self, value: Tensor, call: Call) -> None:
+        self.found.setdefault(call.outputs, []).append(Exact(value, call.operator))
+
+
+class Stepping(Probe):
+    """An evaluation in which values are moved before they step. `exact` is what `Steps` found without."""
+
+    def __init__(self, exact: Mapping[tuple[str, ...], Sequence[Exact]]) -> None:
+        self._exact = exact
+        self._next: dict[tuple[str, ...], int] = {}
+
+    def expected(self, call: Call) -> Exact | None:
+        """What is to come next there; None beyond what was found."""
+        exact, number = self._exact.get(call.outputs, ()), self._next.get(call.outputs, 0)
+        return exact[number] if number < len(exact) else None
+
+    def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
+        del operands
+        return self.moved(value, self._take(value, call)) if kind == "steps" else value
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         del again
         if call.operator not in _BOUNDARY:
             return results
-        moved = np.rint(self._moved(np.asarray(call.inputs[0]), *_BOUNDARY[call.operator]))
-        return (np.asarray(results[0]) + moved, *results[1:])
+        value = np.asarray(call.inputs[0])
+        return (self.stepped(value, self._take(value, call)), *results[1:])
 
-    def _moved(self, value: Tensor, boundary: float, stepped: Callable[[Tensor], Tensor]) -> Tensor:
+    def _take(self, value: Tensor, call: Call) -> Exact:
+        expected = self.expected(call)
+        self._next[call.outputs] = self._next.get(call.outputs, 0) + 1
+        return expected or Exact(value, call.operator)
+
+    def moved(self, value: Tensor, exact: Exact) -> Tensor:
+        """Before an operator puts it on its grid."""
+        raise NotImplementedError
+
+    def stepped(self, value: Tensor, exact: Exact) -> Tensor:
+        """What Ceil, Floor or Round make of it."""
+        raise NotImplementedError
+
+
+class Shake(Stepping):
+    """Every value that lies within `TIPPING` standard deviations (in steps) of a boundary, and every one that such a value has
+    changed, moved by some steps: the other way round in every other `turn`, which begin with 1."""
+
+    def __init__(
+        self, exact: Mapping[tuple[str, ...], Sequence[Exact]], seed: tuple[int, ...], deviation: float, turn: int
+    ) -> None:
+        super().__init__(exact)
+        self._near = TIPPING * deviation
+        self._turned = turn % 2 == 0
+        self._random = np.random.Generator(np.random.SFC64((*seed, turn // 2)))
+
+    def moved(self, value: Tensor, exact: Exact) -> Tensor:
+        return value + self._moves(value, exact)
+
+    def stepped(self, value: Tensor, exact: Exact) -> Tensor:
+        return np.asarray(exact.stepped(value) + np.rint(self._moves(value, exact)))
+
+    def _moves(self, value: Tensor, exact: Exact) -> Tensor:
         """By how many steps. What came back to where it was by chance would pass for unreached: it goes one further."""
-        if not self._turn:
-            self._exact.append(np.array(value))
-            return np.zeros_like(value)
-        exact = self._exact[self._place] if self._place < len(self._exact) else value
-        self._place += 1
         steps = self._random.uniform(_LEAST, _MOST, value.shape)
-        sign = np.where((self._random.random(value.shape) < 0.5) == (self._turn % 2 == 0), -1.0, 1.0)
+        down: Tensor = np.asarray((self._random.random(value.shape) < 0.5) == self._turned)
         with np.errstate(all="ignore"):
-            share = exact - boundary - np.rint(exact - boundary)
-            reached = np.abs(share) <= self._near + 2.0**-22 * np.abs(exact)
-            if exact.shape == value.shape:
-                reached = reached | ~np.isclose(value, exact, rtol=1e-9, atol=1e-9, equal_nan=True)
-            moved = np.where(reached, steps * sign, 0.0)
-            if exact.shape == value.shape:
-                moved = np.where(reached & (stepped(value + moved) == stepped(exact)), moved + sign, moved)
-        return np.asarray(moved, value.dtype)
+            reached: Tensor = exact.near(self._near)
+            if is_like := exact.value.shape == value.shape:
+                reached = reached | exact.other(value)
+            moves: Tensor = np.where(reached, np.where(down, -steps, steps), 0.0)
+            if is_like:
+                back = np.asarray(reached & (exact.stepped(value + moves) == exact.stepped(exact.value)))
+                moves[back] += np.where(down[back], -1.0, 1.0)
+        return np.asarray(moves, value.dtype)
 
 
 class Largest:

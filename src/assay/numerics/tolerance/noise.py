@@ -1,52 +1,47 @@
 """Rounding noise, put into an evaluation of the graph where a real kernel rounds.
 
-`Recorder` watches one exact evaluation and keeps the standard deviation of each place; `Draw` is an evaluation in which
-each place errs by as much. Where the order of places is not the same every time (control flow), a draw asks the rules
-again.
+`recording.Recorder` watches one exact evaluation and keeps the standard deviation of each place; `Draw` is an evaluation
+in which each place errs by as much. Where the order of places is not the same every time (control flow), a draw asks the
+rules again.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
-from assay.errors import Unsupported
+from assay.core.dtype import UNIT_ROUNDOFF
 from assay.numerics.oracle.probe import Call, Probe, Values
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.graph import Graph
+from assay.numerics.tolerance.places import Diverged, Places, Together, deviation_of
 from assay.numerics.tolerance.pool import Pool
 from assay.numerics.tolerance.rules import INNER, MOVEMENT, rule_for
-from assay.numerics.tolerance.site import Site, fallback, whole
+from assay.numerics.tolerance.site import Site, fallback, no_again
 from assay.ports import Tensor
 
-Deviation = np.ndarray[Any, np.dtype[np.float32]]
 SHARED = frozenset({"tanh", "sigmoid", "erf", "log", "exp"})
 """Functions whose polynomial errs the same way everywhere: one random factor of a unit for each kind and draw."""
 
 
-class Diverged(Exception):
-    """A draw went another way through the graph than the recording did."""
-
-
-class _Noisy(Probe):
+class Noisy(Probe):
     """Finds the places that round, and asks `_at` for a value at each."""
 
     def __init__(self, graph: Graph, arithmetic: Arithmetic) -> None:
         self._graph = graph
         self._arithmetic = arithmetic
         self._units: dict[str, Arithmetic] = {}
+        self._counted: dict[tuple[str, ...], bool] = {}
 
     def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
         if not self._counts(call):
             return value
         rule = INNER[kind]
         return self._at(
-            kind, value, call, lambda: rule(Site(kind, value, call, operands, _no_again), self.unit(call.outputs))
+            kind, value, call, lambda: rule(Site(kind, value, call, operands, no_again), self.unit(call.outputs))
         )
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
@@ -93,105 +88,26 @@ class _Noisy(Probe):
 
     def _counts(self, call: Call) -> bool:
         """Inside functions and subgraphs every value counts: their names are their own."""
-        known = [name for name in call.outputs if name in self._graph.producers]
-        return not known or any(name in self._graph.data for name in known)
+        counts = self._counted.get(call.outputs)
+        if counts is None:
+            known = [name for name in call.outputs if name in self._graph.producers]
+            counts = self._counted[call.outputs] = not known or any(name in self._graph.data for name in known)
+        return counts
 
     def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
         raise NotImplementedError
 
 
-def _unasked() -> Any:
-    raise Diverged  # the recording knows the noise of every place
-
-
-def _no_again(*_: Any) -> Values:
-    raise Unsupported("a place inside an operator cannot be evaluated again")
-
-
-def deviation_of(variance: Any, value: Tensor) -> Deviation | None:
-    """Single precision will do; what is not finite adds no noise: NaN and infinity are compared as classes. None where there
-    is no noise at all."""
-    deviation: Deviation = np.sqrt(np.asarray(variance, dtype=value.dtype)).astype(np.float32)
-    total = deviation.sum()
-    if not math.isfinite(total):
-        deviation = np.where(np.isfinite(deviation), deviation, np.float32(0))
-        total = deviation.any()
-    return deviation if total else None
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a recording found noise: `deviation` None where none is added."""
-
-    shape: tuple[int, ...]
-    deviation: Deviation | None
-
-
-class Recorder(_Noisy):
-    """Changes nothing; `places` are those of every operator in order, by what it gives; `without_rule` lists operators; `peak` is
-    the largest finite number that any of them gives."""
-
-    def __init__(self, graph: Graph, arithmetic: Arithmetic, *, keep: bool = True) -> None:
-        super().__init__(graph, arithmetic)
-        self.places: dict[tuple[str, ...], list[Place]] = {}
-        self.without_rule: dict[str, None] = {}
-        self.peak = 0.0
-        self._keep = keep
-
-    @property
-    def values(self) -> int:
-        """Elements that are noisy, of all places."""
-        return sum(one.deviation.size for all_ in self.places.values() for one in all_ if one.deviation is not None)
-
-    @property
-    def largest(self) -> int:
-        """Elements of the largest place."""
-        return max((math.prod(one.shape) for all_ in self.places.values() for one in all_), default=1)
-
-    def is_noisy(self, outputs: tuple[str, ...]) -> bool:
-        """Whether an operator adds any noise. One that was not met (the body of a function was) may."""
-        return outputs not in self.places or any(one.deviation is not None for one in self.places[outputs])
-
-    def unruled(self, call: Call) -> None:
-        self.without_rule[call.operator] = None
-
-    def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
-        self.places.setdefault(call.outputs, [])
-        return super().node(call, results, again)
-
-    def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
-        self.places.setdefault(call.outputs, [])
-        return super().site(kind, value, call, operands)
-
-    def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
-        del kind
-        if self._keep:
-            self.peak = max(self.peak, float(np.abs(value).max(initial=0.0)))
-            self.places[call.outputs].append(Place(value.shape, deviation_of(variance(), value)))
-        return value
-
-
-def held(value: Tensor, unit: float) -> bool:
-    """Whether these are whole numbers of a type of that roundoff, which stay as they are."""
-    return whole(value) and float(np.max(np.abs(value), initial=0.0)) * unit <= 1.0
-
-
-def stored(value: Tensor, unit: float) -> bool:
-    """Whether rounding to the type of that roundoff leaves every one of these as it is."""
-    dtype = next((numpy_dtype(name) for name, one in UNIT_ROUNDOFF.items() if one == unit and name != "tf32"), None)
-    if dtype is None:
-        return held(value, unit)
-    with np.errstate(all="ignore"):
-        return bool(np.array_equal(value.astype(dtype).astype(value.dtype), value, equal_nan=True))
-
-
 def spread_of(value: Tensor, unit: float) -> Tensor:
-    """The standard deviation of what is off by up to a unit of itself, as likely one way as the other."""
-    return np.asarray(value * value.dtype.type(unit / math.sqrt(3)))
+    """The standard deviation of what is off by up to a unit of itself, as likely one way as the other; an infinity (a mask's)
+    stays as it is in every type."""
+    spread: Tensor = value * value.dtype.type(unit / math.sqrt(3))
+    return spread if np.isfinite(spread).all() else np.where(np.isfinite(spread), spread, spread.dtype.type(0))
 
 
-class Draw(_Noisy):
-    """One noisy evaluation, its noise `amplified`. Without a recording it asks the rules at every place."""
+class Draw(Noisy):
+    """One noisy evaluation, its noise `amplified`. Without recorded `places` it asks the rules at every place; `next` is the number
+    of the next of each operator."""
 
     def __init__(
         self,
@@ -199,70 +115,117 @@ class Draw(_Noisy):
         arithmetic: Arithmetic,
         seed: tuple[int, ...],
         amplified: float,
-        recorder: Recorder | None,
+        places: Mapping[tuple[str, ...], Places] | None,
         pool: Pool,
     ) -> None:
         super().__init__(graph, arithmetic)
         self._random = np.random.Generator(np.random.SFC64(seed))
         self._amplified = amplified
-        self._places = recorder.places if recorder is not None else None
-        self._next: dict[tuple[str, ...], int] = {}
+        self._places = places
+        self.next: dict[tuple[str, ...], int] = {}
+        self._together: dict[tuple[str, ...], Together | None] = {}
         self._shared: dict[str, float] = {}
+        self._factors: dict[tuple[str, tuple[str, ...]], float] = {}
         self._pool = pool
 
-    def weight(self, value: Tensor, unit: float) -> Tensor:
-        """Stored numbers as a backend may fold or repack them: each off by up to a unit."""
-        return np.asarray(value + self.noise(value.shape, signed=False) * spread_of(value, unit))
+    def weight(self, value: Tensor, spread: Tensor) -> Tensor:
+        """Stored numbers as a backend may fold, repack or round them, with the standard deviation of each."""
+        return np.asarray(value + self.noise(value.shape, signed=False) * spread)
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         if self._places is None:
             return super().node(call, results, again)
-        if not self._places.get(call.outputs):
+        places = self._places.get(call.outputs)
+        if places is None or not places.each:
             return results
-        found = [
-            self._at(call.operator.lower(), np.asarray(value), call, _unasked)
+        kind = call.operator.lower()
+        return tuple(
+            self._at_recorded(kind, np.asarray(value), call, places)
             if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
             else value
             for value in results
-        ]
-        return tuple(found)
+        )
 
     def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
         if self._places is None:
             return super().site(kind, value, call, operands)
-        return self._at(kind, value, call, _unasked) if self._places.get(call.outputs) else value
+        places = self._places.get(call.outputs)
+        return value if places is None or not places.each else self._at_recorded(kind, value, call, places)
 
     def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
-        deviation = deviation_of(variance(), value) if self._places is None else self._recalled(call.outputs, value)
+        deviation = deviation_of(variance(), value)
         if deviation is None:
             return value
-        noise: Any = self.noise(value.shape) * deviation
+        return self._moved(kind, value, call, self.noise(value.shape) * deviation)
+
+    def _at_recorded(self, kind: str, value: Tensor, call: Call, places: Places) -> Tensor:
+        """At the next place of an operator."""
+        outputs = call.outputs
+        number = self.next.get(outputs, 0)
+        self.next[outputs] = number + 1
+        if number >= len(places.each):
+            raise Diverged
+        place = places.each[number]
+        if place.shape != value.shape:
+            raise Diverged
+        if place.deviation is None:
+            return value
+        if outputs not in self._together:
+            self._together[outputs] = together([self], places, outputs, dtype=value.dtype)
+        made = self._together[outputs]
+        noise = self.noise(value.shape) * place.deviation if made is None else made.noise(number)[0]
+        return self._moved(kind, value, call, noise)
+
+    def _moved(self, kind: str, value: Tensor, call: Call, noise: Tensor) -> Tensor:
         if kind in SHARED:
             noise = noise + value * value.dtype.type(self.factor(kind, call.outputs))
         noisy: Tensor = value + noise
-        return noisy.astype(value.dtype, copy=False)
-
-    def _recalled(self, outputs: tuple[str, ...], value: Tensor) -> Deviation | None:
-        assert self._places is not None
-        place = self._next.get(outputs, 0)
-        self._next[outputs] = place + 1
-        known = self._places.get(outputs, ())
-        if place >= len(known) or known[place].shape != value.shape:
-            raise Diverged
-        return known[place].deviation
+        return noisy if noisy.dtype == value.dtype else noisy.astype(value.dtype)
 
     def noise(self, shape: tuple[int, ...], *, signed: bool = True) -> Tensor:
         """The next of this draw, of standard deviation 1 before it is amplified."""
         return self._pool.noise(shape, self._amplified, self._random, signed=signed)
 
+    def beginnings(self, sizes: Tensor, shared: Mapping[str, int], outputs: tuple[str, ...]) -> Tensor:
+        """Where the noise of each place of one operator begins; the factor of a kind is drawn behind the first place that needs
+        it (`shared`), as one after the other."""
+        parts, start = [], 0
+        for kind, number in shared.items():
+            if kind not in self._shared:
+                parts.append(self._pool.beginnings(sizes[start : number + 1], self._random))
+                start = number + 1
+                self.factor(kind, outputs)
+        return np.concatenate([*parts, self._pool.beginnings(sizes[start:], self._random)])
+
     @staticmethod
     def several(draws: Sequence[Draw], shape: tuple[int, ...], *, signed: bool = True) -> Tensor:
         """The next of each, a row each; to be written to."""
-        first = draws[0]
-        return first._pool.rows(shape, first._amplified, [one._random for one in draws], signed=signed)
+        pool, randoms = draws[0]._pool, [one._random for one in draws]
+        amplified = [one._amplified for one in draws]
+        if len(set(amplified)) == 1:
+            return pool.rows(shape, amplified[0], randoms, signed=signed)
+        noise = pool.rows(shape, 1.0, randoms, signed=signed)
+        noise *= np.array(amplified, noise.dtype).reshape(-1, *[1] * len(shape))
+        return noise
 
     def factor(self, kind: str, outputs: tuple[str, ...]) -> float:
         """By how much a function of this kind errs everywhere, where it gives `outputs`."""
-        if kind not in self._shared:
-            self._shared[kind] = float(self._random.standard_normal()) * self._amplified
-        return self._shared[kind] * self.unit(outputs).accumulate
+        found = self._factors.get((kind, outputs))
+        if found is None:
+            if kind not in self._shared:
+                self._shared[kind] = float(self._random.standard_normal()) * self._amplified
+            found = self._factors[kind, outputs] = self._shared[kind] * self.unit(outputs).accumulate
+        return found
+
+
+def together(
+    draws: Sequence[Draw], places: Places, outputs: tuple[str, ...], *, dtype: Any, quiet: int = 0
+) -> Together | None:
+    """The noise of all places of one operator, the same as one after the other; None where that would not save work."""
+    pool, amplified = draws[0]._pool, draws[0]._amplified
+    alike = all(one._amplified == amplified for one in draws)
+    if not alike or not places.may_be_together(len(draws), pool.longest):
+        return None
+    shared = {kind: column for kind, column in places.first_of.items() if kind in SHARED}
+    first = np.stack([draw.beginnings(places.sizes, shared, outputs) for draw in draws])
+    return Together(pool, amplified, places, first, quiet=quiet, dtype=dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 9
+VERSION = 15
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -40,8 +41,9 @@ class Tried(msgspec.Struct, frozen=True):
 
 class Header(msgspec.Struct, frozen=True):
     """Everything but the tensors. `reason` not empty: no tolerance could be derived at all. `without_rule` are operators
-    that got the wider fallback rule; `jumps`: a
-    value steps on its way to a real output (quantization); `selftest` what the tolerance was tried on."""
+    that got the wider fallback rule; `fallen` those that failed when several draws were evaluated at once, with the error (a fault
+    of ours: they were evaluated one by one instead); `untaken` are branches that no sample takes; `jumps`: a value steps on its
+    way to a real output (quantization); `selftest` what the tolerance was tried on."""
 
     precision: str
     arithmetic: Arithmetic
@@ -50,6 +52,8 @@ class Header(msgspec.Struct, frozen=True):
     outputs: tuple[OutputNoise, ...] = ()
     draws: int = DRAWS
     without_rule: tuple[str, ...] = ()
+    fallen: tuple[str, ...] = ()
+    untaken: tuple[str, ...] = ()
     selftest: tuple[Tried, ...] = ()
     reason: str = ""
     seconds: dict[str, float] = {}
@@ -87,3 +91,8 @@ class Profile:
             return self
         header = msgspec.structs.replace(self.header, samples=count)
         return Profile(header, self.oracle[:count], self.deviation[:count], self.margins[:count])
+
+    def only(self, names: Collection[str]) -> Profile:
+        """The same for some of the outputs."""
+        outputs = tuple(one for one in self.header.outputs if one.name in names)
+        return Profile(msgspec.structs.replace(self.header, outputs=outputs), self.oracle, self.deviation, self.margins)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,46 +18,45 @@ from assay.ports import Tensor
 
 SHARE_LIMIT = 0.1
 """Noise above this share of the signal proves nothing."""
+WORST = 10
+"""Elements that are told, those that use most of their limit."""
 _TINY_STATISTIC = 0.01
 _TINY = {2.0**-11: 2.0**-25, 2.0**-53: 2.0**-1022}
 
 
 def judge_real(
-    noise: OutputNoise, actual: list[Tensor], expected: list[Tensor], profile: Profile, *, known_offset: bool
+    noise: OutputNoise,
+    actual: list[Tensor],
+    expected: list[Tensor],
+    profile: Profile,
+    *,
+    known_offset: bool,
+    worst: int = WORST,
 ) -> Judged:
     """Of arrays of the oracle's shapes. `known_offset`: `expected` are not the oracle's, and may be as far off as they are."""
     storage = max(noise.storage, *(UNIT_ROUNDOFF.get(one.dtype.name, 0.0) for one in (*actual, *expected)), 0.0)
     tiny = _TINY.get(storage, 2.0**-126)
     top = extremes(noise.dtype or dtype_name(expected[0].dtype))[1]
-    errors, variances, floors, energy = [], [], [], 0.0
-    jumps: list[tuple[Tensor, Tensor]] = []
-    sides: list[Side] = []
-    for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True)):
-        oracle = np.asarray(profile.oracle[index][noise.name], np.float64)
-        deviation = profile.deviation[index][noise.name].astype(np.float64)
-        left, right = mine.astype(np.float64), theirs.astype(np.float64)
-        counts = np.isfinite(left) & np.isfinite(right) & (np.abs(right) <= top) & np.isfinite(oracle)
-        with np.errstate(all="ignore"):
-            error = np.where(counts, left - right, 0.0)
-            variance = np.where(counts, np.square(deviation), 0.0)
-            floor = np.where(counts, storage**2 * np.square(right) / 3 + tiny**2, 0.0)
-            if known_offset:
-                floor += np.where(counts, np.square(right - oracle), 0.0)
-            energy += float(np.sum(np.square(np.where(counts, right, 0.0))))
-        errors.append(error)
-        variances.append(variance)
-        floors.append(floor)
-        jumps += _jumps(noise.name, profile, index, counts)
-        leaning = _side(noise.name, profile, index, counts, (error, oracle, variance))
-        if leaning is not None:
-            offset = np.where(counts, right - oracle, 0.0) if known_offset else np.zeros(error.shape)
-            sides.append(replace(leaning, offset=offset))
-    found = statistics(errors, variances, floors, profile.header.draws, jumps=jumps or None)
-    noise_energy = sum(float(np.sum(v) + np.sum(o)) for v, o in zip(variances, floors, strict=True))
+    samples = [
+        _sample(noise, profile, index, (mine, theirs), (storage, tiny, top), known_offset)
+        for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True))
+    ]
+    jumps = [pair for one in samples for pair in one.jumps]
+    sides = [one.side for one in samples if one.side is not None]
+    found = statistics(
+        [one.error for one in samples],
+        [one.variance for one in samples],
+        [one.floor for one in samples],
+        profile.header.draws,
+        worst,
+        jumps=jumps or None,
+    )
+    energy = sum(one.energy for one in samples)
+    noise_energy = sum(float(np.sum(one.variance) + np.sum(one.floor)) for one in samples)
     share = math.sqrt(noise_energy / energy) if energy > 0 else 0.0
     budgets = found.budgets
     findings = _over(noise.name, found, actual, expected)
-    if len(sides) == len(errors) and sides:
+    if len(sides) == len(samples) and sides:
         leans = systematic(sides, profile.header.draws)
         budgets = {**budgets, "budget_systematic": leans.used, "budget_used": max(budgets["budget_used"], leans.used)}
         if leans.used > 1.0 and not findings:
@@ -72,6 +71,46 @@ def judge_real(
         allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,
         statistics=found,
     )
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """One sample: the error, the variance of its noise and what storing rounds, 0 where an element does not count; the energy
+    of what is expected."""
+
+    error: Tensor
+    variance: Tensor
+    floor: Tensor
+    energy: float
+    jumps: list[tuple[Tensor, Tensor]]
+    side: Side | None
+
+
+def _sample(
+    noise: OutputNoise,
+    profile: Profile,
+    index: int,
+    pair: tuple[Tensor, Tensor],
+    type_: tuple[float, float, float],
+    known_offset: bool,
+) -> _Sample:
+    """`pair` is the actual and the expected array, `type_` the unit roundoff, the smallest step and the largest number."""
+    storage, tiny, top = type_
+    oracle = np.asarray(profile.oracle[index][noise.name], np.float64)
+    deviation = profile.deviation[index][noise.name].astype(np.float64)
+    left, right = (one.astype(np.float64) for one in pair)
+    counts = np.isfinite(left) & np.isfinite(right) & (np.abs(right) <= top) & np.isfinite(oracle)
+    with np.errstate(all="ignore"):
+        error = np.where(counts, left - right, 0.0)
+        variance = np.where(counts, np.square(deviation), 0.0)
+        floor = np.where(counts, storage**2 * np.square(right) / 3 + tiny**2, 0.0)
+        if known_offset:
+            floor += np.where(counts, np.square(right - oracle), 0.0)
+        energy = float(np.sum(np.square(np.where(counts, right, 0.0))))
+    side = _side(noise.name, profile, index, counts, (error, oracle, variance))
+    if side is not None and known_offset:
+        side = replace(side, offset=np.where(counts, right - oracle, 0.0))
+    return _Sample(error, variance, floor, energy, _jumps(noise.name, profile, index, counts), side)
 
 
 def _jumps(name: str, profile: Profile, index: int, counts: Tensor) -> list[tuple[Tensor, Tensor]]:

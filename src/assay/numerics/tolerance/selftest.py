@@ -4,7 +4,8 @@ A noise rule that is wrong by orders of magnitude blinds a gate in silence. Thre
 and weights rounded twelve bits coarser than the flow's type (where a type is too coarse for that, or values lie on a grid, the
 last operator's answer lost), the last slice of an operator's answer lost, the last term of its sums lost. Where no operator has
 weights (a normalization, a softmax), one that computes stands for it, and its answer is scaled, and shifted along its last axis,
-instead. They are evaluated on the first sample. An output at which none of them is seen proves nothing by passing.
+instead. They are evaluated on the first sample. An output at which none of them is seen is itself scaled, and loses its end;
+where that is not seen either, it proves nothing by passing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from assay.core.dtype import is_floating
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
     from assay.numerics.tolerance.derive import Deriving
 
+_Defect = tuple[str, dict[str, Tensor], Probe]
+"""Its name, weights and inputs that it changes, and what changes an operator's answer."""
 COARSER = 2.0**12
 _COARSEST = 0.25
 BEYOND = 1e30
@@ -45,7 +49,14 @@ class _Lost(Probe):
         self._lost = lost
 
     def answer(self, call: Call, results: Values) -> Values:
-        return (self._lost(results[0]), *results[1:]) if call.outputs[:1] == (self._output,) else results
+        return (
+            tuple(
+                self._lost(value) if name == self._output else value
+                for name, value in zip(call.outputs, results, strict=False)
+            )
+            if self._output in call.outputs
+            else results
+        )
 
 
 def _end_lost(value: Tensor) -> Tensor:
@@ -70,31 +81,37 @@ def selftest(deriving: Deriving, profile: Profile, inputs: Sequence[Tensors]) ->
         return ()
     feeds = as_type(inputs[0], np.float64)
     first = Profile(profile.header, profile.oracle[:1], profile.deviation[:1], profile.margins[:1])
-    tried = []
-    for name, changed, probe in _defects(deriving, feeds):
-        # A defect in the middle changes nothing before it.
-        place = name.rpartition(" lost at ")[2]
-        before = deriving.before if deriving.middle and place == _label(deriving.middle[0]) else {}
-        try:
-            with observed_by(probe), np.errstate(all="ignore"):
-                outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}, known=before))
-        except Lowering:
-            continue
-        kinds = {one.name: one.kind for one in profile.header.outputs}
-        changed_at = [
-            one for one in outputs if kinds[one] != "random" and not _equal(outputs[one], profile.oracle[0][one])
-        ]
-        if not changed_at:
-            continue  # an equivalent mutant: the place never mattered
-        judged = judge([outputs], None, first)
-        budgets = {one: _budget(judged.get(one), outputs[one], profile.oracle[0][one]) for one in changed_at}
-        known = {name: budget for name, budget in budgets.items() if budget is not None}
-        if not known:
-            continue
-        seen = tuple(name for name, budget in known.items() if budget > 1.0)
-        missed = tuple(name for name in known if name not in seen)
-        tried.append(Tried(name, min(max(known.values()), BEYOND), bool(seen), seen, missed))
+    tried = [one for defect in _defects(deriving, feeds) if (one := _tried(defect, deriving, first, feeds)) is not None]
+    for name in sorted(msgspec.structs.replace(profile.header, selftest=tuple(tried)).blind):
+        more = (_tried(defect, deriving, first, feeds, only=name) for defect in _at_its_end(deriving, name))
+        tried += [one for one in more if one is not None]
     return tuple(tried)
+
+
+def _tried(defect: _Defect, deriving: Deriving, first: Profile, feeds: Tensors, *, only: str = "") -> Tried | None:
+    """None for an equivalent mutant, one that cannot be evaluated, and where there is no tolerance to try."""
+    name, changed, probe = defect
+    before = deriving.before.get(name.rpartition(" lost at ")[2], {})
+    try:
+        with observed_by(probe), np.errstate(all="ignore"):
+            outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}, known=before))
+    except Lowering:
+        return None
+    changed_at = [
+        one.name
+        for one in first.header.outputs
+        if one.kind != "random" and only in ("", one.name) and not _equal(outputs[one.name], first.oracle[0][one.name])
+    ]
+    if not changed_at:
+        return None
+    judged = judge([outputs], None, first.only(changed_at), worst=1)
+    budgets = {one: _budget(judged.get(one), outputs[one], first.oracle[0][one]) for one in changed_at}
+    known = {name: budget for name, budget in budgets.items() if budget is not None}
+    if not known:
+        return None
+    seen = tuple(name for name, budget in known.items() if budget > 1.0)
+    missed = tuple(name for name in known if name not in seen)
+    return Tried(name, min(max(known.values()), BEYOND), bool(seen), seen, missed)
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:
@@ -111,29 +128,49 @@ def _budget(judged: Judged | None, actual: Tensor, oracle: Tensor) -> float | No
     return None if judged is None else judged.metrics.get("budget_used")
 
 
-def _defects(deriving: Deriving, feeds: Tensors) -> list[tuple[str, dict[str, Tensor], Probe]]:
-    unit = COARSER * max(deriving.arithmetic.storage, deriving.arithmetic.multiply)
+def _at_its_end(deriving: Deriving, output: str) -> list[_Defect]:
+    """For an output at which none of the others shows: they may be far from it, and average out on the way."""
+    node = deriving.graph.producers.get(output)
+    if node is None or not is_floating(deriving.graph.types.get(output, "")):
+        return []
+    factor = 1.0 + min(_unit(deriving), _COARSEST)
+    return [
+        (f"scaled by {factor:.6g} at {label_of(node)}", {}, _Lost(output, lambda value: value * factor)),
+        (f"last channel lost in {output}", {}, _Lost(output, _end_lost)),
+    ]
+
+
+def _unit(deriving: Deriving) -> float:
+    return COARSER * max(deriving.arithmetic.storage, deriving.arithmetic.multiply)
+
+
+def _defects(deriving: Deriving, feeds: Tensors) -> list[_Defect]:
+    unit = _unit(deriving)
     rounded = {name: _coarsened(value, unit) for name, value in feeds.items() if value.dtype == np.float64}
-    rounded |= {name: _coarsened(deriving.wide.rt_inits_[name], unit) for name in deriving.graph.weights}
-    found: list[tuple[str, dict[str, Tensor], Probe]] = []
-    if unit < _COARSEST:
+    # Which of them the body of a Loop multiplies by, nobody has looked up.
+    weights = (*deriving.graph.weights, *(deriving.graph.others if deriving.graph.subgraphs else ()))
+    rounded |= {name: _coarsened(deriving.wide.rt_inits_[name], unit) for name in weights}
+    before = {**deriving.wide.rt_inits_, **feeds}
+    rounded = {name: value for name, value in rounded.items() if not _equal(value, before[name])}
+    found: list[_Defect] = []
+    if unit < _COARSEST and rounded:
         found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Probe()))
     if (unit >= _COARSEST or deriving.graph.rounds) and deriving.last is not None:
         # Then nothing can be rounded by as much, and the two below may lie under the rounding of the type, or of the grid.
         last = deriving.last
-        found.append((f"all of it lost at {_label(last)}", {}, _Lost(last.output[0], np.zeros_like)))
+        found.append((f"all of it lost at {label_of(last)}", {}, _Lost(last.output[0], np.zeros_like)))
     if deriving.middle is not None:
         node, weight = deriving.middle
-        found.append((f"last channel lost at {_label(node)}", {}, _Lost(node.output[0], _end_lost)))
+        found.append((f"last channel lost at {label_of(node)}", {}, _Lost(node.output[0], _end_lost)))
         if node.op_type not in WEIGHTS:
             factor = 1.0 + min(unit, _COARSEST)
             scaled = _Lost(node.output[0], lambda value: value * factor)
-            found.append((f"scaled by {factor:.6g} at {_label(node)}", {}, scaled))
-            found.append((f"shifted by one at {_label(node)}", {}, _Lost(node.output[0], _shifted)))
+            found.append((f"scaled by {factor:.6g} at {label_of(node)}", {}, scaled))
+            found.append((f"shifted by one at {label_of(node)}", {}, _Lost(node.output[0], _shifted)))
         if weight:
             found.append(
                 (
-                    f"last term lost at {_label(node)}",
+                    f"last term lost at {label_of(node)}",
                     {weight: _term_lost(deriving, node, weight)},
                     Probe(),
                 )
@@ -141,7 +178,7 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[tuple[str, dict[str, Te
     return found
 
 
-def _label(node: NodeProto) -> str:
+def label_of(node: NodeProto) -> str:
     return str(node.name or node.output[0])
 
 

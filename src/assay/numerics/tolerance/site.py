@@ -6,20 +6,21 @@ A rounding error is uniform over one unit, hence the thirds. Movement of data ad
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
+from assay.errors import Unsupported
 from assay.numerics.oracle.probe import Call
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
 EXACT = 0.0
+_FEW = 16
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(NamedTuple):
     """One place in the graph: its exact value, the operator it lies in, and what its rounding depends on."""
 
     kind: str
@@ -39,6 +40,11 @@ class Site:
         return np.maximum(result, 0)
 
 
+def no_again(*_: Any) -> tuple[Any, ...]:
+    """Of a place inside an operator."""
+    raise Unsupported("a place inside an operator cannot be evaluated again")
+
+
 Variance = Any
 """An array like the value, or one number for all of it."""
 Rule = Callable[[Site, Arithmetic], Variance]
@@ -50,13 +56,29 @@ def rounding(site: Site, unit: Arithmetic) -> Variance:
 
 
 def whole(*arrays: Any) -> bool:
-    """Whole numbers throughout."""
-    return all(bool(np.all(np.rint(one) == one)) for one in arrays)
+    """Whole numbers throughout. The first few mostly tell."""
+    return all(
+        bool(np.all(np.rint(part) == part)) for one in arrays for part in (np.asarray(one).reshape(-1)[:_FEW], one)
+    )
 
 
 def fits(value: Tensor, unit: float) -> bool:
     """Whether a significand of that roundoff holds these whole numbers."""
     return not value.size or float(np.max(np.abs(value))) * unit <= 1.0
+
+
+def held(value: Tensor, unit: float) -> bool:
+    """Whether these are whole numbers of a type of that roundoff, which stay as they are."""
+    return whole(value) and float(np.max(np.abs(value), initial=0.0)) * unit <= 1.0
+
+
+def stored(value: Tensor, unit: float) -> bool:
+    """Whether rounding to the type of that roundoff leaves every one of these as it is."""
+    dtype = next((numpy_dtype(name) for name, one in UNIT_ROUNDOFF.items() if one == unit and name != "tf32"), None)
+    if dtype is None:
+        return held(value, unit)
+    with np.errstate(all="ignore"):
+        return bool(np.array_equal(value.astype(dtype).astype(value.dtype), value, equal_nan=True))
 
 
 def text_of(value: Any) -> str:
@@ -82,16 +104,13 @@ def fused(site: Site, unit: Arithmetic) -> Variance:
 
 
 def constant(site: Site, unit: Arithmetic) -> Variance:
-    """Stored numbers are exact, unless the flow stores them in a coarser type than the model."""
-    return rounding(site, unit) if unit.storage > 2.0**-24 else EXACT
+    """Stored numbers are exact, unless the flow stores them in a coarser type than the model, which does not hold them."""
+    return rounding(site, unit) if unit.storage > 2.0**-24 and not stored(site.value, unit.storage) else EXACT
 
 
 def cast(site: Site, unit: Arithmetic) -> Variance:
-    """Whole numbers that the type holds stay as they are."""
-    x = np.asarray(site.call.inputs[0])
-    if x.dtype.kind in "biu" and (not x.size or float(np.max(np.abs(x.astype(np.float64)))) * unit.storage <= 1.0):
-        return EXACT
-    return rounding(site, unit)
+    """Numbers that the type holds stay as they are: a noisy exponent of 3 would make NaN of what is negative."""
+    return EXACT if stored(np.asarray(site.value), unit.storage) else rounding(site, unit)
 
 
 def scatter(site: Site, unit: Arithmetic) -> Variance:

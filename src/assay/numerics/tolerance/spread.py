@@ -9,14 +9,21 @@ import numpy as np
 from assay.numerics.tolerance.statistics import PSEUDO_DRAWS, statistics
 from assay.ports import Tensor, Tensors
 
+SHAPE = "its shape depends on rounding"
+"""Why nothing is known of the noise of a value: how many rows there are (boxes that suppress each other) is decided by noise."""
+MOST_LOST = 0.5
+"""Of the finite elements of a value: where more than these are never finite with noise, nothing is known of its noise."""
+
 
 class Spread:
-    """Of the values called as in `base`; `unstable` are those whose shape depends on rounding, with a sentence."""
+    """Of the values called as in `base`; `unstable` are those whose shape depends on rounding, or that noise makes NaN or
+    infinite, with a sentence."""
 
     def __init__(self, base: Tensors) -> None:
         self._squares = {name: np.zeros(value.shape) for name, value in base.items() if value.dtype.kind == "f"}
         self._lowest = {name: value for name, value in base.items() if value.dtype.kind in "biu"}
         self._highest = dict(self._lowest)
+        self._lost = {name: np.isfinite(base[name]) for name in self._squares}
         self._draws = 0
         self.unstable: dict[str, str] = {}
 
@@ -25,15 +32,23 @@ class Spread:
         self._draws += 1
         for name, value in noisy.items():
             if value.shape != base[name].shape:
-                self.unstable[name] = f"its shape depends on rounding ({base[name].shape} or {value.shape})"
+                self.unstable[name] = f"{SHAPE} ({base[name].shape} or {value.shape})"
             elif name in self._squares:
                 with np.errstate(all="ignore"):
                     error = value.astype(np.float64) - base[name]
-                error = np.where(np.isfinite(error), error, 0.0)
-                self._squares[name] += np.square(error / amplified)
+                finite = np.isfinite(error)
+                self._lost[name] = self._lost[name] & ~finite
+                self._squares[name] += np.square(np.where(finite, error, 0.0) / amplified)
             elif name in self._lowest:
                 self._lowest[name] = np.minimum(self._lowest[name], value)
                 self._highest[name] = np.maximum(self._highest[name], value)
+
+    def note_lost(self, base: Tensors) -> None:
+        """Once all evaluations were added: a value without a deviation because noise leaves no number of it is `unstable`."""
+        for name, lost in self._lost.items():
+            share = int(lost.sum()) / max(1, int(np.isfinite(base[name]).sum()))
+            if self._draws and share > MOST_LOST:
+                self.unstable.setdefault(name, f"noise makes {100 * share:.0f} % of its elements NaN or infinite")
 
     def deviations(self) -> dict[str, Tensor]:
         """Standard deviations of the real ones."""
@@ -58,7 +73,8 @@ class Spread:
                 error = noisy[name] - exact[name]
             finite = np.isfinite(error)
             variance = np.where(finite, np.square(deviations[name].astype(np.float64)), 0.0)
-            found = statistics([np.where(finite, error, 0.0)], [variance], [np.zeros(error.shape)], self._draws)
+            floor = np.zeros(error.shape)
+            found = statistics([np.where(finite, error, 0.0)], [variance], [floor], self._draws, kept=1)
             if not found.budgets["budget_used"] <= 0.5:
                 return False
         return True

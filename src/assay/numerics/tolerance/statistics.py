@@ -11,7 +11,7 @@ fixed once for all operators, models and types (docs/tolerance.md).
 
 Where values are rounded to a grid (`assay.numerics.tolerance.jumps`), what only tipped evaluations have seen to jump counts too,
 so that as large a jump there is within each limit: in the norm and in a slice twice its energy, at an element that jumps can
-reach the largest that any draw shows.
+reach the largest that any draw shows, and over a slice that they can reach all that the draws show of the liveliest one.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ FEWEST = 4
 """Elements of a slice."""
 JUMPS = 2.0
 """Jumps for each that only a tipped evaluation has seen: ties that it did not tip lie beside those that it did."""
+TINY = float(np.finfo(np.float64).tiny)
 GAP = 1024.0
 FEW = 8
 
@@ -74,10 +75,11 @@ def clusters(allowed: Wide, noisy: Tensor) -> list[Any]:
     A gap is GAP in the standard deviation, with FEW elements at least on both sides; an element without noise of its own
     (a value that was clipped in every draw) belongs to the quietest.
     """
-    levels = np.log2(allowed[noisy]) / 2
+    loud = allowed[noisy]
     few = max(FEW, allowed.size // 100)
-    if levels.size < 2 * few or levels.max() - levels.min() <= math.log2(GAP):
+    if loud.size < 2 * few or np.ptp(np.log2([loud.min(), loud.max()]) / 2) <= math.log2(GAP):
         return [np.ones(allowed.size, bool)]
+    levels = np.log2(loud) / 2
     ordered = np.sort(levels)
     gaps = np.flatnonzero(np.diff(ordered) > math.log2(GAP)) + 1
     edges: list[float] = []
@@ -146,9 +148,8 @@ def _statistics(
     if not error.size:
         return Statistics(0.0, 0.0, 0.0)
     places = np.arange(error.size) if mask is None else np.flatnonzero(mask)
-    members = None
-    if mask is not None:
-        members = _unflat(mask.astype(np.float64), shapes)
+    members = None if mask is None else _unflat(mask.astype(np.float64), shapes)
+    if members is not None:
         errors, variances, floors = (
             [np.asarray(one, np.float64) * member for one, member in zip(part, members, strict=True)]
             for part in (errors, variances, floors)
@@ -157,18 +158,14 @@ def _statistics(
     jump = _flat(tipped)[places] if tipped is not None else np.zeros(1)
     jumped = JUMPS * float(np.square(jump).sum()) / NORM_LIMIT**2
     norm = _ratio(float(np.square(error).sum()), float(variance.sum() + floor.sum()) + jumped)
-    growth = math.sqrt(2 * math.log(2 * error.size) + 2)
     with np.errstate(all="ignore"):
-        scale = np.sqrt(_shrunk(variance, draws) + floor) * growth
-        if reached is not None and reached[places].any():
-            carried = np.where(reached[places], np.maximum(jump, np.sqrt(draws * variance)), 0.0).max()
-            scale = np.where(reached[places], np.hypot(scale, carried / ELEMENT_LIMIT), scale)
+        scale = _scales(variance, floor, draws, jump, None if reached is None else reached[places])
         used = np.abs(error) / scale
     used = np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
-    order = np.argsort(used)[::-1][:kept] if used.size <= kept else np.argpartition(used, -kept)[-kept:]
-    order = order[np.argsort(used[order])[::-1]]
+    order = _largest_first(used, kept)
     sliced = variances if tipped is None else _with_jumps(variances, tipped, draws, members)
-    ratio, where = _slices(errors, sliced, floors, draws, members)
+    moved = None if reached is None else _unflat((_flat(variances) + TINY) * reached, shapes)
+    ratio, where = _slices(errors, sliced, floors, draws, members, moved)
     return Statistics(
         norm=norm,
         element=float(used[order[0]]),
@@ -181,6 +178,22 @@ def _statistics(
         noise=math.sqrt(float(variance.mean() + floor.mean())),
         worst=tuple(int(places[one]) for one in order),
     )
+
+
+def _scales(variance: Wide, floor: Wide, draws: int, jump: Wide, reached: Any) -> Wide:
+    """What one element may be off, in units of ELEMENT_LIMIT: more the more there are, and more where a jump reaches."""
+    scale = np.sqrt(_shrunk(variance, draws) + floor) * math.sqrt(2 * math.log(2 * variance.size) + 2)
+    if reached is None or not reached.any():
+        return np.asarray(scale)
+    carried = np.where(reached, np.maximum(jump, np.sqrt(draws * variance)), 0.0).max()
+    return np.where(reached, np.hypot(scale, carried / ELEMENT_LIMIT), scale)
+
+
+def _largest_first(used: Wide, kept: int) -> Any:
+    if kept == 1:
+        return [int(np.argmax(used))]
+    order = np.argsort(used)[::-1][:kept] if used.size <= kept else np.argpartition(used, -kept)[-kept:]
+    return order[np.argsort(used[order])[::-1]]
 
 
 def locate(position: int, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -204,8 +217,7 @@ def _unflat(flat: Wide, shapes: Sequence[tuple[int, ...]]) -> list[Wide]:
 
 
 def _shrunk(variance: Wide, draws: int) -> Wide:
-    result: Wide = (draws * variance + PSEUDO_DRAWS * variance.mean()) / (draws + PSEUDO_DRAWS)
-    return result
+    return np.asarray((draws * variance + PSEUDO_DRAWS * variance.mean()) / (draws + PSEUDO_DRAWS))
 
 
 def _with_jumps(
@@ -232,50 +244,57 @@ def _slices(
     floors: Sequence[Tensor],
     draws: int,
     members: Sequence[Wide] | None,
+    moved: Sequence[Wide] | None,
 ) -> tuple[float, tuple[int, int]]:
     """Samples of one shape are stacked; otherwise each is sliced by itself, and the samples against each other. `members`
-    are 1 where an element counts; None: all do."""
+    are 1 where an element counts; None: all do. `moved` is the variance of elements that jumps can reach: one that tips
+    takes all along that follows from it, so that the liveliest slice says how far any may go."""
     worst, where = 0.0, (0, 0)
-    counted = members if members is not None else [np.broadcast_to(1.0, np.shape(one)) for one in errors]
+    parts = (errors, variances, floors, members, moved)
     if len({one.shape for one in errors}) == 1:
-        blocks = [
-            tuple(
-                np.stack([np.asarray(one, np.float64) for one in part]) for part in (errors, variances, floors, counted)
-            )
-        ]
+        blocks = [[None if one is None else _block(one) for one in parts]]
         first = 0
     else:
-        sums = [
-            np.array([float(np.sum(one)) for one in part])
-            for part in ([np.square(one) for one in errors], variances, floors)
-        ]
-        counts = np.array([float(one.sum()) for one in counted])
-        worst, place = _largest(sums[0], sums[1], sums[2], counts, draws)
+        squared = ([np.square(one) for one in errors], *parts[1:])
+        sums = [None if one is None else np.array([float(np.sum(each)) for each in one]) for one in squared]
+        worst, place = _largest(sums, [float(one.size) for one in errors], draws)
         where = (0, place)
-        blocks = [
-            tuple(np.asarray(part[index], np.float64)[None] for part in (errors, variances, floors, counted))
-            for index in range(len(errors))
-        ]
+        blocks = [[None if one is None else _block([one[at]]) for one in parts] for at in range(len(errors))]
         first = 1
-    for error, variance, floor, member in blocks:
+    for error, *others in blocks:
+        assert error is not None
         energy = np.square(error)
         for axis in range(first, error.ndim):
             length = error.shape[axis]
             if length < 2 or error.size // length < FEWEST:
                 continue
-            others = tuple(one for one in range(error.ndim) if one != axis)
-            parts = [one.sum(axis=others) for one in (energy, variance, floor, member)]
-            ratio, place = _largest(parts[0], parts[1], parts[2], parts[3], draws)
+            across = tuple(one for one in range(error.ndim) if one != axis)
+            sums = [None if one is None else one.sum(axis=across) for one in (energy, *others)]
+            ratio, place = _largest(sums, [error.size / length] * length, draws)
             if ratio > worst:
                 worst, where = ratio, (axis, place)
     return worst, where
 
 
-def _largest(energy: Wide, variance: Wide, floor: Wide, counts: Tensor, draws: int) -> tuple[float, int]:
+def _block(samples: Sequence[Tensor]) -> Wide:
+    """Samples of one shape along a new first axis."""
+    if len(samples) == 1:
+        return np.ascontiguousarray(samples[0], np.float64).reshape(1, *np.shape(samples[0]))
+    return np.stack([np.asarray(one, np.float64) for one in samples])
+
+
+def _largest(sums: Sequence[Wide | None], sizes: Sequence[float], draws: int) -> tuple[float, int]:
+    """Of slices, by their sums of energy, variance, floor, members and what moved; of so many elements where all are members."""
+    energy, variance, floor = (np.zeros(1) if one is None else one for one in sums[:3])
+    members, moved = sums[3:]
+    counts = np.array(sizes) if members is None else members
     with np.errstate(all="ignore"):
         typical = counts * (variance.sum() / counts.sum())
         shrunk = (draws * variance + PSEUDO_DRAWS * typical) / (draws + PSEUDO_DRAWS)
-        ratios = np.sqrt(energy / (shrunk + floor))
+        allowed = shrunk + floor
+        if moved is not None:
+            allowed = allowed + np.where(moved > 0, draws * moved.max(initial=0.0) / SLICE_LIMIT**2, 0.0)
+        ratios = np.sqrt(energy / allowed)
     ratios = np.where((energy == 0) | (counts < FEWEST), 0.0, np.where(np.isnan(ratios), np.inf, ratios))
     place = int(np.argmax(ratios))
     return float(ratios[place]), place

@@ -23,9 +23,11 @@ def exact_sum(site: Site, unit: Arithmetic, *inputs: Tensor) -> bool:
 
 def total(terms: float, value: Tensor, squares: Tensor, unit: Arithmetic) -> Tensor:
     """A sum of `terms` products in the type of accumulation, stored once."""
-    growth = unit.accumulate**2 / 3 * (terms * np.square(value) / 3 + terms * squares / 2)
-    result: Tensor = growth + 2 * unit.multiply**2 / 3 * squares + unit.storage**2 / 3 * np.square(value)
-    return result
+    energy = np.square(value)
+    result: Tensor = unit.accumulate**2 / 3 * (terms * energy / 3 + terms * squares / 2)
+    if unit.multiply:
+        result = result + 2 * unit.multiply**2 / 3 * squares
+    return result + unit.storage**2 / 3 * energy
 
 
 def positive_sum(site: Site, unit: Arithmetic) -> Variance:
@@ -128,8 +130,8 @@ def variadic(site: Site, unit: Arithmetic) -> Variance:
 
 
 def transform(site: Site, unit: Arithmetic) -> Variance:
-    """Fourier transforms: u log2(n) |x| in the norm of each line (Higham, 24.1). A length that is no power of two may go
-    through three transforms of the next power above 2n - 1 (Bluestein 1970)."""
+    """Fourier transforms: u log2(n) |x| in the norm of each line (Higham, 24.1), an inverse one divided by its length. A length
+    that is no power of two may go through three transforms of the next power above 2n - 1 (Bluestein 1970)."""
     x = np.asarray(site.call.inputs[0])
     axis = _line(site.call, x)
     if axis is None:
@@ -137,7 +139,8 @@ def transform(site: Site, unit: Arithmetic) -> Variance:
         power: Any = float(np.sum(np.square(np.abs(x)))) / max(1.0, x.size / float(length))
     else:
         length = float(x.shape[axis])
-        power = np.sum(np.square(np.abs(x)), axis=(axis, x.ndim - 1), keepdims=True)
+        scale = 1.0 / np.shape(site.value)[axis] if site.call.attributes.get("inverse") else 1.0
+        power = scale**2 * np.sum(np.square(np.abs(x)), axis=(axis, x.ndim - 1), keepdims=True)
     steps = math.log2(max(2.0, length))
     if not steps.is_integer():
         steps = 3 * math.ceil(math.log2(2 * length - 1))

@@ -10,14 +10,13 @@ sums do in a correct engine the noisy evaluations say; an engine that rounds eve
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from assay.numerics.oracle.probe import Call, Probe, Values
-from assay.numerics.tolerance.jumps import unseen
+from assay.numerics.tolerance.jumps import Exact, Stepping, unseen
 from assay.numerics.tolerance.statistics import ELEMENT_LIMIT, JUMPS, NORM_LIMIT, PSEUDO_DRAWS, SLICE_LIMIT
 from assay.ports import Tensor, Tensors
 
@@ -28,27 +27,24 @@ TWICE = 2.0
 FLOAT = 2.0**-20
 """Errors of single precision are systematic, too: functions and divisions of 16 units, all to one side."""
 _TIE = 2.0**-20
-_STEPPING = ("Ceil", "Floor", "Round")
 
 Wide = np.ndarray[Any, np.dtype[np.float64]]
 
 
-class Lean(Probe):
+class Lean(Stepping):
     """All values that are rounded to a grid moved to one side by the deviation that a correct engine has there."""
 
-    def __init__(self, deviation: float, sign: float) -> None:
+    def __init__(self, exact: Mapping[tuple[str, ...], Sequence[Exact]], deviation: float, sign: float) -> None:
+        super().__init__(exact)
         self._moved = sign * deviation
         self._tie = sign * _TIE
 
-    def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
-        del call, operands
-        return np.asarray(value + value.dtype.type(self._moved)) if kind == "steps" else value
+    def moved(self, value: Tensor, exact: Exact) -> Tensor:
+        del exact
+        return np.asarray(value + value.dtype.type(self._moved))
 
-    def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
-        if call.operator not in _STEPPING:
-            return results
-        value = np.asarray(call.inputs[0])
-        return again(value + value.dtype.type(self._tie) * np.maximum(np.abs(value), 1))
+    def stepped(self, value: Tensor, exact: Exact) -> Tensor:
+        return np.asarray(exact.stepped(value + value.dtype.type(self._tie) * np.maximum(np.abs(value), 1)))
 
 
 class Sums:
@@ -78,7 +74,7 @@ class Sums:
             if noisy[name].shape == value.shape:
                 shape = (self._count, -1, *value.shape[1:])
                 with np.errstate(all="ignore"):
-                    error = noisy[name].astype(np.float64) - exact[name]
+                    error = noisy[name].astype(np.float64, order="C") - exact[name]
                 error = np.where(np.isfinite(error), error, 0.0).reshape(shape)
                 wide = value.astype(np.float64).reshape(shape)
                 found[name] = np.stack([sums(one, other) for one, other in zip(error, wide, strict=True)])

@@ -75,10 +75,15 @@ function task(entry) {
   parts.push(...entry.measurements.flatMap(measurement));
   if (entry.sweep) {
     parts.push(...titled("Batch sizes", table(entry.sweep.header, entry.sweep.rows, 1)));
+    parts.push(make("p", { class: "muted small" }, entry.sweep.knee));
     parts.push(make("div", { class: "plots" }, curvePlot("Latency in ms", entry.curve, 1), curvePlot("Throughput per second", entry.curve, 2)));
   }
   if (some(entry.costs)) {
     parts.push(...titled("Where the time goes, old engine and new", table(["difference", "operator", "name", "before", "after", "what changed"], entry.costs)));
+  }
+  if (some(entry.launches.rows)) {
+    const told = make("summary", { class: "muted small" }, `${entry.launches.rows.length} launches, each a fresh pair of engines`);
+    parts.push(...titled("Launches", make("details", {}, told, table(entry.launches.header, entry.launches.rows, 0))));
   }
   if (some(entry.changes)) parts.push(...titled("What changed in the engine", make("p", {}, entry.changes.join(", "))));
   if (some(entry.stages)) parts.push(...titled("Stages", stageBars(entry.stages)));

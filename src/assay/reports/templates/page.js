@@ -52,6 +52,7 @@ async function open() {
 function tools() {
   for (const [i, [name]] of data.columns.entries()) byId("figure").append(make("option", { value: i }, name));
   const anew = (change) => (event) => { change(event.target); state.page = 0; show(); };
+  byId("figure").value = state.figure;
   byId("filter").addEventListener("input", anew((input) => { state.text = input.value; }));
   byId("figure").addEventListener("change", anew((select) => { state.figure = Number(select.value); }));
   byId("order").addEventListener("change", anew((select) => { state.order = select.value; state.down = true; }));

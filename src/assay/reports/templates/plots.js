@@ -64,7 +64,9 @@ function ticks({ low, high, log }) {
 
 function latencyPlot({ points, lines, count, stretch, batch, scale }) {
   // Narrow screens get a narrow picture: scaled down, its text would be too small to read.
-  const [width, right, side] = innerWidth < 640 ? [400, 84, 44] : [840, 96, 84];
+  const [width, side] = innerWidth < 640 ? [400, 44] : [840, 84];
+  const named = ([name, , text]) => `${name} ${text.replace(" ms", "")}`;
+  const right = 10 + 6.9 * Math.max(...lines.map((line) => named(line).length));
   const [height, left, top, bottom] = [260, 58, 12, 34];
   const image = picture(width, height, `Latency of ${count} calls at batch ${batch}. `
     + lines.map(([name, , text]) => `${name} ${text}`).join(", "));
@@ -89,12 +91,13 @@ function latencyPlot({ points, lines, count, stretch, batch, scale }) {
     if (found) image.append(draw("rect", { class: "bar-mark", x: edge + 8, y: at, width: long, height: slot - 1 }));
   });
   let above = Infinity;
-  for (const [name, ms, text] of [...lines].reverse()) {
+  for (const line of [...lines].reverse()) {
+    const [name, ms] = line;
     image.append(draw("path", { class: name, d: `M${left} ${y(ms)}H${edge + side}` }));
     let place = y(ms) + 4;
     if (Math.abs(place - above) < 13) place = above + 13;
     above = place;
-    image.append(draw("text", { class: "line-name", x: edge + side + 5, y: place }, `${name} ${text.replace(" ms", "")}`));
+    image.append(draw("text", { class: "line-name", x: edge + side + 5, y: place }, named(line)));
   }
   const note = stretch > 1 ? `, least and greatest of every ${stretch} calls` : "";
   const kind = scale.log ? ", log scale" : "";
@@ -102,9 +105,9 @@ function latencyPlot({ points, lines, count, stretch, batch, scale }) {
 }
 
 // Both axes are logarithmic: twice the batch is one step, and what scales with it is a straight line.
-function curvePlot(caption, { points, knee }, column) {
+function curvePlot(caption, { points, before, knee }, column) {
   const [width, height, left, right, top, bottom] = [420, 200, 58, 14, 12, 34];
-  const values = points.map((point) => point[column]);
+  const values = [...points, ...before].map((point) => point[column]);
   const room = (Math.max(...values) / Math.min(...values)) ** 0.08 * 1.05;
   const scale = { low: Math.min(...values) / room, high: Math.max(...values) * room };
   scale.log = scale.high > 3 * scale.low;
@@ -122,10 +125,12 @@ function curvePlot(caption, { points, knee }, column) {
     image.append(draw("path", { class: "p90", d: `M${x(knee)} ${top}V${height - bottom}` }));
     image.append(draw("text", { x: x(knee) + 4, y: top + 10, class: "line-name" }, "knee"));
   }
-  image.append(draw("path", { class: "curve", d: `M${points.map((point) => `${x(point[0]).toFixed(1)} ${y(point[column]).toFixed(1)}`).join("L")}` }));
+  const line = (list) => `M${list.map((point) => `${x(point[0]).toFixed(1)} ${y(point[column]).toFixed(1)}`).join("L")}`;
+  if (before.length) image.append(draw("path", { class: "curve before", d: line(before) }));
+  image.append(draw("path", { class: "curve", d: line(points) }));
   points.forEach((point) => {
     image.append(draw("circle", { class: "bar-mark", cx: x(point[0]), cy: y(point[column]), r: 3 }));
     image.append(draw("text", { x: x(point[0]), y: height - 8, "text-anchor": "middle" }, String(point[0])));
   });
-  return figure(`${caption} against the batch size`, image);
+  return figure(`${caption} against the batch size${before.length ? ", before dashed" : ""}`, image);
 }

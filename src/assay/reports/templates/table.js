@@ -1,12 +1,14 @@
 // The table: what is shown, in which order, a page at a time.
 const data = JSON.parse(byId("index").textContent);
 const PAGE = 100;
-const CASE = 0, FLOW = 1, WORD = 2, REASON = 3, FIGURES = 4, TEXTS = 5, OUTCOME = 6;
+const CASE = 0, FLOW = 1, WORD = 2, REASON = 3, FIGURES = 4, TEXTS = 5, OUTCOME = 6, ANSWERED = 7;
 const rows = data.rows;
 const hay = rows.map((row) => `${row[CASE]} ${row[FLOW]} ${row[WORD]} ${row[REASON]}`.toLowerCase());
 const flows = [...new Set(rows.map((row) => row[FLOW]))];
 const severity = new Map(data.severity.map((word, i) => [word, i]));
-const state = { view: "matrix", text: "", words: new Set(), figure: 0, order: "planned", down: true, page: 0 };
+// The first figure that any row has.
+const firstFigure = Math.max(0, data.columns.findIndex((_, i) => rows.some((row) => row[FIGURES][i] !== null)));
+const state = { view: "matrix", text: "", words: new Set(), figure: firstFigure, order: "planned", down: true, page: 0 };
 let order = [];
 
 const byText = (a, b) => a.localeCompare(b, "en", { numeric: true });
@@ -89,10 +91,11 @@ function matrix(lines) {
     const number = cells.get(flow);
     if (number === undefined) return make("td", {});
     const row = rows[number];
-    // Without a figure, how the job ended says more than an empty cell.
-    const text = row[TEXTS][state.figure] || row[OUTCOME];
+    // Without a figure that answers, how the job ended says more.
+    const figure = row[ANSWERED] && row[TEXTS][state.figure];
+    const text = figure || row[OUTCOME];
     const label = `${name} on ${flow}: ${row[WORD]} ${text}`;
-    const cell = link(number, wordMark(row[WORD]), make("span", { class: row[TEXTS][state.figure] ? null : "muted" }, text));
+    const cell = link(number, wordMark(row[WORD]), make("span", { class: figure ? null : "muted" }, text));
     cell.title = row[REASON];
     cell.setAttribute("aria-label", label);
     return make("td", {}, cell);
@@ -125,7 +128,7 @@ function show() {
   const nothing = make("p", { class: "nothing" }, "Nothing matches this filter.");
   byId("table").replaceChildren(part.length ? (state.view === "matrix" ? matrix(part) : list(part)) : nothing);
   byId("shown").textContent = found.length === rows.length
-    ? `${count(rows.length)} rows` : `${count(found.length)} of ${count(rows.length)} rows`;
+    ? `${count(rows.length)} row${rows.length === 1 ? "" : "s"}` : `${count(found.length)} of ${count(rows.length)} rows`;
   byId("previous").disabled = state.page === 0;
   byId("next").disabled = state.page === last;
   byId("previous").parentElement.hidden = last === 0;

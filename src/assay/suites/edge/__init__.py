@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import metadata
-from pathlib import Path
 
 from assay.core.case import Case
-from assay.core.digest import sha256_bytes
-from assay.errors import HarnessError
-from assay.suites.cache import cache_folder, read_index
+from assay.core.digest import value_digest
+from assay.suites.apart import make_apart
+from assay.suites.cache import INDEX, cache_folder, read_index
+from assay.suites.code import code_digest
 from assay.suites.edge import numbers, values, wrong
 from assay.suites.edge.declare import Edge
 
-INDEX = "index.msgpack"
+MAKER = "assay.suites.edge.build"
 
 
 @cache
@@ -38,7 +36,7 @@ class EdgeCases:
         index = cache_folder(self.name, _state()) / INDEX
         found = read_index(index)
         if found is None:
-            _make(str(index))
+            make_apart(index, MAKER, "the cases of the edge suite cannot be made", str(index))
             found = read_index(index)
         yield from found or ()
 
@@ -49,12 +47,4 @@ class EdgeCases:
 
 
 def _state() -> str:
-    sources = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
-    return sha256_bytes(sources + metadata.version("onnx").encode())[:32]
-
-
-def _make(index: str) -> None:
-    command = [sys.executable, "-m", "assay.suites.edge.build", index]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise HarnessError(f"the cases of the edge suite cannot be made: {' '.join(done.stderr.split()[-60:])}")
+    return value_digest((code_digest(MAKER), metadata.version("onnx")))[:32]

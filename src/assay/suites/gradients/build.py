@@ -1,7 +1,8 @@
 """`python -m assay.suites.gradients.build`: makes gradient cases, one JSON line in, one out, until the input ends.
 
-Each case becomes model.pt2, a program of ATen operators that computes outputs and derivatives as autograd does, and a golden:
-the same in float64 on the inputs as rounded. Finite differences in float64 must agree, or there is no case.
+Each case becomes model.pt2, a program of ATen operators that computes outputs and derivatives as autograd does, model.onnx
+where torch's exporter can, and a golden: the same in float64 on the inputs as rounded. Finite differences in float64 must
+agree, or there is no case.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.model import TensorSpec
+from assay.core.model import Model
 from assay.models.goldens import write_golden
 from assay.suites.draw import draw
 from assay.suites.gradients.joint import DIRECTIONS, Joint, disagreement, floating, joint
 from assay.suites.torch_case import Asked, Drawn
-from assay.suites.torch_make import as_tensor, build, number_of, serve
+from assay.suites.torch_make import as_tensor, build, number_of, save_models, serve
 
 ATTEMPTS = 6
 """Other inputs are drawn where a kink is too near."""
@@ -47,8 +48,8 @@ def make(asked: Asked, folder: Path) -> None:
     vectors = {name: draw(Drawn(name, "float32", shape), seed=asked.seed, case=case.name) for name, shape in own.given}
     fed = {**arrays, **vectors}
     expected = told.function(*(_double(as_tensor(one)) for one in fed.values()))
-    path = _saved(folder / "model.pt2", own, fed)
-    _write(path, folder, asked, fed, dict(zip(told.outputs, (one.numpy() for one in expected), strict=True)))
+    given = save_models(_traced(own, fed), folder, list(fed), list(own.outputs))
+    _write(given, folder, asked, fed, dict(zip(told.outputs, (one.numpy() for one in expected), strict=True)))
 
 
 def _drawn(asked: Asked, double: Any, second: bool) -> tuple[dict[str, np.ndarray[Any, Any]], Joint]:
@@ -107,32 +108,26 @@ def _double(tensor: Any) -> Any:
     return tensor.double() if tensor.is_floating_point() else tensor
 
 
-def _saved(path: Path, own: Joint, fed: dict[str, np.ndarray[Any, Any]]) -> Path:
+def _traced(own: Joint, fed: dict[str, np.ndarray[Any, Any]]) -> Any:
     import torch
     from torch.fx.experimental.proxy_tensor import make_fx
-
-    from assay.models.program import save_program
 
     tensors = tuple(as_tensor(one) for one in fed.values())
     # Kernels of oneDNN keep a workspace for their backward, which no exported program can hold.
     with warnings.catch_warnings(action="ignore"), torch.backends.mkldnn.flags(enabled=False):
         traced = make_fx(own.function)(*tensors)
-    exported = torch.export.export(traced, tensors, strict=False)
-    specs = [TensorSpec(name, str(one.dtype), one.shape) for name, one in fed.items()]
-    return save_program(exported, path, specs, own.outputs)
+    return torch.export.export(traced, tensors, strict=False)
 
 
 def _write(
-    path: Path, folder: Path, asked: Asked, fed: dict[str, Any], expected: dict[str, np.ndarray[Any, Any]]
+    given: Model, folder: Path, asked: Asked, fed: dict[str, Any], expected: dict[str, np.ndarray[Any, Any]]
 ) -> None:
     import torch
 
-    from assay.models.sources import open_source
-
     write_golden(
         folder / "golden",
-        model=open_source(path),
-        inputs=[fed],
+        model=given,
+        inputs=[{spec.name: fed[spec.name] for spec in given.inputs}],
         outputs=[expected],
         seed=asked.seed,
         producer="torch float64",

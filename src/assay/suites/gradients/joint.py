@@ -36,24 +36,9 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
     import torch
 
     parameters = {name: one.detach() for name, one in module.named_parameters()}
-    places = floating(inputs)
     outputs = [one for one in flat(module(*inputs)) if one.is_floating_point()]
-    by_inputs = [
-        place
-        for place, one in zip(places, _first(module, parameters, inputs, places)[1], strict=False)
-        if one is not None
-    ]
-    if not by_inputs:
-        raise ValueError("no input has a derivative")
-    by_parameters = (
-        []
-        if second
-        else [
-            name
-            for name, one in zip(parameters, _first(module, parameters, inputs, places)[1][len(places) :], strict=True)
-            if one is not None
-        ]
-    )
+    by_inputs, by_parameters = _derivable(module, parameters, inputs)
+    by_parameters = [] if second else by_parameters
     vectors = [(f"v{place}", tuple(one.shape)) for place, one in enumerate(outputs)]
     others = [(f"w{place}", tuple(inputs[place].shape)) for place in by_inputs] if second else []
 
@@ -81,16 +66,21 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
         return tuple(one.detach() for one in (*found, *first, *twice))
 
     told = [names[place] for place in by_inputs]
-    return Joint(
-        function,
-        (*vectors, *others),
-        (
-            *(f"out{place}" for place in range(len(outputs))),
-            *(f"grad_{name}" for name in told),
-            *(f"grad_{name.replace('.', '_')}" for name in by_parameters),
-            *(f"second_{name}" for name in (told if second else ())),
-        ),
-    )
+    results = [f"out{place}" for place in range(len(outputs))]
+    results += [f"grad_{name}" for name in told] + [f"grad_{name.replace('.', '_')}" for name in by_parameters]
+    results += [f"second_{name}" for name in told] if second else []
+    return Joint(function, (*vectors, *others), tuple(results))
+
+
+def _derivable(module: Any, parameters: dict[str, Any], inputs: Sequence[Any]) -> tuple[list[int], list[str]]:
+    """The places of the inputs, and the names of the parameters, by which anything has a derivative; some input must."""
+    places = floating(inputs)
+    _, found = _first(module, parameters, inputs, places)
+    by_inputs = [place for place, one in zip(places, found, strict=False) if one is not None]
+    if not by_inputs:
+        raise ValueError("no input has a derivative")
+    by_parameters = zip(parameters, found[len(places) :], strict=True)
+    return by_inputs, [name for name, one in by_parameters if one is not None]
 
 
 def _first(

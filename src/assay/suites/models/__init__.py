@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 import msgspec
 
 from assay.core.case import Case
-from assay.core.digest import sha256_bytes
+from assay.suites.code import code_digest
 from assay.suites.making import make_cases
 from assay.suites.torch_case import Attribute, Drawn, TorchCase, listed
 
@@ -19,8 +18,6 @@ _LARGER = (Drawn("x", "float32", (1, 3, 64, 64)),)
 _TOKENS = (Drawn("x", "int64", (1, 12), "below:50"),)
 _WHOLE = (Drawn("x", "float32", (1, 3, 224, 224)),)
 _SENTENCE = (Drawn("x", "int64", (1, 128), "below:30522"),)
-ROOMS = ("vision", "sequence", "signal", "deep")
-"""Modules of this package with reduced architectures."""
 
 
 @dataclass(frozen=True)
@@ -165,13 +162,7 @@ def _case(one: Architecture, size: str, inputs: tuple[Drawn, ...]) -> TorchCase:
         name=f"models/{one.name}-{size}",
         call=f"m({', '.join(drawn.name for drawn in inputs)})",
         inputs=inputs,
-        module=f"assay.suites.models.{one.room}:{one.factory}",
+        module=f"{__name__}.{one.room}:{one.factory}",
         attributes=one.settings,
-        source=_code(("vision", "full") if one.room == "full" else ROOMS),
+        source=code_digest(f"{__name__}.{one.room}"),
     )
-
-
-@cache
-def _code(rooms: tuple[str, ...]) -> str:
-    """One room reads another: what decides is the code of all."""
-    return sha256_bytes(b"".join((Path(__file__).parent / f"{room}.py").read_bytes() for room in rooms))

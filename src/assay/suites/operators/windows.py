@@ -54,6 +54,10 @@ _SIZES: Mapping[int, tuple[Mapping[str, Attribute], ...]] = {
 
 
 def _of(rank: int) -> tuple[Operator, ...]:
+    return (*_convolutions(rank), *_pools(rank), *_norms(rank))
+
+
+def _convolutions(rank: int) -> tuple[Operator, ...]:
     shapes, edge = _SPACE[rank]
     steps = "k, stride, pad, dilation, groups, bias"
     return (
@@ -75,6 +79,12 @@ def _of(rank: int) -> tuple[Operator, ...]:
             attributes=_TRANSPOSED,
             module=f"nn.ConvTranspose{rank}d(4, 8, k, stride, pad, out, groups, bias, dilation)",
         ),
+    )
+
+
+def _pools(rank: int) -> tuple[Operator, ...]:
+    shapes, edge = _SPACE[rank]
+    return (
         Operator(
             f"max_pool{rank}d",
             f"F.max_pool{rank}d(x, k, stride, pad, ceil_mode=up)",
@@ -107,6 +117,12 @@ def _of(rank: int) -> tuple[Operator, ...]:
             FLOATS[:2],
             attributes=_SIZES[rank][:1],
         ),
+    )
+
+
+def _norms(rank: int) -> tuple[Operator, ...]:
+    shapes, edge = _SPACE[rank]
+    return (
         Operator(
             f"batch_norm{rank}d",
             "m(x)",

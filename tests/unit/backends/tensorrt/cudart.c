@@ -36,8 +36,11 @@ int cudaStreamSynchronize(void *stream) { return stream == (void *)0x5 ? 0 : 400
 /* An event is the moment at which it was recorded: nothing is ever behind here. */
 int cudaEventCreate(void **event) {
     *event = calloc(1, sizeof(struct timespec));
+    live++;
     return 0;
 }
+
+int cudaEventDestroy(void *event) { return cudaFree(event); }
 
 int cudaEventRecord(void *event, void *stream) {
     if (stream != (void *)0x5) return 400;

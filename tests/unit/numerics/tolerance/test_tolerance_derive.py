@@ -176,3 +176,44 @@ def test_the_noise_of_a_chain_is_that_of_its_steps_and_not_of_the_evaluation_its
     profile = derive_model(model, [{"v0": noise(2000)}], "float32")
     relative = profile.deviation[0][f"v{steps}"].astype(np.float64) / np.abs(profile.oracle[0][f"v{steps}"])
     assert np.sqrt(np.mean(relative**2)) == pytest.approx(2.0**-24 * np.sqrt(steps / 3), rel=0.1)
+
+
+def test_an_inverse_transform_is_divided_by_its_length_and_so_is_its_noise() -> None:
+    shares = []
+    for inverse in (0, 1):
+        model = parsed(f"g (float[1, 256, 2] x) => (float[1, 256, 2] y) {{ y = DFT<inverse={inverse}>(x,,axis) }}")
+        model.graph.initializer.append(numpy_helper.from_array(np.array(1, np.int64), "axis"))
+        profile = derive_model(model, [{"x": noise(1, 256, 2)}], "float32")
+        assert all(one.killed for one in profile.header.selftest)
+        shares.append(np.linalg.norm(profile.deviation[0]["y"]) / np.linalg.norm(profile.oracle[0]["y"]))
+    assert shares[1] == pytest.approx(shares[0], rel=0.3)
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "t = Transpose<perm=[1, 0]>(r)\n y = Cast<to=2>(t)",
+        "t = Clip(r, zero, top)\n y = Cast<to=2>(t)",
+        "t = Concat<axis=0>(r, r)\n y = Cast<to=2>(t)",
+    ],
+)
+def test_a_picture_rounded_to_bytes_may_not_be_truncated(tail: str) -> None:
+    head = "g (float[40, 30] x) => (uint8[N, M] y) <float zero = {0.0}, float top = {255.0}, float most = {255.0}>"
+    model, floored = (
+        parsed(f"{head} {{ s = Sigmoid(x)\n m = Mul(s, most)\n r = {how}(m)\n {tail} }}") for how in ("Round", "Floor")
+    )
+    feeds = {"x": noise(40, 30)}
+    profile = derive_model(model, [feeds], "float32")
+    assert budget(profile, float32(model, feeds)) == 0
+    assert budget(profile, float32(floored, feeds)) == np.inf
+
+
+def test_a_picture_rounded_to_bytes_may_tip_at_a_tie_either_way() -> None:
+    model = parsed("g (float[4] x) => (uint8[4] y) { r = Round(x)\n t = Relu(r)\n y = Cast<to=2>(t) }")
+    model.graph.node.insert(0, onnx.helper.make_node("Mul", ["a", "a"], ["x"]))
+    model.graph.input[0].name = "a"
+    a = np.sqrt(np.array([30.5000001, 31.4999999, 7.2, 9.8])).astype(np.float32)
+    profile = derive_model(model, [{"a": a}], "float32")
+    assert budget(profile, {"y": np.array([30, 31, 7, 10], np.uint8)}) == 0
+    assert budget(profile, {"y": np.array([31, 32, 7, 10], np.uint8)}) == 0
+    assert budget(profile, {"y": np.array([31, 31, 8, 10], np.uint8)}) == np.inf

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from onnx import parser
+from onnx import numpy_helper, parser
 
 from assay.core.case import Contract, Tolerance
 from assay.errors import UsageError
 from assay.numerics.tolerance.choice import share_out, table_of
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judging import Judging
+from assay.numerics.tolerance.judging import Judging, judging_by
 from assay.ports import Tensor
 
 DECLARED = {"y": "float32"}
@@ -42,6 +42,27 @@ def test_the_profile_decides_where_nothing_else_was_said() -> None:
     assert comparisons[0].findings == findings
     assert comparisons[0].metrics["budget_used"] > 1
     assert comparisons[0].metrics["share_out_of_torch"] < 1
+
+
+def test_a_pass_in_a_coarse_type_says_what_it_cannot_see() -> None:
+    text = "g (float[1, 16] x) => (float[1, 16] y) { y = Softmax<axis=-1>(x) }"
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    profile = derive_model(model, _samples(3), "bfloat16")
+    expected = [{"y": one["y"]} for one in profile.oracle]
+    judging = Judging(Contract(precision="bfloat16"), profile)
+    _, findings = judging.compare(_off(expected, 1 + 2**-9), expected, DECLARED)
+    assert findings == ()
+    (told,) = (one for one in judging.told if "judged end to end" in one)
+    share = float(told.split("up to ")[1].split(" ")[0])
+    assert 2**-8 < share < 2**-4
+    for factor, passes in ((1 + 1.5 * share, False), (1 + 0.5 * share, True)):
+        again = Judging(Contract(precision="bfloat16"), profile)
+        _, findings = again.compare(_off(expected, factor), expected, DECLARED)
+        assert (not findings) is passes
+        assert any("judged end to end" in one for one in again.told) is passes
+    fine, expected = _judging(3)
+    fine.compare(_off(expected, 1.0), expected, DECLARED)
+    assert not any("end to end" in one for one in fine.told)
 
 
 def test_an_explicit_tolerance_wins_and_the_figures_are_told_all_the_same() -> None:
@@ -104,3 +125,69 @@ def test_the_tables_are_those_of_torch_and_onnx() -> None:
     expected = np.ones(4, np.float32)
     actual = expected + np.array([0, 2e-5, 5e-4, 2e-3], np.float32)
     assert share_out([(actual, expected)], "float32") == {"share_out_of_torch": 0.75, "share_out_of_onnx": 0.25}
+
+
+def test_rows_that_noise_lets_in_or_out_prove_nothing_where_they_are_others() -> None:
+    text = """g (float[64] x) => (int64[1, k] y)
+    { half = Constant<value_float = 0.5>()\n h = Mul(x, half)\n over = Greater(h, limit)\n y = NonZero(over) }"""
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    x = np.linspace(0, 1, 64, dtype=np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(x[32] * np.float32(0.5), "limit"))
+    profile = derive_model(model, [{"x": x}], "bfloat16")
+    assert profile.header.outputs[0].kind == "none"
+    judging, expected = Judging(Contract(), profile), [{"y": profile.oracle[0]["y"]}]
+    declared = {"y": "int64"}
+    comparisons, findings = judging.compare(expected, expected, declared)
+    assert (findings, comparisons[0].degenerate) == ((), "")
+    others: list[tuple[Tensor, list[str]]] = [
+        (expected[0]["y"][:, 1:], []),
+        (expected[0]["y"] + 1, []),
+        (expected[0]["y"][0], ["shape"]),
+        (expected[0]["y"].astype(np.int32), ["dtype"]),
+    ]
+    for rows, kinds in others:
+        comparisons, findings = judging.compare([{"y": rows}], expected, declared)
+        assert [one.kind for one in findings] == kinds, rows.shape
+        assert kinds or "its numbers are others" in comparisons[0].degenerate
+    named = Judging(Contract(tolerances={"y": Tolerance(0.0, 0.0)}), profile)
+    assert named.compare([{"y": others[0][0]}], expected, declared)[1], "a limit that the user gave stands"
+
+
+BRANCHING = """<ir_version: 10, opset_import: ["" : 21]> g (float[4] x) => (float[4] y)
+{
+  zero = Constant<value_float = 0.0>()
+  axes = Constant<value_ints = [0]>()
+  mean = ReduceMean<keepdims = 0>(x, axes)
+  high = Greater(mean, zero)
+  y = If(high)<then_branch = a () => (float[4] up) { up = Exp(x) }, else_branch = b () => (float[4] down) { down = Tanh(x) }>
+}"""
+
+
+@pytest.mark.parametrize(("signs", "told"), [((1, 1), "the else_branch of 'y'"), ((1, -1), "")])
+def test_a_branch_that_no_sample_takes_is_told(signs: tuple[int, ...], told: str) -> None:
+    model = parser.parse_model(BRANCHING)
+    samples = [{"x": sign * np.array([1.0, 0.5, 2.0, 0.25], np.float32)} for sign in signs]
+    profile = derive_model(model, samples, "float32")
+    assert ", ".join(profile.header.untaken) == told
+    notes = judging_by(Contract(), lambda: profile, derived=True).notes
+    assert any("no sample takes" in note for note in notes) == bool(told)
+
+
+def test_an_index_that_a_grid_may_decide_proves_nothing_where_it_is_another() -> None:
+    expected: list[dict[str, Tensor]] = [{"i": np.array([3, 1, 4, 1]), "z": np.ones(4, np.float32)}]
+    declared = {"i": "int64", "z": "float32"}
+
+    def told(index: list[int], contract: Contract, z: float = 1.0) -> tuple[list[str], str]:
+        actual: list[dict[str, Tensor]] = [{"i": np.array(index), "z": np.full(4, z, np.float32)}]
+        comparisons, findings = Judging(contract).compare(actual, expected, declared)
+        return [one.kind for one in findings], comparisons[0].degenerate
+
+    int8 = Contract(precision="int8")
+    assert told([3, 1, 4, 1], int8) == ([], "")
+    kinds, doubt = told([3, 1, 5, 1], int8)
+    assert (kinds, "may decide whole numbers otherwise" in doubt) == ([], True)
+    assert told([3, 1, 4], int8)[0] == ["shape"]
+    assert told([0, 0, 0, 1], int8)[0] == ["values"], "most of them"
+    assert told([3, 1, 4, 1], int8, z=2.0)[0] == ["values"], "numbers have their multiple of the step"
+    for exact in (Contract(precision="float32"), Contract(precision="int8", tolerances={"i": Tolerance(0.0, 0.0)})):
+        assert told([3, 1, 5, 1], exact)[0] == ["values"]

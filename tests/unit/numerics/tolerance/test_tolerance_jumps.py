@@ -12,10 +12,11 @@ from onnx import numpy_helper, parser
 
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.oracle.probe import Call, Probe, observed_by
+from assay.numerics.tolerance import drawing, tipping
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.judged import Judged
-from assay.numerics.tolerance.jumps import Shake
+from assay.numerics.tolerance.jumps import Shake, Steps
 from assay.numerics.tolerance.profile import Profile
 from assay.ports import Tensor
 
@@ -116,6 +117,21 @@ def test_values_that_flip_elsewhere_are_no_error(rows: int, tail: str) -> None:
     assert max(used) <= 1.0, used
 
 
+@pytest.mark.parametrize("seed", [1, 10])
+def test_a_row_that_jumps_as_one_may_be_one_that_no_draw_moved(seed: int) -> None:
+    """One value that tips in the first of five layers takes its whole row along: few rows jump, each of them far."""
+    model, feeds = _layers(5), _feeds(300, seed)
+    profile = derive_model(model, [feeds], "float32", seed=seed)
+    used = [_used(profile, model, feeds, Otherwise(engine + 100 * seed)) for engine in range(6)]
+    assert max(used) <= 1.0, used
+    wrong = _with(model, "w3", _held(model, "w3") * np.float32(1.02))
+    assert _used(profile, wrong, feeds) > 1.0, "weights off by 2 %"
+    (y,) = Evaluator(model).evaluate(feeds)
+    y = y.copy()
+    y[17] = y[18]
+    assert judge([{"y": y}], None, profile)["y"].findings, "a row taken for another"
+
+
 def test_what_is_wrong_is_still_seen_where_values_flip() -> None:
     model, feeds = _layers(5), _feeds(300)
     profile = derive_model(model, [feeds], "float32")
@@ -133,16 +149,40 @@ def test_what_is_wrong_is_still_seen_where_values_flip() -> None:
 def test_what_was_moved_does_not_come_back_to_where_it_was() -> None:
     """It would pass for what no jump reaches, and be held to float32."""
     model, feeds = _layers(3), _feeds(100)
-    shake, evaluator = Shake((1,), FIXED_POINT), WideEvaluator(model)
+    steps, evaluator = Steps(Probe()), WideEvaluator(model)
     wide = {"x": feeds["x"].astype(np.float64)}
-    with observed_by(shake):
+    with observed_by(steps):
         (exact,) = evaluator.evaluate(wide)
-        shake.again()
+    with observed_by(Shake(steps.found, (1,), FIXED_POINT, 1)):
         (shaken,) = evaluator.evaluate(wide)
     reached = np.any(shaken != exact, axis=1)
     alone = np.count_nonzero(shaken != exact, axis=1) <= 3  # only the last grid is at a boundary there
     assert reached.sum() > 50
     assert np.count_nonzero(shaken[reached & ~alone] == exact[reached & ~alone]) == 0
+
+
+@pytest.mark.parametrize("tail", ["y = Identity(h{depth})", "r = Round(h{depth})\nf = Floor(x)\ny = Add(r, f)"])
+@pytest.mark.parametrize("at_once", [drawing.AT_ONCE, 5 * 20 * 24])
+def test_rows_tip_shake_and_lean_as_each_would_alone(tail: str, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, feeds = _layers(3, tail), _feeds(20)
+    evaluated: list[int] = []
+    original = tipping.Tips._evaluated
+
+    def counted(self: tipping.Tips, place: int, inputs: Any) -> Any:
+        evaluated.append(len(self.found))
+        return original(self, place, inputs)
+
+    monkeypatch.setattr(tipping.Tips, "_evaluated", counted)
+    monkeypatch.setattr(drawing, "AT_ONCE", at_once)
+    together = derive_model(model, [feeds], "float32")
+    assert set(evaluated) == {6}, "not rows of the draws' evaluation"
+    monkeypatch.setattr(drawing, "AT_ONCE", 0)
+    alone = derive_model(model, [feeds], "float32")
+    assert set(evaluated) == {6, 0}
+    assert together.margins[0].keys() == alone.margins[0].keys()
+    for name, value in alone.margins[0].items():
+        np.testing.assert_allclose(together.margins[0][name], value, rtol=1e-6, atol=1e-9, err_msg=name)
+    assert all(together.margins[0][f"y/{kind}"].any() for kind in ("tipped", "shaken", "up", "down"))
 
 
 def test_a_branch_that_nothing_rounds_is_held_to_float32() -> None:

@@ -66,3 +66,39 @@ def test_a_rule_that_is_blind_to_a_model_without_weights_is_found_out(
             monkeypatch.setitem(table, name, blind)
     profile = derive_model(_weightless(operator), [{"x": noise(3, 64)}], "bfloat16")
     assert profile.header.blind == {"y"}
+
+
+def test_an_output_at_which_what_is_far_from_it_averages_out_is_tried_itself() -> None:
+    model = parsed(
+        """g (float[1, 16384] x) => (float[1, 4] y, float[1, 1] l)
+        { y = MatMul(x, w)\n axis = Constant<value_ints = [1]>()\n l = ReduceL2(x, axis) }"""
+    )
+    model.graph.initializer.append(numpy_helper.from_array(noise(16384, 4), "w"))
+    header = derive_model(model, [{"x": noise(1, 16384)}], "float32").header
+    missed = [one.mutant for one in header.selftest if "l" in one.missed]
+    seen = [one.mutant for one in header.selftest if "l" in one.seen]
+    assert any(one.startswith("inputs and weights rounded") for one in missed)
+    assert any(one.startswith("scaled by") for one in seen)
+    assert not header.blind
+
+
+LOOP = """<ir_version: 10, opset_import: ["" : 21]> g (float[1, 8] x) => (float[1, 8] y)
+{
+  n = Constant<value_int = 20>()
+  go = Constant<value_ints = [1]>()
+  one = Cast<to = 9>(go)
+  yes = Squeeze(one)
+  y = Loop(n, yes, x)<body = b (int64 i, bool c, float[1, 8] h) => (bool d, float[1, 8] o)
+    { d = Identity(c)\n m = MatMul(h, w)\n a = Add(m, bias)\n o = Tanh(a) }>
+}"""
+
+
+def test_weights_of_the_body_of_a_loop_are_rounded_too() -> None:
+    model = onnx.parser.parse_model(LOOP)
+    model.graph.initializer.extend(
+        numpy_helper.from_array(value.astype(np.float32), name)
+        for name, value in (("w", noise(8, 8) * 0.2), ("bias", noise(8)))
+    )
+    header = derive_model(model, [{"x": noise(1, 8)}], "float32").header
+    assert not header.blind
+    assert [one.killed for one in header.selftest if one.mutant.startswith("inputs and weights")] == [True]

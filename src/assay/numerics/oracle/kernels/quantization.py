@@ -14,6 +14,7 @@ import numpy as np
 from onnx.reference.ops._quant_utils import reshape_input
 
 from assay.numerics.oracle.convolution import convolved
+from assay.numerics.oracle.parts import in_parts
 from assay.numerics.oracle.probe import Call, Kernel, Values
 from assay.ports import Tensor
 
@@ -23,8 +24,12 @@ _WHOLE = ("int8", "uint8", "int16", "uint16")
 def on_grid(call: Call, steps: Tensor, zero_point: Tensor | float, dtype: np.dtype[Any]) -> Tensor:
     """Rounded half to even, moved by the zero point, saturated."""
     info = np.iinfo(dtype)
-    whole = np.rint(call.mark("steps", steps)) + np.asarray(zero_point, steps.dtype)
-    held: Tensor = np.clip(whole, info.min, info.max).astype(dtype)
+    marked, zero = np.asarray(call.mark("steps", steps)), np.asarray(zero_point, steps.dtype)
+    held: Tensor = np.empty(marked.shape, dtype)
+    for part in in_parts(marked.shape, zero.shape):
+        whole = np.asarray(np.rint(marked[part]))
+        whole += zero
+        held[part] = np.clip(whole, info.min, info.max, out=whole)
     return held
 
 

@@ -42,6 +42,7 @@ class _Cell:
         self.call = call
         self.size = recurrence.shape[-1]
         self.weights, self.recurrence = weights, recurrence
+        self._squares: dict[tuple[str, Any, Any], Tensor] = {}
         width = _GATES[call.operator] * self.size
         zeros = np.zeros(width, weights.dtype)
         self.bias_in: Tensor = zeros if bias is None else bias[..., :width]
@@ -59,8 +60,19 @@ class _Cell:
         bias = self.bias_in[..., part] + (self.bias_back[..., part] if back_bias else 0)
         value = x @ w + h @ r + bias
         return self.call.mark(
-            "sum", value, terms=w.shape[-2] + r.shape[-2], squares=lambda: (x * x) @ (w * w) + (h * h) @ (r * r)
+            "sum",
+            value,
+            terms=w.shape[-2] + r.shape[-2],
+            squares=lambda: (x * x) @ self._squared("weights", part) + (h * h) @ self._squared("recurrence", part),
         )
+
+    def _squared(self, name: str, part: slice) -> Tensor:
+        """A matrix, turned, which is the same in every step."""
+        key = (name, part.start, part.stop)
+        if key not in self._squares:
+            matrix = _turned(getattr(self, name)[..., part, :])
+            self._squares[key] = matrix * matrix
+        return self._squares[key]
 
     def apply(self, which: int, x: Tensor) -> Tensor:
         if self.clip:
@@ -109,10 +121,16 @@ class _Cell:
         if self.call.attributes.get("linear_before_reset"):
             w, r = _turned(self.weights[..., last, :]), _turned(self.recurrence[..., last, :])
             back = self.call.mark(
-                "sum", h @ r + self.bias_back[..., last], terms=r.shape[-2], squares=lambda: (h * h) @ (r * r)
+                "sum",
+                h @ r + self.bias_back[..., last],
+                terms=r.shape[-2],
+                squares=lambda: (h * h) @ self._squared("recurrence", last),
             )
             ahead = self.call.mark(
-                "sum", x @ w + self.bias_in[..., last], terms=w.shape[-2], squares=lambda: (x * x) @ (w * w)
+                "sum",
+                x @ w + self.bias_in[..., last],
+                terms=w.shape[-2],
+                squares=lambda: (x * x) @ self._squared("weights", last),
             )
             inner = self.call.mark("inner", ahead + reset * back)
         else:

@@ -145,8 +145,8 @@ def _recurrent(one: Operator) -> Values | None:
 
 
 def _quantized(one: Operator) -> Values | None:
-    """A block lies along the axis, too."""
-    return along_axis(1)(one)
+    """One scale, or one for each index of the axis; blocks of scales have as many axes as the input and no rows."""
+    return along_axis(1)(one) if np.ndim(one.inputs[1]) < 2 else None
 
 
 COMPUTING: dict[str, Lift] = {

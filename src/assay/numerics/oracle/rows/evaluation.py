@@ -13,11 +13,13 @@ from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.kernels import KERNELS
 from assay.numerics.oracle.probe import Probe, Values, observed_by
 from assay.numerics.oracle.rows.computing import COMPUTING
+from assay.numerics.oracle.rows.control import Valued, bodies, controlled
 from assay.numerics.oracle.rows.moving import MOVING
-from assay.numerics.oracle.rows.operator import Lift, Operator
+from assay.numerics.oracle.rows.operator import Lift, Operator, Unlike
+from assay.numerics.oracle.rows.sequences import SEQUENCES
 from assay.ports import Tensor, Tensors
 
-LIFTS: dict[str, Lift] = {**MOVING, **COMPUTING}
+LIFTS: dict[str, Lift] = {**MOVING, **COMPUTING, **SEQUENCES}
 _FORMS = (
     ArithmeticError,
     AttributeError,
@@ -30,10 +32,6 @@ _FORMS = (
 )
 
 
-class Unlike(Exception):
-    """The rows do not have one shape, or are no tensors."""
-
-
 class Rows(Probe):
     """A probe of all rows: `site` and `node` are told of values with the axis of rows, and may give it to those without."""
 
@@ -42,13 +40,20 @@ class Rows(Probe):
         raise NotImplementedError
 
     def row(self, number: int) -> Probe:
-        """The probe of one row, where an operator is evaluated row by row."""
+        """The probe of one row, where an operator is evaluated row by row: all of them in their order."""
         raise NotImplementedError
+
+    def begins(self, outputs: tuple[str, ...]) -> None:
+        """The operator that gives these is evaluated now."""
+
+    def broken(self, outputs: tuple[str, ...], why: str) -> None:
+        """All rows at once, it failed, which is a fault of ours: it begins again, row by row."""
 
 
 def stackable(evaluator: Evaluator) -> bool:
-    """Not where functions or subgraphs hide what happens inside of them."""
-    return not evaluator.functions_ and not any(node.need_context() for node in evaluator.rt_nodes_)
+    """Not where functions hide what happens inside of them, or subgraphs that rows cannot go through together."""
+    inner = [bodies(node) for node in evaluator.rt_nodes_ if node.need_context()]
+    return not evaluator.functions_ and all(each is not None and all(map(stackable, each)) for each in inner)
 
 
 def evaluate_rows(
@@ -66,9 +71,18 @@ def _evaluate(
     """What is known at the end, and what of it has the axis."""
     values: dict[str, Any] = {"": None, **evaluator.rt_inits_, **tensors}
     many = set(rowed)
+
+    def body(graph: Evaluator, given: dict[str, Any], rowed: Collection[str]) -> list[Valued]:
+        inner, inside = _evaluate(graph, given, rowed, count, probe, graph.output_names)
+        return [Valued(inner[name], name in inside) for name in graph.output_names]
+
     for node, freed in evaluator.plan(frozenset(wanted)):
         outputs = tuple(node.output)
-        if many.isdisjoint(node.input) and not probe.touches(outputs):
+        if node.need_context():
+            found = controlled(node, values, many, count, body)
+            results = tuple(one.value for one in found)
+            many.update(name for name, one in zip(outputs, found, strict=False) if one.is_rowed)
+        elif many.isdisjoint(node.input) and not probe.touches(outputs):
             results = evaluator.step(node, values)
         else:
             results = _Rowed(evaluator, node, values, many, count, probe).results()
@@ -99,9 +113,12 @@ class _Rowed:
         inputs = tuple(self._values[name] for name in self._names)
         if not any(self._rowed) and self._node.op_type not in KERNELS:
             return self._seen(self._evaluator.step(self._node, self._values), inputs)
+        outputs = tuple(self._node.output)
+        self._probe.begins(outputs)
         try:
             found = self._lifted(lift, inputs)
-        except _FORMS:
+        except _FORMS as error:
+            self._probe.broken(outputs, f"{self._node.op_type}: {type(error).__name__}: {error}")
             found = None
         return self._one_by_one() if found is None else found
 
@@ -115,7 +132,7 @@ class _Rowed:
             call.inputs = (np.broadcast_to(inputs[0], (self._count, *inputs[0].shape)), *inputs[1:])
             rowed = (True, *rowed[1:])
         found = lift(Operator(node, call, rowed, self._count, KERNELS.get(node.op_type)))
-        if found is None or any(not isinstance(one, np.ndarray) or one.shape[:1] != (self._count,) for one in found):
+        if found is None or not all(_has_rows(one, self._count) for one in found):
             return None
         return found if call.marked else self._seen(found, inputs)
 
@@ -143,17 +160,33 @@ class _Rowed:
         rows = []
         for number in range(self._count):
             row = {
-                name: self._values[name][number] if rowed else self._values[name]
+                name: _row(self._values[name], number) if rowed else self._values[name]
                 for name, rowed in zip(self._names, self._rowed, strict=True)
             }
             with observed_by(self._probe.row(number)):
                 rows.append(self._evaluator.step(self._node, row))
-        if not all(isinstance(one, np.ndarray | np.generic) for row in rows for one in row):
-            raise Unlike(f"{self._node.op_type} does not give tensors")
-        try:
-            return tuple(np.stack(one) for one in zip(*rows, strict=True))
-        except ValueError as error:
-            raise Unlike(str(error)) from error
+        return tuple(_stacked(one, self._node.op_type) for one in zip(*rows, strict=True))
+
+
+def _has_rows(value: Any, count: int) -> bool:
+    tensors = value if isinstance(value, list) else [value]
+    return all(isinstance(one, np.ndarray) and one.shape[:1] == (count,) for one in tensors)
+
+
+def _row(value: Any, number: int) -> Any:
+    return [one[number] for one in value] if isinstance(value, list) else value[number]
+
+
+def _stacked(rows: Sequence[Any], operator: str) -> Any:
+    """Raises Unlike where they do not have one shape."""
+    if all(isinstance(one, list) and len(one) == len(rows[0]) for one in rows):
+        return [_stacked(each, operator) for each in zip(*rows, strict=True)]
+    if not all(isinstance(one, np.ndarray | np.generic) for one in rows):
+        raise Unlike(f"{operator} does not give tensors")
+    try:
+        return np.stack(rows)
+    except ValueError as error:
+        raise Unlike(str(error)) from error
 
 
 def _is_plain(function: OpFunction) -> bool:

@@ -13,6 +13,10 @@ from assay.numerics.oracle.probe import Call, Kernel, Probe, Values
 from assay.ports import Tensor
 
 
+class Unlike(Exception):
+    """The rows do not have one shape, or do not go one way."""
+
+
 @dataclass
 class Operator:
     """`rowed` says which inputs of `call` have the axis, of length `count`; `kernel` is the operator in numpy, where there is

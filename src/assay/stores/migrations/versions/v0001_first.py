@@ -13,6 +13,12 @@ _NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 def upgrade() -> None:
     """Make the four tables."""
+    _make_records()
+    _make_summaries()
+
+
+def _make_records() -> None:
+    """Of runs and of their results."""
     op.create_table(
         "runs",
         sa.Column("number", _NUMBER, nullable=False),
@@ -41,6 +47,10 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["run"], ["runs.number"], name="fk_results_run"),
     )
     op.create_index("ix_results_job_key_run", "results", ["job_key", "run"])
+
+
+def _make_summaries() -> None:
+    """Of each run, and the present state of each job."""
     op.create_table(
         "run_summary",
         sa.Column("run", _NUMBER, nullable=False, autoincrement=False),

@@ -1,0 +1,71 @@
+"""Seconds until a duel is decided, everything included: workers started, libraries imported, both engines built, the launches.
+
+The same model twice, on one flow: in one worker, where engines are made anew for every launch, and in two fresh processes for every
+launch, as engines of two environments need them. Of one worker also the launches alone, which is what each further duel costs there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from msgspec.structs import replace
+from speed_gate import SIZES, chain
+
+from assay.core.job import Job
+from assay.core.result import Outcome, Result, Stage
+from assay.faces.composition import open_house
+from assay.faces.duels import CompareOptions, compare_request
+from assay.pipeline.apart import fight_apart
+from assay.pipeline.compare import plan_duel
+from assay.pipeline.house import House
+from assay.pipeline.reference import record_references
+from assay.stats.launches import answer_of
+
+
+def planned(folder: Path, flow: str, size: str, house: House) -> Job:
+    models = [chain(folder / f"{name}.onnx", *SIZES[size], 0.0) for name in ("old", "new")]
+    (job,) = plan_duel(compare_request(CompareOptions(models=tuple(models), flows=(flow,))), house).jobs
+    assert record_references([job], house) == []
+    return job
+
+
+def alone(job: Job, house: House) -> Result:
+    (result,) = house.alone.launch([job])
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--flow", default="onnxruntime")
+    parser.add_argument("--size", choices=list(SIZES), default="2ms")
+    parser.add_argument("--runs", type=int, default=20, help="of each kind")
+    arguments = parser.parse_args()
+    print(f"{arguments.size} on {arguments.flow}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    took: dict[str, list[float]] = {"one worker": [], "... its launches alone": [], "fresh processes": []}
+    words: dict[str, list[str]] = {name: [] for name in took}
+    with tempfile.TemporaryDirectory() as name, open_house(f"{name}/history") as house:
+        job = planned(Path(name), arguments.flow, arguments.size, house)
+        for number in range(arguments.runs):
+            for kind, fight in (("one worker", alone), ("fresh processes", fight_apart)):
+                again = replace(job, case=replace(job.case, name=f"{job.case.name}-{number}-{kind[:3]}"))
+                begin = time.monotonic()
+                result = fight(again, house)
+                took[kind].append(time.monotonic() - begin)
+                assert result.outcome is Outcome.OK, result.detail
+                assert result.duel is not None
+                words[kind].append(answer_of(result.duel.launches, job.speed).word)
+                if kind == "one worker":
+                    spent = next(one.seconds for one in result.stage_times if one.stage is Stage.MEASURE)
+                    took["... its launches alone"].append(spent)
+    for kind, seconds in took.items():
+        told = {word: words[kind].count(word) for word in dict.fromkeys(words[kind])}
+        print(f"{kind:24} median {statistics.median(seconds):6.2f} s, most {max(seconds):6.2f} s {told or ''}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+"""What the driver and its fork server say to each other: a request is one letter and the number of a process, an answer one number."""
+
+FORK = b"f"
+"""With two descriptors, a worker's socket and its log: answered with the number of the worker."""
+WAIT = b"w"
+"""Answered with the exit code of that worker (negative: the signal), or with RUNNING."""
+RUNNING = 1 << 20
+REFUSED = -(1 << 20)
+"""There is no such worker, or it cannot be forked."""

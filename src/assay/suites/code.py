@@ -1,0 +1,44 @@
+"""Which code of ours makes a case: its digest is part of the case's key, so that what another code would make is made anew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import assay
+from assay.core.digest import sha256_bytes
+
+_IMPORT = re.compile(rb"^[ \t]*(?:from (assay[\w.]*) import (?:\(([^)]*)\)|(.*))|import (assay[\w.]*))", re.MULTILINE)
+_NAME = re.compile(rb"\w+")
+
+
+@cache
+def code_digest(*modules: str) -> str:
+    """Of the source of these modules and of every module of ours that they import, inside functions too, and so on. Nothing is
+    imported for it."""
+    root = Path(next(iter(assay.__path__)))
+    waiting, found = list(modules), dict[str, bytes]()
+    while waiting:
+        name = waiting.pop()
+        path = _file(root, name)
+        if name not in found and path is not None:
+            found[name] = path.read_bytes()
+            waiting += _imported(found[name])
+    return sha256_bytes(b"\0".join(part for name in sorted(found) for part in (name.encode(), found[name])))
+
+
+def _file(root: Path, module: str) -> Path | None:
+    """None for what is no module: a name of one."""
+    path = root.joinpath(*module.split(".")[1:])
+    return next((one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()), None)
+
+
+def _imported(source: bytes) -> Iterator[str]:
+    """Modules, and names in them that may be modules."""
+    for module, several, one, plain in _IMPORT.findall(source):
+        name = (module or plain).decode()
+        yield name
+        for word in _NAME.findall(several or one):
+            yield f"{name}.{word.decode()}"

@@ -1,0 +1,59 @@
+"""A gradient is held to the noise of its own graph: the product of a vector and a Jacobian is a model like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from assay.core.job import Job, Task
+from assay.core.result import Outcome
+from assay.models.goldens import read_golden
+from assay.models.profiles import read_profile
+from assay.numerics.tolerance.judging import Judging
+from assay.plugins import find_flow
+from assay.suites.gradients import Gradients
+from assay.worker.stages import Stages
+from assay.worker.tasks import execute
+
+pytest.importorskip("torch")
+pytest.importorskip("onnxscript")
+
+
+def _verified(name: str, tmp_path: Path) -> Job:
+    """The job that verifies one case on torch-eager, its tolerance derived."""
+    suite = Gradients()
+    ((made, why),) = suite.make([case for case in suite.cases(seed=0) if case.name == name], workers=1)
+    assert not why
+    job = Job(made, find_flow("torch-eager"), profile=str(tmp_path / "profile"))
+    derived = execute(msgspec.structs.replace(job, task=Task.DERIVE), Stages(lambda stage: None))
+    assert (derived.outcome, derived.detail) == (Outcome.OK, "")
+    return job
+
+
+def test_a_second_derivative_that_is_off_by_a_hundred_units_is_seen(tmp_path: Path) -> None:
+    job = _verified("gradients/softmax-float32-5x10-dim=-1-second", tmp_path)
+    right = execute(job, Stages(lambda stage: None))
+    assert right.outcome is Outcome.OK, right.detail
+    told = {one.output: one.metrics["budget_used"] for one in right.comparisons}
+    assert set(told) == {"out0", "grad_x", "second_x"}
+    assert 0.01 < told["second_x"] < 1
+
+    golden = read_golden(Path(job.case.inputs.golden)).outputs
+    wrong = {**golden[0], "second_x": golden[0]["second_x"] * (1 + 100 * 2.0**-24)}
+    answered = [{name: one.astype(np.float32) for name, one in wrong.items()}]
+    declared = dict.fromkeys(wrong, "float32")
+    judging = Judging(job.case.contract, read_profile(Path(job.profile)))
+    assert [(one.output, one.kind) for one in judging.compare(answered, golden, declared)[1]] == [
+        ("second_x", "values")
+    ]
+    multiple = Judging(msgspec.structs.replace(job.case.contract, tolerance="default"))
+    assert not multiple.compare(answered, golden, declared)[1], "which a fixed multiple of the roundoff does not see"
+
+
+def test_a_derivative_that_is_one_constant_is_meant(tmp_path: Path) -> None:
+    found = execute(_verified("gradients/sum_all-float32-3x4x5-vjp", tmp_path), Stages(lambda stage: None))
+    assert found.outcome is Outcome.OK, found.detail
+    assert "grad_x" in {one.output for one in found.comparisons}

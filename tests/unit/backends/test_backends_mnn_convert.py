@@ -1,0 +1,15 @@
+"""What MNN writes of a model is no JSON where a number is infinite."""
+
+from __future__ import annotations
+
+import math
+
+from assay.backends.mnn_convert import parsed
+
+
+def test_infinities_are_read() -> None:
+    text = b'{"oplists": [\n -inf,\n inf, nan,-nan, 1.5],\n "name": "a -inf mask, nan too"}'
+    found = parsed(text)
+    assert found["name"] == "a -inf mask, nan too"
+    assert found["oplists"][:2] == [-math.inf, math.inf]
+    assert all(math.isnan(one) for one in found["oplists"][2:4])

@@ -1,0 +1,35 @@
+"""What a cell of the page's matrix shows: the figure where it answers, else how the job ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay.core.result import Outcome
+from assay.core.verdict import Judgement, Verdict, Word
+from assay.reports.html_index import index
+from assay.reports.rows import rows
+from assay.testing.builders import make_comparison, make_job, make_result, make_run
+
+
+@pytest.mark.parametrize(
+    ("outcome", "answered"),
+    [
+        (Outcome.OK, True),
+        (Outcome.MISMATCH, True),
+        (Outcome.OTHER_PRECISION, False),
+        (Outcome.MISTRUSTED, False),
+        (Outcome.NONDETERMINISTIC, False),
+        (Outcome.UNDELEGATED, False),
+    ],
+)
+def test_a_small_budget_is_no_answer_of_another_outcome(outcome: Outcome, answered: bool) -> None:
+    job = make_job()
+    result = make_result(outcome=outcome, comparisons=(make_comparison(budget_used=0.21),))
+    said = Verdict(Word.INCONCLUSIVE, "why", job.key)
+    found = rows(make_run(jobs=(job,)), [result], Judgement((said,), said, 3))
+    shown: Any = index(found, 50)
+    (row,) = shown["rows"]
+    assert row[5][0] == "0.21"
+    assert row[6:] == [outcome.value.replace("_", " "), answered]
