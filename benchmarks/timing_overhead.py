@@ -3,9 +3,11 @@
 Overhead: both loops call one engine in turns ABBA of 0.2 s, in CPU time and on the wall clock less the time spent waiting for a core;
 the median of the pairs' ratios, with a bootstrap interval of 95 %. Agreement: `benchmark_app` of OpenVINO (one thread, one
 synchronous request) beside a process of ours, both fresh for every pair, because engines in two processes differ by a percent or two
-already; and of the very calls that we time, what the backend says of them: the `model_run` events of ONNX Runtime's profile, the
-`latency` of OpenVINO's request. `--first` gives the benchmark a real-time priority, where the system allows it: medians of
-the wall clock mean nothing on a busy machine.
+already. The tool does not time its calls: it prints the median of what its request says of itself (`latency`), and what a call from
+Python costs beyond that is in no figure of it. So it is held against the latencies of our process's calls, and our own figure, the
+whole call, beside both. And of the very calls that we time, what the backend says of them: the `model_run` events of ONNX Runtime's
+profile, the `latency` of OpenVINO's request. `--first` gives the benchmark a real-time priority, where the system allows it: medians
+of the wall clock mean nothing on a busy machine.
 """
 
 from __future__ import annotations
@@ -92,13 +94,15 @@ def our_median(call: Call) -> float:
     return statistics.median(sample(call, SECONDS)[0])
 
 
-def our_process(flow: str, folder: Path, width: int, options: Sequence[str]) -> float:
-    """Our median, of an engine in a process of its own."""
-    command = [sys.executable, __file__, "--once", flow, str(folder), str(width), *options]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1])
+def our_process(folder: Path, width: int, options: Sequence[str]) -> tuple[float, float]:
+    """Of an engine in a process of its own: our median, and that of the latencies that OpenVINO tells of the same calls."""
+    command = [sys.executable, __file__, "--once", str(folder), str(width), *options]
+    ours, latency = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-2:]
+    return float(ours), float(latency)
 
 
 def openvino_tool(model: Path) -> float:
+    """Seconds: the median of `benchmark_app`."""
     command = [
         str(Path(sys.executable).with_name("benchmark_app")), "-m", str(model), "-d", "CPU", "-hint", "none", "-api", "sync",
         "-nireq", "1", "-nthreads", "1", "-infer_precision", "f32", "-t", f"{SECONDS:.0f}",
@@ -109,8 +113,8 @@ def openvino_tool(model: Path) -> float:
     return float(found[1]) * {"us": 1e-6, "ms": 1e-3}[found[2]]
 
 
-def openvino_latency(engine: Any, call: Call) -> float:
-    """What OpenVINO says of the calls that we time, over what we say of them."""
+def openvino_latency(engine: Any, call: Call) -> tuple[float, float]:
+    """Median seconds of our calls: what we say, and what OpenVINO says of the same."""
     said: list[float] = []
 
     def noted() -> None:
@@ -118,7 +122,7 @@ def openvino_latency(engine: Any, call: Call) -> float:
         said.append(1e-3 * engine._request.latency)
 
     ours = our_median(noted)
-    return statistics.median(said) / ours
+    return ours, statistics.median(said)
 
 
 def onnxruntime_profile(model: Path, width: int) -> float:
@@ -148,16 +152,34 @@ def report(size: str, flow: str, folder: Path, arguments: argparse.Namespace) ->
     if flow == "onnxruntime":
         name, ratios = "profile of the same calls", [onnxruntime_profile(model, width) for _ in range(arguments.pairs)]
     else:
-        name, ratios = "latency of the same calls", [openvino_latency(engine, call) for _ in range(arguments.pairs)]
+        name = "latency of the same calls"
+        seen = [openvino_latency(engine, call) for _ in range(arguments.pairs)]
+        ratios = [latency / ours for ours, latency in seen]
     print(f"{size:6}{flow:14} {name} over ours: {told([math.log(one) for one in ratios])}")
     if flow == "openvino-f32":
-        logs = []
-        for number in range(arguments.pairs):
-            sides = {"tool": lambda: openvino_tool(model), "ours": lambda: our_process(flow, artifact, width, first)}
-            seen = {side: sides[side]() for side in sorted(sides, reverse=bool(number % 2))}
-            logs.append(math.log(seen["tool"] / seen["ours"]))
-        pairs = ", ".join(f"{100 * math.expm1(one):+.1f}" for one in logs)
-        print(f"{size:6}{flow:14} benchmark_app over ours, fresh processes: {told(logs)}; pairs {pairs}")
+        beside_the_tool(
+            size, flow, lambda: openvino_tool(model), lambda: our_process(artifact, width, first), arguments.pairs
+        )
+
+
+def beside_the_tool(
+    size: str, flow: str, tool: Callable[[], float], ours: Callable[[], tuple[float, float]], pairs: int
+) -> None:
+    seen: list[tuple[float, float, float]] = []
+    for number in range(pairs):
+        if number % 2:
+            theirs = tool()
+            seen.append((theirs, *ours()))
+        else:
+            call, latency = ours()
+            seen.append((tool(), call, latency))
+    theirs, calls, latencies = (1e6 * statistics.median(one) for one in zip(*seen, strict=True))
+    print(
+        f"{size:6}{flow:14} medians: our calls {calls:.1f} us, their latency {latencies:.1f} us, benchmark_app {theirs:.1f} us"
+    )
+    for which, name in ((2, "the latency in our process"), (1, "our calls")):
+        logs = [math.log(one[0] / one[which]) for one in seen]
+        print(f"{size:6}{flow:14} benchmark_app over {name}, fresh processes, {pairs} pairs: {told(logs)}")
 
 
 def main() -> None:
@@ -165,13 +187,13 @@ def main() -> None:
     parser.add_argument("--quads", type=int, default=20, help="of 0.8 s each")
     parser.add_argument("--pairs", type=int, default=9, help="of medians")
     parser.add_argument("--first", action="store_true", help="before all others on the machine (real-time priority)")
-    parser.add_argument("--once", nargs=3, metavar=("FLOW", "ARTIFACT", "WIDTH"), help="only our median, in seconds")
+    parser.add_argument("--once", nargs=2, metavar=("ARTIFACT", "WIDTH"), help="only OpenVINO's medians, in seconds")
     arguments = parser.parse_args()
     if arguments.first:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     if arguments.once:
-        flow, folder, width = arguments.once
-        print(our_median(loaded(flow, Path(folder), int(width))[1]))
+        folder, width = arguments.once
+        print(*openvino_latency(*loaded("openvino-f32", Path(folder), int(width))))
         return
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as name:
