@@ -69,6 +69,33 @@ def test_finite_differences_see_a_wrong_gradient_and_a_near_kink(
     assert bool(told) == bool(found)
 
 
+class _Scaled(torch.autograd.Function):  # type: ignore[misc,name-defined,unused-ignore]
+    """weight * x, whose backward by the weight forgets a factor of 1.001."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, weight: Any) -> Any:
+        ctx.save_for_backward(x, weight)
+        return weight * x
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        x, weight = ctx.saved_tensors
+        return weight * grad, 1.001 * x * grad
+
+
+@pytest.mark.parametrize("scaled", [_Scaled.apply, torch.mul])
+def test_finite_differences_see_a_wrong_gradient_of_a_parameter(scaled: Any) -> None:
+    from assay.suites.gradients.build import _checked
+    from assay.suites.gradients.joint import joint
+
+    inputs = [torch.tensor((0.3, -1.2, 2.0), dtype=torch.float64)]
+    module: Any = _Module(lambda x: scaled(torch.tanh(x), module.weight))
+    module.weight = torch.nn.Parameter(torch.tensor((1.5, 0.7, -0.4), dtype=torch.float64))
+    found = _checked(joint(module, ["x"], inputs, second=False), inputs, 3, second=False)
+    assert bool(found) == (scaled is not torch.mul)
+    assert not found or found.endswith("by the parameter weight")
+
+
 def test_a_derivative_of_a_recurrent_operator_is_a_program_that_runs(tmp_path: Path) -> None:
     from assay.models.goldens import read_golden
     from assay.models.program import open_program

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from assay.core.model import Model
 from assay.models.goldens import write_golden
 from assay.suites.draw import draw
-from assay.suites.gradients.joint import DIRECTIONS, Joint, disagreement, floating, joint
+from assay.suites.gradients.joint import DIRECTIONS, Joint, disagreement, joint
 from assay.suites.torch_case import Asked, Drawn
 from assay.suites.torch_make import as_tensor, build, number_of, save_models, serve
 
@@ -67,41 +67,42 @@ def _drawn(asked: Asked, double: Any, second: bool) -> tuple[dict[str, np.ndarra
 
 
 def _checked(told: Joint, inputs: Sequence[Any], seed: int, second: bool) -> str:
-    """By the inputs: outputs weighted at random, or the first derivative weighted at random, as one number."""
+    """Along DIRECTIONS by all inputs at once, and one by each parameter: outputs weighted at random as one number, or the
+    first derivatives weighted at random."""
     import torch
 
     stream = torch.Generator().manual_seed(seed)
     weights = [torch.randn(shape, generator=stream, dtype=torch.float64) for _, shape in told.given]
-    values = told.function(*inputs, *weights)
-    firsts = [place for place, name in enumerate(told.outputs) if name.startswith("grad_")]
-    outputs = firsts[0]
-    places = [place for place in floating(inputs) if f"w{place}" in dict(told.given)] if second else None
-    if places is None:
-        names = [name.removeprefix("grad_") for name in told.outputs[outputs:]]
-        places = [place for place, name in zip(floating(inputs), _own(inputs, names), strict=False) if name]
+    begin, count = told.values, len(told.by_inputs)
+    terms, pulled = (slice(begin, begin + count), weights[begin:]) if second else (slice(begin), weights)
 
-    def scalar(point: Sequence[Any]) -> float:
-        moved = list(inputs)
-        for place, one in zip(places, point, strict=True):
-            moved[place] = one
-        found = told.function(*moved, *weights)
-        terms, vectors = (
-            (found[outputs : outputs + len(places)], weights[outputs:]) if second else (found[:outputs], weights)
-        )
-        return float(sum((one * w).sum() for one, w in zip(terms, vectors, strict=False)))
+    def number(own: Sequence[Any], moved: Mapping[str, Any]) -> float:
+        found = told.function(*own, *weights, moved=moved)[terms]
+        return float(sum((one * w).sum() for one, w in zip(found, pulled, strict=True)))
 
-    begin = len(values) - len(places) if second else outputs
-    gradients = values[begin : begin + len(places)]
-    directions = [
-        [torch.randint(0, 2, inputs[place].shape, generator=stream).double() * 2 - 1 for place in places]
-        for _ in range(DIRECTIONS)
-    ]
-    return disagreement(scalar, gradients, [inputs[place] for place in places], directions)
+    def by_inputs(point: Sequence[Any]) -> float:
+        moved = dict(zip(told.by_inputs, point, strict=True))
+        return number([moved.get(place, one) for place, one in enumerate(inputs)], {})
 
+    def directions(point: Sequence[Any], how_many: int) -> list[list[Any]]:
+        return [
+            [torch.randint(0, 2, one.shape, generator=stream).double() * 2 - 1 for one in point]
+            for _ in range(how_many)
+        ]
 
-def _own(inputs: Sequence[Any], names: Sequence[str]) -> list[bool]:
-    told = "xyzwvu"
-    return [told[place] in names for place in floating(inputs)]
+    derivatives = told.function(*inputs, *weights)[begin + count if second else begin :]
+    point = [inputs[place] for place in told.by_inputs]
+    if why := disagreement(by_inputs, derivatives[:count], point, directions(point, DIRECTIONS)):
+        return why
+    learned = () if second else zip(told.by_parameters.items(), derivatives[count:], strict=True)
+    for (name, value), derivative in learned:
+
+        def by_parameter(point: Sequence[Any], name: str = name) -> float:
+            return number(inputs, {name: point[0]})
+
+        if why := disagreement(by_parameter, [derivative], [value], directions([value], 1)):
+            return f"{why}, by the parameter {name}"
+    return ""
 
 
 def _double(tensor: Any) -> Any:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 MARGIN = 1e-3
 """No kink may lie nearer to any element than this: rounding to float32 must not step over one."""
@@ -15,14 +15,27 @@ AGREE = 1e-6
 DIRECTIONS = 3
 
 
+class Differentiated(Protocol):
+    """`function(*inputs, *weights)` gives the outputs, then their derivatives. Parameters are baked in; `moved` replaces some."""
+
+    def __call__(self, *values: Any, moved: Mapping[str, Any] = ...) -> tuple[Any, ...]: ...
+
+
 @dataclass(frozen=True)
 class Joint:
-    """`function(*inputs, *weights)` gives the outputs, then their derivatives; `given` names the extra inputs with their
-    shapes, `outputs` the results. `parameters` are baked in."""
+    """`given` names the extra inputs of `function` with their shapes, `outputs` its results: values, then derivatives by the
+    inputs at `by_inputs`, then by `by_parameters` (name: value), then second ones by the inputs."""
 
-    function: Callable[..., tuple[Any, ...]]
+    function: Differentiated
     given: tuple[tuple[str, tuple[int, ...]], ...]
     outputs: tuple[str, ...]
+    by_inputs: tuple[int, ...]
+    by_parameters: Mapping[str, Any]
+
+    @property
+    def values(self) -> int:
+        """How many of the results are no derivatives."""
+        return next(place for place, name in enumerate(self.outputs) if name.startswith("grad_"))
 
 
 def floating(inputs: Sequence[Any]) -> list[int]:
@@ -42,12 +55,15 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
     vectors = [(f"v{place}", tuple(one.shape)) for place, one in enumerate(outputs)]
     others = [(f"w{place}", tuple(inputs[place].shape)) for place in by_inputs] if second else []
 
-    def function(*values: Any) -> tuple[Any, ...]:
+    def function(*values: Any, moved: Mapping[str, Any] = parameters) -> tuple[Any, ...]:
         own = list(values[: len(inputs)])
         pushed, pulled = values[len(inputs) : len(inputs) + len(vectors)], values[len(inputs) + len(vectors) :]
         for place in by_inputs:
             own[place] = own[place].detach().requires_grad_()
-        learned = {name: parameters[name].detach().requires_grad_(name in by_parameters) for name in parameters}
+        learned = {
+            name: moved.get(name, one).detach().requires_grad_(name in by_parameters)
+            for name, one in parameters.items()
+        }
         with torch.enable_grad():
             found = [
                 one for one in flat(torch.func.functional_call(module, learned, tuple(own))) if one.is_floating_point()
@@ -69,7 +85,8 @@ def joint(module: Any, names: Sequence[str], inputs: Sequence[Any], *, second: b
     results = [f"out{place}" for place in range(len(outputs))]
     results += [f"grad_{name}" for name in told] + [f"grad_{name.replace('.', '_')}" for name in by_parameters]
     results += [f"second_{name}" for name in told] if second else []
-    return Joint(function, (*vectors, *others), tuple(results))
+    learnable = {name: parameters[name] for name in by_parameters}
+    return Joint(function, (*vectors, *others), tuple(results), tuple(by_inputs), learnable)
 
 
 def _derivable(module: Any, parameters: dict[str, Any], inputs: Sequence[Any]) -> tuple[list[int], list[str]]:
