@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,13 +14,15 @@ from msgspec.structs import replace
 from assay.core.duel import Rival, SpeedRule
 from assay.core.flow import Flow, Option
 from assay.core.job import Job, Limits
-from assay.core.result import Outcome, Result
+from assay.core.result import Outcome, Result, Stage
 from assay.faces.composition import open_house
 from assay.faces.duels import CompareOptions, compare_request
+from assay.models.files import folder_digest
 from assay.pipeline.apart import fight_apart
 from assay.pipeline.compare import plan_duel
 from assay.pipeline.house import House
 from assay.pipeline.reference import record_references
+from assay.ports import Launcher
 from assay.testing.faulty import Faulty
 from small_models import linear_model
 
@@ -69,3 +74,36 @@ def test_engines_whose_inputs_a_transform_has_changed_take_turns(tmp_path: Path)
     assert result.outcome is Outcome.OK, result.detail
     assert result.duel is not None
     assert len(result.duel.launches) == 4
+
+
+@dataclass
+class _Altering:
+    """Launches as `launcher` does, once the engine of the side `letter` has been altered behind everybody's back."""
+
+    launcher: Launcher
+    letter: str
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        (kept,) = [Path(job.keep) for job in jobs if job.case.name.startswith(f"{self.letter}/")]
+        (kept / "identity").write_text("y = 2 * x\n")
+        return self.launcher.launch(jobs)
+
+
+@pytest.mark.parametrize("letter", ["a", "b"])
+def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: Path, letter: str) -> None:
+    model = linear_model(tmp_path / "m.onnx")
+    artifact = tmp_path / "artifact"
+    artifact.mkdir()
+    Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
+    with open_house(str(tmp_path / "h")) as house:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
+        plain = replace(job.flow, options=PLAIN)
+        rival = Rival("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
+        job = replace(job, flow=plain, rival=rival)
+        result = fight_apart(job, dataclasses.replace(house, pair=_Altering(house.pair, letter)))
+    if letter == "a":
+        assert (result.outcome, result.stage) == (Outcome.ERROR, Stage.LOAD)
+        assert "the files of the engine are not those that were saved" in result.detail
+    else:
+        assert result.duel is not None
+        assert (result.duel.launches, "has changed on disk" in result.duel.trouble) == ((), True)

@@ -69,13 +69,15 @@ class Rival(msgspec.Struct, frozen=True):
 
 
 class Turns(msgspec.Struct, frozen=True):
-    """How one of two processes takes its turns: the folder of the two pipes, the seed of the order, who leads, and the
-    file that says in which types the candidate takes its inputs ("": as they are)."""
+    """How one of two processes takes its turns: the folder of the two pipes, the seed of the order, who leads, the file
+    that says in which types the candidate takes its inputs ("": as they are), and what the artifact was when it was built
+    or blessed (None: whatever it is)."""
 
     folder: str
     seed: int
     leads: bool
     takes: str = ""
+    digest: str | None = None
 
 
 class Launch(msgspec.Struct, frozen=True):

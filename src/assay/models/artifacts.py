@@ -167,16 +167,22 @@ class Artifacts:
 
 def changed(rival: Rival) -> str:
     """Why a blessed engine is not loaded; "" where it is as it was. Loaders take altered weights or another version for sound
-    (ncnn, MNN) or die of them. Asked at the last moment: the run may have been planned long ago."""
-    if rival.digest is None or rival.stored:
+    (ncnn, MNN) or die of them. Asked at the last moment, and once more when it has run: the run may have been planned long ago,
+    and every launch loads it anew."""
+    if rival.digest is None or rival.stored or is_as_saved(rival.artifact, rival.digest):
         return ""
-    with suppress(OSError):
-        if folder_digest(rival.artifact)[1] == rival.digest:
-            return ""
     return (
         f"the artifact of the baseline has changed on disk ({rival.artifact}); restore it, or bless a new one with "
         "assay baseline set"
     )
+
+
+def is_as_saved(folder: str, digest: str) -> bool:
+    """Whether the files of an engine are those that had this digest."""
+    try:
+        return folder_digest(folder)[1] == digest
+    except OSError:
+        return False
 
 
 def artifacts_folder() -> Path:

@@ -25,6 +25,8 @@ from assay.stats.pairs import pair_ratio
 _BUILD = Measuring(seconds=0.01, warmup_s=0.1)
 SHARE_OF_TIME = 0.8
 """Of the job's time, when no launch is begun any more."""
+Artifact = tuple[str, str | None]
+"""The folder of an engine, and its digest when it was built or blessed (None: whatever it is)."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,17 @@ def fight_apart(job: Job, house: House) -> Result:
             if not found.measurements:  # whatever else is to be said of it: it was built, and it ran
                 return _failed(job, found)
             built.append(found)
-        artifacts = (str(folder / "own"), job.rival.artifact or str(folder / "rival"))
+        artifacts = (
+            (str(folder / "own"), built[0].facts.artifact_digest),
+            (job.rival.artifact, job.rival.digest)
+            if job.rival.artifact
+            else (str(folder / "rival"), built[1].facts.artifact_digest),
+        )
         duels: list[Duel] = []
         for batch in job.measuring.batches or (0,):
             seen = _fight(job, batch, artifacts, folder, deadline, house)
+            if trouble := changed(job.rival):
+                return replace(blank_result(job), duel=Duel(job.rival.name, trouble=trouble))
             if isinstance(seen, Result):
                 return seen
             duels.append(seen)
@@ -97,7 +106,7 @@ def _sides(job: Job) -> tuple[Job, Job]:
 
 
 def _fight(
-    job: Job, batch: int, artifacts: tuple[str, str], folder: Path, deadline: float, house: House
+    job: Job, batch: int, artifacts: tuple[Artifact, Artifact], folder: Path, deadline: float, house: House
 ) -> Duel | Result:
     """The duel at one batch size, or what a side of it failed with."""
     assert job.rival is not None
@@ -139,7 +148,7 @@ def _fight(
     )
 
 
-def _pair(job: Job, batch: int, artifacts: tuple[str, str], folder: Path, chance: random.Random) -> list[Job]:
+def _pair(job: Job, batch: int, artifacts: tuple[Artifact, Artifact], folder: Path, chance: random.Random) -> list[Job]:
     """The two jobs of one launch, in random order, one of them leading. Their names sort own before rival."""
     assert job.rival is not None
     folder.mkdir()
@@ -158,9 +167,9 @@ def _pair(job: Job, batch: int, artifacts: tuple[str, str], folder: Path, chance
             measuring=replace(job.measuring, batches=(batch,) if batch else ()),
             keep=artifact,
             rival=None,
-            turns=Turns(str(folder), seed, leads, takes),
+            turns=Turns(str(folder), seed, leads, takes, digest),
         )
-        for letter, flow, artifact, leads in sides
+        for letter, flow, (artifact, digest), leads in sides
     ]
     return chance.sample(jobs, 2)
 

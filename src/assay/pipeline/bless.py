@@ -17,6 +17,7 @@ from assay.core.flow import Flow
 from assay.core.job import Job, Task
 from assay.core.result import Outcome
 from assay.errors import UsageError
+from assay.models.artifacts import changed
 from assay.pipeline.baselines import ARTIFACT, FILE, baseline_folder
 from assay.pipeline.fingerprint import fingerprint
 from assay.pipeline.house import House
@@ -63,7 +64,7 @@ def _bless(request: Request, wanted: ModelRequest, case: Case, flow: Flow, why: 
         if result.outcome is not Outcome.OK:
             told = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
             raise UsageError(f"{case.name} on {flow.name} cannot be blessed, {told}")
-        samples = _samples(job, house)
+        samples = _samples(job, result.facts.artifact_digest, house)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         baseline = Baseline(
             case.name,
@@ -84,12 +85,14 @@ def _bless(request: Request, wanted: ModelRequest, case: Case, flow: Flow, why: 
     return baseline
 
 
-def _samples(job: Job, house: House) -> tuple[float, ...]:
+def _samples(job: Job, digest: str, house: House) -> tuple[float, ...]:
     """CPU seconds per call of fresh engines, from a duel of the engine with itself; none where it cannot be fought."""
-    itself = Rival("itself", job.flow, job.case.model, job.keep)
+    itself = Rival("itself", job.flow, job.case.model, job.keep, digest)
     rule = SpeedRule(looks=(LAUNCHES,))
     measuring = replace(job.measuring, batches=job.measuring.batches[:1])
     asked = replace(job, task=Task.DUEL, measuring=measuring, keep="", rival=itself, speed=rule)
     (found,) = house.alone.launch([asked])
+    if trouble := changed(itself):
+        raise UsageError(f"{job.case.name} on {job.flow.name} cannot be blessed: {trouble}")
     launches = found.duel.launches if found.duel else ()
     return tuple(seconds for one in launches for seconds in (one.own_s, one.rival_s))

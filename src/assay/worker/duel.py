@@ -58,6 +58,8 @@ def duel(job: Job, stages: Stages) -> Result:
         )
         slower = [feed for feed, seen in zip(feeds, duels, strict=True) if _seems_slower(job, seen)][:1]
         times, rival_times = ([*map(_explained(make), slower)] for make in (make_own, make_rival))
+    if trouble := changed(job.rival):
+        return msgspec.structs.replace(blank_result(job), duel=Duel(job.rival.name, trouble=trouble))
     return msgspec.structs.replace(
         blank_result(job),
         duel=duels[0],

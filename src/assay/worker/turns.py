@@ -16,6 +16,8 @@ from assay import plugins
 from assay.core.blank import blank_result
 from assay.core.job import Job
 from assay.core.result import Measurement, Result, Stage
+from assay.errors import InvalidModel
+from assay.models.artifacts import is_as_saved
 from assay.ports import Backend, Engine, Tensor
 from assay.worker.batches import at_batch, batch_of
 from assay.worker.device_time import calls_of
@@ -38,6 +40,8 @@ def turns(job: Job, stages: Stages) -> Result:
             backend.prepare()
         padding = bytearray(random.Random(job.turns.seed).randrange(1, 1 << 18))
         with stages.enter(Stage.LOAD):
+            if job.turns.digest is not None and not is_as_saved(job.keep, job.turns.digest):
+                raise InvalidModel("the files of the engine are not those that were saved; build it anew.")
             begin = own_time()
             engine = backend.load(Path(job.keep), job.flow)
             loaded = Measurement(0, (own_time() - begin,), ())
