@@ -91,6 +91,11 @@ MESSAGES = [
         '[flow."a|b"]\nbackend = "x"',
         """assay.toml, line 1: 'flow."a|b"' must not be empty, and must not hold '|', which separates case, flow and task""",
     ),
+    ('history = "a\\u0000b"', "assay.toml, line 1: 'history' must not hold the character U+0000, which no file's name can have"),
+    (
+        "[flow." + "x" * 201 + ']\nbackend = "onnxruntime"',
+        "assay.toml, line 1: 'flow." + "x" * 201 + "' must not be longer than 200 characters, and has 201: it stands in every report",
+    ),
     ('[[model]]\npath = "no.onnx"', "assay.toml, line 2: 'model[0].path' 'no.onnx' matches no file: "
      "correct the path, it is relative to the file"),
     ('[[model]]\npath = "no/*.onnx"', "assay.toml, line 2: 'model[0].path' 'no/*.onnx' matches no file: "

@@ -6,7 +6,7 @@ import difflib
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -92,7 +92,10 @@ def read(path: Path) -> ConfigText:
     """The file, if it is TOML at all. Raises BadPolicy."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        return ConfigText(path, text, tomllib.loads(text))
+        found = ConfigText(path, text, tomllib.loads(text))
+        for place in _with_nul(found.data, ()):
+            raise BadPolicy(found.sentence(place, "must not hold the character U+0000, which no file's name can have"))
+        return found
     except FileNotFoundError:
         raise BadPolicy(f"{path}: there is no such file; write one with `assay init`") from None
     except IsADirectoryError:
@@ -107,6 +110,21 @@ def read(path: Path) -> ConfigText:
         raise BadPolicy(_value(path, text, str(error))) from None
     except OSError as error:
         raise BadPolicy(f"{path}: cannot be read ({error.strerror}); check its permissions") from None
+
+
+def _with_nul(value: object, place: Place) -> Iterator[Place]:
+    """Where a text is that the operating system would not take."""
+    if isinstance(value, str):
+        if "\0" in value:
+            yield place
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            if "\0" in key:
+                yield place
+            yield from _with_nul(one, (*place, key))
+    elif isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _with_nul(one, (*place, index))
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

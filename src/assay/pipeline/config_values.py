@@ -22,6 +22,9 @@ from assay.pipeline.config_text import nearest
 JUDGED = tuple(one.value for one in Outcome if one not in (Outcome.OK, Outcome.INFRASTRUCTURE))
 """Outcomes a policy may speak of: what is fine needs no rule, and what the harness broke is no outcome of a model."""
 
+LONGEST_NAME = 200
+"""Characters of a case or flow."""
+
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
@@ -35,6 +38,10 @@ def _outcome(value: object) -> str:
 def _cell_name(value: str) -> str:
     if not value or "|" in value:
         raise ValueError("must not be empty, and must not hold '|', which separates case, flow and task")
+    if len(value) > LONGEST_NAME:
+        raise ValueError(
+            f"must not be longer than {LONGEST_NAME} characters, and has {len(value)}: it stands in every report"
+        )
     return value
 
 
