@@ -49,13 +49,10 @@ class TorchEngine:
 
         check_feeds(tensors, self._program.inputs)
         fed = {name: _widened(array) for name, array in tensors.items()} if self._wide else tensors
-        try:
-            with torch.no_grad(), _threads(self._options):
-                args, kwargs = _to(self._program.arguments(fed), self._options)
-                results = self._program.results(self._call(*args, **kwargs))
-                return {name: to_numpy(value) for name, value in results.items()}
-        except (RuntimeError, NotImplementedError) as error:
-            raise torch_failure(error) from error
+        with _told(), torch.no_grad(), _threads(self._options):
+            args, kwargs = _to(self._program.arguments(fed), self._options)
+            results = self._program.results(self._call(*args, **kwargs))
+            return {name: to_numpy(value) for name, value in results.items()}
 
     def device_call(self, tensors: Tensors) -> Callable[[], float] | None:
         """On a CUDA device: one call on tensors that lie there, timed by two events on torch's stream. None on the CPU."""
@@ -65,17 +62,18 @@ class TorchEngine:
 
         check_feeds(tensors, self._program.inputs)
         fed = {name: _widened(array) for name, array in tensors.items()} if self._wide else tensors
-        args, kwargs = _to(self._program.arguments(fed), self._options)
         event: Any = torch.cuda.Event
-        begin, end = event(enable_timing=True), event(enable_timing=True)
+        with _told():
+            args, kwargs = _to(self._program.arguments(fed), self._options)
+            begin, end = event(enable_timing=True), event(enable_timing=True)
 
         def timed() -> float:
-            with torch.no_grad():
+            with _told(), torch.no_grad():
                 begin.record()
                 self._call(*args, **kwargs)
                 end.record()
-            end.synchronize()
-            return float(begin.elapsed_time(end)) / 1e3
+                end.synchronize()
+                return float(begin.elapsed_time(end)) / 1e3
 
         return timed
 
@@ -178,6 +176,15 @@ def _moved(program: Program, options: dict[str, Option]) -> Any:
     from torch.export.passes import move_to_device_pass
 
     return move_to_device_pass(program.exported, str(options["device"]))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What torch raises while it runs, as what it says."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise torch_failure(error) from error
 
 
 def _to(arguments: Any, options: dict[str, Option]) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +134,15 @@ class TVMEngine:
         from assay.backends.cuda import TimedCall, cuda
 
         check_feeds(tensors, self._declared.signature.inputs)
-        machine, feeds = self._ready(), self._fed(tensors)
-        return TimedCall(cuda(), 0, lambda: machine["main"](*feeds))
+        machine = self._ready()
+        with _told():
+            feeds = self._fed(tensors)
+
+        def enqueue() -> None:
+            with _told():
+                machine["main"](*feeds)
+
+        return TimedCall(cuda(), 0, enqueue)
 
     def save(self, folder: Path) -> None:
         """One shared library for this kind of processor or device, linked by the system's C++ compiler."""
@@ -171,10 +179,8 @@ class TVMEngine:
         return self._machine
 
     def _call(self, machine: Any, tensors: Tensors) -> Sequence[Any]:
-        try:
+        with _told():
             result = machine["main"](*self._fed(tensors))
-        except (RuntimeError, ValueError, TypeError) as error:
-            raise tvm_failure(error, while_="running") from error
         return [result] if len(self._declared.signature.outputs) == 1 else list(result)
 
     def _fed(self, tensors: Tensors) -> list[Any]:
@@ -201,6 +207,15 @@ class TVMEngine:
             # There is no way back to a machine without an instrument (0.27): the next run makes a new one.
             self._machine = None
         return tuple(msgspec.structs.replace(one, role=_role(one.operator)) for one in count(rows))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What TVM raises while it runs, as what it says."""
+    try:
+        yield
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise tvm_failure(error, while_="running") from error
 
 
 def _role(kernel: str) -> str:

@@ -24,8 +24,6 @@ REASONS = {
     0x40: "hw_thermal_slowdown",
     0x80: "hw_power_brake_slowdown",
     0x100: "display_clock_setting",
-    0x200: "board_limit",
-    0x400: "reliability",
 }
 HELD_BACK = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
 FOREIGN = "foreign_process"

@@ -10,10 +10,12 @@ import pytest
 import torch
 
 from assay.backends.torch import Torch
+from assay.backends.torch_engine import TorchEngine
 from assay.backends.torch_failures import torch_failure
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported, UsageError
 from assay.models.conversion import deliver
+from assay.models.program import open_program
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -88,6 +90,24 @@ def test_cuda_without_a_device(tiny: Path) -> None:
     ):
         with pytest.raises(Unavailable, match="CUDA"):
             Torch().lower(tiny, flow)
+
+
+def test_a_timed_call_that_a_device_has_no_memory_for(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a GPU: the device that takes shapes alone, an event that does nothing, and the error as torch words it."""
+
+    class Event:
+        def __init__(self, *, enable_timing: bool) -> None: ...
+        def record(self) -> None: ...
+
+    def full(*_args: object, **_kwargs: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr(torch.cuda, "Event", Event)
+    engine = TorchEngine(open_program(tiny), full, {"precision": "float32", "device": "meta"})
+    call = engine.device_call({INPUT: _IMAGE})
+    assert call is not None
+    with pytest.raises(MemoryError, match="CUDA out of memory"):
+        call()
 
 
 @pytest.mark.parametrize("flow", [_INDUCTOR, _AHEAD])

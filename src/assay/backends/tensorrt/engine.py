@@ -85,10 +85,14 @@ class TensorRTEngine:
         signature = self._declared.signature
         check_feeds(tensors, signature.inputs)
         held: list[int] = []
-        kept = [
-            self._feed(spec.name, tensors[spec.name], held) for spec in signature.inputs if spec.name in self._types
-        ]
-        rooms = [self._room(spec.name, held) for spec in signature.outputs]
+        try:
+            kept = [
+                self._feed(spec.name, tensors[spec.name], held) for spec in signature.inputs if spec.name in self._types
+            ]
+            rooms = [self._room(spec.name, held) for spec in signature.outputs]
+        except BaseException:
+            self._release(held)
+            raise
         if not all(isinstance(room, tuple) for room in rooms):
             self._release(held)
             return None

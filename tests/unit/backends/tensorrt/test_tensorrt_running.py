@@ -112,6 +112,15 @@ def test_a_call_that_fails_is_told(version: str, tmp_path: Path, device: Cuda) -
     gc.collect()
 
 
+def test_a_call_in_place_that_finds_no_room_gives_back_what_it_took(
+    version: str, tmp_path: Path, device: Cuda, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Version(version, world_of(), tmp_path).engine(device)
+    monkeypatch.setattr(engine, "_room", lambda _name, _held: device.allocate(2**62))
+    with pytest.raises(MemoryError):
+        engine.device_call({"x": _X})
+
+
 def test_an_output_that_the_data_size_is_not_timed_so(version: str, tmp_path: Path, device: Cuda) -> None:
     text = "g (float[n] x) => (int64[1, m] y) { y = NonZero(x) }"
     kind = "INT64" if not version.startswith("8") else "INT32"
