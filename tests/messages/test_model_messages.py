@@ -83,6 +83,17 @@ def _huge(path: Path) -> None:
         file.truncate(2**31)
 
 
+def _nested(depth: int) -> bytes:
+    """A model whose graph lies in an attribute of a node of a graph, so many times: no library serializes as deep."""
+    inner = b""
+    for field in (6, 5, 1) * depth + (
+        7,
+    ):  # a message of a field: AttributeProto.g, NodeProto.attribute, GraphProto.node
+        length = len(inner)
+        inner = bytes([field << 3 | 2, length & 0x7F | 0x80, length >> 7]) + inner
+    return inner
+
+
 def _if_branch(name: str, value: str) -> onnx.GraphProto:
     out = helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", 4])
     return helper.make_graph([node("Relu", [value], [name], name=f"in_{name}")], name, [], [out])
@@ -111,6 +122,10 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated": (
         holding(relu().SerializeToString()[:40]),
         "{m} is truncated or not ONNX (40 bytes); export or copy the model again",
+    ),
+    "nested": (
+        holding(_nested(40)),
+        "{m} nests graphs deeper than protobuf reads (100 messages) (363 bytes); export or copy the model again",
     ),
     "no graph": (holding(ModelProto(ir_version=9)), "{m} has no graph (2 bytes); export or copy the model again"),
     "ir": (

@@ -98,11 +98,19 @@ def _parse(path: Path) -> ModelProto:
         )
     try:
         proto: ModelProto = ModelProto.FromString(path.read_bytes())
-    except DecodeError:
-        raise BadModel(f"{path} is truncated or not ONNX ({size} bytes); export or copy the model again") from None
+    except DecodeError as error:
+        raise BadModel(f"{path} {why_unparsed(error)} ({size} bytes); export or copy the model again") from None
     if not proto.HasField("graph"):
         raise BadModel(f"{path} has no graph ({size} bytes); export or copy the model again")
     return proto
+
+
+def why_unparsed(error: Exception) -> str:
+    """What is wrong with a file that protobuf does not decode. Raises MemoryError where it had no room to."""
+    told = str(error).lower()
+    if "alloc" in told or "memory" in told:
+        raise MemoryError from None
+    return "nests graphs deeper than protobuf reads (100 messages)" if "depth" in told else "is truncated or not ONNX"
 
 
 def _check_versions(proto: ModelProto, path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import BadModel
 from assay.models.files import check_model_file
+from assay.models.onnx_file import why_unparsed
 from assay.zoo.compliance.finding import Area, Finding
 
 if TYPE_CHECKING:
@@ -30,11 +31,7 @@ def parse(path: Path) -> tuple[ModelProto | None, list[Finding]]:
     try:
         model: ModelProto = ModelProto.FromString(path.read_bytes())
     except DecodeError as error:
-        if "alloc" in str(error).lower() or "memory" in str(error).lower():
-            raise MemoryError from None
-        deep = "MaxDepth" in str(error) or "depth" in str(error).lower()
-        why = "nests graphs deeper than protobuf reads (100 messages)" if deep else "is truncated or not ONNX"
-        return None, [_found(f"{path.name} {why} ({size} bytes); export the model again")]
+        return None, [_found(f"{path.name} {why_unparsed(error)} ({size} bytes); export the model again")]
     if not model.HasField("graph"):
         return None, [_found(f"{path.name} has no graph ({size} bytes); export the model again")]
     return model, []
