@@ -40,6 +40,7 @@ def _file(options: CheckOptions) -> Path:
     return found
 
 
+@three_tries
 def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) -> None:
     (blessed,) = set_baselines(options, "release 1")
     assert (blessed.case, blessed.flow.name, blessed.why) == ("m", FLOW, "release 1")

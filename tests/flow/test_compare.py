@@ -67,6 +67,7 @@ def test_twice_the_work_is_slower_and_half_of_it_faster(tmp_path: Path) -> None:
     assert faster.judgement.verdicts[0].observed == pytest.approx(-50, abs=20)
 
 
+@three_tries
 def test_a_model_against_itself_is_never_slower(tmp_path: Path) -> None:
     model = _chain(tmp_path / "m.onnx", 4)
     options = CompareOptions(models=(model,), flows=("onnxruntime", "onnxruntime"), history=str(tmp_path / "h"))

@@ -180,7 +180,7 @@ def test_eight_processes_decide_each_job_once(location: str, database: Database)
     for one in workers:
         one.start()
     for one in workers:
-        one.join(120)
+        one.join(600)
         assert one.exitcode == 0
     decided = Counter(one.id for one in queue.submissions() if one.answer == "promote")
     assert len(decided) == JOBS

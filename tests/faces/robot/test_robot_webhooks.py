@@ -29,7 +29,7 @@ BODY = {"action": "synchronize", "number": 7, "pull_request": {"number": 7, "hea
 GITLAB = {"object_kind": "merge_request", "object_attributes": {"iid": 9, "action": "update"}}
 
 
-def config(folder: Path, source: str, body_s: float = 1.0) -> RobotConfig:
+def config(folder: Path, source: str, body_s: float = 300.0) -> RobotConfig:
     (folder / "old").write_text(OLD + "\n")
     (folder / "new").write_text(NEW)
     (folder / "robot.toml").write_text(f"""
@@ -55,7 +55,7 @@ class Hooked:
         return [one.number for one in self.deliveries.waiting() for _ in one.ids]
 
 
-def hooked(folder: Path, source: str, body_s: float = 1.0) -> Iterator[Hooked]:
+def hooked(folder: Path, source: str, body_s: float = 300.0) -> Iterator[Hooked]:
     database = Database(str(folder / "robot.db"))
     deliveries, woken = Deliveries(database), []
     hooks = Webhooks(config(folder, source, body_s), deliveries, wake=lambda: woken.append(1))
@@ -72,9 +72,9 @@ def github(tmp_path: Path) -> Iterator[Hooked]:
 
 
 @pytest.fixture
-def patient(tmp_path: Path) -> Iterator[Hooked]:
-    """GitHub's, that waits long for a body."""
-    yield from hooked(tmp_path, GITHUB, body_s=300.0)
+def hasty(tmp_path: Path) -> Iterator[Hooked]:
+    """GitHub's, that does not wait long for a body."""
+    yield from hooked(tmp_path, GITHUB, body_s=1.0)
 
 
 @pytest.fixture
@@ -222,38 +222,38 @@ def request_head(length: str, body: bytes) -> str:
     return f"POST /hooks/github HTTP/1.1\nHost: x\nConnection: close\n{lines}{length}\n\n"
 
 
-def test_a_lying_length_gets_nothing_in(github: Hooked) -> None:
+def test_a_lying_length_gets_nothing_in(hasty: Hooked) -> None:
     body = encoded()
-    longer = raw(github, request_head(f"Content-Length: {len(body) + 100}", body), body)
+    longer = raw(hasty, request_head(f"Content-Length: {len(body) + 100}", body), body)
     assert b" 408 " in longer.splitlines()[0], "it waits for the rest no longer than it was told to"
-    shorter = raw(github, request_head(f"Content-Length: {len(body) - 10}", body), body)
+    shorter = raw(hasty, request_head(f"Content-Length: {len(body) - 10}", body), body)
     assert b" 401 " in shorter.splitlines()[0]
-    two = raw(github, request_head("Content-Length: 5\nTransfer-Encoding: chunked", body), b"0\r\n\r\n" + body)
+    two = raw(hasty, request_head("Content-Length: 5\nTransfer-Encoding: chunked", body), b"0\r\n\r\n" + body)
     assert two.splitlines()[0].split()[1] in (b"400", b"401")
-    assert github.numbers() == []
+    assert hasty.numbers() == []
 
 
-def test_slow_bodies_hold_nobody_up(patient: Hooked) -> None:
+def test_slow_bodies_hold_nobody_up(github: Hooked) -> None:
     body = encoded()
-    parts = urlsplit(patient.address)
+    parts = urlsplit(github.address)
     slow = [socket.create_connection((parts.hostname, parts.port), timeout=300) for _ in range(20)]
     for number, one in enumerate(slow):
         one.sendall(
             request_head(f"Content-Length: {len(body)}", body).replace("\n", "\r\n").encode() + body[: number % 5]
         )
-    assert post(patient, body, signed(body)) == 202
+    assert post(github, body, signed(body)) == 202
     answered, _, _ = select.select(slow, [], [], 0)
     assert not answered, "it waited for the slow ones"
     for one in slow:
         one.close()
 
 
-def test_slow_bodies_are_given_up(github: Hooked) -> None:
+def test_slow_bodies_are_given_up(hasty: Hooked) -> None:
     body = encoded()
     for sent in range(3):
         head = request_head(f"Content-Length: {len(body)}", body)
-        assert b" 408 " in raw(github, head, body[:sent]).splitlines()[0]
-    assert github.numbers() == []
+        assert b" 408 " in raw(hasty, head, body[:sent]).splitlines()[0]
+    assert hasty.numbers() == []
 
 
 def test_many_deliveries_are_taken(github: Hooked) -> None:

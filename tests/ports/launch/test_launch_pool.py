@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import msgspec
@@ -73,7 +74,13 @@ def test_closing_early_leaves_no_process_behind(linear: Path, golden: Path) -> N
     children = set(psutil.Process().children(recursive=True)) - before
     assert children
     results.close()
-    assert not [child for child in children if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    assert not [child for child in children if _alive(child)]
+
+
+def _alive(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def test_a_worker_that_cannot_start_ends_the_run(monkeypatch: pytest.MonkeyPatch, linear: Path, golden: Path) -> None:

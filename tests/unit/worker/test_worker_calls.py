@@ -72,7 +72,7 @@ def _sampled(call: str, budget_s: float) -> tuple[list[float], list[float]]:
 def test_short_calls_share_a_reading_of_the_cpu_clock() -> None:
     wall, cpu = _sampled("lambda: sum(range(500))", 0.05)
     assert len(wall) > 10 * len(cpu) > 0
-    assert 0.5 < np.median(cpu) / np.median(wall) < 2.0
+    assert 0.5 < np.mean(cpu) / np.median(wall) < 2.0
 
 
 @three_tries
