@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import shutil
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -44,14 +45,16 @@ OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs")
 
 
 class Terminal:
-    """Plain text without any escape code unless `colour`; `width` None is the width of the terminal."""
+    """Plain text without any escape code unless `colour`; `width` None is the width of the terminal. `wrapped`: sentences are
+    broken between words, for a screen; else each is one line, for whatever reads lines."""
 
     name = "terminal"
     suffix = ".txt"
 
-    def __init__(self, width: int | None = None, colour: bool = False) -> None:
+    def __init__(self, width: int | None = None, colour: bool = False, wrapped: bool = False) -> None:
         self._width = width
         self._colour = colour
+        self._wrapped = wrapped
 
     def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
         """Table, failures, and the verdict last, where a person who waited is looking."""
@@ -66,7 +69,7 @@ class Terminal:
         _remarks(console, found)
         _duels(console, found)
         for line in shown(kill_rates(results)):
-            _line(console, line)
+            _prose(console, line)
         _end(console, run, found, judgement, len(results))
         written = console.file
         assert isinstance(written, io.StringIO)
@@ -84,6 +87,7 @@ class Terminal:
             markup=False,
             emoji=False,
             legacy_windows=False,
+            soft_wrap=not self._wrapped,
         )
 
 
@@ -189,16 +193,16 @@ def _failure(console: Console, run: Run, entry: Entry) -> None:
     names = " | ".join(one_line(part) for part in (*entry.names, entry.task))
     console.print()
     console.print(Text.assemble((entry.word or "not run", STYLES[entry.word]), "  ", (names, "bold")))
-    _line(console, f"  {one_line(entry.reason)}")
+    _prose(console, f"  {one_line(entry.reason)}")
     result = entry.result
     if result is not None:
         detail = one_line(result.detail)
         if detail and detail.rstrip(".") not in one_line(entry.reason):
-            _line(console, f"  {detail}")
+            _prose(console, f"  {detail}")
         if result.node:
-            _line(console, f"  node: {one_line(result.node)}")
+            _prose(console, f"  node: {one_line(result.node)}")
         for warning in result.warnings[:3]:
-            _line(console, f"  warning: {one_line(warning)}")
+            _prose(console, f"  warning: {one_line(warning)}")
         _tables(console, result)
     # One line whatever the width: it is there to be copied.
     _line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
@@ -215,7 +219,9 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
     if told:
         entry, warning = told[0]
         more = f" ({len(told)} passes have warnings: --report html=FILE shows all)" if len(told) > 1 else ""
-        _line(console, f"\nwarning: {' | '.join(map(one_line, (*entry.names, entry.task)))}: {one_line(warning)}{more}")
+        names = " | ".join(map(one_line, (*entry.names, entry.task)))
+        console.print()
+        _prose(console, f"warning: {names}: {one_line(warning)}{more}")
 
 
 def _duels(console: Console, found: Sequence[Row]) -> None:
@@ -226,7 +232,7 @@ def _duels(console: Console, found: Sequence[Row]) -> None:
             if entry.word in QUIET and result is not None and (result.duel or len(latencies(result)) >= SWEEP_SHOWN):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
                 if result.duel:
-                    _line(console, f"  {one_line(entry.reason)}")
+                    _prose(console, f"  {one_line(entry.reason)}")
                 _tables(console, result)
 
 
@@ -252,6 +258,24 @@ def _line(console: Console, *parts: str | tuple[str, str]) -> None:
     console.print(Text.assemble(*parts), soft_wrap=True)
 
 
+def _prose(console: Console, text: str, word: str = "", style: str = "") -> None:
+    """A sentence behind a word that has a style: one line, or lines of the screen's width, all but the first set in."""
+    lines = [text]
+    if not console.soft_wrap:
+        deep = "  " if text.startswith(" ") else ""
+        lines = textwrap.wrap(
+            f"{word}{text}",
+            console.width,
+            subsequent_indent=f"{deep}  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [word]
+        lines[0] = lines[0].removeprefix(word)
+    _line(console, (word, style), lines[0])
+    for line in lines[1:]:
+        _line(console, line)
+
+
 def _plain(console: Console, lines: Sequence[str]) -> None:
     for line in lines:
         _line(console, f"  {line}")
@@ -263,14 +287,14 @@ def _end(console: Console, run: Run, found: Sequence[Row], judgement: Judgement,
         console.print(f"\n{bad - FAILURES_SHOWN} more are in the other reports.", style="dim")
     console.print()
     for verdict in run_verdicts(run, results_of(found), judgement):
-        _line(console, f"{verdict.word.value}: {one_line(verdict.reason)}")
+        _prose(console, f"{verdict.word.value}: {one_line(verdict.reason)}")
     parts = [f"{count} {word or 'not run'}" for word, count in counts(found).items()]
     if parts:
-        _line(console, f"{', '.join(parts)}; {recorded} of {len(run.jobs)} jobs recorded; run {one_line(run.id)}")
+        _prose(console, f"{', '.join(parts)}; {recorded} of {len(run.jobs)} jobs recorded; run {one_line(run.id)}")
     word, reason = headline(judgement)
     if bad <= 1:
         reason = reason.partition(FIRST)[0]  # it stands right above
-    _line(console, (word, STYLES[judgement.run.word.value]), f"  {one_line(reason)}")
+    _prose(console, f"  {one_line(reason)}", word, STYLES[judgement.run.word.value])
     console.print(f"exit {judgement.exit_code} = {EXIT_MEANING.get(judgement.exit_code, 'unknown')}", style="dim")
 
 

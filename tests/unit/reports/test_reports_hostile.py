@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Sequence
 
 import defusedxml.ElementTree
@@ -188,6 +189,18 @@ def test_the_terminal_has_escape_codes_only_when_asked() -> None:
     assert "\x1b" not in Terminal(width=80).render(*standard_run())
     coloured = Terminal(width=80, colour=True).render(*standard_run())
     assert "\x1b[1;31mFAIL" in coloured
+
+
+@pytest.mark.parametrize("colour", [False, True])
+def test_sentences_on_a_screen_end_within_it_and_commands_stay_whole(colour: bool) -> None:
+    """Word for word the same text besides."""
+    standing = Terminal(width=60).render(*standard_run())
+    screen = re.sub(r"\x1b\[[0-9;]*m", "", Terminal(width=60, colour=colour, wrapped=True).render(*standard_run()))
+    long = [line for line in screen.splitlines() if len(line) > 60]
+    assert long
+    assert all(line.startswith("  assay check ") for line in long)
+    assert any(len(line) > 60 and not line.startswith("  assay check ") for line in standing.splitlines())
+    assert screen.split() == standing.split()
 
 
 def test_a_pass_that_rests_on_less_says_so() -> None:

@@ -85,7 +85,8 @@ def finish(checked: Checked, reports: Sequence[str] = ()) -> None:
     """The table and the verdict on standard output; then leaves with the judgement's exit code."""
     from assay.reports.terminal import Terminal
 
-    print(Terminal(colour=sys.stdout.isatty()).render(checked.run, checked.results, checked.judgement), end="")
+    screen = sys.stdout.isatty()
+    print(Terminal(colour=screen, wrapped=screen).render(checked.run, checked.results, checked.judgement), end="")
     for line in reports:
         print(line)
     raise typer.Exit(checked.judgement.exit_code)
