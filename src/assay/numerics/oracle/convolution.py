@@ -128,10 +128,11 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
     weights = w.reshape(groups, out, *w.shape[1:])
     y: Tensor = np.zeros((x.shape[0], groups, out, places), x.dtype)
     step = max(1, AT_ONCE // max(1, out * places))
-    for image, into in zip(padded, y, strict=True):
+    images = max(1, step // groups)
+    for image in range(0, len(y), images):
         for first in range(0, groups, step):
-            part = slice(first, first + step)
-            _summed(image[part], weights[part], into[part], window)
+            part: Any = (slice(image, image + images), slice(first, first + step))
+            _summed(padded[part], weights[part[1]], y[part], window)
     y = y.reshape(x.shape[0], w.shape[0], *window.out)
     if b is not None and b.dtype == y.dtype:
         y += b.reshape(-1, *[1] * len(window.out))
@@ -140,10 +141,10 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
 
 
 def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
-    """Adds all offsets of some groups of one image. A channel by itself is multiplied where it lies."""
+    """Adds all offsets of some groups of some images. A channel by itself is multiplied where it lies."""
     single = weights.shape[2] == 1
-    shape = (*image.shape[:2], *window.out) if single else (*image.shape[:2], into.shape[-1])
-    into = into.reshape(*into.shape[:2], *window.out) if single else into
+    shape = (*image.shape[:3], *window.out) if single else (*image.shape[:3], into.shape[-1])
+    into = into.reshape(*into.shape[:3], *window.out) if single else into
     product: Tensor = np.empty_like(into)
     for offset, where in window.positions():
         weight, part = weights[offset], image[where].reshape(shape)

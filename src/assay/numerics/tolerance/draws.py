@@ -41,6 +41,9 @@ class Draws(Rows):
     def touches(self, outputs: tuple[str, ...]) -> bool:
         return self._recorder.is_noisy(outputs)
 
+    def in_single(self, outputs: tuple[str, ...]) -> bool:
+        return self._recorder.in_single(outputs)
+
     def row(self, number: int) -> Probe:
         """A draw goes on where the rows are; the last takes them with it."""
         if not self._quiet <= number < self._quiet + len(self._draws):

@@ -11,6 +11,7 @@ from onnx import GraphProto, ModelProto, NodeProto
 
 from assay.core.dtype import dtype_name, is_floating
 from assay.numerics.tolerance.biases import Bias, between_grids
+from assay.numerics.tolerance.gridded import gridded
 
 CONTROL = {
     "Reshape": (1,),
@@ -81,7 +82,7 @@ class Graph:
     """`types` maps a value to its declared element type; `data` are values whose rounding can reach an output;
     `weights` and `held` are initializers to be rounded, and those that never are; `jumps`: a value steps on its way to
     a floating output; `rounds`: it is rounded to a grid there; `subgraphs`: there is control flow; `biases`
-    are added to products of quantized operands."""
+    are added to products of quantized operands; `gridded` are values that go nowhere but onto a grid of eight bits."""
 
     types: dict[str, str]
     data: frozenset[str]
@@ -94,6 +95,7 @@ class Graph:
     outputs: tuple[str, ...] = ()
     true: frozenset[str] = frozenset()
     biases: tuple[Bias, ...] = ()
+    gridded: frozenset[str] = frozenset()
 
     @property
     def is_double(self) -> bool:
@@ -133,6 +135,7 @@ def study(proto: ModelProto) -> Graph:
             one.name for one in graph.initializer if one.data_type == onnx.TensorProto.BOOL and _is_true(one)
         ),
         biases=between_grids(graph, types, producers),
+        gridded=gridded(graph, types, CONTROL) if stepping else frozenset(),
     )
 
 

@@ -34,7 +34,8 @@ _BOUNDARY: dict[str, tuple[float, Callable[[Tensor], Tensor]]] = {
     "Round": (0.5, np.rint),
 }
 """Where between two whole numbers these step, and where to; what is put on a grid goes as Round does."""
-_CLOSE = 1e-9
+_CLOSE = 2.0**-20
+"""What evaluations in single precision differ by."""
 
 Wide = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -55,11 +56,11 @@ class Exact:
             self._near = steps, np.asarray(np.abs(share) <= steps + 2.0**-22 * np.abs(self.value))
         return self._near[1]
 
-    def other(self, value: Tensor) -> Tensor:
-        """Which elements of another evaluation are not what they were."""
+    def other(self, value: Tensor, steps: float) -> Tensor:
+        """Which elements of another evaluation have moved by more than that."""
         if not self._is_finite:
-            return ~np.isclose(value, self.value, rtol=_CLOSE, atol=_CLOSE, equal_nan=True)
-        return np.asarray(~(np.abs(value - self.value) <= _CLOSE + _CLOSE * np.abs(self.value)))
+            return ~np.isclose(value, self.value, rtol=_CLOSE, atol=steps, equal_nan=True)
+        return np.asarray(~(np.abs(value - self.value) <= steps + _CLOSE * np.abs(self.value)))
 
     @cached_property
     def _is_finite(self) -> bool:
@@ -130,15 +131,16 @@ class Stepping(Probe):
 
 class Shake(Stepping):
     """Every value that lies within `TIPPING` standard deviations (in steps) of a boundary, and every one that such a value has
-    changed, moved by some steps: the other way round in every other `turn`, which begin with 1."""
+    changed by more than one of them (what changed by less can only step where it lies near), moved by some steps: turns 1 and 2,
+    3 and 4 ... move by the same numbers, the other way round."""
 
     def __init__(
         self, exact: Mapping[tuple[str, ...], Sequence[Exact]], seed: tuple[int, ...], deviation: float, turn: int
     ) -> None:
         super().__init__(exact)
-        self._near = TIPPING * deviation
+        self._near, self._moved = TIPPING * deviation, deviation
         self._turned = turn % 2 == 0
-        self._random = np.random.Generator(np.random.SFC64((*seed, turn // 2)))
+        self._random = np.random.Generator(np.random.SFC64((*seed, (turn - 1) // 2)))
 
     def moved(self, value: Tensor, exact: Exact) -> Tensor:
         return value + self._moves(value, exact)
@@ -148,12 +150,13 @@ class Shake(Stepping):
 
     def _moves(self, value: Tensor, exact: Exact) -> Tensor:
         """By how many steps. What came back to where it was by chance would pass for unreached: it goes one further."""
-        steps = self._random.uniform(_LEAST, _MOST, value.shape)
-        down: Tensor = np.asarray((self._random.random(value.shape) < 0.5) == self._turned)
+        signed = np.asarray(self._random.random(value.shape, np.float32)) - np.float32(0.5)
+        steps = np.float32(2 * (_MOST - _LEAST)) * np.abs(signed) + np.float32(_LEAST)
+        down: Tensor = np.asarray((signed < 0) == self._turned)
         with np.errstate(all="ignore"):
             reached: Tensor = exact.near(self._near)
             if is_like := exact.value.shape == value.shape:
-                reached = reached | exact.other(value)
+                reached = reached | exact.other(value, self._moved)
             moves: Tensor = np.where(reached, np.where(down, -steps, steps), 0.0)
             if is_like:
                 back = np.asarray(reached & (exact.stepped(value + moves) == exact.stepped(exact.value)))

@@ -10,6 +10,7 @@ import numpy as np
 from assay.numerics.oracle.probe import Call, Values
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.graph import Graph
+from assay.numerics.tolerance.gridded import is_silent
 from assay.numerics.tolerance.noise import Noisy
 from assay.numerics.tolerance.places import Deviation, Place, Places, deviation_of
 from assay.numerics.tolerance.rules import INNER
@@ -38,6 +39,10 @@ class Recorder(Noisy):
     def is_noisy(self, outputs: tuple[str, ...]) -> bool:
         """Whether an operator adds any noise. One that was not met (the body of a function was) may."""
         return outputs not in self.places or bool(self.places[outputs].noisy)
+
+    def in_single(self, outputs: tuple[str, ...]) -> bool:
+        """Whether single precision will do for what an operator gives: it goes onto a grid of eight bits."""
+        return outputs[0] in self._graph.gridded
 
     def unruled(self, call: Call) -> None:
         self.without_rule[call.operator] = None
@@ -79,6 +84,8 @@ class Recorder(Noisy):
     def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
         if self._keep:
             deviation = deviation_of(variance(), value)
+            if deviation is not None and self.in_single(call.outputs) and is_silent(deviation, value):
+                deviation = None
             self._note(value, value.size, [deviation])
             self.places[call.outputs].each.append(Place(value.shape, deviation, kind))
         return value

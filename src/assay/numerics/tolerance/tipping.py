@@ -40,6 +40,9 @@ class Each(Rows):
     def touches(self, outputs: tuple[str, ...]) -> bool:
         return outputs in self._exact or (self._draws is not None and self._draws.touches(outputs))
 
+    def in_single(self, outputs: tuple[str, ...]) -> bool:
+        return self._draws is not None and self._draws.in_single(outputs)
+
     def row(self, number: int) -> Probe:
         if self._draws is not None and number < self._first:
             return self._draws.row(number)

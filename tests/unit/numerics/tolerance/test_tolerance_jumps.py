@@ -18,6 +18,7 @@ from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.judged import Judged
 from assay.numerics.tolerance.jumps import Shake, Steps
 from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.recording import Recorder
 from assay.ports import Tensor
 
 FIXED_POINT = 2.0**-10
@@ -172,6 +173,7 @@ def test_rows_tip_shake_and_lean_as_each_would_alone(tail: str, at_once: int, mo
         evaluated.append(len(self.found))
         return original(self, place, inputs)
 
+    monkeypatch.setattr(Recorder, "in_single", lambda *_: False)  # alone, everything is in double
     monkeypatch.setattr(tipping.Tips, "_evaluated", counted)
     monkeypatch.setattr(drawing, "AT_ONCE", at_once)
     together = derive_model(model, [feeds], "float32")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,9 @@ def _gemm(one: Operator) -> Values | None:
     return (y.astype(a.dtype, copy=False),)
 
 
+_BIAS = 2
+
+
 class _InChannels(Probe):
     """Tells another probe of places whose rows lie side by side along the axis of channels."""
 
@@ -106,7 +110,16 @@ def _in_channels(one: Operator, **changed: Any) -> Values | None:
 
 
 def _convolution(one: Operator) -> Values | None:
-    return _in_channels(one, group=int(one.attribute("group", 1)) * one.count) if not one.only(0) else in_batch(one)
+    """Where only the bias differs between rows, it is added afterwards."""
+    if not one.only(0, _BIAS):
+        return _in_channels(one, group=int(one.attribute("group", 1)) * one.count)
+    bias = one.inputs[_BIAS] if one.is_rowed(_BIAS) else None
+    without = replace(one, call=replace(one.call, inputs=one.inputs[:_BIAS]), rowed=one.rowed[:_BIAS])
+    found = in_batch(one if bias is None else without)
+    if found is None or bias is None:
+        return found
+    (y,) = found
+    return (y + bias.reshape(one.count, 1, -1, *[1] * (y.ndim - 3)),)
 
 
 def _batch(one: Operator) -> Values | None:

@@ -39,6 +39,11 @@ class Rows(Probe):
         """Whether the operator that gives these is seen at all."""
         raise NotImplementedError
 
+    def in_single(self, outputs: tuple[str, ...]) -> bool:
+        """Whether single precision will do for the operator that gives these."""
+        del outputs
+        return False
+
     def row(self, number: int) -> Probe:
         """The probe of one row, where an operator is evaluated row by row: all of them in their order."""
         raise NotImplementedError
@@ -124,6 +129,8 @@ class _Rowed:
 
     def _lifted(self, lift: Lift, inputs: Values) -> Values | None:
         node = self._node
+        if self._probe.in_single(tuple(node.output)):
+            inputs = tuple(_cast(one, np.float64, np.float32) for one in inputs)
         call = self._evaluator.call(node, inputs)
         call.probe = self._probe
         rowed = self._rowed
@@ -150,17 +157,22 @@ class _Rowed:
     def _body(self) -> Values:
         """What a function is made of, in rows too."""
         body = self._node.impl_
-        tensors = dict(zip(body.input_names, (self._values[name] for name in self._names), strict=True))
+        tensors = dict(zip(body.input_names, map(self._wide, self._names), strict=True))
         rowed = [name for name, is_rowed in zip(body.input_names, self._rowed, strict=True) if is_rowed]
         values, many = _evaluate(body, tensors, rowed, self._count, self._probe, body.output_names)
         found = ((values[name], name in many) for name in body.output_names)
         return tuple(one if has else np.broadcast_to(one, (self._count, *one.shape)) for one, has in found)
 
+    def _wide(self, name: str) -> Any:
+        """A value as the evaluator expects it, whatever it was computed in."""
+        wide = self._evaluator.computes_in == "float64"
+        return _cast(self._values[name], np.float32, np.float64) if wide else self._values[name]
+
     def _one_by_one(self) -> Values:
         rows = []
         for number in range(self._count):
             row = {
-                name: _row(self._values[name], number) if rowed else self._values[name]
+                name: _row(self._wide(name), number) if rowed else self._wide(name)
                 for name, rowed in zip(self._names, self._rowed, strict=True)
             }
             with observed_by(self._probe.row(number)):
@@ -171,6 +183,11 @@ class _Rowed:
 def _has_rows(value: Any, count: int) -> bool:
     tensors = value if isinstance(value, list) else [value]
     return all(isinstance(one, np.ndarray) and one.shape[:1] == (count,) for one in tensors)
+
+
+def _cast(value: Any, one: type[np.generic], other: type[np.generic]) -> Any:
+    """Of that other type, if it is an array of the one."""
+    return value.astype(other) if isinstance(value, np.ndarray) and value.dtype == one else value
 
 
 def _row(value: Any, number: int) -> Any:
