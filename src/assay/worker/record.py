@@ -7,13 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from assay.core.blank import blank_result
+from assay.core.dtype import dtype_name, is_floating, numpy_dtype
 from assay.core.golden import REFERENCE
 from assay.core.job import Job
 from assay.core.result import Result, Stage
+from assay.errors import BadGolden
 from assay.models.goldens import read_golden, write_golden
 from assay.models.sources import open_source
+from assay.ports import Tensor
 from assay.worker.lower import load, lower
 from assay.worker.samples import source_of
 from assay.worker.stages import Stages
@@ -35,8 +39,11 @@ def record(job: Job, stages: Stages) -> Result:
     engine = load(lowered, job, stages)
     with stages.enter(Stage.RUN):
         outputs = [engine.run(sample) for sample in inputs]
+    own = not job.why or job.why.startswith(REFERENCE)
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)
+        declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
+        outputs = outputs if own else [_as_declared(one, declared, job.flow.name) for one in outputs]
         write_golden(
             Path(job.reference),
             model=job.case.model,
@@ -48,7 +55,25 @@ def record(job: Job, stages: Stages) -> Result:
             producer_version=facts.backend_version,
             who=getpass.getuser(),
             why=job.why or REFERENCE,
-            allow_nan=not job.why or job.why.startswith(REFERENCE),
+            allow_nan=own,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(blank_result(job), facts=facts)
+
+
+def _as_declared(answer: dict[str, Tensor], declared: dict[str, str], flow: str) -> dict[str, Tensor]:
+    """A golden is of the model's types: flows in double or in a half precision answer in their own. Raises BadGolden for what is
+    no rounding."""
+    return {name: _rounded(array, name, declared.get(name, ""), flow) for name, array in answer.items()}
+
+
+def _rounded(array: Tensor, name: str, declared: str, flow: str) -> Tensor:
+    given = dtype_name(array.dtype)
+    if given == declared or not declared:
+        return array
+    if not (is_floating(given) and is_floating(declared)):
+        raise BadGolden(
+            f"output {name!r} came as {given} where the model says {declared}; record it by another flow than {flow}"
+        )
+    with np.errstate(over="ignore"):
+        return array.astype(numpy_dtype(declared))
