@@ -86,20 +86,21 @@ def run_suites(
     return checked
 
 
-def find_suites(names: Sequence[str]) -> tuple[Suite, ...]:
+def find_suites(names: Sequence[str], limits: Limits | None = None) -> tuple[Suite, ...]:
     """Each once, in the order named; what has a slash or is a folder here is one of models, `mined:MODELS` the operators of
-    models, `SUITE:VARIANT` another list of a suite. Raises UnknownName, and UsageError for a variant that it does not have."""
+    models, `SUITE:VARIANT` another list of a suite. Reading a user's models is held to `limits`. Raises UnknownName, and
+    UsageError for a variant that it does not have."""
     from assay.suites.folder import Folder
     from assay.suites.mined import Mined
 
     found: list[Suite] = []
     for name in dict.fromkeys(names):
         if name.startswith(MINED):
-            found.append(Mined(name.removeprefix(MINED)))
+            found.append(Mined(name.removeprefix(MINED), limits))
             continue
         known = name in plugins.names(GROUP)
         is_folder = not known and ("/" in name or Path(name).is_dir())
-        found.append(Folder(Path(name)) if is_folder else _named(name))
+        found.append(Folder(Path(name), limits) if is_folder else _named(name))
     twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
     if twice:
         raise UsageError(f"two suites are called '{twice[0]}'; run them one after the other")
@@ -138,7 +139,8 @@ def _flow(name: str) -> Flow:
 
 
 def _request(options: RunOptions) -> SuiteRequest:
-    suites = find_suites(options.suites)
+    limits = Limits(timeout_s=options.timeout_s, memory_bytes=parse_bytes(options.memory) if options.memory else 0)
+    suites = find_suites(options.suites, limits)
     flows = find_flows(options.flows, options.options)
     policy = load_policy(options.policy) if options.policy else Policy()
     if not options.skip_unavailable:
@@ -154,7 +156,7 @@ def _request(options: RunOptions) -> SuiteRequest:
         seed=options.seed,
         selection=Selection(filters=options.filters, dtypes=options.dtypes, shard=parse_shard(options.shard)),
         policy=policy,
-        limits=Limits(timeout_s=options.timeout_s, memory_bytes=parse_bytes(options.memory) if options.memory else 0),
+        limits=limits,
         command=options.command,
         baseline=options.against,
         only=options.only,

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
+from assay.core.job import Limits
+from assay.core.model import Model
 from assay.core.result import Outcome
-from assay.errors import UsageError
-from assay.suites.apart import make_apart
-from assay.suites.cache import INDEX, cache_folder, read_index
+from assay.errors import HarnessError, UsageError
+from assay.models.sources import is_program
+from assay.suites.apart import IMPORT_LIMIT_S, alone, how_it_ended, run_apart
+from assay.suites.cache import INDEX, cache_folder, read_index, write_index
 from assay.suites.code import code_digest
 
 MAKER = "assay.suites.folder_make"
+SUFFIXES = (".onnx", ".pt2")
+UP = b"up"
+"""The first line of the process that reads models: it has imported what it needs."""
 
 
 class Folder:
@@ -29,25 +37,32 @@ class Folder:
     unmade = Outcome.ERROR
     """A model or data set that cannot be read is broken, not unsupported."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, limits: Limits | None = None) -> None:
         if not path.is_dir():
             raise UsageError(f"{path} is no folder; name a suite (assay suite list) or a folder of models")
         self._path = path.absolute()
+        self._limits = limits or Limits()
         self.name = path.resolve().name
         self.about = f"the models below {path}"
         # Another folder may have the same name.
         self.counted_as = str(path.resolve())
 
     def cases(self, *, seed: int) -> Iterator[Case]:
-        """From the cache, which is filled anew when any file below the folder changed."""
+        """From the cache, which is filled anew when any file below the folder changed. Reading a model and its data is held
+        to the limits of a job; what broke them is tried again by the next run."""
+        places = self._places()
         index = cache_folder("folder", self._state()) / INDEX
-        found = read_index(index)
-        if found is None:
-            # Behind a wall: models and data are a stranger's.
-            what = f"the models below {self._path} could not be read"
-            make_apart(index, MAKER, what, str(self._path), self.name, str(index))
-            found = read_index(index)
-        for case in found or ():
+        found, broken = _named(index), dict[str, str]()
+        if places.keys() - found:
+            with alone(index.parent):
+                found = _named(index)
+                read = dict(self._read({one: places[one] for one in places if one not in found}, index.parent))
+                write_index(index, [*found.values(), *(case for case in read.values() if isinstance(case, Case))])
+                found = _named(index)
+                broken = {place: why for place, why in read.items() if isinstance(why, str)}
+        found |= {place: unreadable(self._name(place), places[place], why) for place, why in broken.items()}
+        for place in places:
+            case = found[place]
             yield msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, seed=seed))
 
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:  # noqa: ARG002
@@ -56,7 +71,59 @@ class Folder:
             why = "" if case.model.digest else case.model.name
             yield case, why
 
+    def _places(self) -> dict[str, Path]:
+        """The models by what their cases are called, after the name of the suite."""
+        paths = sorted(path for suffix in SUFFIXES for path in self._path.rglob(f"*{suffix}"))
+        beside = Counter(path.parent for path in paths)
+        found: dict[str, Path] = {}
+        for path in paths:
+            named_by_folder = beside[path.parent] == 1 and path.parent != self._path
+            # A program beside its ONNX file keeps its suffix: they are two models.
+            kept = path.parent if named_by_folder else path if twin(path) else path.with_suffix("")
+            place = kept.relative_to(self._path).as_posix().replace("|", "_")
+            if place in found:
+                raise UsageError(f"{found[place]} and {path} would be one case, '{place}'; rename one of them")
+            found[place] = path
+        return found
+
+    def _name(self, place: str) -> str:
+        return f"{self.name}/{place}"
+
+    def _read(self, places: Mapping[str, Path], folder: Path) -> Iterator[tuple[str, Case | str]]:
+        """The case of each, or how the process ended that read it: models and data are a stranger's, behind a wall. Those
+        after it are read by another process. Raises HarnessError where none comes up."""
+        waiting = list(places)
+        while waiting:
+            asked = [msgspec.json.encode((self._name(one), one, str(places[one]))) for one in waiting]
+            done = run_apart(
+                MAKER, str(folder), str(math.ceil(self._limits.timeout_s)),
+                told=b"\n".join(asked), memory_bytes=self._limits.memory_bytes,
+            )  # fmt: skip
+            up, *answers = done.stdout.splitlines() or [b""]
+            if up != UP:
+                ended = how_it_ended(done, Limits(timeout_s=IMPORT_LIMIT_S))
+                raise HarnessError(f"the models below {self._path} could not be read: {ended}")
+            for answer in answers:
+                yield waiting.pop(0), msgspec.msgpack.decode(bytes.fromhex(answer.decode()), type=Case)
+            if waiting:
+                why = f"{places[waiting[0]]} and its data cannot be read: {how_it_ended(done, self._limits)}"
+                yield waiting.pop(0), why
+
     def _state(self) -> str:
         files = sorted(path for path in self._path.rglob("*") if path.is_file())
         told = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
         return value_digest((code_digest(MAKER), self.name, told))[:32]
+
+
+def twin(path: Path) -> bool:
+    """Whether it is a program beside the ONNX file of that name, whose golden may lie there."""
+    return is_program(path) and path.with_suffix(SUFFIXES[0]).exists()
+
+
+def unreadable(name: str, path: Path, why: str) -> Case:
+    """A case that only says why it is none: its model has no digest."""
+    return Case(name, Model(" ".join(why.split())[:500], str(path), ""))
+
+
+def _named(index: Path) -> dict[str, Case]:
+    return {case.name.partition("/")[2]: case for case in read_index(index) or ()}

@@ -1,9 +1,12 @@
-"""`python -m assay.suites.folder_make FOLDER NAME INDEX`: read the models and data of a folder, once."""
+"""`python -m assay.suites.folder_make CACHE SECONDS`: read models and their data, a JSON line [case, place, path] in and the
+case as one line out, until the input ends. The kernel ends it where one of them takes more than SECONDS."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,24 +22,28 @@ from assay.models.golden_samples import Sample
 from assay.models.goldens import read_lock, write_golden
 from assay.models.nested import flatten
 from assay.models.sources import is_program, open_source
-from assay.suites.cache import write_index
+from assay.suites.folder import UP, twin, unreadable
 
-SUFFIXES = (".onnx", ".pt2")
 RTOL, ATOL = 1e-3, 1e-7
 """The tolerance of onnx's own runner, where `data.json` gives none."""
 
 
 def main() -> None:
-    root, name, index = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-    paths = sorted(path for suffix in SUFFIXES for path in root.rglob(f"*{suffix}"))
-    write_index(index, [_case(path, paths, root, name, index.parent) for path in paths])
+    cache, seconds = Path(sys.argv[1]), int(sys.argv[2])
+    with os.fdopen(os.dup(1), "wb", buffering=0) as answers:
+        os.dup2(2, 1)  # what libraries print must not look like an answer
+        import onnx  # noqa: F401 - the time of importing is no model's
+
+        answers.write(UP + b"\n")
+        for line in sys.stdin.buffer:
+            name, place, path = msgspec.json.decode(line, type=tuple[str, str, str])
+            signal.alarm(seconds)
+            case = _case(name, place, Path(path), cache)
+            signal.alarm(0)
+            answers.write(msgspec.msgpack.encode(case).hex().encode() + b"\n")
 
 
-def _case(path: Path, paths: Sequence[Path], root: Path, suite: str, cache: Path) -> Case:
-    alone = sum(other.parent == path.parent for other in paths) == 1 and path.parent != root
-    # A program beside its ONNX file keeps its suffix: they are two models.
-    place = (path.parent if alone else path if _twin(path) else path.with_suffix("")).relative_to(root).as_posix()
-    name = f"{suite}/{place.replace('|', '_')}"
+def _case(name: str, place: str, path: Path, cache: Path) -> Case:
     try:
         model = open_source(path)
         golden, samples, published = _golden(
@@ -44,15 +51,9 @@ def _case(path: Path, paths: Sequence[Path], root: Path, suite: str, cache: Path
         )
         contract = _contract(path, published=published)
     except (AssayError, OSError, ValueError, KeyError) as error:
-        # The digest is empty: `Folder.make` tells the reason instead of a case.
-        return Case(name, Model(" ".join(str(error).split())[:500], str(path), ""))
+        return unreadable(name, path, str(error))
     inputs = Inputs(golden=str(golden), samples=samples) if golden else Inputs()
     return Case(name, msgspec.structs.replace(model, name=place), inputs, contract)
-
-
-def _twin(path: Path) -> bool:
-    """Whether it is a program beside the ONNX file of that name, whose golden may lie there."""
-    return is_program(path) and path.with_suffix(SUFFIXES[0]).exists()
 
 
 def _contract(path: Path, *, published: bool) -> Contract:
@@ -68,7 +69,7 @@ def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int, b
     """The folder of its data, how many samples they are, and whether they were published with the model; None where the
     model has no data at all. Goldens of our own are judged like any: by the arithmetic of the model."""
     for own in (path.parent, path.parent / "golden", path.with_suffix("")):
-        if (own / "golden.lock").exists() and not (_twin(path) and read_lock(own).model_digest != model.digest):
+        if (own / "golden.lock").exists() and not (twin(path) and read_lock(own).model_digest != model.digest):
             return own, read_lock(own).samples, False
     sets = sorted(path.parent.glob("test_data_set_*"), key=set_number)
     if not sets or is_program(path):  # a data set names its tensors by places in an ONNX graph

@@ -10,15 +10,8 @@ from typing import IO
 
 import msgspec
 
+from assay.suites.apart import IMPORT_LIMIT_S, START
 from assay.suites.torch_case import Answer, Asked
-
-IMPORT_LIMIT_S = 300
-"""For what a maker imports before it sets a limit of its own. Then the kernel ends the process."""
-_START = (
-    "import runpy, signal, sys; signal.alarm(int(sys.argv.pop(1))); "
-    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
-)
-"""`python -m MODULE`, under the limit from its first import on."""
 
 
 class Maker:
@@ -62,7 +55,7 @@ def start_makers(module: str, count: int) -> list[Maker]:
     pairs = [socket.socketpair() for _ in range(count - 1)]
     theirs = [one.fileno() for _, one in pairs]
     child = subprocess.Popen(
-        [sys.executable, "-c", _START, str(IMPORT_LIMIT_S), module, *map(str, theirs)],
+        [sys.executable, "-c", START, str(IMPORT_LIMIT_S), "0", module, *map(str, theirs)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

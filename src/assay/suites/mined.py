@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,8 +10,10 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
+from assay.core.job import Limits
 from assay.errors import HarnessError, UsageError
 from assay.models.sources import is_factory
+from assay.suites.apart import how_it_ended, run_apart
 from assay.suites.cache import INDEX, cache_folder, read_index
 from assay.suites.code import code_digest
 
@@ -34,8 +35,9 @@ class Mined:
     name = "mined"
     about = "mined:MODEL: the unique operators of your own models, as often as they are used"
 
-    def __init__(self, models: str = "") -> None:
+    def __init__(self, models: str = "", limits: Limits | None = None) -> None:
         self._paths = _models(models)
+        self._limits = limits or Limits()
         self._made = False
         # Other models have other operators: fewer of them are no loss.
         self.counted_as = f"{self.name}:{models}"
@@ -62,12 +64,15 @@ class Mined:
         if anew or not index.exists():
             self._made = True
             # Behind a wall: models are a stranger's.
-            command = [sys.executable, "-m", MAKER, str(index), *map(str, self._paths)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            seconds = str(math.ceil(self._limits.timeout_s))
+            done = run_apart(
+                MAKER, str(index), seconds, *map(str, self._paths), memory_bytes=self._limits.memory_bytes
+            )  # fmt: skip
             if done.returncode == BAD_INPUT:
-                raise UsageError(done.stderr.strip())
+                raise UsageError(how_it_ended(done, self._limits))
             if done.returncode:
-                raise HarnessError(f"the models could not be mined: {' '.join(done.stderr.split()[-60:])}")
+                at = done.stdout.decode(errors="replace").splitlines() or ["what was named"]
+                raise HarnessError(f"{at[-1]} cannot be mined: {how_it_ended(done, self._limits)}")
         return index
 
 

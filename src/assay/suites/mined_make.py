@@ -1,8 +1,11 @@
-"""`python -m assay.suites.mined_make INDEX MODEL...`: take models apart into their unique operators, once."""
+"""`python -m assay.suites.mined_make INDEX SECONDS MODEL...`: take models apart into their unique operators, once. Each is named on
+a line of the output before it is opened; where one takes more than SECONDS the kernel ends the process."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -39,11 +42,15 @@ class _Unknown(Exception):
 
 
 def main() -> None:
-    index, paths = Path(sys.argv[1]), [Path(word) for word in sys.argv[2:]]
+    index, seconds, paths = Path(sys.argv[1]), int(sys.argv[2]), [Path(word) for word in sys.argv[3:]]
+    told = os.dup(1)
+    os.dup2(2, 1)  # what a factory or a library prints is no name of a model
     uses: Counter[str] = Counter()
     first: dict[str, tuple[str, ModelProto]] = {}
     left: Counter[str] = Counter()
     for path in paths:
+        os.write(told, f"{path}\n".encode())
+        signal.alarm(seconds)
         model = _opened(path)
         for node in model.graph.node:
             if node.op_type == "Constant":
@@ -177,5 +184,5 @@ if __name__ == "__main__":
     try:
         main()
     except UsageError as error:
-        sys.stderr.write(str(error))
+        sys.stderr.write(f"\n{error}")
         sys.exit(BAD_INPUT)
