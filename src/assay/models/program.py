@@ -7,6 +7,7 @@ For worker processes only: opening imports torch.
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +68,11 @@ def save_program(
     import torch
 
     names = Names(tuple(inputs), tuple(outputs))
-    torch.export.save(exported, path, extra_files={NAMES: msgspec.json.encode(names).decode()})
+    whole = (
+        io.BytesIO()
+    )  # A disk that is full ends the process in torch's own writer (2.13): docs/findings/torch-full-disk.py.
+    torch.export.save(exported, whole, extra_files={NAMES: msgspec.json.encode(names).decode()})
+    path.write_bytes(whole.getbuffer())
     return path
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import resource
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -235,3 +236,13 @@ def test_pickles_are_refused_unread(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\x80\x02.")
     with pytest.raises(BadModel, match=r"is a pickle, which runs code .* torch\.export\.save as \.pt2"):
         check_source(tmp_path / name)
+
+
+def test_a_disk_that_takes_no_more_is_told(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, hard))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            save_program(_exported(), tmp_path / "two.pt2", [], [])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

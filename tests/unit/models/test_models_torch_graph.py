@@ -176,3 +176,13 @@ def test_integer_division_truncates_and_softmax_12_is_flat() -> None:
     )
     assert q.tolist() == [-3, -3]
     assert s.flatten().tolist() == [0.25] * 8
+
+
+def test_gather_nd_counts_from_the_end_and_no_further() -> None:
+    model = """<ir_version: 9, opset_import: ["" : 20]> g (float[3] x, int64[1, 1] i) => (float[1] y) { y = GatherND(x, i) }"""
+    module = torch_graph_of(parser.parse_model(model))
+    x = torch.tensor([1.0, 2.0, 3.0])
+    assert [module(x, torch.tensor([[index]]))[0].tolist() for index in (-3, -1, 2)] == [[1.0], [3.0], [3.0]]
+    for index in (-4, 3):
+        with pytest.raises(Lowering, match="GatherND"):
+            module(x, torch.tensor([[index]]))

@@ -55,7 +55,8 @@ def gather_nd(node: Node, x: Tensor, indices: Tensor) -> Tensor:
         torch.arange(size, device=x.device).reshape([-1 if i == at else 1 for i in range(indices.ndim - 1)])
         for at, size in enumerate(lead)
     ]
-    parts = [_counted(indices[..., i], x.shape[batch + i]) for i in range(depth)]
+    # torch counts negative ones from the end itself, and refuses those before the beginning.
+    parts = [indices[..., i].to(torch.int64) for i in range(depth)]
     return x[(*rows, *parts)]
 
 
