@@ -23,7 +23,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _assay(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "assay", *arguments], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "assay", *arguments], capture_output=True, text=True, timeout=600, check=False
     )
 
 
@@ -35,6 +35,9 @@ def test_a_healthy_flow_is_tried_and_its_versions_are_told(here: Path) -> None:
     assert "onnxruntime>=" in done.stdout
     assert "ok in compare" in done.stdout
     assert "on CPUExecutionProvider" in told["operators"]
+    stages = [part.split()[0] for part in told["stages"].split(", ")]
+    assert stages == [*dict.fromkeys(stages)], "each once"
+    assert {"import", "lower", "run", "compare"} <= {*stages}
     assert not (here / ".assay" / "history.db").exists()
 
 

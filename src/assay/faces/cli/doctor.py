@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,9 +32,18 @@ def doctor(
 
     found = diagnose(flow, folder)
     for name, text in _explained(found):
-        print(f"{name:<12} {text}")
+        print(_row(name, text))
     if not found.healthy:
         raise typer.Exit(1)
+
+
+def _row(name: str, text: str) -> str:
+    """On a screen in lines of its width, all but the first set in; else one line."""
+    told = f"{name:<12} {text}"
+    if not sys.stdout.isatty():
+        return told
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(told, width, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
 
 
 def _explained(found: Diagnosis) -> list[tuple[str, str]]:
@@ -57,7 +68,10 @@ def _explained(found: Diagnosis) -> list[tuple[str, str]]:
 def _trial(result: Result | None) -> list[tuple[str, str]]:
     if result is None:
         return []
-    stages = ", ".join(f"{one.stage.value} {one.seconds:.2f} s" for one in result.stage_times)
+    taken: dict[str, float] = {}  # a stage may be entered more than once
+    for time in result.stage_times:
+        taken[time.stage.value] = taken.get(time.stage.value, 0.0) + time.seconds
+    stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in taken.items())
     told = f" ({result.detail})" if result.detail else ""
     rows = [("tiny model", f"{result.outcome.value} in {result.stage.value}{told}"), ("stages", stages)]
     if result.facts.precision:
@@ -77,8 +91,6 @@ def _trial(result: Result | None) -> list[tuple[str, str]]:
 
 
 def _everything(history: str, folder: Path) -> None:
-    import shutil
-
     from assay.environments.installer import find_installer
     from assay.faces.cli.env import describe
     from assay.faces.composition import open_house
