@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,28 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
         main(shlex.split(command)[1:])
     assert ended.value.code == 0
     assert [(one.case, one.flow.name) for one in list_baselines(options.history)] == [("m", FLOW)]
+
+
+@pytest.mark.parametrize("task", ["verify", "measure"])
+def test_a_job_alone_is_held_against_the_figures_of_the_baseline(options: CheckOptions, task: str) -> None:
+    """As its repro line runs it: what other jobs would record is not asked of it."""
+    set_baselines(options, "release 1")
+    alone = replace(options, only=f"m|{FLOW}|{task}")
+    kept = _file(options).read_text()
+    assert [one.word for one in run_check(alone).judgement.verdicts] == [Word.PASS]
+    record = json.loads(kept)
+    record["result"]["facts"]["artifact_bytes"] = 100
+    _file(options).write_text(json.dumps(record))
+    (verdict,) = run_check(alone).judgement.verdicts
+    assert verdict.word is Word.FAIL
+    assert re.fullmatch(r"artifact.bytes is [0-9,]+ bytes where the baseline run has 100 bytes, .*", verdict.reason)
+
+
+def test_without_measuring_no_memory_is_asked_for_beside_a_baseline(options: CheckOptions) -> None:
+    set_baselines(options, "release 1")
+    checked = run_check(replace(options, task="verify"))
+    (verify,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|verify")]
+    assert verify.word is Word.PASS, verify.reason
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     words = ["assay", "check", _operand(job.case.model.source), *_flow(job.flow)]
     for name, value in sorted(job.flow.options.items()):
         words += ["--option", f"{name}={_option_text(value)}"]
-    words += [*_inputs(job.case), *_contract(job.case.contract), *_task(job)]
+    words += [*_inputs(job.case), *_contract(job.case.contract), *_task(job, command or ())]
     if job.task in (Task.MEASURE, Task.DUEL):
         words += _measuring(job.measuring)
     return shlex.join([*words, *_limits(job.limits), *_policy(command or ()), *_requirements(command or ())])
@@ -56,8 +56,11 @@ def _words(command: str) -> tuple[str, ...] | None:
     return tuple(words[2:]) if words[:2] == ["assay", "check"] else None
 
 
-def _task(job: Job) -> list[str]:
-    return ["--baseline", "--only", job.key] if job.task is Task.DUEL else ["--task", job.task.value]
+def _task(job: Job, command: Sequence[str]) -> list[str]:
+    """Beside a baseline every job is held against the blessed engine's figures, not only the duel with it."""
+    if job.task is Task.DUEL or "--baseline" in command:
+        return ["--baseline", "--only", job.key]
+    return ["--task", job.task.value]
 
 
 def _from_config(command: Sequence[str], case: Case) -> bool:
@@ -72,7 +75,7 @@ def _beyond(command: Sequence[str], job: Job) -> bool:
     """Whether the outcome depends on more than this job: on a history with a blessed engine or an earlier run, or on other flows
     that take an option (alone with it, one that does not take it would be refused unrun)."""
     given = [word.split("=")[0] for word in command]
-    if "--against" in given or (job.task is Task.DUEL and "--history" in given):
+    if "--against" in given or ("--history" in given and (job.task is Task.DUEL or "--baseline" in given)):
         return True
     return given.count("--flow") > 1 and not {"--option", "--threads"}.isdisjoint(given)
 

@@ -155,9 +155,9 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
     measuring = _measuring(options, config)
     policy = load_policy(options.policy) if options.policy else config.policy if config else Policy()
     policy = msgspec.structs.replace(policy, goals=(*policy.goals, *map(parse_requirement, options.require)))
-    if options.baseline and options.task in ("all", "measure"):
-        policy = with_baseline_goals(policy)
     wanted_measuring = options.task == "measure" or (options.task == "all" and (config is None or config.measure))
+    if options.baseline:
+        policy = with_baseline_goals(policy, measured=wanted_measuring)
     models = _from_arguments(options, config) if options.models else _from_config(options, config)
     return Request(
         models=with_drawn(models, options),

@@ -12,6 +12,7 @@ from assay.core.duel import Duel, SpeedRule
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result
 from assay.core.verdict import Word
+from assay.judge.figure_table import home_task
 from assay.judge.operator_changes import differences, explained, told
 from assay.judge.opinion import Opinion
 from assay.stats.launches import Answer, answer_of, load_ratios, surely_above
@@ -41,10 +42,14 @@ class Told:
     allowed: float | None = None
 
 
-def with_baseline_goals(policy: Policy) -> Policy:
-    """What is asked of a check beside its baseline, where the policy says nothing of that figure."""
+def with_baseline_goals(policy: Policy, *, measured: bool) -> Policy:
+    """What is asked of a check beside its baseline, where the policy says nothing of that figure; of memory only where
+    something is `measured`."""
     asked = {goal.figure for goal in policy.goals}
-    return replace(policy, goals=(*policy.goals, *(goal for goal in BASELINE_GOALS if goal.figure not in asked)))
+    more = [
+        one for one in BASELINE_GOALS if one.figure not in asked and (measured or home_task(one.figure) != "measure")
+    ]
+    return replace(policy, goals=(*policy.goals, *more))
 
 
 def judged(opinion: Opinion, policy: Policy) -> Opinion:

@@ -74,6 +74,10 @@ def split_key(job_key: str) -> tuple[str, str, str]:
 
 
 def quantity(figure: str, value: float) -> str:
-    """A value for people's eyes: four digits and the unit."""
-    text = "not a number" if math.isnan(value) else f"{value:.4g}"
-    return f"{text} {unit(figure)}".rstrip()
+    """A value for people's eyes: four digits and the unit; bytes are counted out."""
+    name = unit(figure)
+    if math.isnan(value):
+        text = "not a number"
+    else:
+        text = f"{value:,.0f}" if name == "bytes" and math.isfinite(value) else f"{value:.4g}"
+    return f"{text} {name}".rstrip()

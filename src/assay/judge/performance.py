@@ -25,9 +25,10 @@ EXEMPT = frozenset({Word.SKIP, Word.ERROR, Word.XFAIL})
 
 
 def with_goals(
-    opinions: Sequence[Opinion], policy: Policy, baseline: Sequence[Result]
+    opinions: Sequence[Opinion], policy: Policy, baseline: Sequence[Result], *, alone: bool = False
 ) -> tuple[list[Opinion], list[Verdict]]:
-    """The opinions after every goal, and one failing verdict on the run for each goal that matches no job at all."""
+    """The opinions after every goal, and one failing verdict on the run for each goal that matches no job at all. A job
+    `alone` does not answer for figures that others record."""
     if not policy.goals:
         return list(opinions), []  # thousands of figures that nobody asks for
     now = {one.job_key: figures(one.result) for one in opinions if one.result is not None and one.ended}
@@ -42,7 +43,7 @@ def with_goals(
         if not cells:
             unused.append(_unused(goal))
         for cell in cells:
-            for one, complaint in _asked(goal, cell, now, then):
+            for one, complaint in _asked(goal, cell, now, then, alone=alone):
                 if complaint is None:
                     kept[one.job_key] += 1
                 else:
@@ -61,7 +62,7 @@ def _cells(goal: Goal, opinions: Sequence[Opinion]) -> list[list[Opinion]]:
 
 
 def _asked(
-    goal: Goal, cell: Sequence[Opinion], now: Numbered, then: Numbered
+    goal: Goal, cell: Sequence[Opinion], now: Numbered, then: Numbered, *, alone: bool
 ) -> list[tuple[Opinion, Complaint | None]]:
     """Every job of the cell that recorded the figure is judged; where none did, one job answers for that."""
     owing = [one for one in cell if one.word not in EXEMPT and one.job_key in now]
@@ -74,8 +75,8 @@ def _asked(
             (one, _kept(goal, one, now, then)) for one in recorded if not silent or _base(goal, one, then) is not None
         ]
     home = [one for one in cell if one.task == home_task(goal.figure)]
-    if not home and home_task(goal.figure) == "mutate":
-        return []  # a mutant itself: what is asked of all of them is summed up in a job of its own
+    if not home and (alone or home_task(goal.figure) == "mutate"):
+        return []  # of a mutant itself: what is asked of all of them is summed up in a job of its own
     if not owing or (home and not any(one in owing for one in home)):
         return []  # the job that should have recorded it did not get there, and says so itself
     answering = next((one for one in home if one in owing), owing[0])

@@ -23,13 +23,15 @@ def judge(
     baseline: Sequence[Result] = (),
     today: datetime.date,
     narrowed: bool = False,
+    alone: bool = False,
 ) -> Judgement:
     """The same results, policy and day always give the same judgement, in whatever order the results came.
 
     `planned` are job keys (`case|flow|task`); one verdict for each in that order, then for results nobody planned, then
     verdicts on the run as a whole (`job_key` empty). `baseline` are the results that goals against "run" compare with.
     `narrowed` says that a person asked for a part of the run only: counts, and rules that match no job, are not held
-    against it. Raises BadPolicy for a goal without exactly one limit and an expiry that is no date.
+    against it; `alone` that the part is one job, which owes no figures that the run's other jobs record. Raises
+    BadPolicy for a goal without exactly one limit and an expiry that is no date.
     """
     for goal in policy.goals:
         needs_baseline(goal)
@@ -39,7 +41,7 @@ def judge(
     keys = dict.fromkeys([*planned, *sorted(recorded.keys() - set(planned))])
     opinions = [first_opinion(key, recorded.get(key), policy) for key in keys]
     opinions, unmet = with_expectations(opinions, policy, today)
-    opinions, unasked = with_goals(opinions, policy, baseline)
+    opinions, unasked = with_goals(opinions, policy, baseline, alone=alone)
     rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]
     jobs = [opinion.verdict() for opinion in opinions]
     run, exit_code = total(jobs, rules)

@@ -74,9 +74,11 @@ def rival_of(case: Case, flow: Flow, measuring: Measuring, house: House) -> Riva
 
 
 def blessed_results(run: Run) -> list[Result]:
-    """What was measured when the baselines that this run fought with were blessed: goals against "run" ask for it."""
+    """What was measured when the baselines of this run were blessed: goals against "run" ask for it."""
     rivals = [job.rival for job in run.jobs if job.rival is not None]
-    files = [Path(rival.artifact).parent / FILE for rival in rivals if rival.artifact and not rival.trouble]
+    files = dict.fromkeys(
+        Path(rival.artifact).parent / FILE for rival in rivals if rival.artifact and not rival.trouble
+    )
     return [_read(path).result for path in files if path.is_file()]
 
 

@@ -98,7 +98,13 @@ def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
     baseline = house.store.results(run.baseline) if run.baseline else blessed_results(run)
     planned = [job.key for job in run.jobs]
     judgement = judge(
-        results, run.policy, planned=planned, baseline=baseline, today=datetime.now(UTC).date(), narrowed=run.narrowed
+        results,
+        run.policy,
+        planned=planned,
+        baseline=baseline,
+        today=datetime.now(UTC).date(),
+        narrowed=run.narrowed,
+        alone=run.alone,
     )
     return with_changes(judgement, run, results, house)
 

@@ -72,6 +72,7 @@ def plan(request: Request, house: House) -> Run:
         commit=git_commit(Path.cwd()),
         baseline=request.baseline,
         narrowed=bool(request.only),
+        alone=bool(request.only),
     )
 
 
@@ -138,6 +139,9 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
     flows = [*map(check_flow, wanted.flows)]
     measuring = request.measuring or Measuring()
     measured = threaded_each(flows, measuring.threads)
+    fighting = flows if request.duels and not wanted.verified else []
+    # Every job is held against the blessed engine's figures: alone, as a repro line runs it, it needs to know whose they are.
+    rivals = {flow.name: rival_of(case, measured[flow.name], measuring, house) for flow in fighting}
     duels = [
         Job(
             case,
@@ -147,11 +151,10 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
             Measuring(batches=measuring.batches, threads=measuring.threads),
             scratch=scratch,
             reference=reference,
-            rival=rival_of(case, measured[flow.name], measuring, house),
+            rival=rivals[flow.name],
             speed=request.policy.speed,
         )
-        for flow in flows
-        if request.duels and not wanted.verified
+        for flow in fighting
     ]
     tasks = [Task.VERIFY] * request.verify
     if not wanted.verified:
@@ -165,6 +168,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
             measuring if task is Task.MEASURE else Measuring(),
             scratch=scratch,
             reference=reference,
+            rival=rivals.get(flow.name),
         )
         for task in tasks
         for flow in flows

@@ -122,6 +122,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: House) -> Run:
         commit=git_commit(Path.cwd()),
         baseline=request.baseline,
         narrowed=bool(request.only) or request.selection.narrows,
+        alone=bool(request.only),
     )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shlex
 
+import pytest
 from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Inputs, Tolerance
@@ -81,10 +82,20 @@ def test_what_is_compared_with_is_looked_for_in_the_same_history() -> None:
     told = "assay check models/digits-classifier.onnx --flow onnxruntime --history h"
     duel = make_job(task="duel")
     assert repro_line(make_run(command=f"{told} --baseline"), duel).startswith(f"{told} --baseline --only ")
+    assert repro_line(make_run(command=f"{told} --baseline"), make_job()).startswith(f"{told} --baseline --only ")
     assert repro_line(make_run(command=f"{told} --against last"), make_job()).startswith(
         f"{told} --against last --only "
     )
     assert "--history" not in repro_line(make_run(command=told), make_job())
+
+
+@pytest.mark.parametrize("task", ["verify", "measure", "duel"])
+def test_every_job_beside_a_baseline_is_repeated_beside_it(task: str) -> None:
+    """Its figures are held against the blessed engine's: without it the same job would pass."""
+    command = "assay check models/digits-classifier.onnx --flow onnxruntime --baseline"
+    line = repro_line(make_run(command=command), make_job(task=task))
+    assert line.endswith(f" --baseline --only 'digits-classifier|onnxruntime|{task}'")
+    assert "--task" not in line
 
 
 def test_a_run_started_from_python_is_spelled_out() -> None:

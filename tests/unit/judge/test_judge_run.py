@@ -146,6 +146,15 @@ def test_a_narrowed_run_is_not_held_to_counts_and_unused_rules() -> None:
     assert judged(over(), policy=policy, narrowed=True).exit_code == 1
 
 
+def test_a_job_alone_owes_no_figures_that_others_record_and_keeps_its_own() -> None:
+    policy = Policy((Goal("duel.slowdown_percent", max=9.0), Goal("budget_used", max=1.0)))
+    assert judged(make_result(), policy=policy, narrowed=True, alone=True).exit_code == 0
+    assert judged(make_result(), policy=policy, narrowed=True).exit_code == 1
+    assert judged(over(), policy=policy, narrowed=True, alone=True).exit_code == 1
+    missing = Policy((Goal("budget_usd", max=1.0),))
+    assert judged(make_result(), policy=missing, narrowed=True, alone=True).exit_code == 1
+
+
 def test_a_planned_job_without_a_result_is_an_error() -> None:
     judgement = judged(make_result(), planned=[KEY, "lost|onnxruntime|verify"])
     assert words(judgement) == [Word.PASS, Word.ERROR]

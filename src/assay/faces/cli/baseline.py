@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from assay.faces.cli import options as opt
 from assay.faces.cli.common import DEFAULT_HISTORY, History
 
 app = typer.Typer(
@@ -24,6 +25,9 @@ def set_(
     ] = None,
     reason: Reason = "",
     flow: Annotated[list[str] | None, typer.Option(help="A flow. Repeatable.")] = None,
+    option: opt.BackendOptions = None,
+    transform: opt.Transforms = None,
+    threads: opt.Threads = None,
     golden: Annotated[Path | None, typer.Option(help="Golden folder whose first sample is the input.")] = None,
     config: Annotated[Path | None, typer.Option(help="The file that lists models and flows [assay.toml].")] = None,
     history: History = "",
@@ -34,7 +38,15 @@ def set_(
     from assay.reports import figures_text as text
 
     options = CheckOptions(
-        models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, config=config, history=history, drawn=0
+        models=tuple(models or ()),
+        flows=tuple(flow or ()),
+        options=tuple(option or ()),
+        transforms=tuple(transform or ()),
+        threads=threads,
+        golden=golden,
+        config=config,
+        history=history,
+        drawn=0,
     )
     for one in set_baselines(options, reason):
         facts = one.result.facts
