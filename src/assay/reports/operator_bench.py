@@ -29,7 +29,7 @@ class OperatorBench:
         """Results without samples are counted at the end."""
         found = [one for result in results if (one := bench(result, run.machine)) is not None]
         lines = [f"# Operators, run {run.id}", "", *_machine(run.machine), "", *_rates(found)]
-        lines += [*_waited(found), *_threads(found), *_flows(found)]
+        lines += [*_waited(found), *_threads(found, run.machine), *_flows(found)]
         left = len(results) - len(found)
         if left:
             lines += ["", f"{left} of {len(results)} jobs have no samples: their outcome is in the other reports."]
@@ -66,7 +66,7 @@ def _rates(found: Sequence[Bench]) -> Iterator[str]:
             text.number(one.elements_per_s),
             text.number(one.bytes_per_s / 1e9),
             text.number(one.flops_per_s / 1e9) if one.flops_per_s else "",
-            f"{100 * one.roofline_share:.0f} %" if one.roofline_share is not None else "",
+            _share(one.roofline_share),
             _times(one.cold_s, one.median_s),
             _times(one.channels_last_s, one.median_s),
         )
@@ -90,12 +90,20 @@ def _waited(found: Sequence[Bench]) -> Iterator[str]:
         )
 
 
+def _share(share: float | None) -> str:
+    """In whole percent, and below ten of them two digits: small operators reach a fraction of one."""
+    if share is None:
+        return ""
+    percent = 100.0 * share
+    return f"{percent:.2g} %" if percent < 9.95 else f"{percent:.0f} %"
+
+
 def _times(seconds: float | None, usual: float) -> str:
     return "" if seconds is None else f"× {seconds / usual:.2f}"
 
 
-def _threads(found: Sequence[Bench]) -> Iterator[str]:
-    """Parallel efficiency: the speed-up over one thread, per thread."""
+def _threads(found: Sequence[Bench], machine: Machine) -> Iterator[str]:
+    """Parallel efficiency: the speed-up over one thread, per thread; of more threads than cores it says nothing."""
     cells: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for one in found:
         cells[one.case, one.flow.partition(SCALED)[0]][one.threads] = one.median_s
@@ -109,6 +117,11 @@ def _threads(found: Sequence[Bench]) -> Iterator[str]:
     if rows:
         yield from ("", "## Threads", "")
         yield from _table(("case", "flow", "threads", "speed-up", "efficiency"), rows)
+        most = max(one.threads for one in found)
+        if most > machine.cores:
+            cores = f"{machine.cores} core{'s' * (machine.cores != 1)}"
+            yield ""
+            yield f"These processes may use {cores}: how {most} threads scale cannot be seen here; give them more cores."
 
 
 def _flows(found: Sequence[Bench]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,6 +17,7 @@ from assay.errors import UsageError
 from assay.models.artifacts import changed
 from assay.ports import Backend, Engine
 from assay.stats.launches import answer_of, surely_above
+from assay.stats.summary import median
 from assay.worker.batches import at_batch, batch_of
 from assay.worker.cores import usable_cores
 from assay.worker.fight import Feed, Make, fight
@@ -56,7 +57,8 @@ def duel(job: Job, stages: Stages) -> Result:
             )
             for feed in feeds
         )
-        slower = [feed for feed, seen in zip(feeds, duels, strict=True) if _seems_slower(job, seen)][:1]
+        worst = slowest([_slowdown(job, seen) for seen in duels])
+        slower = [] if worst is None else [feeds[worst]]
         times, rival_times = ([*map(_explained(make), slower)] for make in (make_own, make_rival))
     if trouble := changed(job.rival):
         return msgspec.structs.replace(blank_result(job), duel=Duel(job.rival.name, trouble=trouble))
@@ -115,11 +117,21 @@ def _facts(make: Make, feed: Feed) -> BuildFacts:
     return engine.facts()
 
 
-def _seems_slower(job: Job, seen: Duel) -> bool:
-    """Whether a profile is worth its time: the verdict itself is the driver's."""
-    if answer_of(seen.launches, job.speed).word == "slower":
-        return True
-    return surely_above([one.wall for one in seen.launches], job.speed.wall_floor, job.speed)
+def _slowdown(job: Job, seen: Duel) -> float | None:
+    """Logarithm of how much slower it seems, None where it does not: then a profile is not worth its time. The verdict itself
+    is the driver's."""
+    answer = answer_of(seen.launches, job.speed)
+    if answer.word == "slower":
+        return answer.mean
+    walls = [one.wall for one in seen.launches]
+    return median(walls) if surely_above(walls, job.speed.wall_floor, job.speed) else None
+
+
+def slowest(slowdowns: Sequence[float | None]) -> int | None:
+    """The place of the batch size that the verdict will tell of, so that it is explained by its own operators; None where nothing
+    is slower."""
+    found = [(slowdown, -place) for place, slowdown in enumerate(slowdowns) if slowdown is not None]
+    return -max(found)[1] if found else None
 
 
 def _explained(make: Make) -> Callable[[Feed], tuple[OperatorTime, ...]]:

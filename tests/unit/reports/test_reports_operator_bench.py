@@ -49,3 +49,16 @@ def test_calls_that_waited_for_a_core_are_told_with_the_worst() -> None:
     once = replace(calm, wall_s=(1.0, *calm.wall_s))
     assert "In 1 of 1 " in OperatorBench().render(make_run(), [replace(alone, measurements=(once,))], standard_run()[2])
     assert "waited" not in OperatorBench().render(make_run(machine=PEAKS), results[:1], standard_run()[2])
+
+
+def test_more_threads_than_cores_do_not_scale_and_that_is_said() -> None:
+    results = [_result("a", 1, 1e-3), _result("a-threads2", 2, 1e-3)]
+    for cores, said in ((1, True), (2, False)):
+        text = OperatorBench().render(make_run(machine=replace(PEAKS, cores=cores)), results, standard_run()[2])
+        assert ("These processes may use 1 core: how 2 threads scale cannot be seen here" in text) is said
+
+
+def test_a_small_share_of_the_roofline_is_not_rounded_to_nothing() -> None:
+    slow = _result("a", 1, 0.25)
+    text = OperatorBench().render(make_run(machine=PEAKS), [slow], standard_run()[2])
+    assert "| 0.04 % |" in text
