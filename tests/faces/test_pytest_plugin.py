@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ def run_pytest(*arguments: str, code: int) -> str:
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-rA", *arguments],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
         env={**os.environ, "PYTEST_ADDOPTS": ""},
     )
@@ -42,7 +43,11 @@ def test_cases_are_tests_chosen_by_k_stopped_by_x_and_written_to_junit(here: Pat
     told = run_pytest(*suite, "-k", "two or one", "--junitxml", "out.xml", code=1)
     assert "2 failed, 2 passed, 2 deselected" in told
     assert "zoo/two[onnxruntime]" in told
-    assert "to repeat it: assay run" in told
+    line = next(one for one in told.splitlines() if one.startswith("to repeat it: assay run"))
+    again = shlex.split(line.removeprefix("to repeat it: assay"))
+    done = subprocess.run([sys.executable, "-m", "assay", *again], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "1 fail; 1 of 1 jobs recorded" in done.stdout
     found = ElementTree.parse("out.xml").getroot().iter("testcase")
     assert sorted(one.get("name", "") for one in found) == [
         "zoo/one[faulty-lie]", "zoo/one[onnxruntime]", "zoo/two[faulty-lie]", "zoo/two[onnxruntime]",

@@ -60,7 +60,7 @@ def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def assay(*arguments: str, code: int) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "assay", *arguments], capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, "-m", "assay", *arguments], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -138,6 +138,8 @@ def test_shards_merge_into_the_whole_run_and_only_if_all_are_there(zoo: Path) ->
         files.append(f"shard-{number}.assay")
         assay(*whole, "--shard", f"{number}/2", "--save", files[-1], "--history", f"h{number}", code=0)
     assert "shard 2/2 is missing" in assay("merge", files[0], code=2)
+    assay(*whole, "--shard", "3/4", "--save", "quarter.assay", "--history", "h4", code=0)
+    assert "shards 1/4, 2/4, 4/4 are missing; name all 4 files" in assay("merge", "quarter.assay", code=2)
     assert "name each shard once" in assay("merge", files[0], files[0], code=2)
     assert "5 pass; 5 of 5 jobs recorded" in assay("merge", *files, code=0)
     Path("other.assay").write_bytes(b"something else")

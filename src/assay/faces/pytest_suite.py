@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -55,7 +56,8 @@ def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
     option = session.config.getoption
     if not option("--assay-flow"):
         raise UsageError("no flow to run on: give --assay-flow (assay flows lists them)")
-    suites = find_suites(option("--assay-suite"))
+    words = tuple(dict.fromkeys(option("--assay-suite")))
+    suites = find_suites(words)
     flows = find_flows(option("--assay-flow"))
     seed = option("--assay-seed")
     selection = Selection(
@@ -68,7 +70,8 @@ def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
         Path(option("--assay-expectations")), [one.name for one in flows], [one.name for one in suites]
     )
     policy = with_endless(Policy(expectations=known), cases, flows)
-    runner = _Runner(session, {suite.name: suite for suite in suites}, policy, seed)
+    named = {suite.name: word for suite, word in zip(suites, words, strict=True)}
+    runner = _Runner(session, {suite.name: suite for suite in suites}, named, policy, seed)
     session.config.add_cleanup(runner.close)
     for flow in flows:
         for case in cases:
@@ -103,8 +106,9 @@ class SuiteItem(pytest.Item):
 
     def repro(self) -> str:
         """The command that runs exactly this case."""
-        suite, _, bare = self.case.name.partition("/")
-        return f"assay run {suite} --flow {self.flow.name} --seed {self.runner.seed} --filter '{bare}'"
+        suite = self.runner.words[self.case.name.partition("/")[0]]
+        words = ["assay", "run", suite, "--flow", self.flow.name, "--seed", str(self.runner.seed)]
+        return shlex.join([*words, "--only", _job(self.case, self.flow, "").key])
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """A case's failure is its sentence; anything else is ours and keeps its traceback."""
@@ -115,10 +119,13 @@ class SuiteItem(pytest.Item):
 
 
 class _Runner:
-    """Runs the selected items in their order, a batch at a time, and hands each its result."""
+    """Runs the selected items in their order, a batch at a time, and hands each its result. `words` are those by which a user
+    named the suites."""
 
-    def __init__(self, session: pytest.Session, suites: dict[str, Suite], policy: Policy, seed: int) -> None:
-        self.seed = seed
+    def __init__(
+        self, session: pytest.Session, suites: dict[str, Suite], words: dict[str, str], policy: Policy, seed: int
+    ) -> None:
+        self.seed, self.words = seed, words
         self._session, self._suites, self._policy = session, suites, policy
         self._processes = getattr(session.config, "workerinput", {"workercount": 1})["workercount"]
         self._workers = 0 if self._processes == 1 else max(1, (os.cpu_count() or 1) // self._processes)

@@ -144,9 +144,10 @@ class Artifacts:
             yield kept, weight(path), used
 
     def weighed(self) -> Iterator[Entry]:
-        """Every entry as it lies there, whatever it holds."""
+        """Every entry as it lies there, whatever it holds, and what killed processes left half-written."""
         for path in Path(self.folder).glob("??/*"):
-            if not path.name.startswith(_PART) and (entry := entry_of(path, used=path / _ENTRY)):
+            dated = path / _ENTRY
+            if entry := entry_of(path, used=dated if dated.exists() else path):
                 yield entry
 
     def _sound(self, kept: Kept) -> bool:

@@ -70,7 +70,9 @@ def merge(paths: Sequence[Path], house: House) -> Checked:
     if len(totals) > 1:
         raise UsageError(f"shards of {totals[0]} and of {totals[1]} do not fit together; merge shards of one division")
     if missing:
-        raise UsageError(f"shard {missing[0]}/{totals[0]} is missing; name all {totals[0]} files")
+        absent = ", ".join(f"{number}/{totals[0]}" for number in missing)
+        told = f"shards {absent} are" if len(missing) > 1 else f"shard {absent} is"
+        raise UsageError(f"{told} missing; name all {totals[0]} files")
     ordered = [shards[shard][1] for shard in sorted(shards)]
     run = _joined(command, [one.run for one in ordered])
     results = tuple(result for one in ordered for result in one.results)

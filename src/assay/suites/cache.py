@@ -56,15 +56,20 @@ def read_index(path: Path) -> list[Case] | None:
 
 
 def weighed() -> Iterator[Entry]:
-    """Every made case, and every folder with all cases of a suite."""
-    root = user_cache() / "suites" / LAYOUT
-    for index in root.glob(f"*/*/{INDEX}"):
-        if entry := entry_of(index.parent, used=index):
-            yield entry
-    for done in root.glob(f"*/??/*{DONE}"):
-        made = str(done).removesuffix(DONE)
-        if entry := entry_of(done, *((made,) if os.path.isdir(made) else ()), used=done):
-            yield entry
+    """Every made case, every folder with all cases of a suite, and what killed processes left half-made."""
+    for folder in (user_cache() / "suites" / LAYOUT).glob("*/*"):
+        if len(folder.name) > 2:  # all cases of a suite, by a digest
+            index = folder / INDEX
+            found = [entry_of(folder, used=index if index.exists() else folder)]
+        else:
+            found = [_weighed_case(path) for path in folder.glob("*") if not path.with_name(path.name + DONE).exists()]
+        yield from (entry for entry in found if entry)
+
+
+def _weighed_case(path: Path) -> Entry | None:
+    """What was answered for a case, with its files; or files that nobody answered for."""
+    made = str(path).removesuffix(DONE)
+    return entry_of(path, *((made,) if path.name.endswith(DONE) and os.path.isdir(made) else ()), used=path)
 
 
 def _relocated(case: Case, root: Path, *, to_disk: bool) -> Case:

@@ -11,6 +11,7 @@ import pytest
 
 from assay.models.artifacts import Artifacts, Kept
 from assay.models.bound import BUSY_S, Entry, compiled, entry_of, evict, weight
+from assay.suites.cache import weighed
 
 OLD = time.time() - 2 * BUSY_S
 
@@ -87,3 +88,23 @@ def test_weight_is_of_all_files_below(tmp_path: Path) -> None:
     _entry(tmp_path, "one", 5, 0)
     _entry(tmp_path / "one", "two", 6, 0)
     assert weight(tmp_path) == 11
+
+
+def test_what_killed_processes_left_half_made_is_weighed_and_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    suites = tmp_path / "suites" / "1"
+    left = [tmp_path / "artifacts" / "ab" / ".part-x", suites / "operators" / "ab" / "tmp1", suites / "folder" / "abc"]
+    for folder in left:
+        (folder / "deep").mkdir(parents=True)
+        (folder / "deep" / "data").write_bytes(bytes(100))
+        os.utime(folder, (OLD, OLD))
+    case = suites / "operators" / "ab" / "case"
+    case.mkdir()
+    (case / "model").write_bytes(bytes(7))
+    case.with_name("case.made.msgpack").write_bytes(bytes(3))
+    found = [*Artifacts(tmp_path / "artifacts").weighed(), *weighed()]
+    assert sorted(one.size_bytes for one in found) == [10, 100, 100, 100]
+    assert evict(found, 10) == (3, 300)
+    assert [path for path in (*left, case) if path.exists()] == [case]

@@ -25,12 +25,14 @@ History = Annotated[
         "--history", metavar="FOLDER", help="Where runs are recorded: a folder, or a postgresql+psycopg:// URL."
     ),
 ]
+REPORTS = "html, json, junit, markdown, csv, terminal; of suites suite-csv, suite-markdown, matrix, operators"
+"""Ours, for the help: a plug-in may bring others."""
 Reports = Annotated[
     list[str] | None,
     typer.Option(
         "--report",
         metavar="NAME=FILE",
-        help="Write a report: html, json, junit, markdown, csv or terminal. Repeatable.",
+        help=f"Write a report: {REPORTS}. Repeatable.",
     ),
 ]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.faces.cli.common import DEFAULT_HISTORY, History, Reports, finish, progress_bar
+from assay.faces.cli.common import DEFAULT_HISTORY, REPORTS, History, Reports, finish, progress_bar
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
 
@@ -28,7 +28,7 @@ def runs(limit: Annotated[int, typer.Option(min=1)] = 20, history: History = DEF
 
 def report(
     run: RunId = "last",
-    format: Annotated[str, typer.Option("--format", help="html, json, junit, markdown, csv or terminal.")] = "terminal",
+    format: Annotated[str, typer.Option("--format", help=f"{REPORTS}.")] = "terminal",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The file; standard output without it.")] = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
