@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,7 @@ class OnnxRuntime:
     options = (
         OptionSpec("optimization", "all", tuple(_LEVELS), "graph optimization level"),
         OptionSpec("threads", 1, help="threads inside one operator"),
+        OptionSpec("int8_sums", "exact", ("exact", "fast"), "on x86 without VNNI, fast saturates at 16 bits"),
     )
     flows = (
         Flow(name="onnxruntime", backend="onnxruntime"),
@@ -96,7 +97,7 @@ class OnnxRuntime:
 
 class OnnxRuntimeEngine:
     """One session. `run` raises what `onnxruntime_failure` makes of the library's words. `profiled`: the first run is, and
-        no other, so that `facts` needs no session of its own. `kept` is a folder for the optimized graph until it is saved:
+    no other, so that `facts` needs no session of its own. `kept` is a folder for the optimized graph until it is saved:
     creating a session twice costs more than all else that happens to a small model."""
 
     def __init__(
@@ -110,7 +111,7 @@ class OnnxRuntimeEngine:
         kept: Path | None = None,
     ) -> None:
         self._path, self._options, self._threads, self._level = path, options, threads, level
-        session_options = _session_options(level, threads)
+        session_options = _session_options(level, threads, options)
         self._kept = kept
         if kept:
             _save_into(session_options, kept)
@@ -183,7 +184,7 @@ class OnnxRuntimeEngine:
             for file in self._kept.iterdir():
                 shutil.move(file, folder / file.name)
             return
-        options = _session_options(self._level, self._threads)
+        options = _session_options(self._level, self._threads, self._options)
         _save_into(options, folder)
         # Above "extended" it warns that the file is for this kind of processor: facts() says so instead.
         options.log_severity_level = 3
@@ -207,7 +208,7 @@ class OnnxRuntimeEngine:
 
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
         """From the profile of some calls, in a session of their own: profiling costs time."""
-        options = _session_options(self._level, self._threads)
+        options = _session_options(self._level, self._threads, self._options)
         profile(options)
         session = _session(self._path, options)
         end = time.perf_counter() + PROFILE_S
@@ -222,7 +223,7 @@ class OnnxRuntimeEngine:
 
     def _profile(self) -> tuple[Placement, ...]:
         if not self._events:
-            options = _session_options(self._level, self._threads)
+            options = _session_options(self._level, self._threads, self._options)
             profile(options)
             session = _session(self._path, options)
             if self._nested:
@@ -250,14 +251,16 @@ def _own_folder() -> Path:
     return Path(tempfile.gettempdir(), f"{_KEPT}{os.getpid()}")
 
 
-def _session_options(level: str, threads: int) -> Any:
+def _session_options(level: str, threads: int, options: Mapping[str, Option]) -> Any:
     import onnxruntime
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, _LEVELS[level])
-    return options
+    made = onnxruntime.SessionOptions()
+    made.intra_op_num_threads = threads
+    made.inter_op_num_threads = 1
+    made.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, _LEVELS[level])
+    if options["int8_sums"] == "exact":
+        made.add_session_config_entry("session.x64quantprecision", "1")
+    return made
 
 
 def _session(path: Path, options: Any) -> Any:
