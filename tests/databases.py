@@ -40,7 +40,7 @@ def _run(arguments: list[str | Path], user: str) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert ended.returncode == 0, ended.stdout
 
@@ -67,7 +67,7 @@ def postgresql_server() -> Iterator[str]:
         data, port = folder / "data", _free_port()
         _run([initdb, "--no-sync", "--auth=trust", "--encoding=UTF8", "--username=assay", "-D", data], user)
         options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off"
-        _run([control, "-D", data, "-l", folder / "log", "-w", "-t", "60", "-o", options, "start"], user)
+        _run([control, "-D", data, "-l", folder / "log", "-w", "-t", "300", "-o", options, "start"], user)
         try:
             yield f"postgresql+psycopg://assay@127.0.0.1:{port}"
         finally:

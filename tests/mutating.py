@@ -19,7 +19,7 @@ F, I64 = TensorProto.FLOAT, TensorProto.INT64
 
 def run_assay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "assay", *arguments], cwd=cwd, capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, "-m", "assay", *arguments], cwd=cwd, capture_output=True, text=True, timeout=600, check=False
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 def run_assay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "assay", *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-m", "assay", *arguments], cwd=cwd, capture_output=True, text=True, timeout=600, check=False
     )
 
 

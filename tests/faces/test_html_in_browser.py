@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +12,18 @@ from assay.core.run import Run
 from assay.core.verdict import Judgement, Verdict, Word
 from assay.reports.html import Html
 from assay.testing.builders import make_comparison, make_job, make_result, make_run, standard_run
+from browser import browser, new_page
+
+__all__ = ["browser"]
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next((found for name in names if (found := shutil.which(name))), None)
-    if path is None:
-        if os.environ.get("ASSAY_REQUIRE_BROWSER") == "1":
-            pytest.fail("ASSAY_REQUIRE_BROWSER=1, and there is no chromium, chromium-browser or google-chrome")
-        pytest.skip(f"none of {', '.join(names)} is installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield opened
-        opened.close()
 
 
 class Watched:
     """A page, and everything about it that must not happen."""
 
     def __init__(self, browser: Any, file: Path, **options: Any) -> None:
-        self.page = browser.new_page(viewport={"width": 1280, "height": 900}, **options)
+        self.page = new_page(browser, viewport={"width": 1280, "height": 900}, **options)
         self.complaints: list[str] = []
         self.page.on("console", lambda said: self.complaints.append(f"console: {said.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))

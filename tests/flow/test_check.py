@@ -21,7 +21,7 @@ ONE_OUTPUT = ("swap_outputs", "reorder_outputs", "extra_output", "nondeterminist
 """Lies that need two outputs, or that another test tells."""
 
 
-def run_assay(*arguments: str, cwd: Path, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+def run_assay(*arguments: str, cwd: Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "assay", *arguments],
         cwd=cwd,

@@ -68,7 +68,7 @@ def test_they_run_and_are_weighted_by_use(tmp_path: Path) -> None:
     _model(tmp_path / "a.onnx")
     words = ["run", "mined:a.onnx", "--flow", "onnxruntime", "--report", "suite-markdown=out.md"]
     done = subprocess.run(
-        [sys.executable, "-m", "assay", *words], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, "-m", "assay", *words], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 of 2 jobs passed" in done.stdout

@@ -15,7 +15,7 @@ from assay.testing.suite_checks import check_suite
 def run(flow: str, glob: str, code: int, folder: Path) -> str:
     words = ["run", "edge", "--flow", flow, "--filter", glob, "--expectations", str(folder), "--history", str(folder)]
     done = subprocess.run(
-        [sys.executable, "-m", "assay", *words], capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, "-m", "assay", *words], capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout

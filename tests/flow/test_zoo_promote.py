@@ -272,6 +272,6 @@ def test_two_promotions_at_once_are_one_after_the_other(zoo: Path, tmp_path: Pat
     write_record(tmp_path / "record.json", submitted(zoo, "1.0"))
     command = [sys.executable, "-c", KILLED, str(zoo), "100000", "promote"]
     both = [subprocess.Popen(command, cwd="/") for _ in range(2)]
-    assert [one.wait(60) for one in both] == [0, 0]
+    assert [one.wait(600) for one in both] == [0, 0]
     assert len(read_manifest(zoo).models["adder"].versions) == 1
     assert os.listdir(zoo / "submissions") == []

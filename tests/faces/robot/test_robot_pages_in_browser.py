@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -17,24 +15,9 @@ from starlette.applications import Starlette
 
 from assay.faces.robot.pages import page_routes
 from assay.faces.robot.queue import Queue
+from browser import browser, new_page
 
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next((found for name in names if (found := shutil.which(name))), None)
-    if path is None:
-        if os.environ.get("ASSAY_REQUIRE_BROWSER") == "1":
-            pytest.fail("ASSAY_REQUIRE_BROWSER=1, and there is no chromium, chromium-browser or google-chrome")
-        pytest.skip(f"none of {', '.join(names)} is installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield opened
-        opened.close()
+__all__ = ["browser"]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +44,7 @@ class Watched:
     """A page, and everything about it that must not happen."""
 
     def __init__(self, browser: Any, site: str, address: str, **options: Any) -> None:
-        self.page = browser.new_page(**({"viewport": {"width": 1400, "height": 900}} | options))
+        self.page = new_page(browser, **({"viewport": {"width": 1400, "height": 900}} | options))
         self.complaints: list[str] = []
         self.page.on("console", lambda said: self.complaints.append(f"console: {said.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
@@ -168,8 +151,8 @@ def test_a_decision_appears_while_somebody_looks(browser: Any, site: Any) -> Non
     lease = queue.lease("worker-1")
     assert lease is not None
     decided(queue, lease, DECLINED)
-    watched.page.locator("h1", has_text="decline").wait_for(timeout=60_000)
-    overview.page.locator("table.submissions", has_text="Seen live").wait_for(timeout=60_000)
+    watched.page.locator("h1", has_text="decline").wait_for()
+    overview.page.locator("table.submissions", has_text="Seen live").wait_for()
     assert watched.page.title().startswith("decline")
     assert watched.page.locator("#main").get_attribute("data-live") is None
     assert HOSTILE.split("\u202e")[0] in overview.page.locator("main").inner_text()
@@ -183,7 +166,7 @@ def test_the_kept_report_opens_as_a_file_with_nothing_else_there(browser: Any, s
     root, _, ids = site
     file = tmp_path / "report.html"
     file.write_text(httpx.get(f"{root}/submissions/{ids['person']}/report").text, encoding="utf-8")
-    page = browser.new_page()
+    page = new_page(browser)
     said: list[str] = []
     page.on("console", lambda line: said.append(line.text))
     page.on("request", lambda asked: said.append(asked.url))
