@@ -114,3 +114,25 @@ def test_bytes_that_go_in_excuse_no_layer_in_bytes(tmp_path: Path) -> None:
     result, word, reason = judged(tmp_path / "image.onnx", table, "lying", tolerance="fixed:1000,1000")
     assert (result.outcome, word) == (Outcome.MISMATCH, Word.FAIL), reason
     assert "weights in int8 (the model has none)" in reason
+
+
+INT8_BY_ITS_OWN_WORD = (
+    '[flow.told]\nbackend = "faulty"\noptions = { claims = "int8", fault = "FAULT" }\nprecision = "int8"\n'
+)
+
+
+def test_int8_that_only_the_backend_tells_of_shows_in_how_near_its_answers_come(tmp_path: Path) -> None:
+    model = write(CONV, tmp_path / "conv.onnx")
+    table = INT8_BY_ITS_OWN_WORD.replace("FAULT", "none")
+    result, word, reason = judged(model, table, "told")
+    assert (result.outcome, word) == (Outcome.OTHER_PRECISION, Word.INCONCLUSIVE), reason
+    assert "below the answers, where int8 leaves at most some 50" in reason
+    result, _, reason = judged(model, f'{table}transforms = ["int8-qdq"]\n', "told")
+    assert result.outcome is Outcome.OK, reason
+
+
+def test_an_engine_that_writes_into_its_inputs_does_not_reach_what_it_is_judged_by(tmp_path: Path) -> None:
+    table = INT8_BY_ITS_OWN_WORD.replace("FAULT", "wipe_inputs") + 'transforms = ["int8-qdq"]\n'
+    result, word, reason = judged(write(CONV, tmp_path / "conv.onnx"), table, "told")
+    assert (result.outcome, word) == (Outcome.MISMATCH, Word.FAIL), reason
+    assert "the engine writes into its input 'x'" in result.warnings

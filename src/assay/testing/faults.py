@@ -24,6 +24,9 @@ PROCESS_FAULTS = (
 ADMITTED = ("undelegated",)
 """What the facts own up to, while the answers are right: a delegate that took nothing."""
 
+SPOILS = ("wipe_inputs",)
+"""What is done to the inputs before they are read: they lie in the caller's memory."""
+
 _held: list[Tensor] = []
 
 
@@ -106,6 +109,12 @@ def _chat(size: int) -> None:
         rest = line * (size // len(line) + 1)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
+
+
+def wipe(tensors: Mapping[str, Tensor]) -> None:
+    """Zeros where numbers were."""
+    for array in tensors.values():
+        array[...] = 0
 
 
 def _changed(outputs: Outputs, change: Callable[[Tensor], Tensor]) -> Outputs:

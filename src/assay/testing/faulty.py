@@ -17,9 +17,9 @@ from assay.core.result import BuildFacts
 from assay.errors import UsageError
 from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
 from assay.testing import burdens
-from assay.testing.faults import ADMITTED, AT_SIZES, LIES, PROCESS_FAULTS, Misbehaviour
+from assay.testing.faults import ADMITTED, AT_SIZES, LIES, PROCESS_FAULTS, SPOILS, Misbehaviour, wipe
 
-_FAULTS = ("none", *PROCESS_FAULTS, *LIES, *AT_SIZES, *ADMITTED)
+_FAULTS = ("none", *PROCESS_FAULTS, *LIES, *AT_SIZES, *SPOILS, *ADMITTED)
 _STAGES = ("lower", "save", "load", "run")
 VERSION = "0"
 _IMPORT_FAULT = "ASSAY_FAULTY_IMPORT"
@@ -43,6 +43,7 @@ class Faulty:
         OptionSpec("seconds", 0.2, help="how long slow sleeps"),
         OptionSpec("leak_bytes", 4 * 2**30, help="where a leak that nobody stops stops growing"),
         OptionSpec("chat_bytes", 4 * 2**20, help="how much chatty writes to stdout, and again to stderr"),
+        OptionSpec("claims", "float32", help="the precision that its facts tell"),
         OptionSpec("after", 0, help="calls of one engine before a fault of run strikes"),
         *burdens.OPTIONS,
     )
@@ -91,6 +92,8 @@ class FaultyEngine:
         """Right, or false in the way that was asked for."""
         self._calls += 1
         lying = self._calls > int(self._options["after"]) and self._misbehaviour.at("run")
+        if self._options["fault"] in SPOILS:
+            wipe(tensors)
         if self._burden:
             self._burden.carry(tensors)
         outputs = self._inner.run(tensors) if self._inner else self._identity(tensors)
@@ -119,7 +122,7 @@ class FaultyEngine:
         """Plain: version, precision, options."""
         return BuildFacts(
             backend_version=VERSION,
-            precision="float32",
+            precision=str(self._options["claims"]),
             options={name: str(value) for name, value in self._options.items()},
             delegated=0 if self._options["fault"] in ADMITTED else None,
             undelegated=("Identity",) if self._options["fault"] in ADMITTED else (),

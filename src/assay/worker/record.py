@@ -38,7 +38,7 @@ def record(job: Job, stages: Stages) -> Result:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     with stages.enter(Stage.RUN):
-        outputs = [engine.run(sample) for sample in inputs]
+        outputs = [engine.run(sample) for sample in lowered.rewritten.fed(inputs)]
     own = not job.why or job.why.startswith(REFERENCE)
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)

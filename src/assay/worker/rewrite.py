@@ -39,9 +39,8 @@ class Rewritten:
     gives: dict[str, str] = field(default_factory=dict)
 
     def fed(self, samples: Sequence[Mapping[str, Tensor]]) -> list[dict[str, Tensor]]:
-        """The samples in the types that the rewritten model takes: whoever deploys it feeds it so."""
-        if not self.takes:
-            return [dict(sample) for sample in samples]
+        """Copies of the samples in the types that the rewritten model takes: whoever deploys it feeds it so. An engine that writes
+        into its inputs does not reach what it is judged by."""
         return [{name: _as(array, self.takes.get(name, "")) for name, array in sample.items()} for sample in samples]
 
 
@@ -103,4 +102,5 @@ def _type(info: Any) -> str:
 def _as(array: Tensor, dtype: str) -> Tensor:
     """Between floating types only: another change of type would be another model."""
     name = dtype_name(array.dtype)
-    return array.astype(numpy_dtype(dtype)) if dtype != name and is_floating(dtype) and is_floating(name) else array
+    other = dtype != name and is_floating(dtype) and is_floating(name)
+    return array.astype(numpy_dtype(dtype)) if other else array.copy(order="K")

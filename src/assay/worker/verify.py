@@ -58,9 +58,13 @@ def verify(job: Job, stages: Stages) -> Result:
         actual, untaken = _answers(engine, fed, golden)
         golden, fed = golden.first(len(actual)), fed[: len(actual)]
         probed = probe(job, engine, rewritten, golden)
-        again = engine.run(fed[0])
+        whole = laid(rewritten.fed(golden.inputs[:1])[0], job.case.inputs.layout)
+        written = tuple(
+            f"the engine writes into its input '{name}'" for name in whole if _differ(fed[0].get(name), whole[name])
+        )
+        again = engine.run(whole)
     with stages.enter(Stage.COMPARE):
-        judging = _judging(job, rewritten, fed).first(len(actual))
+        judging = _judging(job, rewritten, golden).first(len(actual))
         held = _within_ranges(job, actual, golden, rewritten, judging, plain)
     sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):
@@ -78,7 +82,7 @@ def verify(job: Job, stages: Stages) -> Result:
         (Outcome.UNDELEGATED, delegation(facts)),
         (Outcome.NONDETERMINISTIC, unrepeated),
         (Outcome.MISTRUSTED, held.unproven or sized.unproven or _poor(comparisons)),
-        (Outcome.OTHER_PRECISION, finer(asked, facts, comparisons)),
+        (Outcome.OTHER_PRECISION, finer(asked, facts, held.against_float if rewritten.standard else comparisons)),
     )
     return msgspec.structs.replace(
         blank_result(job, outcome),
@@ -88,7 +92,7 @@ def verify(job: Job, stages: Stages) -> Result:
         findings=findings,
         task_metrics=task_metrics,
         facts=facts,
-        warnings=tuple(dict.fromkeys((*untaken, *judging.notes, *judging.told, *little(asked, facts)))),
+        warnings=tuple(dict.fromkeys((*untaken, *written, *judging.notes, *judging.told, *little(asked, facts)))),
     )
 
 
@@ -174,7 +178,7 @@ def _in_double(name: str, declared: str, actual: Samples) -> str:
     return "float64" if is_floating(declared) and given == {"float64"} else declared
 
 
-def _judging(job: Job, rewritten: Rewritten, fed: Samples) -> Judging:
+def _judging(job: Job, rewritten: Rewritten, golden: Golden) -> Judging:
     if rewritten.standard is None:
         return judging_of(job, contract_of(job))
     contract = contract_of(job)
@@ -182,7 +186,7 @@ def _judging(job: Job, rewritten: Rewritten, fed: Samples) -> Judging:
     if contract.tolerance == DERIVED:
         with suppress(Lowering):
             standard = as_graph(standard, job)
-    return judging_of_quantized(standard, fed, contract, job.case.inputs.seed)
+    return judging_of_quantized(standard, rewritten.fed(golden.inputs), contract, job.case.inputs.seed)
 
 
 def contract_of(job: Job) -> Contract:
@@ -201,13 +205,16 @@ def _score(job: Job, actual: Samples, golden: Golden) -> dict[str, float]:
 def _first_difference(once: Mapping[str, Tensor], again: Mapping[str, Tensor]) -> str:
     """Which output is the first that two runs on the same inputs do not share bit by bit, "" if all are equal."""
     for name, tensor in once.items():
-        other = again.get(name)
-        if other is None or other.shape != tensor.shape or other.dtype != tensor.dtype:
-            return _unrepeated(name)
-        same = np.array_equal(tensor, other) if tensor.dtype == object else tensor.tobytes() == other.tobytes()
-        if not same:
+        if _differ(again.get(name), tensor):
             return _unrepeated(name)
     return ""
+
+
+def _differ(one: Tensor | None, other: Tensor) -> bool:
+    """In any bit, in shape or in type."""
+    if one is None or one.shape != other.shape or one.dtype != other.dtype:
+        return True
+    return not np.array_equal(one, other) if one.dtype == object else one.tobytes() != other.tobytes()
 
 
 def _unrepeated(name: str) -> str:
