@@ -75,6 +75,19 @@ def test_a_model_against_itself_is_never_slower(tmp_path: Path) -> None:
     assert checked.judgement.exit_code in (0, 3)
 
 
+def test_the_rival_is_named_by_what_differs(tmp_path: Path) -> None:
+    """Two files that hold the same model are two files all the same; of one file on two flows the old flow is told."""
+    old, new = linear_model(tmp_path / "old.onnx"), linear_model(tmp_path / "new.onnx")
+    with open_house(str(tmp_path / "h")) as house:
+        for models, flows, name in (
+            ((old, new), ("onnxruntime",), "old"),
+            ((old,), ("onnxruntime-basic", "onnxruntime"), "onnxruntime-basic"),
+        ):
+            (job,) = plan_duel(compare_request(CompareOptions(models=models, flows=flows)), house).jobs
+            assert job.rival is not None
+            assert job.rival.name == name
+
+
 def test_other_inputs_cannot_be_compared(tmp_path: Path) -> None:
     model, other = _chain(tmp_path / "m.onnx", 1), tmp_path / "other.onnx"
     graph = helper.make_graph(

@@ -66,7 +66,6 @@ def plan_duel(request: CompareRequest, house: House) -> Run:
     _demand_same_inputs(old.model, new.model)
     _demand_free_batch((old.model, new.model), request.batches)
     own_flow, old_flow = (threaded(flow, request.threads) for flow in (request.new_flow, request.old_flow))
-    same_model = new.model.digest == old.model.digest
     job = Job(
         new,
         own_flow,
@@ -75,7 +74,7 @@ def plan_duel(request: CompareRequest, house: House) -> Run:
         Measuring(batches=request.batches, threads=request.threads),
         scratch=str(house.scratch(run_id)),
         reference="" if new.inputs.golden else str(oracle_folder(new, house.folder)),
-        rival=Rival(old_flow.name if same_model else names[1], old_flow, old.model),
+        rival=Rival(old_flow.name if request.old == request.new else names[1], old_flow, old.model),
         speed=request.policy.speed,
     )
     return Run(

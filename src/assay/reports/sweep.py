@@ -84,7 +84,8 @@ def launches(result: Result) -> Rows:
 
 
 def _rate(batch: int, seconds: float) -> str:
-    return f"{text.number(batch / seconds)}/s"
+    """Three digits, the rest zeros: rates of one table differ by powers of ten, and are read beside one another."""
+    return f"{float(f'{batch / seconds:.3g}'):,.10g}/s"
 
 
 def _mark(batch: int, best: int | None) -> str:

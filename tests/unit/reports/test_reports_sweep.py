@@ -41,7 +41,7 @@ def test_a_duel_shows_its_rival_beside_it() -> None:
         for batch in (1, 8)
     ]
     header, rows = sweep(make_result(task="duel", duel=duels[0], more_duels=tuple(duels[1:])))
-    assert rows[1] == ["8", "0.900 ms", "1.00 ms", "+10.5 %", "8000/s", ""]
+    assert rows[1] == ["8", "0.900 ms", "1.00 ms", "+10.5 %", "8,000/s", ""]
     assert columns(header, rows)[0].startswith("batch  before")
     result = make_result(task="duel", duel=duels[0], more_duels=tuple(duels[1:]))
     found = curve(result)
@@ -76,4 +76,4 @@ def test_markdown_tells_what_a_duel_found_and_its_batch_sizes() -> None:
     run = make_run(jobs=(make_job("net", "onnxruntime", Task.DUEL),))
     text = Markdown().render(run, [result], _judged(run, [result]))
     assert "net · onnxruntime: at batch 1: same: +0.1 % CPU time against old" in text
-    assert "| 8 | 0.900 ms | 1.00 ms | +0.1 % | 8000/s |" in text
+    assert "| 8 | 0.900 ms | 1.00 ms | +0.1 % | 8,000/s |" in text
