@@ -75,13 +75,14 @@ class ConvTranspose(_ConvTranspose):
 
 
 class MaxPool(_MaxPool):
-    """The largest element under the window; padding never wins. A second output (Indices) is onnx.reference's own."""
+    """The largest element under the window; padding never wins. A second output says where in the whole input it was, the first
+    of equals (onnx.reference 1.23 has others where strides are 1)."""
 
     op_domain = ""
 
     def _run(self, x: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
         kernel = attributes["kernel_shape"]
-        if x.dtype.name not in (*_FAST, "int8", "uint8") or len(self.output) > 1 or _disputed(kernel, attributes):
+        if x.dtype.name not in (*_FAST, "int8", "uint8") or _disputed(kernel, attributes):
             return _own(super()._run(x, **attributes))
         window = window_of(x.shape[2:], kernel, attributes)
         lowest = -math.inf if x.dtype.kind == "f" else int(np.iinfo(x.dtype).min)
@@ -91,7 +92,18 @@ class MaxPool(_MaxPool):
             image, into = padded[part], y[part]
             for _, where in window.positions():
                 np.maximum(into, image[where], out=into)
-        return (y,)
+        if len(self.output) == 1:
+            return (y,)
+        numbers = np.arange(math.prod(x.shape[2:]), dtype=np.int64)
+        by_columns = attributes.get("storage_order")
+        plane = numbers.reshape(x.shape[:1:-1]).T if by_columns else numbers.reshape(x.shape[2:])
+        places, found = window.pad(plane[None, None], -1), np.full(y.shape, -1, np.int64)
+        for _, where in window.positions():
+            here = padded[where]
+            wins = (here == y) | (here != here)  # NaN, too
+            found = np.where((found < 0) & (places[where] >= 0) & wins, places[where], found)
+        planes = np.arange(math.prod(x.shape[:2]), dtype=np.int64).reshape(*x.shape[:2], *[1] * (x.ndim - 2))
+        return y, found + planes * len(numbers)
 
 
 class AveragePool(AveragePool_19):

@@ -7,6 +7,7 @@ the model, rounding to a narrower float while computing is not.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import onnx
@@ -17,6 +18,15 @@ _TARGETS = {"float64": TensorProto.DOUBLE, "float32": TensorProto.FLOAT}
 # Integer attributes that hold an element type. LayerNormalization's stash_type is not among them: onnx.reference
 # accepts only 1 there and computes in the type of its input.
 _TYPE_ATTRIBUTES = ("to", "dtype", "output_dtype", "output_datatype", "precision", "softmax_precision")
+
+
+@cache
+def _types_by_default(operator: str, domain: str) -> frozenset[str]:
+    """Attributes that hold a real type even where the node does not name them (windows, what is drawn at random)."""
+    if domain not in ("", "ai.onnx") or not onnx.defs.has(operator):
+        return frozenset()
+    declared = onnx.defs.get_schema(operator).attributes
+    return frozenset(name for name in _TYPE_ATTRIBUTES if name in declared and declared[name].default_value.i in _REAL)
 
 
 def widen(proto: ModelProto | GraphProto | FunctionProto | NodeProto, to: str = "float64") -> None:
@@ -62,6 +72,8 @@ class _Rewriter:
         if node.op_type == "ConstantOfShape" and not node.attribute:
             zero = numpy_helper.from_array(np.zeros(1, self._dtype))
             node.attribute.append(onnx.helper.make_attribute("value", zero))
+        for name in _types_by_default(node.op_type, node.domain) - {one.name for one in node.attribute}:
+            node.attribute.append(onnx.helper.make_attribute(name, self._to))
         for attribute in node.attribute:
             if node.op_type == "Constant" and attribute.name in ("value_float", "value_floats"):
                 self._constant(attribute)

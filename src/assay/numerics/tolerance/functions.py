@@ -27,6 +27,11 @@ def function(slope: Callable[[Tensor, Tensor], Any] | None, *, absolute: bool = 
     return rule
 
 
+def window(site: Site, unit: Arithmetic) -> Variance:
+    """A sum of cosines of up to two periods: their arguments are rounded several times, and their sum is small at the ends."""
+    return unit.storage**2 / 3 * np.square(site.value) + (8 * unit.accumulate) ** 2 / 3
+
+
 def exponential(site: Site, unit: Arithmetic) -> Variance:
     """exp(x - max) inside a softmax: its argument carries the rounding of x - max."""
     x, z = site.operands["x"], site.value

@@ -21,6 +21,7 @@ from assay.numerics.tolerance.functions import (
     power,
     response,
     standardized,
+    window,
 )
 from assay.numerics.tolerance.sampling import deformed, sampling
 from assay.numerics.tolerance.site import (
@@ -110,6 +111,8 @@ RULES: dict[str, Rule] = {
     "Celu": function(lambda x, z: np.where(x < 0, z + 1, 1)),
     "Mish": function(lambda x, z: np.minimum(1.1, np.exp(np.minimum(x, 1)))),
     "Swish": function(lambda x, z: np.full_like(z, 1.1)),
+    **dict.fromkeys(("HannWindow", "HammingWindow", "BlackmanWindow"), window),
+    "MelWeightMatrix": rounding,
 }
 """Whole operators, by type."""
 

@@ -70,11 +70,43 @@ def test_dequantizing_int32_keeps_every_bit() -> None:
     assert y[0] == 2**24 + 1
 
 
-@pytest.mark.parametrize("operator", ["HannWindow", "HammingWindow"])
-def test_what_cannot_be_done_in_double_is_named(operator: str) -> None:
+def test_what_cannot_be_done_in_double_is_named() -> None:
+    operator = "TfIdfVectorizer"
+    terms = 'mode = "TF", ngram_counts = [0], ngram_indexes = [0], pool_int64s = [1], '
+    terms += "min_gram_length = 1, max_gram_length = 1, max_skip_count = 0"
     with pytest.raises(Unsupported, match=f"does not compute {operator} in float64") as caught:
-        _wide(f"g (int64 n) => (float[4] y) {{ y = {operator}(n) }}", n=np.array(4))
+        _wide(f"g (int32[2] n) => (float[1] y) {{ y = {operator} <{terms}> (n) }}", n=np.ones(2, np.int32))
     assert operator in caught.value.node
+
+
+def _cosines(n: int, periodic: int, *factors: float) -> Tensor:
+    turns = 2 * np.pi * np.arange(n) / (n if periodic else n - 1)
+    return np.asarray(np.sum([factor * np.cos(order * turns) for order, factor in enumerate(factors)], axis=0))
+
+
+@pytest.mark.parametrize("periodic", [0, 1])
+@pytest.mark.parametrize(
+    ("operator", "factors"),
+    [
+        ("HannWindow", (0.5, -0.5)),
+        ("HammingWindow", (25 / 46, -21 / 46)),
+        ("BlackmanWindow", (0.42, -0.5, 0.08)),
+    ],
+)
+def test_a_type_that_a_node_leaves_to_the_standard_is_widened_too(
+    operator: str, factors: tuple[float, ...], periodic: int
+) -> None:
+    (y,) = _wide(f"g (int64 n) => (float[9] y) {{ y = {operator} <periodic = {periodic}> (n) }}", n=np.array(9))
+    assert y.dtype == np.float64
+    np.testing.assert_allclose(y, _cosines(9, periodic, *factors), rtol=0, atol=1e-15)
+
+
+def test_a_matrix_of_mel_weights_is_made_in_double() -> None:
+    text = "g (int64 a, int64 b, int64 c, float d, float e) => (float[9, 8] y) { y = MelWeightMatrix(a, b, c, d, e) }"
+    (y,) = _wide(text, a=np.array(8), b=np.array(16), c=np.array(8192), d=np.array(0.0), e=np.array(4096.0))
+    assert y.dtype == np.float64
+    assert y.shape == (9, 8)
+    assert set(np.unique(y)) <= {0.0, 1 / 3, 0.5, 2 / 3, 1.0}
 
 
 def test_bits_have_no_wider_meaning() -> None:

@@ -217,3 +217,16 @@ def test_a_picture_rounded_to_bytes_may_tip_at_a_tie_either_way() -> None:
     assert budget(profile, {"y": np.array([30, 31, 7, 10], np.uint8)}) == 0
     assert budget(profile, {"y": np.array([31, 32, 7, 10], np.uint8)}) == 0
     assert budget(profile, {"y": np.array([31, 31, 8, 10], np.uint8)}) == np.inf
+
+
+def test_a_window_of_cosines_is_held_to_its_own_noise() -> None:
+    model = parsed(
+        "agraph (float[400] x) => (float[400] y) { n = Constant <value_int = 400> () w = HannWindow (n) y = Mul (x, w) }"
+    )
+    feeds = {"x": noise(400)}
+    profile = derive_model(model, [feeds], "float32")
+    assert profile.header.without_rule == ()
+    (y,) = float32(model, feeds).values()
+    assert budget(profile, {"y": y}) < 1
+    other = feeds["x"] * np.sin(np.pi * np.arange(400) / 399).astype(np.float32) ** 2
+    assert budget(profile, {"y": other}) > 10, "symmetric"

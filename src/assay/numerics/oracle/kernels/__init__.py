@@ -9,9 +9,11 @@ from assay.numerics.oracle.kernels.activation import ACTIVATIONS
 from assay.numerics.oracle.kernels.affine import AFFINE
 from assay.numerics.oracle.kernels.gathering import GATHERING
 from assay.numerics.oracle.kernels.normalization import NORMALIZATIONS
+from assay.numerics.oracle.kernels.padding import PADDING
 from assay.numerics.oracle.kernels.quantization import QUANTIZATION
 from assay.numerics.oracle.kernels.recurrent import RECURRENT
 from assay.numerics.oracle.kernels.sampling import SAMPLING
+from assay.numerics.oracle.kernels.shapes import SHAPES
 from assay.numerics.oracle.kernels.softmax import SOFTMAXES
 from assay.numerics.oracle.kernels.suppression import SUPPRESSION
 from assay.numerics.oracle.probe import Kernel
@@ -24,6 +26,8 @@ KERNELS: dict[str, Kernel] = {
     **QUANTIZATION,
     **SAMPLING,
     **GATHERING,
+    **PADDING,
     **AFFINE,
     **SUPPRESSION,
+    **SHAPES,
 }

@@ -22,6 +22,8 @@ def _reshape(one: Operator) -> Values | None:
     if not one.only(0) or len(one.inputs) < 2:
         return None
     shape, given = one.shape(0), [int(size) for size in one.inputs[1]]
+    if min(given, default=0) < -1:
+        return None
     if not one.attribute("allowzero"):
         given = [shape[place] if size == 0 else size for place, size in enumerate(given)]
     if -1 in given:
