@@ -32,6 +32,12 @@ def relu() -> ModelProto:
     return graph(node("Relu", ["x"], ["y"], name="relu"))
 
 
+def sized(size: int) -> ModelProto:
+    model = relu()
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = size
+    return model
+
+
 def put(path: Path, model: ModelProto | bytes) -> None:
     path.write_bytes(model if isinstance(model, bytes) else model.SerializeToString())
 
@@ -126,6 +132,11 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "nested": (
         holding(_nested(40)),
         "{m} nests graphs deeper than protobuf reads (100 messages) (363 bytes); export or copy the model again",
+    ),
+    "negative size": (
+        holding(sized(-5)),
+        "{m} declares a size of -5 for 'x': a size is 0 or more, and a name (or -1) where any is taken; "
+        "export the model again",
     ),
     "no graph": (holding(ModelProto(ir_version=9)), "{m} has no graph (2 bytes); export or copy the model again"),
     "ir": (

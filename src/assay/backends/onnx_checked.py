@@ -36,6 +36,7 @@ def load_checked(path: Path) -> ModelProto:
     try:
         proto = onnx.load(path)
         _check(path, proto)
+        _open_negative(proto)
     except onnx.checker.ValidationError as error:
         raise checker_failure(str(error)) from error
     except DecodeError as error:
@@ -45,6 +46,14 @@ def load_checked(path: Path) -> ModelProto:
         text = f"{path.name} is written for opset {opset_of(proto)}; onnx {onnx.__version__} ends at {newest}."
         raise Unsupported(text, cause="opset_too_new")
     return proto
+
+
+def _open_negative(proto: ModelProto) -> None:
+    """A size of -1 is how some exporters write "any": TVM 0.27 would take it for a size."""
+    for value in (*proto.graph.input, *proto.graph.output, *proto.graph.value_info):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_value < 0:
+                dim.ClearField("dim_value")
 
 
 def opset_of(proto: ModelProto) -> int:

@@ -13,8 +13,16 @@ _SMALL = 1024
 
 
 def shape_problems(proto: ModelProto) -> Iterator[str]:
-    """One for each output whose declared rank or size another is inferred for, as the predicate of a sentence about the
-    model. Symbols, and whatever inference does not know, are left alone."""
+    """One for each input or output of a size below -1, and for each output whose declared rank or size another is inferred for,
+    as the predicate of a sentence about the model. Symbols, and whatever inference does not know, are left alone."""
+    for value in (*proto.graph.input, *proto.graph.output):
+        least = min((dim.dim_value for dim in value.type.tensor_type.shape.dim), default=0)
+        if least < -1:
+            # Backends differ: ONNX Runtime takes any size there, OpenVINO 2026.4 none but 0.
+            yield (
+                f"declares a size of {least} for {value.name!r}: a size is 0 or more, and a name (or -1) where any is taken; "
+                "export the model again"
+            )
     inferred = _inferred(proto)
     for value in proto.graph.output:
         declared, found = _sizes(value), inferred.get(value.name)

@@ -61,6 +61,17 @@ def test_an_output_without_a_shape_is_taken(write: Any) -> None:
     assert Reference().lower(path, _PLAIN).run({"x": np.ones(2, np.float32)})["y"].tolist() == [1, 1]
 
 
+def test_a_size_of_minus_one_is_any(write: Any) -> None:
+    path = write("g (float[2,3] x) => (float[2,3] y) { y = Relu(x) }")
+    model = onnx.load(path)
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = -1
+    onnx.save(model, path)
+    for rows in (1, 5):
+        given = np.ones((rows, 3), np.float32)
+        assert Reference().lower(path, _ORACLE).run({"x": given})["y"].shape == (rows, 3)
+
+
 def test_unsorted_nodes(write: Any) -> None:
     path = write("g (float[2] x) => (float[2] y) { y = Relu(a)\n a = Neg(x) }")
     with pytest.raises(InvalidModel, match="topologically sorted"):
