@@ -17,7 +17,7 @@ from assay.judge.operator_changes import differences, explained, told
 from assay.judge.opinion import Opinion
 from assay.stats.launches import Answer, answer_of, load_ratios, surely_above
 from assay.stats.stored import decide_stored
-from assay.stats.summary import mean, median
+from assay.stats.summary import mean, median, sd
 
 CHANGES_SHOWN = 5
 OPERATORS_SHOWN = 3
@@ -120,7 +120,7 @@ def judged_duel(seen: Duel, rule: SpeedRule) -> Told:
         return Told(Word.PASS, f"{answer.word}: {said}", "duel.slowdown_percent", observed, limit)
     if seen.ended and not math.isfinite(answer.mean):
         said = f"{len(seen.launches)} launches against {seen.rival} are too few"
-    text = f"undecided: {said}; {seen.ended or _advice(answer)}"
+    text = f"undecided: {said}; {seen.ended or _advice(seen, answer)}"
     return Told(Word.INCONCLUSIVE, text, "duel.slowdown_percent", observed, limit)
 
 
@@ -143,11 +143,15 @@ def _clock(seen: Duel) -> str:
     return {"caller": "of the caller's time", "device": "of the device's time"}.get(seen.clock, "CPU time")
 
 
-def _advice(answer: Answer) -> str:
+def _advice(seen: Duel, answer: Answer) -> str:
+    """Why it could not be told, and what would decide it."""
+    scatter = percent(sd([one.cpu for one in seen.launches]))
+    why = f"launches differ by {scatter:.1f} % (standard deviation): " if math.isfinite(scatter) else ""
     if answer.more is None:
-        return "the machine is too restless, or the difference too near the limit, for more launches to decide"
+        return f"{why}the machine is too restless, or the difference too near the limit, for more launches to decide"
     launches = "1 more launch" if answer.more == 1 else f"{answer.more} more launches"
-    return f"about {launches} would probably decide (--launches {answer.launches + answer.more})"
+    asked = f"about {launches} would probably decide (--launches {answer.launches + answer.more})"
+    return f"{why}{asked}, or fewer with less other work on the machine"
 
 
 def slowdowns(result: Result) -> list[float]:
@@ -180,7 +184,7 @@ def _times(seen: Duel) -> str:
 def _difference(result: Result) -> str:
     """Which operators cost more, as the backends' profiles tell, and what changed in the engine."""
     dearer = [one for one in explained(result) if one.delta_s > 0.0][:OPERATORS_SHOWN]
-    parts = [f"where: {', '.join(map(told, dearer))}"] if dearer else []
+    parts = [f"where, by the backend's profile: {', '.join(map(told, dearer))}"] if dearer else []
     changes = list(differences(result.rival_facts, result.facts))
     more = f" and {len(changes) - CHANGES_SHOWN} more" if len(changes) > CHANGES_SHOWN else ""
     if changes:

@@ -52,10 +52,14 @@ def test_each_kind_of_slower_has_its_figure(seen: Duel, word: Word, figure: str)
         (Duel("old", _launches(count=3), "thread", ended=LATE), "3 launches against old are too few; the time ran out"),
         (
             Duel("old", tuple(Launch((-1) ** n * 0.4, 0.0, 0.0, 2) for n in range(20)), "thread"),
-            "the machine is too restless",
+            "launches differ by 50.7 % (standard deviation): the machine is too restless",
+        ),
+        (
+            Duel("old", tuple(Launch((-1) ** n * 0.035, 0.0, 0.0, 2) for n in range(20)), "thread"),
+            "launches differ by 3.7 % (standard deviation): about 21 more launches would probably decide (--launches 41), or fewer",
         ),
     ],
-    ids=["no clock", "no time", "too loaded"],
+    ids=["no clock", "no time", "too loaded", "loaded"],
 )
 def test_what_proves_nothing_is_neither_passed_nor_failed(seen: Duel, sentence: str) -> None:
     told = judged_duel(seen, RULE)
@@ -105,7 +109,9 @@ def test_a_slower_engine_says_which_operators_cost_more_and_what_changed() -> No
         rival_facts=BuildFacts(placements=(Placement("Conv", "cpu", "float16", 1, "fused"),)),
     )
     reason = _opinion(result).reason
-    assert "where: +0.5 ms Conv conv (0.4 -> 0.9 ms; float16 -> float32), +0.1 ms Cast" in reason
+    assert (
+        "where, by the backend's profile: +0.5 ms Conv conv (0.4 -> 0.9 ms; float16 -> float32), +0.1 ms Cast" in reason
+    )
     assert "fused kernels 1 -> 0, casts 0 -> 2" in reason
     assert [one.operator for one in operator_changes(before, after)] == ["Conv", "FusedConv", "Cast"]
 
