@@ -19,6 +19,8 @@ def _kind(*kinds: str) -> Callable[[Graph], Iterable[NodeProto]]:
     return lambda graph: [node for node in graph.of(*kinds) if graph.dtype(node.output[0]) in (0, *_FLOATS)]
 
 
+_POLYNOMIAL = 8
+"""Nodes of which the cubic polynomial in a Gelu by tanh is made, at most."""
 _FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
 
@@ -42,13 +44,17 @@ def _dropped(graph: Graph, node: NodeProto, distance: float) -> None:
 def _erfs(graph: Graph) -> Iterable[NodeProto]:
     yield from graph.of("Erf")
     for node in graph.of("Gelu", "FastGelu", "BiasGelu"):
-        if node.op_type == "Gelu" and node.domain in ("", "ai.onnx"):
+        if node.op_type == "Gelu" and node.domain in ("", "ai.onnx") and not _is_by_tanh(graph, node):
             yield node
+
+
+def _is_by_tanh(graph: Graph, node: NodeProto) -> bool:
+    return bool(graph.get(node, "approximate", b"none") == b"tanh")
 
 
 def _tanh_gelu(graph: Graph, node: NodeProto, distance: float) -> None:
     if node.op_type == "Gelu":
-        graph.set(node, "approximate", "tanh" if graph.get(node, "approximate", b"none") == b"none" else "none")
+        graph.set(node, "approximate", "tanh")
         return
     chain = graph.before(node, 0)
     x = chain.add("Mul", [chain.start, graph.scalar(math.sqrt(2.0), chain.start)])
@@ -56,6 +62,42 @@ def _tanh_gelu(graph: Graph, node: NodeProto, distance: float) -> None:
     inner = chain.add("Add", [x, chain.add("Mul", [cube, graph.scalar(0.044715, chain.start)])])
     scaled = chain.add("Mul", [inner, graph.scalar(math.sqrt(2.0 / math.pi), chain.start)])
     graph.replace(node, "Tanh", [scaled])
+
+
+def _tanhs(graph: Graph) -> Iterable[NodeProto]:
+    """Gelu by tanh, and the Tanh of one that was taken apart."""
+    yield from (node for node in graph.of("Gelu") if node.domain in ("", "ai.onnx") and _is_by_tanh(graph, node))
+    yield from (node for node in graph.of("Tanh") if _argument(graph, node))
+
+
+def _argument(graph: Graph, tanh: NodeProto) -> str:
+    """x of tanh(sqrt(2/pi) (x + 0.044715 x^3)), however the polynomial is written; "" where it is none: every path from the
+    Tanh leads through x, behind Mul, Add and Pow that read both constants."""
+    missing = [math.sqrt(2.0 / math.pi), 0.044715]
+    ahead = {tanh.input[0]}
+    for _ in range(_POLYNOMIAL):
+        if len(ahead) == 1 and not missing:
+            return ahead.pop()
+        last = max((graph.producer(name) for name in ahead), key=graph.place, default=None)
+        if last is None or last.op_type not in ("Mul", "Add", "Pow"):
+            return ""
+        ahead = {name for name in ahead if graph.producer(name) != last}
+        for name in last.input:
+            value = graph.value(name)
+            if value is None:
+                ahead.add(name)
+            else:
+                missing = [one for one in missing if not np.allclose(value, one, rtol=1e-3)]
+    return ""
+
+
+def _erf_gelu(graph: Graph, node: NodeProto, distance: float) -> None:
+    if node.op_type == "Gelu":
+        graph.set(node, "approximate", "none")
+        return
+    x = _argument(graph, node)
+    scaled = graph.before(node, 0).add("Mul", [x, graph.scalar(math.sqrt(0.5), x)])
+    graph.replace(node, "Erf", [scaled])
 
 
 def _hard(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -110,6 +152,8 @@ OPERATORS = (
              _kind("LeakyRelu", "Elu", "Selu", "Celu", "Softplus", "Mish", "Gelu", "HardSwish"), _plain_relu),
     Operator("drop-activation", "an activation lost in a fusion", "activations", _kind(*_ACTIVATIONS), _dropped),
     Operator("tanh-gelu", "the tanh approximation taken for the erf of GELU", "Gelu, Erf", _erfs, _tanh_gelu),
+    Operator("erf-gelu", "the erf of GELU taken for its tanh approximation", "Gelu by tanh, whole or taken apart", _tanhs,
+             _erf_gelu),
     Operator("hard-sigmoid", "a piecewise linear function taken for the sigmoid", "Sigmoid", _kind("Sigmoid"), _hard),
     Operator("wrong-clip-bound", "a bound of a clip with too few digits", "Clip", _clips, _wrong_bound, 1 / 60,
              "relative change of the bound"),

@@ -143,6 +143,10 @@ class Graph:
             node = self._producer.get(node.input[0])
         return node
 
+    def place(self, node: NodeProto | None) -> int:
+        """Of a node in the order of the graph; -1 for what no node computes."""
+        return self._place(node) if node is not None else -1
+
     def consumers(self, name: str) -> list[tuple[NodeProto, int]]:
         """Who reads a value, and as which input."""
         return self._consumers.get(name, [])

@@ -195,6 +195,32 @@ def fused() -> ModelProto:
     return model(nodes, {"q": (F, [1, 2, 6, 8])}, {"y": (F, None)}, constants, opset=23)
 
 
+def gelu_by_tanh() -> ModelProto:
+    """Whole, and taken apart in two ways behind a sum."""
+    nodes = [
+        Node("Gelu", ["x"], ["g"], name="whole", approximate="tanh"),
+        Node("Add", ["g", "bias"], ["a"], name="bias"),
+        Node("Pow", ["a", "three"], ["a3"]),
+        Node("Mul", ["a3", "small"], ["as"]),
+        Node("Add", ["a", "as"], ["ap"]),
+        Node("Mul", ["ap", "root"], ["ai"]),
+        Node("Tanh", ["ai"], ["at"], name="cube"),
+        Node("Add", ["at", "one"], ["a1"]),
+        Node("Mul", ["a", "a1"], ["b"]),
+        Node("Mul", ["b", "root"], ["br"]),
+        Node("Mul", ["b", "b"], ["b2"]),
+        Node("Mul", ["b2", "small"], ["bs"]),
+        Node("Add", ["bs", "one"], ["bp"]),
+        Node("Mul", ["br", "bp"], ["bi"]),
+        Node("Tanh", ["bi"], ["bt"], name="square"),
+        Node("Tanh", ["bt"], ["c"], name="plain"),
+        Node("Mul", ["b", "c"], ["y"]),
+    ]
+    numbers = {"three": 3.0, "small": 0.044715, "root": 0.7978845608, "one": 1.0}
+    constants = {"bias": weight(6), **{name: np.array(number, np.float32) for name, number in numbers.items()}}
+    return model(nodes, {"x": (F, ["N", 6])}, {"y": (F, None)}, constants, opset=20)
+
+
 def padding() -> ModelProto:
     nodes = [
         Node("Pad", ["x", "pads", "low"], ["a"], name="low"),
@@ -210,7 +236,9 @@ def padding() -> ModelProto:
     )
 
 
-ALL = {one.__name__: one for one in (convolutions, attention, indices, quantized, recurrent, fused, padding)}
+ALL = {
+    one.__name__: one for one in (convolutions, attention, indices, quantized, recurrent, fused, gelu_by_tanh, padding)
+}
 
 
 def inputs_of(made: ModelProto, seed: int = 0, batch: int = 2) -> dict[str, np.ndarray]:

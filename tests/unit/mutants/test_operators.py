@@ -243,3 +243,15 @@ def test_the_transform_keeps_the_promises_of_its_port(tmp_path: Path) -> None:
     graph = load_graph(tiny_model(tmp_path / "tiny.onnx"))
     place = next(mutant.site for mutant in sites(graph) if mutant.operator == "scale-off")
     check_transform(Transform(), arguments=(f"scale-off=1e-7@{place}",))
+
+
+def test_erf_is_taken_for_tanh_where_a_gelu_is_however_it_is_written() -> None:
+    made = models.gelu_by_tanh()
+    assert [one.site for one in sites(Graph(made)) if one.operator == "erf-gelu"] == ["whole", "cube", "square"]
+    feeds = models.inputs_of(made)
+    sound = run(made, feeds)["y"]
+    for site in ("whole", "cube", "square"):
+        graph = Graph(made)
+        inject(graph, Mutant("erf-gelu", site))
+        off = np.abs(run(graph.model, feeds)["y"] - sound).max()
+        assert 1e-6 < off < 1e-2, (site, off)
