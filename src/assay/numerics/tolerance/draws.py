@@ -74,11 +74,7 @@ class Draws(Rows):
 
     def _at(self, kind: str, value: Tensor, call: Call, places: Places) -> Tensor:
         outputs = call.outputs
-        number = self._next.get(outputs, 0)
-        self._next[outputs] = number + 1
-        if number >= len(places.each):
-            raise Diverged
-        place = places.each[number]
+        number, place = places.following(self._next, outputs)
         has_rows = value.shape != place.shape
         if has_rows and value.shape != (self._count, *place.shape):
             raise Diverged

@@ -161,11 +161,7 @@ class Draw(Noisy):
     def _at_recorded(self, kind: str, value: Tensor, call: Call, places: Places) -> Tensor:
         """At the next place of an operator."""
         outputs = call.outputs
-        number = self.next.get(outputs, 0)
-        self.next[outputs] = number + 1
-        if number >= len(places.each):
-            raise Diverged
-        place = places.each[number]
+        number, place = places.following(self.next, outputs)
         if place.shape != value.shape:
             raise Diverged
         if place.deviation is None:

@@ -45,6 +45,15 @@ class Places:
     def __init__(self) -> None:
         self.each: list[Place] = []
 
+    def following(self, passed: dict[tuple[str, ...], int], outputs: tuple[str, ...]) -> tuple[int, Place]:
+        """The next place of the operator that gives `outputs`, and its number; `passed` counts how many of each were met.
+        Raises Diverged where the recording has no more."""
+        number = passed.get(outputs, 0)
+        passed[outputs] = number + 1
+        if number >= len(self.each):
+            raise Diverged
+        return number, self.each[number]
+
     @cached_property
     def noisy(self) -> list[int]:
         """Numbers of those that have noise."""
