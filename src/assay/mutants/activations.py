@@ -74,7 +74,7 @@ def _argument(graph: Graph, tanh: NodeProto) -> str:
     """x of tanh(sqrt(2/pi) (x + 0.044715 x^3)), however the polynomial is written; "" where it is none: every path from the
     Tanh leads through x, behind Mul, Add and Pow that read both constants."""
     missing = [math.sqrt(2.0 / math.pi), 0.044715]
-    ahead = {tanh.input[0]}
+    ahead: set[str] = {tanh.input[0]}
     for _ in range(_POLYNOMIAL):
         if len(ahead) == 1 and not missing:
             return ahead.pop()
