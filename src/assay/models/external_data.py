@@ -40,15 +40,8 @@ def external_files(model: ModelProto, path: Path) -> dict[str, Path]:
     Every one lies inside the model's folder, reached through no symlink, is a regular file with one link, and is long
     enough for each tensor in it. Raises `BadModel` with one sentence for the first that is not so.
     """
-    from onnx import TensorProto
-
     files: dict[str, Path] = {}
-    for tensor in _tensors(model):
-        if tensor.data_location != TensorProto.EXTERNAL:
-            continue
-        entries = {entry.key: entry.value for entry in tensor.external_data}
-        location = entries.get("location", "")
-        where = f"{path}: external data of tensor {tensor.name!r}"
+    for tensor, entries, location, where in _external(model, path):
         if location not in files:
             files[location] = _checked(path.parent, location, where)
         _check_extent(tensor, entries, files[location].stat().st_size, where)
@@ -57,20 +50,23 @@ def external_files(model: ModelProto, path: Path) -> dict[str, Path]:
 
 def external_problems(model: ModelProto, path: Path) -> list[str]:
     """What `external_files` would raise, for every location that is wrong: one sentence each, all of them."""
-    from onnx import TensorProto
-
     told: dict[str, str] = {}
-    for tensor in _tensors(model):
-        if tensor.data_location != TensorProto.EXTERNAL:
-            continue
-        entries = {entry.key: entry.value for entry in tensor.external_data}
-        location = entries.get("location", "")
-        where = f"{path}: external data of tensor {tensor.name!r}"
+    for tensor, entries, location, where in _external(model, path):
         try:
             _check_extent(tensor, entries, _checked(path.parent, location, where).stat().st_size, where)
         except BadModel as error:
             told.setdefault(location, str(error))
     return [told[location] for location in sorted(told)]
+
+
+def _external(model: ModelProto, path: Path) -> Iterator[tuple[TensorProto, dict[str, str], str, str]]:
+    """Each tensor whose data lie elsewhere, its entries, its location and how a sentence about it begins."""
+    from onnx import TensorProto
+
+    for tensor in _tensors(model):
+        if tensor.data_location == TensorProto.EXTERNAL:
+            entries = {entry.key: entry.value for entry in tensor.external_data}
+            yield tensor, entries, entries.get("location", ""), f"{path}: external data of tensor {tensor.name!r}"
 
 
 def _checked(folder: Path, location: str, where: str) -> Path:
