@@ -36,9 +36,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     command = _words(run.command)
     if command is not None and (_from_config(command, job.case) or not _speakable(job.case) or _beyond(command, job)):
         return f"{run.command} --only {shlex.quote(job.key)}"
-    words = ["assay", "check", _operand(job.case.model.source), *_flow(job.flow)]
-    for name, value in sorted(job.flow.options.items()):
-        words += ["--option", f"{name}={_option_text(value)}"]
+    words = ["assay", "check", _operand(job.case.model.source), *flow_words(job.flow)]
     words += [*_inputs(job.case), *_contract(job.case.contract), *_task(job, command or ())]
     if job.task in (Task.MEASURE, Task.DUEL):
         words += _measuring(job.measuring)
@@ -87,6 +85,14 @@ def _speakable(case: Case) -> bool:
 def _operand(source: str) -> str:
     # A file called "-x.onnx" would be read as an option.
     return f"./{source}" if source.startswith("-") else source
+
+
+def flow_words(flow: Flow) -> list[str]:
+    """What `assay check` and `assay baseline set` are told of a flow, every option spelled out."""
+    words = _flow(flow)
+    for name, value in sorted(flow.options.items()):
+        words += ["--option", f"{name}={_option_text(value)}"]
+    return words
 
 
 def _flow(flow: Flow) -> list[str]:

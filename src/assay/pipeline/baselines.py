@@ -16,6 +16,7 @@ from assay.core.duel import Rival
 from assay.core.flow import Flow
 from assay.core.job import Measuring
 from assay.core.machine import Machine
+from assay.core.repro import flow_words
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import UsageError
@@ -114,13 +115,14 @@ def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> s
 
 
 def _absent(case: Case, flow: Flow, machine: Machine, house: House) -> str:
-    words = ["assay", "baseline", "set", case.model.source, "--flow", flow.name, "--reason", "why this engine"]
-    set_one = shlex.join([*words, "--history", str(house.folder)])
+    golden = ["--golden", case.inputs.golden] if case.inputs.golden else []
+    words = ["assay", "baseline", "set", case.model.source, *flow_words(flow), *golden, "--reason", "why this engine"]
+    set_one = f"bless one here: {shlex.join([*words, '--history', str(house.folder)])}"
     others = list((_room(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}"))
     if others:
         there = _read(others[0]).machine
-        return f"its baseline was blessed on another machine ({there.kind}), this is {machine.kind}: {set_one}"
-    return f"{case.name} has no baseline on {flow.name}: {set_one}"
+        return f"its baseline was blessed on another machine ({there.kind}), this is {machine.kind}; {set_one}"
+    return f"{case.name} has no baseline on {flow.name}; {set_one}"
 
 
 def _read(path: Path) -> Baseline:
