@@ -35,6 +35,9 @@ EXIT_MEANING = {
     5: "nothing was executed",
 }
 
+LONGEST_HEADLINE = 300
+"""Characters of the sentence beside the verdict of a run."""
+
 
 class Figures(msgspec.Struct, frozen=True):
     """None (0 for bytes) where nothing was observed. Latency is that of the smallest batch size, in seconds."""
@@ -138,9 +141,11 @@ def run_verdicts(run: Run, results: Sequence[Result], judgement: Judgement) -> l
 
 
 def headline(judgement: Judgement) -> tuple[str, str]:
-    """(FAIL, the reason): a reason that opens with the word itself is not told twice."""
+    """(FAIL, the reason): a reason that opens with the word itself is not told twice. Of a long one (a backend's own words about the
+    first failure, which stand whole beside that job) the beginning."""
     word = judgement.run.word.value.upper()
-    return word, judgement.run.reason.removeprefix(f"{word}: ")
+    reason = judgement.run.reason.removeprefix(f"{word}: ")
+    return word, reason if len(reason) <= LONGEST_HEADLINE else f"{reason[: LONGEST_HEADLINE - 4]} ..."
 
 
 def counts(found: Sequence[Row] | Sequence[Entry]) -> dict[str, int]:

@@ -77,6 +77,14 @@ def test_the_headline_does_not_say_the_word_twice() -> None:
     assert headline(judged()) == ("FAIL", "something")
 
 
+def test_of_a_long_reason_the_headline_has_the_beginning() -> None:
+    for length in (291, 292):
+        told = "something " + "x" * (length - 1)
+        _, reason = headline(Judgement((), Verdict(Word.FAIL, f"FAIL: {told}"), 1))
+        assert (len(reason), reason.endswith(" ...")) == (300, length > 291)
+        assert told.startswith(reason.removesuffix(" ..."))
+
+
 def test_a_long_name_is_broken_behind_a_mark() -> None:
     name = "gradients/hardshrink-float32-20-level=0.25-vjp"
     assert folded(name, 22).split("\n") == ["gradients/hardshrink-", "float32-20-level=0.25-", "vjp"]
