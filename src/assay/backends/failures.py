@@ -17,7 +17,7 @@ _MEMORY = re.compile(
 _ORT_OPSET = re.compile(r"Unsupported model IR version|till opset|is under development and support for this is limited")
 _ORT_OPERATOR = re.compile(
     r"No Op registered for|is not a registered function/op|Could not find an implementation for"
-    r"|NOT_IMPLEMENTED|NotImplemented|of operator \(\w+\) in node \(.*\) is invalid"
+    r"|NOT_IMPLEMENTED|NotImplemented|is not currently registered or supported|of operator \(\w+\) in node \(.*\) is invalid"
 )
 _ORT_INVALID = re.compile(
     r"INVALID_GRAPH|INVALID_PROTOBUF|No graph was found|Invalid model|invalid model|not acyclic"

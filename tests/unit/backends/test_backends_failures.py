@@ -49,6 +49,12 @@ _OV = "Exception from src/inference/src/cpp/core.cpp:84:\nCheck 'false' failed a
             "my.dom:Foo",
         ),
         (
+            "Exception during loading: MLDataType for: tensor(complex64) is not currently registered or supported",
+            Unsupported,
+            "operator_unsupported",
+            "",
+        ),
+        (
             "[ONNXRuntimeError] : 9 : NOT_IMPLEMENTED : Could not find an implementation for Sin(22) node with name 'nc'",
             Unsupported,
             "operator_unsupported",
