@@ -82,3 +82,8 @@ def _three(value: float) -> str:
     value = float(f"{value:.3g}")
     digits = max(0, 2 - math.floor(math.log10(abs(value)))) if abs(value) >= 1e-3 else 6
     return f"{value:.{digits}f}"
+
+
+def cores(count: int) -> str:
+    """`1 core`, `2 cores`."""
+    return f"{count} core{'s' * (count != 1)}"

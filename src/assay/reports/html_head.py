@@ -68,7 +68,7 @@ def _rate(one: KillRate) -> list[str]:
 def _provenance(run: Run) -> Pairs:
     machine = run.machine
     parts = [one_line(machine.cpu)] if machine.cpu else []
-    parts += [f"{machine.cores} core{'s' * (machine.cores != 1)}"] if machine.cores else []
+    parts += [text.cores(machine.cores)] if machine.cores else []
     parts += [text.size(machine.memory_bytes)] if machine.memory_bytes else []
     parts += [one_line(gpu) for gpu in machine.gpus]
     pairs = [

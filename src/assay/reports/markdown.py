@@ -149,6 +149,6 @@ def _about(run: Run, recorded: int) -> list[str]:
     machine = run.machine
     parts = [f"run {run.id}", f"{recorded} of {len(run.jobs)} jobs recorded"]
     parts += [f"commit {run.commit}"] if run.commit else []
-    parts += [f"{machine.cpu}, {machine.cores} cores, {text.size(machine.memory_bytes)}"] if machine.cpu else []
+    parts += [f"{machine.cpu}, {text.cores(machine.cores)}, {text.size(machine.memory_bytes)}"] if machine.cpu else []
     parts += [f"{name} {version}" for name, version in sorted(run.versions.items())]
     return ["<sub>" + escaped("; ".join(parts), 2000) + "</sub>"]

@@ -119,7 +119,7 @@ def _threads(found: Sequence[Bench], machine: Machine) -> Iterator[str]:
         yield from _table(("case", "flow", "threads", "speed-up", "efficiency"), rows)
         most = max(one.threads for one in found)
         if most > machine.cores:
-            cores = f"{machine.cores} core{'s' * (machine.cores != 1)}"
+            cores = text.cores(machine.cores)
             yield ""
             yield f"These processes may use {cores}: how {most} threads scale cannot be seen here; give them more cores."
 

@@ -66,3 +66,10 @@ def test_found_by_entry_point_made_without_arguments_and_repeatable(name: str) -
     assert report.name == name
     assert report.suffix.startswith(".")
     assert report.render(*standard_run()) == report.render(*standard_run())
+
+
+@pytest.mark.parametrize("report", [Markdown(), Html()])
+def test_one_core_is_no_cores(report: Report) -> None:
+    run, results, judgement = standard_run()
+    text = report.render(replace(run, machine=replace(run.machine, cpu="Old", cores=1)), results, judgement)
+    assert "Old, 1 core, " in text
