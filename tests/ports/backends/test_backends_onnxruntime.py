@@ -163,6 +163,16 @@ def test_sums_of_bytes_saturate_on_no_processor(write: Any, kind: str) -> None:
     assert OnnxRuntime().lower(write(text), _FLOW).run({"x": largest})["y"].tolist() == [[expected, expected]]
 
 
+def test_a_signed_constant_that_two_operators_read_ends_no_session(write: Any) -> None:
+    """Exact sums make two unsigned twins of it under one name: docs/findings/onnxruntime-exact-sums-of-shared-values.py."""
+    text = (
+        "g (float[1, 2] a, float[1, 2] b) => (float[1, 2] y, float[1, 2] z) <float s = {0.5}, int8 o = {-128}, int8 c = {127}> "
+        "{ v = DequantizeLinear(c, s, o)  y = Add(a, v)  z = Add(b, v) }"
+    )
+    found = OnnxRuntime().lower(write(text), _FLOW).run({name: np.zeros((1, 2), np.float32) for name in "ab"})
+    assert [one.tolist() for one in found.values()] == [[[127.5, 127.5]]] * 2
+
+
 def test_a_multiplication_of_bytes_is_int8_whatever_it_puts_out(write: Any) -> None:
     text = "g (uint8[n, 4] x) => (int32[n, 2] y) <int8[4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}> { y = MatMulInteger(x, w) }"
     engine = OnnxRuntime().lower(write(text), _FLOW)
