@@ -13,7 +13,7 @@ from assay.core.flow import device_of
 from assay.core.gpu import GpuReading
 from assay.core.job import Job
 from assay.ports import Engine, Tensor
-from assay.stats.gpu_blocks import Block, Sifted, held_back, own_processes, sift
+from assay.stats.gpu_blocks import Block, Sifted, foreign, held_back, own_processes, sift
 from assay.worker.calls import Call, timed_call
 from assay.worker.device_time import device_call
 from assay.worker.gpu_watch import Look, look_at, visible
@@ -71,6 +71,7 @@ def sample_blocks(call: Timed, watch: Watched, budget_s: float) -> Sifted:
     made = counting = 0
     end = time.perf_counter() + budget_s
     before = watch.look()
+    own = own_processes(os.getpid(), watch.first, before)  # whoever comes later is somebody else
     while made < LEAST_CALLS or (time.perf_counter() < end and counting < MOST_CALLS):
         wall: list[float] = []
         device: list[float] = []
@@ -85,9 +86,8 @@ def sample_blocks(call: Timed, watch: Watched, budget_s: float) -> Sifted:
         after = watch.look()
         blocks.append(Block(tuple(wall), cpu_s, tuple(device), before, after))
         made += len(wall)
-        counting += 0 if held_back(blocks[-1]) else len(wall)
+        counting += 0 if held_back(blocks[-1]) or foreign(blocks[-1], own) else len(wall)
         before = after
-    own = own_processes(os.getpid(), watch.first, blocks[-1].after)
     found = sift(blocks, own, clock=call.clock)
     if watch.untold:
         return found._replace(record=msgspec.structs.replace(found.record, readings=0, untold=watch.untold))

@@ -87,6 +87,15 @@ def test_a_device_that_never_cools_ends_with_no_sample() -> None:
     assert found.record.lost >= LEAST_CALLS
 
 
+def test_whoever_comes_while_calls_are_sampled_is_somebody_else() -> None:
+    """Numbers of processes as a container sees them: this one is known only by having come before the first call."""
+    alone, shared = GpuReading(processes=(900,)), GpuReading(processes=(77, 900))
+    found = sample_blocks(Timed(OnDevice(), FEED), Watched(_looks(alone, shared), "", GpuReading(processes=())), 0.05)
+    assert found.record.foreign == (77,)
+    assert found.record.discarded == {"foreign_process": found.record.lost}
+    assert found.wall_s == ()
+
+
 def test_slow_calls_are_taken_five_times() -> None:
     class Slow(Plain):
         def run(self, tensors: Tensors) -> dict[str, Tensor]:
