@@ -276,10 +276,7 @@ def _session(path: Path, options: Any) -> Any:
         if _COLLISION not in str(error):
             raise onnxruntime_failure(str(error)) from error
     options.add_session_config_entry(_EXACT_SUMS, "0")
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=[_PROVIDER])
-    except _errors() as error:
-        raise onnxruntime_failure(str(error)) from error
+    return _session(path, options)
 
 
 def _run(session: Any, tensors: Tensors, *, plain: bool) -> list[Tensor]:
