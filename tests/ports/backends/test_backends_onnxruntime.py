@@ -154,23 +154,14 @@ def test_a_saved_engine_that_cannot_be_loaded_is_told_in_one_sentence(tmp_path: 
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8"])
-def test_sums_of_bytes_saturate_on_no_processor(write: Any, kind: str) -> None:
+def test_exact_sums_of_bytes_saturate_on_no_processor(write: Any, kind: str) -> None:
     """On x86 without VNNI ONNX Runtime's own default adds two products in 16 bits."""
+    flow = Flow("exact", "onnxruntime", {"int8_sums": "exact"})
     w = ", ".join(["127"] * 64 * 2)
     text = f"g ({kind}[1, 64] x) => (int32[1, 2] y) <int8[64, 2] w = {{{w}}}> {{ y = MatMulInteger(x, w) }}"
     largest = np.full((1, 64), np.iinfo(kind).max, kind)
     expected = 64 * 127 * np.iinfo(kind).max
-    assert OnnxRuntime().lower(write(text), _FLOW).run({"x": largest})["y"].tolist() == [[expected, expected]]
-
-
-def test_a_signed_constant_that_two_operators_read_ends_no_session(write: Any) -> None:
-    """Exact sums make two unsigned twins of it under one name: docs/findings/onnxruntime-exact-sums-of-shared-values.py."""
-    text = (
-        "g (float[1, 2] a, float[1, 2] b) => (float[1, 2] y, float[1, 2] z) <float s = {0.5}, int8 o = {-128}, int8 c = {127}> "
-        "{ v = DequantizeLinear(c, s, o)  y = Add(a, v)  z = Add(b, v) }"
-    )
-    found = OnnxRuntime().lower(write(text), _FLOW).run({name: np.zeros((1, 2), np.float32) for name in "ab"})
-    assert [one.tolist() for one in found.values()] == [[[127.5, 127.5]]] * 2
+    assert OnnxRuntime().lower(write(text), flow).run({"x": largest})["y"].tolist() == [[expected, expected]]
 
 
 def test_a_multiplication_of_bytes_is_int8_whatever_it_puts_out(write: Any) -> None:
