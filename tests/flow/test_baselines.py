@@ -109,6 +109,7 @@ def test_without_measuring_no_memory_is_asked_for_beside_a_baseline(options: Che
         (lambda record: record["result"]["facts"].update(artifact_digest="0" * 64), "has changed on disk"),
         (lambda record: record["model"]["inputs"][0].update(name="other"), "takes other inputs"),
         (lambda record: record.pop("flow"), "is no baseline that can be read"),
+        (lambda record: record.update(version=9), "baseline.json has version 9, this assay knows 1; upgrade assay"),
     ],
 )
 def test_a_baseline_that_cannot_be_compared_with(options: CheckOptions, change: object, sentence: str) -> None:
@@ -160,6 +161,9 @@ def test_one_of_another_machine(options: CheckOptions) -> None:
     record["machine"]["cpu"] = "Another CPU"
     (here / "baseline.json").write_text(json.dumps(record))
     here.rename(here.with_name("0" * 16))
+    cut = here.with_name("00-cut")
+    cut.mkdir()
+    (cut / "baseline.json").write_text("{")
     word, reason = _duel(run_check(options))
     assert word is Word.INCONCLUSIVE
     assert "blessed on another machine (Another CPU" in reason

@@ -9,6 +9,9 @@ from assay.core.machine import Machine
 from assay.core.model import Model
 from assay.core.result import Result
 
+VERSION = 1
+"""Of the layout of baseline.json and what lies beside it."""
+
 
 class Fingerprint(msgspec.Struct, frozen=True):
     """What must be equal for stored samples to stand in for an engine; each field in words that a person can compare.
@@ -37,6 +40,6 @@ class Baseline(msgspec.Struct, frozen=True):
     who: str
     why: str
     created_at: str
-    version: int = 1
+    version: int = VERSION
     samples: tuple[float, ...] = ()
     fingerprint: Fingerprint = Fingerprint()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from assay.core.baseline import Baseline, Fingerprint
+from assay.core.baseline import VERSION, Baseline, Fingerprint
 from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.duel import Rival
@@ -27,6 +28,10 @@ from assay.pipeline.provenance import this_machine
 FILE = "baseline.json"
 ARTIFACT = "artifact"
 _GB = 2**30
+
+
+class _Versioned(msgspec.Struct):
+    version: int = VERSION
 
 
 def kind_of(machine: Machine) -> tuple[str, int, int, tuple[str, ...]]:
@@ -118,16 +123,20 @@ def _absent(case: Case, flow: Flow, machine: Machine, house: House) -> str:
     golden = ["--golden", case.inputs.golden] if case.inputs.golden else []
     words = ["assay", "baseline", "set", case.model.source, *flow_words(flow), *golden, "--reason", "why this engine"]
     set_one = f"bless one here: {shlex.join([*words, '--history', str(house.folder)])}"
-    others = list((_room(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}"))
-    if others:
-        there = _read(others[0]).machine
-        return f"its baseline was blessed on another machine ({there.kind}), this is {machine.kind}; {set_one}"
+    for path in sorted((_room(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}")):
+        with suppress(UsageError):
+            there = _read(path).machine
+            return f"its baseline was blessed on another machine ({there.kind}), this is {machine.kind}; {set_one}"
     return f"{case.name} has no baseline on {flow.name}; {set_one}"
 
 
 def _read(path: Path) -> Baseline:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Baseline)
+        data = path.read_bytes()
+        version = msgspec.json.decode(data, type=_Versioned).version
+        if version > VERSION:
+            raise UsageError(f"{path} has version {version}, this assay knows {VERSION}; upgrade assay")
+        return msgspec.json.decode(data, type=Baseline)
     except (OSError, msgspec.MsgspecError) as error:
         raise UsageError(
             f"{path} is no baseline that can be read ({error}); remove its folder and bless anew"
