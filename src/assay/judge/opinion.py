@@ -77,7 +77,6 @@ def quantity(figure: str, value: float) -> str:
     """A value for people's eyes: four digits and the unit; bytes are counted out."""
     name = unit(figure)
     if math.isnan(value):
-        text = "not a number"
-    else:
-        text = f"{value:,.0f}" if name == "bytes" and math.isfinite(value) else f"{value:.4g}"
+        return f"not a number {name}".rstrip()
+    text = f"{value:,.0f}" if name == "bytes" and math.isfinite(value) else f"{value:.4g}"
     return f"{text} {name}".rstrip()
