@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from assay.core.duel import Rival, SpeedRule
+from assay.core.duel import Duel, Rival, SpeedRule
 from assay.core.flow import Flow, Option
 from assay.core.job import Job, Limits
 from assay.core.result import Outcome, Result, Stage
@@ -24,6 +25,9 @@ from assay.pipeline.house import House
 from assay.pipeline.reference import record_references
 from assay.ports import Launcher
 from assay.testing.faulty import Faulty
+from assay.worker.duel import duel
+from assay.worker.fight import fight
+from assay.worker.stages import Stages
 from small_models import linear_model
 
 PLAIN: dict[str, Option] = {"model": "identity", "work_s": 0.002}
@@ -107,3 +111,28 @@ def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: 
     else:
         assert result.duel is not None
         assert (result.duel.launches, "has changed on disk" in result.duel.trouble) == ((), True)
+
+
+def test_an_engine_that_is_altered_while_it_fights_has_decided_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both engines in one process, which loads the blessed one anew for each launch."""
+    model = linear_model(tmp_path / "m.onnx")
+    artifact = tmp_path / "artifact"
+    artifact.mkdir()
+    Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
+    with open_house(str(tmp_path / "h")) as house:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
+    plain = replace(job.flow, options=PLAIN)
+    rival = Rival("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
+    job = replace(job, flow=plain, rival=rival, scratch=str(tmp_path), speed=SpeedRule(looks=(4,)))
+
+    def altering(*arguments: Any) -> Duel:
+        found = fight(*arguments)
+        (artifact / "identity").write_text("y = 2 * x\n")
+        return found
+
+    monkeypatch.setattr("assay.worker.duel.fight", altering)
+    told = duel(job, Stages(lambda stage: None)).duel
+    assert told is not None
+    assert (told.launches, "has changed on disk" in told.trouble) == ((), True)
