@@ -24,6 +24,7 @@ from assay.models.instrument_program import instrument_program
 from assay.models.program import open_program, save_program
 from assay.models.torch_graph.dtypes import to_numpy
 from assay.worker.nodes import Nodes
+from int8_sums import skip_where_sums_saturate
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODEL = DIGITS / "models" / "classifier.onnx"
@@ -44,6 +45,7 @@ ORT = 'backend = "onnxruntime"'
 
 
 def test_correct_flows_pass_in_every_precision(tmp_path: Path) -> None:
+    skip_where_sums_saturate()
     flows = {
         "single": ORT,
         "half": f'{ORT}\ntransforms = ["fp16"]\nprecision = "float16"',
@@ -118,7 +120,37 @@ def test_what_only_moves_numbers_is_off_by_two_roundings_at_most() -> None:
         assert (seen.budget <= 1.0) is right, (slope, seen)
 
 
+@pytest.mark.parametrize("precision", ["float32", "float16", "bfloat16"])
+def test_infinities_and_nan_are_told_where_the_node_has_others(precision: str) -> None:
+    """A mask of -infinity beside numbers: it must not excuse what stands beside it."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 21]> g (bool[4] c, float[4] x) => (float[4] y, float[4] e) <float m = {0}>
+        { y = Where(c, x, m)\n e = Exp(x) }"""
+    )
+    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array(-np.inf, np.float32), "m"))
+    chosen, x = np.array([True, True, False, False]), np.array([1, 2, 3, 4], np.float32)
+    right = {"c": chosen, "x": x, "y": np.where(chosen, x, -np.inf).astype(np.float32), "e": np.exp(x)}
+    lowest = np.where(np.isinf(right["y"]), -65504, right["y"]).astype(np.float32)
+
+    def wrong(**answers: Any) -> list[str]:
+        fed = {**right, **{name: np.asarray(array, np.float32) for name, array in answers.items()}}
+        nodes = Nodes(model, [fed], precision, (), 0)
+        seen = [nodes.judge(node) for node in nodes.all]
+        return [one.output for one in seen if one is not None and one.budget > 1.0]
+
+    exponent = right["e"].astype({"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}.get(precision, np.float32))
+    right["e"] = exponent.astype(np.float32)
+    assert wrong() == []
+    assert precision == "float32" or wrong(y=lowest) == [], "the end of the type in place of an infinity"
+    assert wrong(y=np.where(chosen, -np.inf, x)) == ["y"]
+    assert wrong(y=[1, np.nan, -np.inf, -np.inf]) == ["y"]
+    assert wrong(y=[1, 2, 3, -np.inf]) == ["y"]
+    assert wrong(e=[np.exp(1), np.nan, np.exp(3), np.exp(4)]) == ["e"]
+    assert wrong(e=[np.exp(1), np.inf, np.exp(3), np.exp(4)]) == ["e"]
+
+
 def test_the_lying_node_is_named_also_where_low_precision_hides_it_at_the_end(tmp_path: Path) -> None:
+    skip_where_sums_saturate()
     lie = "drop-bias-element@/2/Conv"
     bf16 = 'backend = "openvino"\nprecision = "bfloat16"\noptions = { precision = "bfloat16" }'
     flows = {
