@@ -12,6 +12,7 @@ AssayError
 │   └── NotWritable           a path that is to be written cannot be
 ├── BrokenGuard               exit 1: what was there is gone, before anything ran
 │   ├── FewerCases            a suite collects fewer cases than recorded
+│   ├── BrokenSuite           a suite that loses cases or cannot list them
 │   └── BrokenFlow            a registered flow that cannot be imported
 ├── HarnessError              exit 4: the harness or the machine failed
 │   ├── StoreError            the history cannot be read or written
@@ -69,6 +70,10 @@ class BrokenGuard(AssayError):
 
 class FewerCases(BrokenGuard):
     """A suite collects fewer cases than recorded."""
+
+
+class BrokenSuite(BrokenGuard):
+    """A suite that loses cases or cannot list them."""
 
 
 class BrokenFlow(BrokenGuard):

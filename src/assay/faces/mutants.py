@@ -27,6 +27,7 @@ from assay.pipeline.house import House
 from assay.pipeline.mutate import Mutated, MutateRequest, mutate
 from assay.pipeline.plan import look
 from assay.pipeline.suite import make
+from assay.pipeline.suite_promises import collected
 from assay.pipeline.suite_select import Selection, parse_shard, select
 from assay.ports import Progress
 
@@ -117,7 +118,7 @@ def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
         open_house(history, workers=shared.jobs, recycle=RECYCLE, progress=progress) as house,
         _scratch(house) as workspace,
     ):
-        found = [case for suite in suites for case in suite.cases(seed=shared.seed) if case.misuse is None]
+        found = [case for suite in suites for case in collected(suite, shared.seed) if case.misuse is None]
         made, unmade = make(suites, select(found, selection, only=shared.only), shared.jobs)
         cases = [_judged_by(case, shared) for case in made if case.name not in unmade]
         name = "+".join(suite.name for suite in suites)

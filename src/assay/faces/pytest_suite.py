@@ -32,6 +32,7 @@ from assay.pipeline.house import House
 from assay.pipeline.plan import oracle_folder
 from assay.pipeline.reference import record_references
 from assay.pipeline.suite import not_made
+from assay.pipeline.suite_promises import collected, made_by
 from assay.pipeline.suite_select import Selection, parse_shard, select
 from assay.ports import Suite
 
@@ -65,7 +66,7 @@ def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
         dtypes=tuple(option("--assay-dtype")),
         shard=parse_shard(option("--assay-shard"), "--assay-shard"),
     )
-    cases = select([case for suite in suites for case in suite.cases(seed=seed)], selection)
+    cases = select([case for suite in suites for case in collected(suite, seed)], selection)
     known = expectations(
         Path(option("--assay-expectations")), [one.name for one in flows], [one.name for one in suites]
     )
@@ -204,8 +205,7 @@ class _Runner:
     def _made(self, cases: Sequence[Case]) -> Iterator[tuple[Case, str]]:
         for name, suite in self._suites.items():
             own = [case for case in cases if case.name.partition("/")[0] == name]
-            if own:
-                yield from suite.make(own, workers=self._workers)
+            yield from made_by(suite, own, self._workers)
 
 
 def _observed(result: Result, verdict: Verdict) -> str:

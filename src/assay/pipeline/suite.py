@@ -24,6 +24,7 @@ from assay.pipeline.peaks import with_peaks
 from assay.pipeline.plan import PACKAGES, oracle_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.suite_counts import check_counts
+from assay.pipeline.suite_promises import collected, made_by
 from assay.pipeline.suite_select import Selection, select
 from assay.pipeline.threads import threaded
 from assay.ports import Suite
@@ -56,11 +57,11 @@ class SuiteRequest:
 
 
 def run_suites(request: SuiteRequest, house: House) -> Checked:
-    """Raises NothingSelected and FewerCases before anything ran, HarnessError when the machine fails."""
+    """Raises NothingSelected, BrokenSuite and FewerCases before anything ran, HarnessError when the machine fails."""
     counts: dict[str, int] = {}
     cases: list[Case] = []
     for suite in request.suites:
-        found = list(suite.cases(seed=request.seed))
+        found = collected(suite, request.seed)
         counts[getattr(suite, "counted_as", suite.name)] = len(found)
         cases += found
     check_counts(counts, house.folder, accept=request.accept_counts)
@@ -79,7 +80,7 @@ def make(suites: Sequence[Suite], chosen: Sequence[Case], workers: int) -> tuple
     unmade: dict[str, str] = {}
     for suite in suites:
         own = [case for case in chosen if case.name.partition("/")[0] == suite.name]
-        for case, reason in suite.make(own, workers=workers) if own else ():
+        for case, reason in made_by(suite, own, workers):
             # Few cases have a second sample to calibrate on.
             made.append(msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, resampled=True)))
             if reason:

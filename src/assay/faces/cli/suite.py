@@ -71,11 +71,12 @@ def show(
 ) -> None:
     """The cases of a suite with their inputs, and how many they are."""
     from assay.faces.suites import find_suites
+    from assay.pipeline.suite_promises import collected
     from assay.pipeline.suite_select import Selection, parse_shard, select
 
     (found,) = find_suites([suite])
     selection = Selection(filters=tuple(filter or ()), dtypes=tuple(dtype or ()), shard=parse_shard(shard))
-    cases = select(list(found.cases(seed=seed)), selection)
+    cases = select(collected(found, seed), selection)
     for case in cases:
         inputs = ", ".join(f"{one.dtype}{list(one.shape)}" for one in case.model.inputs)
         print(f"{case.name}  {inputs}")
