@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from refusals import check_refused, run_assay
 
+from assay.errors import NotWritable, StoreError
+from assay.faces.composition import open_house
 from small_models import golden_for, linear_model
 
 
@@ -253,3 +256,20 @@ def test_interrupting_stops_cleanly_and_can_be_resumed(linear: Path) -> None:
     assert "assay resume" in err
     assert "Traceback" not in err
     assert "interrupted" in run_assay("runs", cwd=here).stdout
+
+
+@pytest.mark.parametrize(("number", "error"), [(errno.ENOSPC, StoreError), (errno.EACCES, NotWritable)])
+def test_a_history_that_cannot_begin_blames_the_machine_or_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, error: type[Exception]
+) -> None:
+    """Exit 4 for a full disk, 2 for a folder that one may not write to."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    with (
+        pytest.raises(error, match=f"cannot be written .{os.strerror(number)}.; .*give another"),
+        open_house(str(tmp_path / "h")),
+    ):
+        pass

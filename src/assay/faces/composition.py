@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.errors import NotWritable, RunNotFound
+from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.pipeline.house import House
 from assay.ports import Progress
@@ -70,6 +71,7 @@ def _make(folder: Path) -> None:
         if not ignore.exists():
             ignore.write_text("*\n")
     except OSError as error:
-        raise NotWritable(
-            f"the history {folder} cannot be written ({error.strerror}); give another with --history"
-        ) from None
+        told = f"the history {folder} cannot be written ({error.strerror}); "
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise StoreError(f"{told}free some space, or give another with --history") from None
+        raise NotWritable(f"{told}give another with --history") from None
