@@ -1,9 +1,11 @@
 """What our timing loop costs beside a bare loop of the same calls, and whether our median is that of the backends' own tools.
 
 Overhead: both loops call one engine in turns ABBA of 0.2 s, in CPU time and on the wall clock less the time spent waiting for a core;
-the median of the pairs' ratios, with a bootstrap interval of 95 %. Agreement: `benchmark_app` of OpenVINO (one thread, one
-synchronous request) beside a process of ours, both fresh for every pair, because engines in two processes differ by a percent or two
-already. The tool does not time its calls: it prints the median of what its request says of itself (`latency`), and what a call from
+the median of the pairs' ratios, with a bootstrap interval of 95 %; and the bare loop over itself, which says what of that is the
+machine's.
+
+Agreement: `benchmark_app` of OpenVINO (one thread, one synchronous request) beside a process of ours, both fresh for every pair,
+because engines in two processes differ by a percent or two already. The tool does not time its calls: it prints the median of what its request says of itself (`latency`), and what a call from
 Python costs beyond that is in no figure of it. So it is held against the latencies of our process's calls, and our own figure, the
 whole call, beside both. And of the very calls that we time, what the backend says of them: the `model_run` events of ONNX Runtime's
 profile, the `latency` of OpenVINO's request. `--first` gives the benchmark a real-time priority, where the system allows it: medians
@@ -53,18 +55,18 @@ def loaded(name: str, folder: Path, width: int) -> tuple[Any, Call]:
     return engine, call
 
 
-def overhead(call: Call, quads: int) -> list[list[float]]:
-    """Logarithms of our loop over the bare one, of each pair of neighbouring turns: in CPU time, and on our wall clock."""
-
-    def ours() -> int:
-        return len(sample(call, TURN_S)[0])
-
-    count = ours()
+def overhead(call: Call, quads: int, *, control: bool = False) -> list[list[float]]:
+    """Logarithms of our loop over the bare one, of each pair of neighbouring turns: in CPU time, and on our wall clock. As a
+    control of the bare one over itself."""
+    count = len(sample(call, TURN_S)[0])
 
     def bare() -> int:
         for _ in range(count):
             call()
         return count
+
+    def ours() -> int:
+        return bare() if control else len(sample(call, TURN_S)[0])
 
     def turn(loop: Callable[[], int]) -> tuple[float, float]:
         wall, cpu = own_time(), time.thread_time()
@@ -147,8 +149,9 @@ def report(size: str, flow: str, folder: Path, arguments: argparse.Namespace) ->
     model, artifact = folder / "m.onnx", folder / flow
     first = ["--first"] if arguments.first else []
     engine, call = loaded(flow, artifact, width)
-    cpu, wall = overhead(call, arguments.quads)
-    print(f"{size:6}{flow:14} our loop over a bare one: CPU time {told(cpu)}, wall {told(wall)}")
+    for name, control in (("our loop over a bare one", False), ("a bare one over itself", True)):
+        cpu, wall = overhead(call, arguments.quads, control=control)
+        print(f"{size:6}{flow:14} {name}: CPU time {told(cpu)}, wall {told(wall)}")
     if flow == "onnxruntime":
         name, ratios = "profile of the same calls", [onnxruntime_profile(model, width) for _ in range(arguments.pairs)]
     else:
