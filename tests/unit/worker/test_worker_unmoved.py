@@ -72,5 +72,6 @@ def test_turned_values_are_of_the_same_kind() -> None:
     sample = {"x": np.array([1, 2, 4], np.float32), "n": np.array([[1, 2]])}
     assert {name: one.tolist() for name, one in turned(sample).items()} == {"x": [2, 1, 0.5], "n": [[1, 2]]}
     assert turned({"n": sample["n"]})["n"].tolist() == [[2, 1]]
+    assert turned({"scalar": np.array(2, np.float32)})["scalar"].shape == ()
     assert turned({"axes": np.array([0, 1])}) == {}
     assert turned({"x": np.zeros(3, np.float32)}) == {}
