@@ -61,4 +61,6 @@ def _allowances(job: Job) -> tuple[str, ...]:
     """Those that this model has a use for: flows that differ in others share a profile."""
     model = job.case.model
     double = any(one.dtype == "float64" for one in (*model.inputs, *model.outputs))
-    return tuple(one for one in job.flow.allowances if double or one != "double-in-float32")
+    return tuple(
+        one for one in job.flow.allowances if one != "flush-to-zero" and (double or one != "double-in-float32")
+    )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,14 +31,12 @@ from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.metrics import with_metrics
 from assay.worker.misuse import provoke
 from assay.worker.obtained import coarser, finer, little
+from assay.worker.ranges import within_ranges
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 from assay.worker.unmoved import probe, unmoved
-from assay.worker.yardsticks import Compared, Held, Samples, hold, hold_at_sizes
-
-_RANGES = ("nan", "infinity")
-"""Findings that the range of the model's own types may explain."""
+from assay.worker.yardsticks import Compared, Samples, hold_at_sizes
 
 
 def verify(job: Job, stages: Stages) -> Result:
@@ -65,7 +62,8 @@ def verify(job: Job, stages: Stages) -> Result:
         again = engine.run(whole)
     with stages.enter(Stage.COMPARE):
         judging = _judging(job, rewritten, golden).first(len(actual))
-        held = _within_ranges(job, actual, golden, rewritten, judging, plain)
+        compare = partial(_compare, job, rewritten, judging)
+        held = within_ranges(job, actual, golden, rewritten, judging, compare, plain)
     sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):
         comparisons, findings = held.given[0] + sized.given[0], held.given[1] + sized.given[1]
@@ -94,39 +92,6 @@ def verify(job: Job, stages: Stages) -> Result:
         facts=facts,
         warnings=tuple(dict.fromkeys((*untaken, *written, *judging.notes, *judging.told, *little(asked, facts)))),
     )
-
-
-def _within_ranges(
-    job: Job, actual: Samples, golden: Golden, rewritten: Rewritten, judging: Judging, plain: Callable[..., Compared]
-) -> Held:
-    """Held; NaN and infinities that the model itself gives within its own types count as what is expected, and are told."""
-    compare = partial(_compare, job, rewritten, judging)
-    held = hold(actual, golden, rewritten, compare, plain)
-    found = any(finding.kind in _RANGES for finding in held.given[1])
-    if judging.profile is None or rewritten.standard is not None or not found:
-        return held
-    import onnx
-
-    model = onnx.load(job.case.model.source)
-    # Imported here: the oracle takes as long as a small case, and environments with older releases of onnx do not have all of it.
-    from assay.numerics.tolerance.reach import excused
-
-    answers, counts = excused(model, golden.inputs, actual, golden.outputs, judging.profile.header.arithmetic)
-    if not counts:
-        return held
-    held = hold(answers, golden, rewritten, compare, plain)
-    comparisons = []
-    for one in held.given[0]:
-        if count := counts.get(one.output, 0):
-            told = (
-                f"{count} of {one.elements} elements overflow, underflow or come from what rounding leaves of zero, in the types that "
-                "the model itself declares, where double has a number"
-            )
-            judging.told.append(f"output '{one.output}': {told}; these were not judged")
-            if 2 * count > one.elements:
-                one = msgspec.structs.replace(one, degenerate=told)
-        comparisons.append(one)
-    return replace(held, given=(tuple(comparisons), held.given[1]))
 
 
 def _lowered_from(job: Job, lowered: Lowered) -> Path:

@@ -18,6 +18,7 @@ ALLOWANCES = {
     "winograd-8x8": "square convolutions of stride 1 by Winograd on tiles of up to 8x8 with the points 0, ±1, ±2, ±3",
     "double-in-float32": "a model that computes in double is computed in float32",
     "fp16-accumulation": "sums are accumulated in float16",
+    "flush-to-zero": "numbers below the normal ones of their type are zero, as inputs and as results",
 }
 """What a flow may declare beside its precision, and what it means."""
 

@@ -58,9 +58,7 @@ class Reaching(Noisy):
         """A value as its type holds it."""
         if dtype not in _LIMITED:
             return value
-        import ml_dtypes
-
-        type_: Any = ml_dtypes.finfo(numpy_dtype(dtype))  # type: ignore[no-untyped-call]
+        type_ = _finfo(dtype)
         size, step = np.abs(value), float(type_.smallest_subnormal)
         small = (size < float(type_.smallest_normal)) & (size > 0)
         beyond = size >= float(type_.max) * (1 + float(type_.eps) / 4)
@@ -75,6 +73,17 @@ class Reaching(Noisy):
         if deviation is None:
             return value
         return np.where(np.abs(value) <= _NOISY * deviation, self._faded * deviation, value)
+
+
+def smallest_normal(dtype: str) -> float:
+    """Of a type whose range counts; 0 for others."""
+    return float(_finfo(dtype).smallest_normal) if dtype in _LIMITED else 0.0
+
+
+def _finfo(dtype: str) -> Any:
+    import ml_dtypes
+
+    return ml_dtypes.finfo(numpy_dtype(dtype))  # type: ignore[no-untyped-call]
 
 
 def excused(
@@ -109,7 +118,8 @@ def excused(
 Evaluated = list[dict[str, Tensor]]
 
 
-def _evaluating(proto: Any, arithmetic: Arithmetic) -> Callable[[Tensors], tuple[Evaluated, Evaluated]]:
+def past_probes(proto: Any) -> tuple[Graph, Callable[[Tensors, Probe], dict[str, Tensor]]]:
+    """A model in double, and its outputs where every operator goes past a probe. Raises Lowering where it has none in double."""
     whole = expanded(proto)
     graph = study(whole)
     evaluator = wide_evaluator(*without_weights(whole))
@@ -118,6 +128,12 @@ def _evaluating(proto: Any, arithmetic: Arithmetic) -> Callable[[Tensors], tuple
     def once(inputs: Tensors, probe: Probe) -> dict[str, Tensor]:
         with observed_by(probe), np.errstate(all="ignore"):
             return named(outputs, evaluator.evaluate(as_type(inputs, np.float64)))
+
+    return graph, once
+
+
+def _evaluating(proto: Any, arithmetic: Arithmetic) -> Callable[[Tensors], tuple[Evaluated, Evaluated]]:
+    graph, once = past_probes(proto)
 
     def evaluate(inputs: Tensors) -> tuple[Evaluated, Evaluated]:
         ranged = [Reaching(graph, arithmetic, steps, None) for steps in (-STEPS, STEPS, None)]
