@@ -124,12 +124,13 @@ def test_what_only_moves_numbers_is_off_by_two_roundings_at_most() -> None:
 def test_infinities_and_nan_are_told_where_the_node_has_others(precision: str) -> None:
     """A mask of -infinity beside numbers: it must not excuse what stands beside it."""
     model = onnx.parser.parse_model(
-        """<ir_version: 9, opset_import: ["" : 21]> g (bool[4] c, float[4] x) => (float[4] y, float[4] e) <float m = {0}>
-        { y = Where(c, x, m)\n e = Exp(x) }"""
+        """<ir_version: 9, opset_import: ["" : 21]> g (bool[4] c, float[4] x) => (float[4] y, float[4] e, float[4] a) <float m = {0}>
+        { y = Where(c, x, m)\n e = Exp(x)\n a = Add(x, y) }"""
     )
     model.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.array(-np.inf, np.float32), "m"))
     chosen, x = np.array([True, True, False, False]), np.array([1, 2, 3, 4], np.float32)
     right = {"c": chosen, "x": x, "y": np.where(chosen, x, -np.inf).astype(np.float32), "e": np.exp(x)}
+    right["a"] = right["x"] + right["y"]
     lowest = np.where(np.isinf(right["y"]), -65504, right["y"]).astype(np.float32)
 
     def wrong(**answers: Any) -> list[str]:
@@ -141,10 +142,11 @@ def test_infinities_and_nan_are_told_where_the_node_has_others(precision: str) -
     exponent = right["e"].astype({"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}.get(precision, np.float32))
     right["e"] = exponent.astype(np.float32)
     assert wrong() == []
-    assert precision == "float32" or wrong(y=lowest) == [], "the end of the type in place of an infinity"
-    assert wrong(y=np.where(chosen, -np.inf, x)) == ["y"]
-    assert wrong(y=[1, np.nan, -np.inf, -np.inf]) == ["y"]
-    assert wrong(y=[1, 2, 3, -np.inf]) == ["y"]
+    assert precision == "float32" or wrong(y=lowest, a=x + lowest) == [], "the end of the type in place of an infinity"
+    assert wrong(y=np.where(chosen, -np.inf, x))[0] == "y"
+    assert wrong(y=[1, np.nan, -np.inf, -np.inf])[0] == "y"
+    assert wrong(y=[1, 2, 3, -np.inf])[0] == "y"
+    assert wrong(a=[2, 4, 3, -np.inf]) == ["a"], "a mask that was ignored"
     assert wrong(e=[np.exp(1), np.nan, np.exp(3), np.exp(4)]) == ["e"]
     assert wrong(e=[np.exp(1), np.inf, np.exp(3), np.exp(4)]) == ["e"]
 

@@ -36,6 +36,8 @@ MERGED = 3
 TIE = 2.0**-6
 """Of a quantization step: so near to a tie either neighbour is right (measured: OpenVINO, ONNX Runtime)."""
 SINGLE = UNIT_ROUNDOFF["float32"]
+END = 65504.0
+"""Of float16, whose largest finite number is the smallest of any type that a flow computes in."""
 CHOOSING = MOVEMENT - STEPPING
 """Operators that move or choose numbers and do not jump."""
 RESIDUE = 2.0**-20
@@ -138,11 +140,19 @@ class Nodes:
         worst, where = 0.0, names[0]
         for name in names:
             for one, oracle in zip(self._feeds, profile.oracle, strict=True):
-                exact = np.abs(oracle[name])
+                exact, mine = oracle[name].astype(np.float64), one[name].astype(np.float64)
+                finite = np.isfinite(exact)
+                largest = np.abs(exact[finite]).max(initial=0.0)
                 with np.errstate(all="ignore"):
-                    error = np.abs(one[name].astype(np.float64) - oracle[name])
-                    used = error / (2 * unit * exact + RESIDUE * exact.max(initial=0.0))
-                used = np.where((error == 0) | ~np.isfinite(oracle[name]), 0.0, used)
+                    used = np.abs(mine - exact) / (2 * unit * np.abs(exact) + RESIDUE * largest)
+                used = np.where(np.isfinite(mine), used, np.inf)
+                # An infinity is one, or the end of the type in its place: which of the two an output has is told by its own judgement.
+                like = (
+                    (mine == exact)
+                    | (np.isnan(mine) & np.isnan(exact))
+                    | (np.isinf(exact) & (np.sign(exact) * mine >= END))
+                )
+                used = np.where(like, 0.0, np.where(finite, used, np.inf))
                 if used.max(initial=0.0) > worst:
                     worst, where = float(used.max()), name
         text = (
@@ -225,6 +235,9 @@ class Nodes:
             found = judge([{name: one[name] for name in names} for one in self._feeds], None, profile)
         except (Lowering, UsageError, KeyError, ValueError, TypeError):
             return None
+        if lost := next((name for name in names if self._ranges(name, profile)), ""):
+            text = f"Output {lost!r}: NaN or an infinity where the node's own inputs give a number, or a number in its place."
+            return Seen(label(region[-1]), lost, math.inf, text, "range")
         worst = max(found.values(), key=lambda one: one.metrics.get("budget_used", 0.0), default=None)
         if worst is None or "budget_used" not in worst.metrics:
             return None
@@ -232,6 +245,18 @@ class Nodes:
         noise = profile.output(worst.output)
         kind = noise.kind if noise is not None else ""
         return Seen(label(region[-1]), worst.output, worst.metrics["budget_used"], text, kind)
+
+    def _ranges(self, name: str, profile: Profile) -> bool:
+        """What tolerances do not measure: no number where double has one that the flow's types hold, or a number that is far from
+        their ends where double has an infinity."""
+        top = (END if self._precision == "float16" else float(np.finfo(np.float32).max)) * (
+            1 - self._arithmetic.storage
+        )
+        for one, oracle in zip(self._feeds, profile.oracle, strict=True):
+            mine, exact = one[name].astype(np.float64), oracle[name].astype(np.float64)
+            if np.any(~np.isfinite(mine) & (np.abs(exact) < top)) or np.any(np.isinf(exact) & (np.abs(mine) < END)):
+                return True
+        return False
 
     def _profile(self, region: Sequence[NodeProto], only: tuple[str, ...]) -> tuple[Profile, list[str]]:
         """The tolerance of a region alone, and which of its outputs to judge. Raises KeyError for a value that was not seen,
