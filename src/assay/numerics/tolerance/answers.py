@@ -42,13 +42,16 @@ def judge_choices(noise: OutputNoise, actual: list[Tensor], expected: list[Tenso
     """Another answer is right only where noise may have decided."""
     wrong: list[int] = []
     ties: list[int] = []
+    others: list[int] = []
     start = 0
     for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True)):
         differs = _differ(mine, theirs, noise)
         if differs.any():
             near = _undecided(noise, mine, theirs, profile.margins[index])
-            wrong += [start + int(at) for at in np.flatnonzero(differs & ~near)]
+            open_ = _chosen_otherwise(noise, mine, profile.margins[index]) & ~near
+            wrong += [start + int(at) for at in np.flatnonzero(differs & ~near & ~open_)]
             ties += [start + int(at) for at in np.flatnonzero(differs & near)]
+            others += [start + int(at) for at in np.flatnonzero(differs & open_)]
         start += mine.size
     budget = math.inf if wrong else 0.0
     metrics: dict[str, float] = {"budget_used": budget, "ties": float(len(ties))}
@@ -68,7 +71,13 @@ def judge_choices(noise: OutputNoise, actual: list[Tensor], expected: list[Tenso
             f"{list(one.index)}: expected {one.expected:.9g}, got {one.actual:.9g}."
         )
         findings = (Finding("values", noise.name, text),)
-    return Judged(noise.name, metrics=metrics, findings=findings, notes=notes, worst=worst)
+    degenerate = ""
+    if others and not wrong:
+        degenerate = (
+            f"{noise.margin} chooses by less than the noise of a correct flow, and {len(others)} of its numbers are others than any noisy "
+            "evaluation chose there: neither right nor wrong; give scores that differ"
+        )
+    return Judged(noise.name, metrics=metrics, findings=findings, degenerate=degenerate, notes=notes, worst=worst)
 
 
 def _differ(mine: Tensor, theirs: Tensor, noise: OutputNoise) -> Tensor:
@@ -92,8 +101,7 @@ def _number(array: Tensor) -> Any:
 
 
 def _undecided(noise: OutputNoise, mine: Tensor, theirs: Tensor, margins: dict[str, Tensor]) -> Tensor:
-    prefix = f"{noise.name}/"
-    own = {key.removeprefix(prefix): value for key, value in margins.items() if key.startswith(prefix)}
+    own = _own(noise, margins)
     if noise.kind == "ranking":
         return undecided_rank(own, theirs, mine)
     value = mine.astype(np.float64)
@@ -101,3 +109,17 @@ def _undecided(noise: OutputNoise, mine: Tensor, theirs: Tensor, margins: dict[s
     if mine.dtype.kind not in "biu":
         low, high = low - _slack(low, noise), high + _slack(high, noise)
     return np.asarray((value >= low) & (value <= high))
+
+
+def _chosen_otherwise(noise: OutputNoise, mine: Tensor, margins: dict[str, Tensor]) -> Tensor:
+    """Where a choice that some noisy evaluation makes otherwise fell on a number that none put there, of those that were chosen."""
+    if noise.kind != "chosen":
+        return np.zeros(mine.shape, bool)
+    own, value = _own(noise, margins), mine.astype(np.float64)
+    low, high = own["low"], own["high"]
+    return np.asarray((low < high) & (value >= low.min(initial=math.inf)) & (value <= high.max(initial=-math.inf)))
+
+
+def _own(noise: OutputNoise, margins: dict[str, Tensor]) -> dict[str, Tensor]:
+    prefix = f"{noise.name}/"
+    return {key.removeprefix(prefix): value for key, value in margins.items() if key.startswith(prefix)}

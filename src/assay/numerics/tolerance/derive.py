@@ -18,7 +18,7 @@ from assay.errors import Lowering
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.tolerance.bits import derive_bits
 from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
-from assay.numerics.tolerance.discrete import Decision, decision_of, interval, ranking
+from assay.numerics.tolerance.discrete import Decision, chosen_by, decision_of, interval, ranking
 from assay.numerics.tolerance.drawing import BYTES_A_PLACE, Bent, Drawing, Sample
 from assay.numerics.tolerance.graph import Graph, drawn_by, study, untaken
 from assay.numerics.tolerance.joining import MOST, alike, join, may_join, same, split
@@ -240,6 +240,8 @@ class Deriving:
         if kinds == {"f"}:
             noisy = any(one.deviations[name].any() for one in samples)
             return msgspec.structs.replace(blank, kind="real" if noisy or dtype not in ("float32", "") else "exact")
+        if chooser := chosen_by(name, self.graph):
+            return msgspec.structs.replace(blank, kind="chosen", margin=chooser)
         return msgspec.structs.replace(blank, kind="interval", margin="range of noisy evaluations")
 
 

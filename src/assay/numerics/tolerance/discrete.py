@@ -31,6 +31,7 @@ _STEPS = frozenset({"Round", "Floor", "Ceil", "Sign", "Cast", "QuantizeLinear"})
 _WHOLE = frozenset({"Round", "Floor", "Ceil", "Sign"})
 _COMPARISONS = frozenset({"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"})
 _RANKS = frozenset({"ArgMax", "ArgMin", "TopK"})
+_CHOOSES = _RANKS | {"NonMaxSuppression", "NonZero", "Unique"}
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,21 @@ def decision_of(output: str, graph: Graph) -> Decision | None:
         ordered = ordered and node.op_type in _KEEPS_ORDER
         name = node.input[0]
         path.append(name)
+
+
+def chosen_by(output: str, graph: Graph) -> str:
+    """The operator that chooses which whole numbers stand in an output, in no simple order; "" where none does."""
+    names, seen = [output], {output}
+    while names:
+        node = graph.producers.get(names.pop())
+        if node is None:
+            continue
+        if node.op_type in _CHOOSES:
+            return node.op_type
+        whole = {name for name in node.input if name and not is_floating(graph.types.get(name, "float32"))} - seen
+        names += sorted(whole)
+        seen |= whole
+    return ""
 
 
 def _is_bounded_by(node: NodeProto, graph: Graph) -> bool:

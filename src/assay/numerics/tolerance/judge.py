@@ -94,7 +94,7 @@ def _judge(
         why = f"it is drawn at random ({noise.margin}): type and shape were compared, and no values are the right ones"
         return Judged(noise.name, metrics={"budget_used": 0.0}, degenerate=why)
     steps = noise.kind == "interval" and _is_noisy(noise, actual, profile)
-    if noise.kind in ("interval", "ranking") and not steps:
+    if noise.kind in ("interval", "ranking", "chosen") and not steps:
         return judge_choices(noise, actual, expected, profile)
     if noise.kind == "exact":
         return judge_bits(noise, actual, expected)

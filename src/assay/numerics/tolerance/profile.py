@@ -10,15 +10,17 @@ import msgspec
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 16
+VERSION = 17
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
 
 class OutputNoise(msgspec.Struct, frozen=True):
     """One output. `kind`: real (judged by statistics), exact (nothing rounds on the way: bit by bit), interval (whole
-    numbers, or values that step: anything between `low` and `high`), ranking (an index: the `scores` decide), none (no
-    tolerance could be derived, `reason` says why), random (there is no right answer). `margin` names what decides, or draws."""
+    numbers, or values that step: anything between `low` and `high`), ranking (an index: the `scores` decide), chosen
+    (rows that are chosen by scores, in no simple order: as interval, and another choice is neither right nor wrong where one draw
+    chose otherwise), none (no tolerance could be derived, `reason` says why), random (there is no right answer). `margin` names
+    what decides, or draws."""
 
     name: str
     dtype: str
