@@ -154,10 +154,8 @@ def _odd(name: str, found: Statistics, profile: Profile) -> tuple[str, ...]:
     if not 0.0 <= found.norm < _TINY_STATISTIC or not found.elements or found.noise == 0.0:
         return ()
     if profile.header.arithmetic.storage > 2.0**-20:
-        return (
-            f"output '{name}' is {1 / max(found.norm, 1e-9):.0f} times closer than {profile.header.precision} can be: "
-            f"this {profile.header.precision} flow seems to have computed in float32",
-        )
+        closer = f"{1 / found.norm:.0f} times closer than {profile.header.precision} can be" if found.norm else "exact"
+        return (f"output '{name}' is {closer}: this {profile.header.precision} flow seems to have computed in float32",)
     if found.norm == 0.0 or profile.header.jumps or profile.header.precision == "float64":
         return ()
     return (
