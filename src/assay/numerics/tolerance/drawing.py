@@ -35,9 +35,13 @@ from assay.ports import Tensor, Tensors
 
 AMPLIFIED = 2.0**9
 """Noise far enough above the rounding of the evaluation itself, and small enough not to cross a kink more often."""
+QUIETER = 2.0**4
+"""Of the last draw of those that are not CHECKED: still above the rounding of single precision, and where noise bends by more
+than is allowed, it shows between this and AMPLIFIED."""
 CHECKED = 2
 """Evaluations (of one sample, or of several at once) whose last draw is not amplified, and shows whether that was right:
-where it was not, it is off by an order of magnitude."""
+where it was not, it is off by an order of magnitude. Those after them are where their last draw, QUIETER, is elsewhere than
+the others."""
 AT_ONCE = 1 << 20
 """Elements of one place in all rows of an evaluation of several draws: beyond, memory costs more than Python."""
 BYTES_A_PLACE = 16
@@ -164,17 +168,22 @@ class Drawing:
         evaluator: Evaluator,
         amplified: float,
     ) -> None:
-        straight = evaluator is not self.wide and amplified > 1.0 and self._unchecked > 0
+        loud = evaluator is not self.wide and amplified > 1.0
+        straight = loud and self._unchecked > 0
         self._unchecked -= straight
+        quieter = loud and not straight
+        loudness = [amplified] * (self.draws - straight - quieter) + [QUIETER] * quieter
 
         def draws(recorder: Recorder | None) -> list[Draw]:
-            turns = range(self.draws - straight)
-            return [self.draw_of((number, turn), amplified, recorder, pool) for turn in turns]
+            return [self.draw_of((number, turn), one, recorder, pool) for turn, one in enumerate(loudness)]
 
         base, evaluations = self._several(evaluator, inputs, draws, recorder, sample)
         spread = Spread(base)
-        for noisy in evaluations:
-            spread.add(noisy, base, amplified)
+        for noisy, one in zip(evaluations, loudness, strict=True):
+            if one < amplified and not spread.is_continued(noisy, base, [*self.outputs, *self.taps], one):
+                straight = True
+                break
+            spread.add(noisy, base, one)
             if added is not None:
                 added.add(noisy, base)
         if straight:

@@ -218,10 +218,9 @@ def together(
     draws: Sequence[Draw], places: Places, outputs: tuple[str, ...], *, dtype: Any, quiet: int = 0
 ) -> Together | None:
     """The noise of all places of one operator, the same as one after the other; None where that would not save work."""
-    pool, amplified = draws[0]._pool, draws[0]._amplified
-    alike = all(one._amplified == amplified for one in draws)
-    if not alike or not places.may_be_together(len(draws), pool.longest):
+    pool = draws[0]._pool
+    if not places.may_be_together(len(draws), pool.longest):
         return None
     shared = {kind: column for kind, column in places.first_of.items() if kind in SHARED}
     first = np.stack([draw.beginnings(places.sizes, shared, outputs) for draw in draws])
-    return Together(pool, amplified, places, first, quiet=quiet, dtype=dtype)
+    return Together(pool, [draw._amplified for draw in draws], places, first, quiet=quiet, dtype=dtype)

@@ -110,18 +110,29 @@ def deviation_of(variance: Any, value: Tensor) -> Deviation | None:
 
 class Together:
     """The noise of all `places` of one operator for some draws, whose stretches of the pool begin at `first` (a row for each draw,
-    a column for each place that is noisy): places of one size at once. `quiet` rows before them have none."""
+    a column for each place that is noisy) and is `amplified` so: places of one size at once. `quiet` rows before them have none."""
 
     def __init__(
-        self, pool: Pool, amplified: float, places: Places, first: Tensor, *, quiet: int = 0, dtype: Any = np.float32
+        self,
+        pool: Pool,
+        amplified: Sequence[float],
+        places: Places,
+        first: Tensor,
+        *,
+        quiet: int = 0,
+        dtype: Any = np.float32,
     ) -> None:
         self._made: dict[int, Tensor] = {}
         rows = quiet + len(first)
+        alike = len(set(amplified)) == 1
+        louder = np.array(amplified, np.float32)[:, None]
         for columns, deviation in places.alike:
             count, size = deviation.shape
             noise = np.empty((count, rows, size), dtype)
             noise[:, :quiet] = NOTHING
-            stretches = pool.stretches(size, amplified, first.T[columns])
+            stretches = pool.stretches(size, amplified[0] if alike else 1.0, first.T[columns])
+            if not alike:
+                stretches *= louder
             noise[:, quiet:] = np.multiply(stretches, deviation[:, None], out=stretches)
             for one, column in zip(noise, columns, strict=True):
                 number = places.noisy[column]

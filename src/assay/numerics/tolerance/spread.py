@@ -63,14 +63,15 @@ class Spread:
             found[f"{name}/high"] = np.asarray(self._highest[name], np.float64)
         return found
 
-    def is_continued(self, noisy: Tensors, exact: Tensors, names: Sequence[str]) -> bool:
-        """Whether one more evaluation lies where those before lead one to expect it: within half of every limit."""
+    def is_continued(self, noisy: Tensors, exact: Tensors, names: Sequence[str], amplified: float = 1.0) -> bool:
+        """Whether one more evaluation, its noise amplified so many times, lies where those before lead one to expect it: within
+        half of every limit."""
         deviations = self.deviations()
         for name in names:
             if name not in deviations or noisy[name].shape != exact[name].shape:
                 continue
             with np.errstate(all="ignore"):
-                error = noisy[name] - exact[name]
+                error = (noisy[name] - exact[name]) / amplified
             finite = np.isfinite(error)
             variance = np.where(finite, np.square(deviations[name].astype(np.float64)), 0.0)
             floor = np.zeros(error.shape)

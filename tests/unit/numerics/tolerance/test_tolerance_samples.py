@@ -55,6 +55,23 @@ def test_samples_of_several_shapes_are_derived_in_groups() -> None:
         assert deviation["y"].all()
 
 
+@pytest.mark.parametrize("place", [0, 1, 2, 5])
+def test_noise_that_bends_in_one_sample_only_is_found_in_any(place: int) -> None:
+    """A constant row: what is divided by is the root of next to nothing, which noise 512 times as loud is not."""
+    model = parsed(
+        "g (float[2, 64] x) => (float[2, 64] y) { m = ReduceMean<keepdims=1>(x, a)  d = Sub(x, m)  s = Mul(d, d)"
+        "  v = ReduceMean<keepdims=1>(s, a)  e = Add(v, tiny)  r = Sqrt(e)  y = Div(d, r) }"
+    )
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1]), "a"))
+    model.graph.initializer.append(numpy_helper.from_array(np.float32(1e-12), "tiny"))
+    samples = [{"x": noise(2, 64, seed=seed)} for seed in range(6)]
+    samples[place]["x"][1] = np.float32(0.7)
+    alone = derive_model(model, [samples[place]], "float32").deviation[0]["y"][1]
+    among = derive_model(model, samples, "float32").deviation[place]["y"][1]
+    assert alone.mean() > 1e-2
+    assert among.mean() > 0.3 * alone.mean()
+
+
 @pytest.mark.parametrize(("columns", "draws"), [(16, 8), (1023, 8), (1024, 4)])
 def test_where_every_output_has_many_elements_fewer_draws_do(columns: int, draws: int) -> None:
     model = parsed(f"g (float[N, {columns}] x) => (float[N, {columns}] y) {{ y = Exp(x) }}")
