@@ -47,6 +47,12 @@ def _by_flow(checked: assay.Checked) -> dict[str, Result]:
 def test_right_flows_pass_and_a_flow_that_lies_about_its_type_does_not(here: Path) -> None:
     (here / "assay.toml").write_text(LYING)
     results = _by_flow(assay.check(measure=False))
+    facts = results["lying"].facts
+    assert facts is not None
+    if facts.precision == "float32":
+        assert results["openvino-bf16"].outcome is Outcome.OTHER_PRECISION
+        assert results["lying"].outcome is Outcome.OK
+        pytest.skip("this processor has no bfloat16: both say so, and what follows needs it")
     for flow in ("onnxruntime", "openvino-f32", "openvino-bf16"):
         assert results[flow].outcome is Outcome.OK, results[flow].detail
         metrics = results[flow].comparisons[0].metrics
