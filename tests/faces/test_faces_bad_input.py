@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ from refusals import check_refused, run_assay
 
 from assay.errors import NotWritable, StoreError
 from assay.faces.composition import open_house
+from assay.stores.journal import journal_held
 from small_models import golden_for, linear_model
 
 
@@ -220,26 +223,38 @@ def test_a_disk_that_fills_leaves_no_half_report(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_interrupting_stops_cleanly_and_can_be_resumed(linear: Path) -> None:
-    import signal
-    import time
+HANGS = [
+    *(sys.executable, "-m", "assay", "check", "linear.onnx", "--flow", "reference", "--flow", "faulty-hang"),
+    *("--timeout", "3600", "--task", "verify"),
+]
 
+
+def test_a_run_whose_driver_was_killed_is_no_longer_called_running(linear: Path) -> None:
+    """Nobody was left to say so: the journal that no process holds tells."""
     here = linear.parent
-    line = [
-        sys.executable,
-        "-m",
-        "assay",
-        "check",
-        "linear.onnx",
-        "--flow",
-        "reference",
-        "--flow",
-        "faulty-hang",
-        "--timeout",
-        "3600",
-    ]
+    child = subprocess.Popen(HANGS, cwd=here, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 300
+        while time.monotonic() < deadline and not [*(here / ".assay" / "journal").glob("*.journal")]:
+            time.sleep(0.1)
+        (journal,) = (here / ".assay" / "journal").glob("*.journal")
+        while time.monotonic() < deadline and not journal_held(journal):
+            time.sleep(0.1)
+        assert "running (" in run_assay("runs", cwd=here).stdout, "its driver lives"
+    finally:
+        child.kill()
+        child.wait()
+    said = run_assay("runs", cwd=here).stdout
+    assert "interrupted (" in said, said
+    assert "running (" not in said, said
+    assert said.endswith(f"to go on: assay resume {journal.stem}\n"), said
+    assert f"{journal.stem} (interrupted)" in run_assay("report", "--format", "html", cwd=here).stdout
+
+
+def test_interrupting_stops_cleanly_and_can_be_resumed(linear: Path) -> None:
+    here = linear.parent
     child = subprocess.Popen(
-        [*line, "--task", "verify"],
+        HANGS,
         cwd=here,
         stderr=subprocess.PIPE,
         text=True,

@@ -37,7 +37,7 @@ def open_house(
     from assay.faces.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.launch.pool import Fresh, Pool
-    from assay.stores.journal import Journal, read_journal
+    from assay.stores.journal import Journal, journal_held, read_journal
     from assay.stores.sql import SqlStore
 
     remote = "://" in history
@@ -56,6 +56,7 @@ def open_house(
             pair=Fresh(2, environments.interpreter, gpus()),
             open_journal=Journal,
             read_journal=read_journal,
+            journal_held=journal_held,
             progress=progress,
             available=environments.availability,
             gpus=tuple(map(str, gpus())),

@@ -64,31 +64,32 @@ def carry_out(
     house.scratch(run.id).mkdir(parents=True, exist_ok=True)
     journal = house.open_journal(house.journal_path(run.id), run)
     recorder = _Recorder(run, list(done), journal, house)
-    try:
-        todo = recorder.left(run.jobs)
-        todo = recorder.take(_unavailable(todo, house), todo)
-        todo = recorder.take(record_references(todo, house), todo)
-        todo = with_profiles(todo, house)
-        for task, launcher in (
-            (Task.VERIFY, house.pool),
-            (Task.LOCAL, house.pool),
-            (Task.MEASURE, house.alone),
-            (Task.DUEL, Duels(house)),
-        ):
-            recorder.run([job for job in todo if job.task is task], launcher)
-        recorder.take(conclude(recorder.results), todo)
-    except BaseException:
-        # Whatever the history could not take is in the journal: `assay resume` finds it there.
-        with contextlib.suppress(HarnessError):
-            recorder.flush()
-            house.store.close_run(run.id, "interrupted", judge_run(run, recorder.results, house))
-        raise
-    finally:
-        journal.close()
-        shutil.rmtree(house.scratch(run.id), ignore_errors=True)
-    recorder.flush()
-    judgement = judge_run(run, recorder.results, house)
-    house.store.close_run(run.id, "complete", judgement)
+    # Held until the run is closed: a journal that nobody holds is that of a driver that was killed.
+    with contextlib.closing(journal):
+        try:
+            todo = recorder.left(run.jobs)
+            todo = recorder.take(_unavailable(todo, house), todo)
+            todo = recorder.take(record_references(todo, house), todo)
+            todo = with_profiles(todo, house)
+            for task, launcher in (
+                (Task.VERIFY, house.pool),
+                (Task.LOCAL, house.pool),
+                (Task.MEASURE, house.alone),
+                (Task.DUEL, Duels(house)),
+            ):
+                recorder.run([job for job in todo if job.task is task], launcher)
+            recorder.take(conclude(recorder.results), todo)
+        except BaseException:
+            # Whatever the history could not take is in the journal: `assay resume` finds it there.
+            with contextlib.suppress(HarnessError):
+                recorder.flush()
+                house.store.close_run(run.id, "interrupted", judge_run(run, recorder.results, house))
+            raise
+        finally:
+            shutil.rmtree(house.scratch(run.id), ignore_errors=True)
+        recorder.flush()
+        judgement = judge_run(run, recorder.results, house)
+        house.store.close_run(run.id, "complete", judgement)
     house.journal_path(run.id).unlink(missing_ok=True)
     return Checked(msgspec.structs.replace(run, status="complete"), tuple(recorder.results), judgement)
 

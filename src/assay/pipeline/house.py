@@ -37,6 +37,7 @@ class House:
     pair: Launcher
     open_journal: Callable[[Path, Run], RunJournal]
     read_journal: Callable[[Path], tuple[Run | None, list[Result]]]
+    journal_held: Callable[[Path], bool]
     progress: Progress = lambda done, planned, result: None
     available: Callable[[Flow], Availability] = lambda flow: availability(flow.backend)
     gpus: tuple[str, ...] = ()
@@ -44,6 +45,13 @@ class House:
     def journal_path(self, run_id: str) -> Path:
         """Where the journal of a run lies until the run is closed."""
         return self.folder / "journal" / f"{run_id}.journal"
+
+    def standing(self, run_id: str, status: str) -> str:
+        """`status` as recorded, but "interrupted" for a run whose driver was killed before it could say so: its journal is
+        here, and nobody holds it. Of a run on another machine nothing more is known than its status."""
+        journal = self.journal_path(run_id)
+        gone = status == "running" and journal.is_file() and not self.journal_held(journal)
+        return "interrupted" if gone else status
 
     def scratch(self, run_id: str) -> Path:
         """Where the workers of a run may write; gone when the run ends."""

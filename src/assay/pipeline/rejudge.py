@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
+from msgspec.structs import replace
 
 from assay.core.policy import Policy
 from assay.pipeline.check import Checked, judge_run
@@ -12,7 +12,6 @@ from assay.pipeline.house import House
 def rejudge(run_id: str, policy: Policy | None, house: House) -> Checked:
     """`policy` None: the one the run was made with. The history keeps the original words."""
     run = house.store.run(run_id)
-    if policy is not None:
-        run = msgspec.structs.replace(run, policy=policy)
+    run = replace(run, status=house.standing(run.id, run.status), policy=policy or run.policy)
     results = house.store.results(run.id)
     return Checked(run, tuple(results), judge_run(run, results, house))

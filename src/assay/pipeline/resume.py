@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from assay.core.job import Task
+from assay.core.run import Run
 from assay.errors import UsageError
 from assay.pipeline.check import Checked, carry_out
 from assay.pipeline.house import House
+
+
+def resumable(run: Run) -> bool:
+    """False for a run of mutants: which were to come is not in it."""
+    return not any(job.task is Task.MUTATE for job in run.jobs)
 
 
 def resume(run_id: str, house: House) -> Checked:
@@ -13,7 +19,7 @@ def resume(run_id: str, house: House) -> Checked:
     run = house.store.run(run_id)
     if run.status == "complete":
         raise UsageError(f"run {run.id} is complete: `assay report {run.id}` shows it, `assay check` makes a new one")
-    if any(job.task is Task.MUTATE for job in run.jobs):
+    if not resumable(run):
         raise UsageError(f"run {run.id} is one of mutants, which cannot be gone on with: repeat {run.command}")
     _, journalled = house.read_journal(house.journal_path(run.id))
     house.store.record(run.id, journalled)

@@ -25,6 +25,8 @@ from assay.models.blobs import sync_folder
 _MARK = b"assay journal 1\n"
 _HEAD = struct.Struct("<II")
 _SYNC_EVERY_S = 0.5
+_LOCK_WITHIN_S = 0.5
+"""Longer than `journal_held` holds a journal to look whether another does."""
 
 
 class Journal:
@@ -68,13 +70,11 @@ class Journal:
         self.close()
 
     def _continue(self, run: Run) -> int:
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _locked(self._handle):
             raise StoreError(
                 f"run {run.id} is being written by another process, which holds {self.path}: wait for its end, or "
                 "stop it"
-            ) from None
+            )
         payloads, end = _whole_records(self.path)
         self._synced = time.monotonic()
         os.ftruncate(self._handle, end)
@@ -104,6 +104,22 @@ class Journal:
             self._synced = time.monotonic()
 
 
+def journal_held(path: Path) -> bool:
+    """Whether a process is writing the journal: the kernel drops the lock of one that died, however it died. False also
+    where nobody has written one here, or it is gone."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 def read_journal(path: Path) -> tuple[Run | None, list[Result]]:
     """The run and its results in the order written, the first of each job key; (None, []) where nothing was written.
 
@@ -121,6 +137,20 @@ def read_journal(path: Path) -> tuple[Run | None, list[Result]]:
     except msgspec.DecodeError as error:
         raise _foreign(path, error) from error
     return _run(path, payloads[0]), list(results.values())
+
+
+def _locked(handle: int) -> bool:
+    """Whether the file is ours alone now."""
+    deadline = time.monotonic() + _LOCK_WITHIN_S
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.01)
+        else:
+            return True
 
 
 def _run(path: Path, payload: bytes) -> Run:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +18,7 @@ import pytest
 
 from assay.core.result import Outcome, Result
 from assay.errors import StoreError
-from assay.stores.journal import Journal, read_journal
+from assay.stores.journal import Journal, journal_held, read_journal
 from assay.testing.builders import make_result, make_run
 
 _WRITER = """
@@ -124,6 +126,22 @@ def test_two_processes_do_not_write_one_journal(tmp_path: Path) -> None:
         )
         journal.append(make_result("b"))
     assert len(read_journal(path)[1]) == 2
+
+
+def test_a_journal_is_held_while_its_writer_lives_and_looking_disturbs_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "run.journal"
+    assert not journal_held(path)
+    with Journal(path, make_run()):
+        assert journal_held(path)
+    assert not journal_held(path)
+    looking = os.open(path, os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    looked = threading.Timer(0.1, os.close, [looking])
+    looked.start()
+    with Journal(path, make_run()) as journal:
+        journal.append(make_result("a"))
+    looked.join()
+    assert len(read_journal(path)[1]) == 1
 
 
 def test_the_journal_of_another_run(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -15,15 +16,20 @@ RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the begi
 def runs(limit: Annotated[int, typer.Option(min=1)] = 20, history: History = DEFAULT_HISTORY) -> None:
     """The runs in the history, newest first."""
     from assay.faces.composition import open_house
+    from assay.pipeline.resume import resumable
 
     with open_house(history, recorded=True) as house:
-        found = house.store.runs(limit)
+        found = [(one, house.standing(one.id, one.status)) for one in house.store.runs(limit)]
+        cut = [house.store.run(one.id) for one, status in found if status == "interrupted"]
     if not found:
         print(f"no runs in {history}; `assay check` makes one")
-    for one in found:
+    for one, status in found:
         counts = f"{one.passed} passed, {one.failed} failed, {one.other} other" if one.word else ""
-        state = one.word if one.status == "complete" else f"{one.status} ({one.recorded} of {one.jobs} jobs)"
+        state = one.word if status == "complete" else f"{status} ({one.recorded} of {one.jobs} jobs)"
         print(f"{one.id}  {state:<14} {counts}  {one.command}")
+    elsewhere = [] if history == DEFAULT_HISTORY else ["--history", "URL" if "://" in history else history]
+    for run in filter(resumable, cut):
+        print(f"to go on: {shlex.join(['assay', 'resume', run.id, *elsewhere])}")
 
 
 def report(
