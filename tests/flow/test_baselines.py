@@ -68,6 +68,22 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
     assert [(one.case, one.flow.name) for one in list_baselines(options.history)] == [("m", FLOW)]
 
 
+def test_the_command_that_is_proposed_blesses_for_these_inputs_and_batches(options: CheckOptions) -> None:
+    asked = replace(options, seed=3, batch=2, measure_batches=(4,))
+    command = _duel(run_check(asked))[1].partition("bless one here: ")[2]
+    with pytest.raises(SystemExit) as ended:
+        main(shlex.split(command)[1:])
+    assert ended.value.code == 0
+    (blessed,) = list_baselines(options.history)
+    assert [one.batch for one in blessed.result.measurements] == [4]
+    record = json.loads(_file(options).read_bytes())
+    _gone(record)
+    _file(options).write_text(json.dumps(record))
+    assert "samples kept of the baseline" in _duel(run_check(asked))[1]
+    wider = _duel(run_check(replace(asked, measure_batches=(8,))))[1]
+    assert "the batch was 4 and now is 8" in wider
+
+
 @pytest.mark.parametrize("task", ["verify", "measure"])
 def test_a_job_alone_is_held_against_the_figures_of_the_baseline(options: CheckOptions, task: str) -> None:
     """As its repro line runs it: what other jobs would record is not asked of it."""

@@ -37,9 +37,9 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     if command is not None and (_from_config(command, job.case) or not _speakable(job.case) or _beyond(command, job)):
         return f"{run.command} --only {shlex.quote(job.key)}"
     words = ["assay", "check", _operand(job.case.model.source), *flow_words(job.flow)]
-    words += [*_inputs(job.case), *_contract(job.case.contract), *_task(job, command or ())]
+    words += [*input_words(job.case), *_contract(job.case.contract), *_task(job, command or ())]
     if job.task in (Task.MEASURE, Task.DUEL):
-        words += _measuring(job.measuring)
+        words += measuring_words(job.measuring)
     return shlex.join([*words, *_limits(job.limits), *_policy(command or ()), *_requirements(command or ())])
 
 
@@ -110,7 +110,8 @@ def _option_text(value: Option) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _inputs(case: Case) -> list[str]:
+def input_words(case: Case) -> list[str]:
+    """What both are told of the inputs of a case; `measuring_words` of how it is measured."""
     inputs = case.inputs
     words = ["--golden", inputs.golden] if inputs.golden else []
     words += ["--seed", str(inputs.seed)]
@@ -139,7 +140,7 @@ def _contract(contract: Contract) -> list[str]:
     return words
 
 
-def _measuring(measuring: Measuring) -> list[str]:
+def measuring_words(measuring: Measuring) -> list[str]:
     default = Measuring()
     words = []
     if measuring.seconds != default.seconds:

@@ -17,7 +17,7 @@ from assay.core.duel import Rival
 from assay.core.flow import Flow
 from assay.core.job import Measuring
 from assay.core.machine import Machine
-from assay.core.repro import flow_words
+from assay.core.repro import flow_words, input_words, measuring_words
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import UsageError
@@ -62,7 +62,7 @@ def rival_of(case: Case, flow: Flow, measuring: Measuring, house: House) -> Riva
     name = f"the baseline of {flow.name}"
     blank = Rival(name, flow, case.model)
     if not (folder / FILE).is_file():
-        return msgspec.structs.replace(blank, trouble=_absent(case, flow, machine, house))
+        return msgspec.structs.replace(blank, trouble=_absent(case, flow, measuring, machine, house))
     try:
         baseline = _read(folder / FILE)
     except UsageError as error:
@@ -119,10 +119,10 @@ def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> s
     return f"its samples were taken otherwise: {difference}" if difference else ""
 
 
-def _absent(case: Case, flow: Flow, machine: Machine, house: House) -> str:
-    golden = ["--golden", case.inputs.golden] if case.inputs.golden else []
-    words = ["assay", "baseline", "set", case.model.source, *flow_words(flow), *golden, "--reason", "why this engine"]
-    set_one = f"bless one here: {shlex.join([*words, '--history', str(house.folder)])}"
+def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, house: House) -> str:
+    words = ["assay", "baseline", "set", case.model.source, *flow_words(flow), *input_words(case)]
+    words += [*measuring_words(measuring), "--reason", "why this engine", "--history", str(house.folder)]
+    set_one = f"bless one here: {shlex.join(words)}"
     for path in sorted((_room(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}")):
         with suppress(UsageError):
             there = _read(path).machine
