@@ -12,7 +12,7 @@ from assay.core.verdict import Judgement, Word
 from assay.reports import figures_text as text
 from assay.reports.kill_rates import GROUPS, kill_rates, table
 from assay.reports.plain import one_line
-from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, counts, headline, rows, run_verdicts
+from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, alike, counts, headline, rows, run_verdicts
 from assay.reports.sweep import KNEE_MEANS, sweep
 
 ROWS_SHOWN = 200
@@ -106,12 +106,14 @@ def _cells(row: Row) -> list[str]:
 
 
 def _failures(run: Run, found: Sequence[Row]) -> list[str]:
-    bad = [entry for row in found for entry in row.entries if entry.word not in QUIET]
-    bad.sort(key=lambda entry: SEVERITY.index(entry.word))
+    bad = [together for row in found for together in alike(row) if together[0].word not in QUIET]
+    bad.sort(key=lambda together: SEVERITY.index(together[0].word))
     lines = ["### What needs a look", ""] if bad else []
-    for entry in bad[:FAILURES_SHOWN]:
+    for together in bad[:FAILURES_SHOWN]:
+        entry = together[0]
         case, flow = entry.names
-        names = f"{escaped(case, 120)} · {escaped(flow, 120)} · {entry.task}"
+        tasks = ", ".join(one.task for one in together)
+        names = f"{escaped(case, 120)} · {escaped(flow, 120)} · {tasks}"
         lines += [f"**{entry.word or 'not run'}** {names}  ", escaped(entry.reason), ""]
         if entry.result is not None and entry.result.outcome.value == "unavailable":
             lines += [escaped(entry.result.detail), ""]

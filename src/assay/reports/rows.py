@@ -106,6 +106,16 @@ class Row(msgspec.Struct, frozen=True):
         return gravest([entry.word for entry in self.entries])
 
 
+def alike(row: Row) -> list[tuple[Entry, ...]]:
+    """The entries of a row that say the same, together: what is wrong with an artifact every job of it finds, and once is
+    enough to read."""
+    grouped: dict[tuple[object, ...], list[Entry]] = {}
+    for entry in row.entries:
+        seen = (entry.result.detail, entry.result.node, entry.result.warnings) if entry.result is not None else ()
+        grouped.setdefault((entry.word, entry.reason, *seen), []).append(entry)
+    return [tuple(found) for found in grouped.values()]
+
+
 def gravest(words: Sequence[str]) -> str:
     """The first of `SEVERITY` that occurs; "" for none at all."""
     return words[0] if len(words) == 1 else min(words, key=SEVERITY.index, default="")

@@ -17,7 +17,7 @@ from assay.judge.coverage import FIRST
 from assay.reports import figures_text as text
 from assay.reports.kill_rates import kill_rates, shown
 from assay.reports.plain import one_line
-from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, headline, rows, run_verdicts
+from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, alike, counts, headline, rows, run_verdicts
 from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ class Terminal:
         _table(console, found)
         bad = sorted((row for row in found if row.word not in QUIET), key=lambda row: SEVERITY.index(row.word))
         for row in bad[:FAILURES_SHOWN]:
-            for entry in row.entries:
-                if entry.word not in QUIET:
-                    _failure(console, run, entry)
+            for together in alike(row):
+                if together[0].word not in QUIET:
+                    _failure(console, run, together)
         _remarks(console, found)
         _duels(console, found)
         for line in shown(kill_rates(results)):
@@ -187,10 +187,12 @@ def folded(name: str, width: int) -> str:
     return "\n".join(lines)
 
 
-def _failure(console: Console, run: Run, entry: Entry) -> None:
+def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
     from rich.text import Text
 
-    names = " | ".join(one_line(part) for part in (*entry.names, entry.task))
+    entry = together[0]
+    tasks = ", ".join(one.task for one in together)
+    names = " | ".join(one_line(part) for part in (*entry.names, tasks))
     console.print()
     console.print(Text.assemble((entry.word or "not run", STYLES[entry.word]), "  ", (names, "bold")))
     _prose(console, f"  {one_line(entry.reason)}")
@@ -203,7 +205,9 @@ def _failure(console: Console, run: Run, entry: Entry) -> None:
             _prose(console, f"  node: {one_line(result.node)}")
         for warning in result.warnings[:3]:
             _prose(console, f"  warning: {one_line(warning)}")
-        _tables(console, result)
+        for one in together:
+            if one.result is not None:
+                _tables(console, one.result)
     # One line whatever the width: it is there to be copied.
     _line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
 

@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 from assay.core.verdict import Judgement, Verdict, Word
+from assay.ports import Report
+from assay.reports.markdown import Markdown
 from assay.reports.rows import SEVERITY, counts, headline, rows, run_verdicts
-from assay.reports.terminal import folded
+from assay.reports.terminal import Terminal, folded
 from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run, standard_run
 
 
@@ -33,6 +37,20 @@ def test_the_gravest_verdict_of_its_tasks_is_that_of_the_row() -> None:
         run, [make_result(), make_result(task="measure")], judged(Verdict(Word.PASS, "", run.jobs[0].key), slow)
     )
     assert row.word == "fail"
+
+
+@pytest.mark.parametrize("report", [Terminal(width=200), Markdown()])
+def test_what_every_job_of_a_row_says_is_read_once(report: Report) -> None:
+    tasks = ("verify", "measure", "duel")
+    run = make_run(jobs=tuple(make_job(task=task) for task in tasks))
+    results = [make_result(task=task) for task in tasks]
+    large = "artifact bytes are 77, allowed is at most 5"
+    reasons = (large, large, "slower")
+    said = judged(*(Verdict(Word.FAIL, why, job.key) for why, job in zip(reasons, run.jobs, strict=True)))
+    text = report.render(run, results, said)
+    assert text.count(large) == 1, text
+    assert text.count("verify, measure") == 1, text
+    assert "slower" in text
 
 
 def test_a_planned_job_without_a_result_is_no_pass() -> None:
