@@ -61,6 +61,18 @@ def test_a_pushed_branch_becomes_a_model_of_the_zoo(running: tuple[Repository, R
     assert f"{robot.site}{page}" in comment
     text = robot.get(page).text
     assert "<b>Merged</b>" in text
+    for address in (
+        page,
+        f"{page}.json",
+        f"{page}/report",
+        f"{page}/log.json",
+        "/queue.json",
+        f"/models/{NAME}.json",
+        "/log",
+    ):
+        assert str(repository.bare.parent) not in robot.get(address).text, (
+            f"{address} shows where the server keeps its files"
+        )
     assert promoted[:10] in text
     assert "promoted" in robot.get(f"/badge/{NAME}.svg").text
 

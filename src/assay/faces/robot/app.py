@@ -45,7 +45,7 @@ def app_of(service: Service) -> Starlette:
 def _pages(service: Service) -> list[BaseRoute]:
     from assay.faces.robot.pages.routes import page_routes
 
-    return page_routes(service.queue, service.title)
+    return page_routes(service.queue, service.title, service.hides)
 
 
 class _Operations:
@@ -66,7 +66,7 @@ class _Operations:
         return JSONResponse({"alive": True})
 
     def readyz(self, _: Request) -> Response:
-        missing = self._service.health.ready()
+        missing = {name: self._service.hides(reason) for name, reason in self._service.health.ready().items()}
         return JSONResponse({"ready": not missing, "reasons": missing}, 503 if missing else 200)
 
     def metrics(self, _: Request) -> Response:

@@ -14,6 +14,7 @@ from assay.faces.robot.metrics import Metrics
 from assay.faces.robot.notify import Chat, Mailer
 from assay.faces.robot.outbox import LEASE_S, Due, Outbox, Wish
 from assay.faces.robot.promotion import Promoter
+from assay.faces.robot.public import Hides, public
 from assay.faces.robot.queue import Queue
 from assay.faces.robot.rows import Level, Submission, Whole
 from assay.faces.robot.sources.source import Source, SourceFailed
@@ -37,6 +38,7 @@ class Delivering:
     lease_s: float = LEASE_S
     mailer: Mailer | None = None
     chat: Chat | None = None
+    hides: Hides = str
 
     def run(self, stop: threading.Event, news: threading.Event) -> None:
         """Until `stop`."""
@@ -79,7 +81,7 @@ class Delivering:
             return
         page = f"{self.public_url}/submissions/{due.submission_id}" if self.public_url else ""
         if due.kind is Wish.REPORT:
-            self.source.report(whole, page)
+            self.source.report(public(whole, self.hides), page)
         elif due.kind is Wish.PROMOTE:
             self._promote(whole)
         elif whole.decision is not None:

@@ -22,6 +22,7 @@ from assay.faces.robot.metrics import Metrics
 from assay.faces.robot.notify import Chat, Mailer
 from assay.faces.robot.outbox import Outbox
 from assay.faces.robot.promotion import Promoter
+from assay.faces.robot.public import hides_places
 from assay.faces.robot.queue import Queue
 from assay.faces.robot.rows import Level
 from assay.faces.robot.sources.open import open_source
@@ -39,6 +40,7 @@ class Service:
 
     def __init__(self, config: RobotConfig) -> None:
         self.config = config
+        self.hides = hides_places(config)
         self._lock = _lock(config.data)
         try:
             self._open(config)
@@ -135,6 +137,7 @@ class Service:
             lease_s=config.limits.lease_s,
             mailer=Mailer(config.mail, password.reveal() if password else "") if config.mail else None,
             chat=Chat(config.chat.reveal()) if config.chat else None,
+            hides=self.hides,
         )
 
 

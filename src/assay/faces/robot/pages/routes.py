@@ -11,18 +11,22 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from assay.faces.robot.pages import badge, render
-from assay.faces.robot.pages.views import PAGE, groups, newest_decision, queue_view
+from assay.faces.robot.pages.views import PAGE, QueueView, groups, newest_decision, queue_view
+from assay.faces.robot.public import Hides, public
 from assay.faces.robot.reading import Reading
-from assay.faces.robot.rows import Submission, Whole
+from assay.faces.robot.rows import LogLine, Submission, Whole
 
 LARGEST_ID = 2**31 - 1
 """What the column of the database holds: a larger number is nobody's."""
 
 
-def page_routes(reading: Reading, title: Callable[[], str] = lambda: "Model zoo") -> list[BaseRoute]:
+def page_routes(
+    reading: Reading, title: Callable[[], str] = lambda: "Model zoo", hides: Hides = str
+) -> list[BaseRoute]:
     """Routes for an application: GET only, no cookie, no state. Sync functions: Starlette runs them in its threads, so
-    that a slow database never holds up a webhook. `title` names the zoo on every page."""
-    pages = _Pages(reading, title)
+    that a slow database never holds up a webhook. `title` names the zoo on every page; what is shown has
+    gone through `hides`."""
+    pages = _Pages(reading, title, hides)
     return [
         Route("/", pages.queue),
         Route("/queue.json", pages.queue_json),
@@ -43,15 +47,15 @@ def page_routes(reading: Reading, title: Callable[[], str] = lambda: "Model zoo"
 
 
 class _Pages:
-    def __init__(self, reading: Reading, title: Callable[[], str]) -> None:
-        self._reading, self._title = reading, title
+    def __init__(self, reading: Reading, title: Callable[[], str], hides: Hides) -> None:
+        self._reading, self._title, self._hides = reading, title, hides
 
     def queue(self, request: Request) -> Response:
         before = _number(request.query_params.get("before", ""))
-        return self._page("queue.html.j2", view=queue_view(self._reading, before), before=before, page=PAGE)
+        return self._page("queue.html.j2", view=self._queue(before), before=before, page=PAGE)
 
     def queue_json(self, request: Request) -> Response:
-        return render.data(queue_view(self._reading, _number(request.query_params.get("before", ""))))
+        return render.data(self._queue(_number(request.query_params.get("before", ""))))
 
     def submission(self, request: Request) -> Response:
         found = self._whole(request)
@@ -85,10 +89,10 @@ class _Pages:
         return render.data(found.log) if found else _no_data("there is no such submission")
 
     def robot_log(self, _: Request) -> Response:
-        return self._page("log.html.j2", submission=None, lines=self._reading.log())
+        return self._page("log.html.j2", submission=None, lines=self._log())
 
     def robot_log_json(self, _: Request) -> Response:
-        return render.data(self._reading.log())
+        return render.data(self._log())
 
     def model(self, request: Request) -> Response:
         name, found = self._model(request)
@@ -110,11 +114,19 @@ class _Pages:
 
     def _model(self, request: Request) -> tuple[str, list[Submission]]:
         name = str(request.path_params["name"])
-        return name, self._reading.submissions(name=name) if "\x00" not in name else []
+        found = self._reading.submissions(name=name) if "\x00" not in name else []
+        return name, [public(one, self._hides) for one in found]
 
     def _whole(self, request: Request) -> Whole | None:
         identity = _number(str(request.path_params["identity"]))
-        return self._reading.whole(identity) if identity else None
+        found = self._reading.whole(identity) if identity else None
+        return public(found, self._hides) if found else None
+
+    def _queue(self, before: int) -> QueueView:
+        return public(queue_view(self._reading, before), self._hides)
+
+    def _log(self) -> list[LogLine]:
+        return [public(one, self._hides) for one in self._reading.log()]
 
     def _page(self, template: str, **values: object) -> Response:
         return render.page(template, {"title": self._title(), **values})
