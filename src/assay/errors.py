@@ -31,6 +31,12 @@ AssayError
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
+Used = TypeVar("Used")
+
 
 class AssayError(Exception):
     """The root."""
@@ -149,3 +155,19 @@ class NotRunnable(Lowering):
 
 class Unavailable(Lowering):
     """A library or a device is missing."""
+
+
+def each(things: Iterable[Thing], use: Callable[[Thing], Used]) -> list[Used]:
+    """`use` of every one. Where some are refused, raises what the first raised, with the sentences of all: a person who gives
+    several files mends them all at once."""
+    used, refused = [], []
+    for thing in things:
+        try:
+            used.append(use(thing))
+        except UsageError as error:
+            refused.append(error)
+    if len(refused) > 1:
+        raise type(refused[0])("\n".join(dict.fromkeys(map(str, refused)))) from refused[0]
+    if refused:
+        raise refused[0]
+    return used

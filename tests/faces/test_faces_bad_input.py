@@ -288,3 +288,46 @@ def test_a_history_that_cannot_begin_blames_the_machine_or_the_user(
         open_house(str(tmp_path / "h")),
     ):
         pass
+
+
+def _all_named(answer: subprocess.CompletedProcess[str], *names: str) -> None:
+    """A line for each, and none for what is sound."""
+    assert answer.returncode == 2, (answer.returncode, answer.stdout, answer.stderr)
+    lines = answer.stderr.removeprefix("assay: ").strip().splitlines()
+    assert len(lines) == len(names), answer.stderr
+    for name, line in zip(names, lines, strict=True):
+        assert name in line, answer.stderr
+
+
+def test_of_several_bad_files_all_are_named(linear: Path) -> None:
+    here = linear.parent
+    for name in ("a.onnx", "b.onnx", "a.assay", "b.assay"):
+        (here / name).write_text("junk")
+    _all_named(run_assay("check", "a.onnx", "linear.onnx", "b.onnx", cwd=here), "a.onnx", "b.onnx")
+    _all_named(run_assay("check", "gone.onnx", "linear.onnx", "lost.onnx", cwd=here), "gone.onnx", "lost.onnx")
+    blessed = run_assay("baseline", "set", "linear.onnx", "a.onnx", "b.onnx", "--reason", "release 1", cwd=here)
+    _all_named(blessed, "a.onnx", "b.onnx")
+    assert not [*(here / ".assay").glob("baselines/*")], "nothing is built before all were looked at"
+    _all_named(run_assay("merge", "a.assay", "b.assay", cwd=here), "a.assay", "b.assay")
+    _all_named(run_assay("expect", "update", "a.assay", "b.assay", cwd=here), "a.assay", "b.assay")
+
+
+def test_of_several_bad_goldens_expectations_and_submissions_all_are_named(linear: Path) -> None:
+    here = linear.parent
+    (here / "damaged").mkdir()
+    (here / "damaged" / "golden.lock").write_text("{}")
+    models = "".join(
+        f'[[model]]\nname = "{name}"\npath = "linear.onnx"\ngolden = "{name}"\n' for name in ("gone", "damaged")
+    )
+    (here / "assay.toml").write_text(f'[flows]\nuse = ["reference"]\n{models}')
+    _all_named(run_assay("check", cwd=here), "gone", "damaged")
+    known = here / "expectations"
+    known.mkdir()
+    (known / "reference.toml").write_text("[[expect]]\n")
+    (known / "onnxruntime.toml").write_text("not TOML")
+    flows = ("--flow", "reference", "--flow", "onnxruntime", "--expectations", "expectations")
+    said = run_assay("run", "edge", *flows, "--filter", "relu*", cwd=here)
+    assert said.returncode == 2
+    assert "reference.toml" in said.stderr
+    assert "onnxruntime.toml" in said.stderr
+    _all_named(run_assay("zoo", "check", "none", "expectations/no", cwd=here), "none", "expectations/no")

@@ -36,8 +36,8 @@ def bless(request: Request, why: str, house: House) -> list[Baseline]:
     if not why.strip():
         raise UsageError("a baseline needs a reason: give --reason")
     blessed = []
-    for wanted in request.models:
-        (case,) = look([wanted], request.limits, house)
+    cases = look(request.models, request.limits, house)
+    for wanted, case in zip(request.models, cases, strict=True):
         blessed += [_bless(request, wanted, case, flow, why, house) for flow in wanted.flows]
     return blessed
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.core.policy import Expectation
 from assay.core.result import Outcome, Result
+from assay.errors import each
 from assay.judge.expectations import matches
 from assay.pipeline.config_text import read
 from assay.pipeline.config_values import JUDGED, Date, OutcomeName, StageName, Told
@@ -68,10 +69,11 @@ def read_known(path: Path) -> tuple[Known, ...]:
 
 def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> tuple[Expectation, ...]:
     """Of these flows, for the cases of these suites: what is said of other suites is not held against the run."""
+    files = each(flows, lambda flow: read_known(folder / f"{flow}.toml"))
     return tuple(
         Expectation(case, flow, one.outcome, one.reason, one.issue, one.expires, stage=one.stage)
-        for flow in flows
-        for one in read_known(folder / f"{flow}.toml")
+        for flow, known in zip(flows, files, strict=True)
+        for one in known
         for case in one.cases
         if any(matches(suite, case.partition("/")[0]) for suite in suites)
     )

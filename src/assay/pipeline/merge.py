@@ -13,7 +13,7 @@ import msgspec
 from assay.core.job import Job
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.errors import NotWritable, UsageError
+from assay.errors import NotWritable, UsageError, each
 from assay.pipeline.check import Checked, judge_run
 from assay.pipeline.house import House
 from assay.pipeline.provenance import new_run_id
@@ -47,7 +47,7 @@ def saved_run(path: Path) -> tuple[Run, tuple[Result, ...]]:
 def merge(paths: Sequence[Path], house: House) -> Checked:
     """Record the shards as one run and judge it. Raises UsageError where they are not the shards of one run: another
     command, a shard twice, missing or unfinished."""
-    saved = [(path, _load(path)) for path in paths]
+    saved = list(zip(paths, each(paths, _load), strict=True))
     if not saved:
         raise UsageError("nothing to merge: name the files that `assay run --save FILE` wrote")
     command, _ = without_shard(saved[0][1].run.command)

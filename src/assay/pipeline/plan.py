@@ -16,7 +16,7 @@ from assay.core.job import Job, Limits, Measuring, Task
 from assay.core.model import Model
 from assay.core.result import Outcome, Result
 from assay.core.run import Run
-from assay.errors import BadModel, UsageError
+from assay.errors import BadModel, UsageError, each
 from assay.models.seeded import check_drawable
 from assay.models.sources import check_source, source_name
 from assay.pipeline.baselines import rival_of
@@ -36,8 +36,8 @@ def plan(request: Request, house: House) -> Run:
     """Look at every model in a worker, then name the jobs. Raises UsageError for whatever cannot be used."""
     if not request.models:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
+    each([wanted.path for wanted in request.models], check_source)
     for wanted in request.models:
-        check_source(wanted.path)
         for flow in wanted.flows:
             check_flow(flow)
         if wanted.contract.task is not None:
@@ -105,10 +105,8 @@ def look(wanted: Sequence[ModelRequest], limits: Limits, house: House) -> list[C
         for name, one in zip(names, wanted, strict=True)
     ]
     seen = {result.case: result for result in house.pool.launch(jobs)}
-    return [
-        Case(name, _model(seen[name], one.path), one.inputs, one.contract)
-        for name, one in zip(names, wanted, strict=True)
-    ]
+    models = each(zip(names, wanted, strict=True), lambda one: _model(seen[one[0]], one[1].path))
+    return [Case(name, model, one.inputs, one.contract) for name, one, model in zip(names, wanted, models, strict=True)]
 
 
 def _model(result: Result, path: Path) -> Model:

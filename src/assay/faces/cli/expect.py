@@ -71,15 +71,15 @@ def update(
 
 def _results(runs: Sequence[str], history: str) -> list[Result]:
     """Of verify jobs, each once: as the last of the runs saw it."""
+    from assay.errors import each
     from assay.faces.composition import open_house
     from assay.pipeline.merge import saved_run
 
-    found: dict[str, Result] = {}
-    for told in runs:
+    def of_run(told: str) -> tuple[Result, ...]:
         if Path(told).is_file():
-            results = saved_run(Path(told))[1]
-        else:
-            with open_house(history, recorded=True) as house:
-                results = tuple(house.store.results(house.store.run(told).id))
-        found |= {one.job_key: one for one in results if one.task == "verify"}
-    return list(found.values())
+            return saved_run(Path(told))[1]
+        with open_house(history, recorded=True) as house:
+            return tuple(house.store.results(house.store.run(told).id))
+
+    found = [one for results in each(runs, of_run) for one in results if one.task == "verify"]
+    return list({one.job_key: one for one in found}.values())

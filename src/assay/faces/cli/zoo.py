@@ -91,12 +91,14 @@ app.command("schema")(zoo_make.schema)
 
 
 def _submissions(folders: Sequence[Path], zoo: Path | None, since: str) -> tuple[Path, list[Path]]:
-    from assay.errors import UsageError
+    from assay.errors import UsageError, each
     from assay.zoo.changed import changed_submissions
 
-    for folder in folders:
+    def look(folder: Path) -> None:
         if not folder.is_dir():
             raise UsageError(f"{folder} is no folder; give the folder of a submission")
+
+    each(folders, look)
     root = root_of(zoo, folders[0] if folders else Path())
     changed = changed_submissions(root_of(None, Path()), since) if since else []
     return root, [*folders, *map(beside, changed)]
