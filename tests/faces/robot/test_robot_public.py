@@ -58,3 +58,26 @@ def test_no_page_and_no_twin_for_machines_names_a_folder_of_the_server(tmp_path:
             assert SECRET not in answer.text, address
         assert "zoo.git" in client.get(f"/submissions/{identity}").text
     queue.database.close()
+
+
+@pytest.mark.parametrize("address", ["/", "/queue.json", "/submissions/1", "/submissions/1.json", "/log", "/models/a"])
+def test_a_page_says_that_the_database_is_away_and_works_again_when_it_is_back(tmp_path: Path, address: str) -> None:
+    database = tmp_path / "robot.db"
+    queue = Queue(Database(str(database)))
+    queue.enqueue("zoo", head(1), "a")
+    with TestClient(Starlette(routes=page_routes(queue)), raise_server_exceptions=False) as client:
+        assert client.get(address).status_code == 200
+        queue.database.close()
+        for each in tmp_path.glob("robot.db*"):
+            each.rename(tmp_path / f"away-{each.name}")
+        database.mkdir()
+        away = client.get(address)
+        assert away.status_code == 503, away.text
+        assert "does not answer just now. Nothing is lost" in away.text
+        assert str(tmp_path) not in away.text
+        assert ("error" in away.json()) if address.endswith(".json") else "<h1" in away.text
+        database.rmdir()
+        for each in tmp_path.glob("away-*"):
+            each.rename(tmp_path / each.name.removeprefix("away-"))
+        assert client.get(address).status_code == 200
+    queue.database.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 
@@ -10,12 +11,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from assay.errors import StoreError
 from assay.faces.robot.pages import badge, render
 from assay.faces.robot.pages.views import PAGE, QueueView, groups, newest_decision, queue_view
 from assay.faces.robot.public import Hides, public
 from assay.faces.robot.reading import Reading
 from assay.faces.robot.rows import LogLine, Submission, Whole
 
+_LOG = logging.getLogger("assay.robot.pages")
+AWAY = (
+    "The robot's database does not answer just now. Nothing is lost: what was handed in is looked at when it is back."
+)
 LARGEST_ID = 2**31 - 1
 """What the column of the database holds: a larger number is nobody's."""
 
@@ -27,21 +33,24 @@ def page_routes(
     that a slow database never holds up a webhook. `title` names the zoo on every page; what is shown has
     gone through `hides`."""
     pages = _Pages(reading, title, hides)
+    answers = {
+        "/": pages.queue,
+        "/queue.json": pages.queue_json,
+        "/submissions/{identity}.json": pages.submission_json,
+        "/submissions/{identity}": pages.submission,
+        "/submissions/{identity}/report": pages.report,
+        "/submissions/{identity}/report.json": pages.report_json,
+        "/submissions/{identity}/log": pages.log,
+        "/submissions/{identity}/log.json": pages.log_json,
+        "/log": pages.robot_log,
+        "/log.json": pages.robot_log_json,
+        "/badge/{name:path}.svg": pages.badge_svg,
+        "/badge/{name:path}.json": pages.badge_json,
+        "/models/{name:path}.json": pages.model_json,
+        "/models/{name:path}": pages.model,
+    }
     return [
-        Route("/", pages.queue),
-        Route("/queue.json", pages.queue_json),
-        Route("/submissions/{identity}.json", pages.submission_json),
-        Route("/submissions/{identity}", pages.submission),
-        Route("/submissions/{identity}/report", pages.report),
-        Route("/submissions/{identity}/report.json", pages.report_json),
-        Route("/submissions/{identity}/log", pages.log),
-        Route("/submissions/{identity}/log.json", pages.log_json),
-        Route("/log", pages.robot_log),
-        Route("/log.json", pages.robot_log_json),
-        Route("/badge/{name:path}.svg", pages.badge_svg),
-        Route("/badge/{name:path}.json", pages.badge_json),
-        Route("/models/{name:path}.json", pages.model_json),
-        Route("/models/{name:path}", pages.model),
+        *(Route(address, pages.or_away(answer)) for address, answer in answers.items()),
         Mount("/static", StaticFiles(directory=render.STATIC), name="static"),
     ]
 
@@ -49,6 +58,20 @@ def page_routes(
 class _Pages:
     def __init__(self, reading: Reading, title: Callable[[], str], hides: Hides) -> None:
         self._reading, self._title, self._hides = reading, title, hides
+
+    def or_away(self, answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+        """The same, and a sentence while the database does not answer: its address is the operators', in the log."""
+
+        def answered(request: Request) -> Response:
+            try:
+                return answer(request)
+            except StoreError as error:
+                _LOG.error("%s", error)
+            if request.url.path.endswith(".json"):
+                return render.data({"error": AWAY}, 503)
+            return self._without("Not now", AWAY, 503)
+
+        return answered
 
     def queue(self, request: Request) -> Response:
         before = _number(request.query_params.get("before", ""))
@@ -132,7 +155,12 @@ class _Pages:
         return render.page(template, {"title": self._title(), **values})
 
     def _missing(self, sentence: str) -> Response:
-        return render.page("missing.html.j2", {"title": self._title(), "sentence": sentence}, 404)
+        return self._without("Not found", sentence, 404)
+
+    def _without(self, heading: str, sentence: str, status: int) -> Response:
+        return render.page(
+            "missing.html.j2", {"title": self._title(), "heading": heading, "sentence": sentence}, status
+        )
 
 
 def _told(found: Whole) -> dict[str, object]:
