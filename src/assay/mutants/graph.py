@@ -15,6 +15,7 @@ Array = np.ndarray[Any, Any]
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
 INTEGERS = (TensorProto.INT64, TensorProto.INT32)
 _TRANSPARENT = ("Identity",)
+_FREE_INITIALIZERS = 4
 _LARGEST_SHAPED = 2**30
 """Bytes of weights above which shapes are not inferred: protobuf would copy the whole model."""
 
@@ -175,7 +176,9 @@ class Graph:
                 return name
 
     def constant(self, array: Array) -> str:
-        """A new initializer; its name."""
+        """A new initializer; its name. Before version 4 of the format every initializer is an input, too: the mutant is of version 4,
+        which asks for that no longer."""
+        self.model.ir_version = max(self.model.ir_version, _FREE_INITIALIZERS)
         name = self.fresh("constant")
         tensor = numpy_helper.from_array(np.ascontiguousarray(array).reshape(np.shape(array)), name)
         self.model.graph.initializer.append(tensor)

@@ -255,3 +255,34 @@ def test_erf_is_taken_for_tanh_where_a_gelu_is_however_it_is_written() -> None:
         inject(graph, Mutant("erf-gelu", site))
         off = np.abs(run(graph.model, feeds)["y"] - sound).max()
         assert 1e-6 < off < 1e-2, (site, off)
+
+
+def test_a_model_of_the_third_version_of_the_format_has_the_mutants_of_a_later_one() -> None:
+    """In it every initializer is an input, too: a mutant's new constants are not."""
+    names: dict[int, set[str]] = {}
+    for version in (3, 8):
+        nodes = [
+            onnx.helper.make_node("Gemm", ["x", "w", "b"], ["h"], name="gemm"),
+            onnx.helper.make_node("Relu", ["h"], ["y"], name="relu"),
+        ]
+        weights = [
+            numpy_helper.from_array(np.arange(12, dtype=np.float32).reshape(4, 3), "w"),
+            numpy_helper.from_array(np.arange(3, dtype=np.float32), "b"),
+        ]
+        inputs = [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [2, 4])]
+        if version < 4:
+            inputs += [onnx.helper.make_tensor_value_info(one.name, one.data_type, one.dims) for one in weights]
+        outputs = [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 3])]
+        model = onnx.helper.make_model(
+            onnx.helper.make_graph(nodes, "gemm", inputs, outputs, weights),
+            opset_imports=[onnx.helper.make_opsetid("", 9)],
+        )
+        model.ir_version = version
+        graph, names[version] = Graph(model), set()
+        for one in sites(graph):
+            changed = graph.copy()
+            inject(changed, one)
+            if not why_invalid(changed.model):
+                names[version].add(f"{one.operator}@{one.site}")
+    assert names[3] == names[8]
+    assert {"drop-bias@gemm", "bf16-weights@gemm"} <= names[3]

@@ -6,14 +6,18 @@ one that it refuses to set up."""
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops.op_batch_normalization import BatchNormalization_14
+from onnx.reference.ops.op_hardmax import Hardmax as Hardmax13
 from onnx.reference.ops.op_rnn import CommonRNN
+from onnx.reference.ops.op_roi_align import RoiAlign as RoiAlign16
 from onnx.reference.ops.op_scatter_elements import scatter_elements
+from onnx.reference.ops.op_softmax import Softmax as Softmax13
 
 from assay.ports import Tensor
 
@@ -49,7 +53,7 @@ class BatchNormalization(BatchNormalization_14):
         consumed_inputs: object = None,  # noqa: ARG002  named by the schema
     ) -> tuple[Tensor, ...]:
         """`is_test` and `consumed_inputs` are of opsets 1 and 6, `spatial` of those to 8: 0 is a scale for every element."""
-        version = self.run_params["opsets"][self.onnx_node.domain]
+        version = _version(self)
         if version < 14:
             training = is_test != 1 if version < 7 else len([name for name in self.onnx_node.output if name]) > 1
             if training:
@@ -60,6 +64,50 @@ class BatchNormalization(BatchNormalization_14):
         found: tuple[Tensor, ...] = super()._run(
             x, scale, bias, mean, var, epsilon=epsilon, momentum=momentum, training_mode=training_mode
         )
+        return found
+
+
+class _OfRows:
+    """Before opset 13 the input is a matrix: what lies before `axis` (1 where none is named) are its rows. onnx.reference 1.23.2
+    takes the axis alone in every opset."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor, axis: Any = None) -> tuple[Tensor, ...]:
+        node: Any = self
+        if _version(node) >= 13 or not x.ndim or not x.size:
+            found: tuple[Tensor, ...] = super()._run(x, axis=axis)
+            return found
+        first = next((one.i for one in node.onnx_node.attribute if one.name == "axis"), 1)
+        rows = x.reshape(math.prod(x.shape[: first % x.ndim]), -1)
+        return (super()._run(rows, axis=1)[0].reshape(x.shape),)
+
+
+class Softmax(_OfRows, Softmax13):
+    """Softmax-1, -11 and -13."""
+
+
+class LogSoftmax(Softmax):
+    """LogSoftmax-1, -11 and -13."""
+
+    def _run(self, x: Tensor, axis: Any = None) -> tuple[Tensor, ...]:
+        with np.errstate(divide="ignore"):
+            return (np.log(super()._run(x, axis=axis)[0]),)
+
+
+class Hardmax(_OfRows, Hardmax13):
+    """Hardmax-1, -11 and -13."""
+
+
+class RoiAlign(RoiAlign16):
+    """RoiAlign-10 knows no half pixels: they came with opset 16."""
+
+    op_domain = ""
+
+    def _run(self, *inputs: Tensor, **attributes: Any) -> tuple[Tensor, ...]:
+        if _version(self) < 16:
+            attributes["coordinate_transformation_mode"] = "output_half_pixel"
+        found: tuple[Tensor, ...] = super()._run(*inputs, **attributes)
         return found
 
 
@@ -75,4 +123,9 @@ class RNN(CommonRNN):
         self.n_outputs = len(self.onnx_node.output)
 
 
-FORMER_OPERATORS: list[type[OpRun]] = [Scatter, BatchNormalization, RNN]
+def _version(node: OpRun) -> int:
+    version: int = node.run_params["opsets"][node.onnx_node.domain]
+    return version
+
+
+FORMER_OPERATORS: list[type[OpRun]] = [Scatter, BatchNormalization, Softmax, LogSoftmax, Hardmax, RoiAlign, RNN]

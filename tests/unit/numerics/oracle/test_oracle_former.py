@@ -64,3 +64,51 @@ def test_a_scale_for_every_element_before_opset_9() -> None:
 def test_training_of_a_former_opset_has_no_reference() -> None:
     with pytest.raises(Unsupported, match="training of BatchNormalization-9"):
         Evaluator(_norm(9, outputs=5)).evaluate(_drawn((3,)))
+
+
+def _single(
+    operator: str, opset: int, inputs: dict[str, Tensor], evaluator: type[Evaluator], **attributes: int | float
+) -> Tensor:
+    kinds = {name: helper.np_dtype_to_tensor_dtype(one.dtype) for name, one in inputs.items()}
+    values = [helper.make_tensor_value_info(name, kind, None) for name, kind in kinds.items()]
+    outcome = helper.make_tensor_value_info("y", kinds["x"], None)
+    node = helper.make_node(operator, list(inputs), ["y"], **attributes)
+    graph = helper.make_graph([node], "single", values, [outcome])
+    fed = {
+        name: one.astype(evaluator.computes_in) if evaluator.computes_in and one.dtype.kind == "f" else one
+        for name, one in inputs.items()
+    }
+    (answer,) = evaluator(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])).evaluate(fed)
+    return np.asarray(answer)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax", "Hardmax"])
+@pytest.mark.parametrize("evaluator", [Evaluator, WideEvaluator])
+@pytest.mark.parametrize(
+    ("opset", "attributes", "rows"),
+    [(9, {}, 2), (11, {"axis": 1}, 2), (11, {"axis": 2}, 6), (12, {"axis": -1}, 24), (12, {"axis": 0}, 1)],
+)
+def test_a_softmax_of_a_former_opset_is_over_all_axes_from_the_one_it_names(
+    opset: int, attributes: dict[str, int], rows: int, evaluator: type[Evaluator], operator: str, dtype: type
+) -> None:
+    x = np.random.default_rng(5).standard_normal((2, 3, 4, 5)).astype(dtype)
+    flat = x.astype(np.float64).reshape(rows, -1)
+    if operator == "Hardmax":
+        expected = (np.arange(flat.shape[1]) == flat.argmax(axis=1)[:, None]).astype(np.float64)
+    else:
+        expected = np.exp(flat) / np.exp(flat).sum(axis=1, keepdims=True)
+        expected = np.log(expected) if operator == "LogSoftmax" else expected
+    answer = _single(operator, opset, {"x": x}, evaluator, **attributes)
+    np.testing.assert_allclose(answer.reshape(rows, -1), expected, atol=1e-2 if dtype is np.float16 else 1e-5)
+
+
+@pytest.mark.parametrize("evaluator", [Evaluator, WideEvaluator])
+def test_the_first_roi_align_knows_no_half_pixels(evaluator: type[Evaluator]) -> None:
+    """On a ramp the mean of a bin is the ramp at its middle."""
+    ramp = np.tile(np.arange(16, dtype=np.float32), (16, 1))[None, None]
+    inputs = {"x": ramp, "rois": np.asarray([[4, 4, 12, 12]], np.float32), "batch": np.zeros(1, np.int64)}
+    sizes = {"output_height": 2, "output_width": 2, "sampling_ratio": 2}
+    first, later = (_single("RoiAlign", opset, inputs, evaluator, **sizes)[0, 0, 0] for opset in (10, 16))
+    np.testing.assert_allclose(first, [6, 10])
+    np.testing.assert_allclose(later, [5.5, 9.5])
