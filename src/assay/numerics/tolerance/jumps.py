@@ -193,6 +193,11 @@ def level(variance: Wide, shaken: Wide) -> Wide:
     return result
 
 
+def least(shaken: Wide) -> float:
+    """What one step makes of the least of the elements that shaken evaluations reach; 0 where they reach none."""
+    return float(shaken.min(where=shaken > 0.0, initial=np.inf)) / _LEAST if shaken.any() else 0.0
+
+
 def unseen(variance: Wide, tipped: Wide) -> Wide:
     """How far a jump carries an element whose variance knows of none, 0 elsewhere."""
     result: Wide = np.where(tipped > TIPPING * BEYOND * np.sqrt(variance), tipped, 0.0)

@@ -114,11 +114,16 @@ def _sample(
 
 
 def _jumps(name: str, profile: Profile, index: int, counts: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """How far tipped and shaken evaluations lie apart from the oracle; empty where nothing is rounded to a grid."""
+    """How far tipped evaluations (or those that lean to one side) and shaken ones lie apart from the oracle; empty where nothing
+    is rounded to a grid."""
     margins = profile.margins[index] if index < len(profile.margins) else {}
-    found = [margins.get(f"{name}/{kind}") for kind in ("tipped", "shaken")]
-    tipped, shaken = (np.where(counts, one, 0.0).astype(np.float64) if one is not None else None for one in found)
-    return [(tipped, shaken)] if tipped is not None and shaken is not None else []
+    if f"{name}/tipped" not in margins or f"{name}/shaken" not in margins:
+        return []
+    carried = np.asarray(margins[f"{name}/tipped"])
+    for way in ("up", "down"):
+        carried = np.maximum(carried, np.abs(margins.get(f"{name}/{way}", 0.0)))
+    tipped, shaken = (np.where(counts, one, 0.0).astype(np.float64) for one in (carried, margins[f"{name}/shaken"]))
+    return [(tipped, shaken)]
 
 
 def _side(name: str, profile: Profile, index: int, counts: Tensor, known: tuple[Tensor, Tensor, Tensor]) -> Side | None:

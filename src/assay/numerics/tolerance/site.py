@@ -118,6 +118,16 @@ def scatter(site: Site, unit: Arithmetic) -> Variance:
     return rounding(site, unit) if text_of(site.call.attributes.get("reduction", "none")) in ("add", "mul") else EXACT
 
 
+def dequantized(site: Site, unit: Arithmetic) -> Variance:
+    """(x - zero_point) * scale of a grid of eight bits or less. An engine may keep it as x * scale + offset, the offset being where
+    the grid begins (OpenVINO's FakeQuantize), and then rounds numbers of that size."""
+    x, scale = np.asarray(site.x()), np.asarray(site.call.inputs[1])
+    if x.dtype.kind not in "iu" or x.dtype.itemsize > 1 or scale.size != 1:
+        return rounding(site, unit)
+    offset = site.value - scale.reshape(()) * (x.astype(site.value.dtype) - np.iinfo(x.dtype).min)
+    return rounding(site, unit) + 2 * unit.accumulate**2 / 3 * np.square(offset)
+
+
 def steps(site: Site, unit: Arithmetic) -> Variance:
     """Before rounding to an integer grid, in its steps: fixed-point arithmetic may tip a near tie."""
     return unit.steps**2 + (unit.accumulate * 4) ** 2 / 3 * np.square(site.value)

@@ -11,7 +11,9 @@ fixed once for all operators, models and types (docs/tolerance.md).
 
 Where values are rounded to a grid (`assay.numerics.tolerance.jumps`), what only tipped evaluations have seen to jump counts too,
 so that as large a jump there is within each limit: in the norm and in a slice twice its energy, at an element that jumps can
-reach the largest that any draw shows, and over a slice that they can reach all that the draws show of the liveliest one.
+reach the largest that any draw shows, and over a slice that they can reach all that the draws show of the liveliest one. Where
+few elements are given, no draw may show one: one jump by a step is always within each limit where shaken evaluations say that
+jumps reach.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.numerics.tolerance.jumps import level, unseen
+from assay.numerics.tolerance.jumps import least, level, unseen
 from assay.ports import Tensor
 
 NORM_LIMIT = 4.0
@@ -34,6 +36,8 @@ FEWEST = 4
 """Elements of a slice."""
 JUMPS = 2.0
 """Jumps for each that only a tipped evaluation has seen: ties that it did not tip lie beside those that it did."""
+_ROUNDED = 1 + 2.0**-8
+"""Jumps by the same steps differ by how they are rounded."""
 TINY = float(np.finfo(np.float64).tiny)
 GAP = 1024.0
 FEW = 8
@@ -110,17 +114,18 @@ def statistics(
         return _statistics(errors, variances, floors, draws, kept, None)
     tipped: list[Wide] | None = None
     reached: Any = None
+    step = 0.0
     with np.errstate(all="ignore"):
         allowed, noisy = variance + _flat(floors), variance > 0.0
         if jumps is not None:
             shaken = _flat([one for _, one in jumps])
             tipped = _unflat(unseen(allowed, _flat([one for one, _ in jumps])), [np.shape(one) for one in errors])
-            reached = (shaken > 0.0) | (_flat(tipped) > 0.0)
+            reached, step = (shaken > 0.0) | (_flat(tipped) > 0.0), least(shaken)
             allowed, noisy = level(allowed, shaken), noisy | (shaken > 0.0)
         masks = clusters(allowed, noisy)
     if len(masks) == 1:
-        return _statistics(errors, variances, floors, draws, kept, None, tipped, reached)
-    found = [_statistics(errors, variances, floors, draws, kept, mask, tipped, reached) for mask in masks]
+        return _statistics(errors, variances, floors, draws, kept, None, tipped, reached, step)
+    found = [_statistics(errors, variances, floors, draws, kept, mask, tipped, reached, step) for mask in masks]
     worst = max(found, key=lambda one: one.budgets["budget_used"])
     return msgspec.structs.replace(
         worst,
@@ -140,6 +145,7 @@ def _statistics(
     mask: Any,
     tipped: Sequence[Tensor] | None = None,
     reached: Any = None,
+    step: float = 0.0,
 ) -> Statistics:
     """All sequences have one array per sample; elements that do not count are zero in all three. `worst` are the flat
     positions (all samples in a row) of the `kept` elements that use most of their limit."""
@@ -156,16 +162,18 @@ def _statistics(
         )
         error, variance, floor = error[places], variance[places], floor[places]
     jump = _flat(tipped)[places] if tipped is not None else np.zeros(1)
-    jumped = JUMPS * float(np.square(jump).sum()) / NORM_LIMIT**2
+    with np.errstate(all="ignore"):
+        carried = _carried(variance, draws, jump, None if reached is None else reached[places], step)
+    jumped = max(JUMPS * float(np.square(jump).sum()), carried**2) / NORM_LIMIT**2
     norm = _ratio(float(np.square(error).sum()), float(variance.sum() + floor.sum()) + jumped)
     with np.errstate(all="ignore"):
-        scale = _scales(variance, floor, draws, jump, None if reached is None else reached[places])
+        scale = _scales(variance, floor, draws, carried, None if reached is None else reached[places])
         used = np.abs(error) / scale
     used = np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
     order = _largest_first(used, kept)
     sliced = variances if tipped is None else _with_jumps(variances, tipped, draws, members)
     moved = None if reached is None else _unflat((_flat(variances) + TINY) * reached, shapes)
-    ratio, where = _slices(errors, sliced, floors, draws, members, moved)
+    ratio, where = _slices(errors, sliced, floors, draws, members, moved, carried)
     return Statistics(
         norm=norm,
         element=float(used[order[0]]),
@@ -180,12 +188,19 @@ def _statistics(
     )
 
 
-def _scales(variance: Wide, floor: Wide, draws: int, jump: Wide, reached: Any) -> Wide:
+def _carried(variance: Wide, draws: int, jump: Wide, reached: Any, step: float) -> float:
+    """The farthest that a jump carries an element: in any evaluation that shows one, and a step at least."""
+    if reached is None or not reached.any():
+        return 0.0
+    seen = np.where(reached, np.maximum(jump, np.sqrt(draws * variance)), 0.0)
+    return _ROUNDED * max(float(seen.max()), step)
+
+
+def _scales(variance: Wide, floor: Wide, draws: int, carried: float, reached: Any) -> Wide:
     """What one element may be off, in units of ELEMENT_LIMIT: more the more there are, and more where a jump reaches."""
     scale = np.sqrt(_shrunk(variance, draws) + floor) * math.sqrt(2 * math.log(2 * variance.size) + 2)
-    if reached is None or not reached.any():
+    if not carried:
         return np.asarray(scale)
-    carried = np.where(reached, np.maximum(jump, np.sqrt(draws * variance)), 0.0).max()
     return np.where(reached, np.hypot(scale, carried / ELEMENT_LIMIT), scale)
 
 
@@ -245,10 +260,11 @@ def _slices(
     draws: int,
     members: Sequence[Wide] | None,
     moved: Sequence[Wide] | None,
+    carried: float,
 ) -> tuple[float, tuple[int, int]]:
     """Samples of one shape are stacked; otherwise each is sliced by itself, and the samples against each other. `members`
     are 1 where an element counts; None: all do. `moved` is the variance of elements that jumps can reach: one that tips
-    takes all along that follows from it, so that the liveliest slice says how far any may go."""
+    takes all along that follows from it, so that the liveliest slice says how far any may go, and `carried` how far at least."""
     worst, where = 0.0, (0, 0)
     parts = (errors, variances, floors, members, moved)
     if len({one.shape for one in errors}) == 1:
@@ -257,7 +273,7 @@ def _slices(
     else:
         squared = ([np.square(one) for one in errors], *parts[1:])
         sums = [None if one is None else np.array([float(np.sum(each)) for each in one]) for one in squared]
-        worst, place = _largest(sums, [float(one.size) for one in errors], draws)
+        worst, place = _largest(sums, [float(one.size) for one in errors], draws, carried)
         where = (0, place)
         blocks = [[None if one is None else _block([one[at]]) for one in parts] for at in range(len(errors))]
         first = 1
@@ -270,7 +286,7 @@ def _slices(
                 continue
             across = tuple(one for one in range(error.ndim) if one != axis)
             sums = [None if one is None else one.sum(axis=across) for one in (energy, *others)]
-            ratio, place = _largest(sums, [error.size / length] * length, draws)
+            ratio, place = _largest(sums, [error.size / length] * length, draws, carried)
             if ratio > worst:
                 worst, where = ratio, (axis, place)
     return worst, where
@@ -283,7 +299,7 @@ def _block(samples: Sequence[Tensor]) -> Wide:
     return np.stack([np.asarray(one, np.float64) for one in samples])
 
 
-def _largest(sums: Sequence[Wide | None], sizes: Sequence[float], draws: int) -> tuple[float, int]:
+def _largest(sums: Sequence[Wide | None], sizes: Sequence[float], draws: int, carried: float) -> tuple[float, int]:
     """Of slices, by their sums of energy, variance, floor, members and what moved; of so many elements where all are members."""
     energy, variance, floor = (np.zeros(1) if one is None else one for one in sums[:3])
     members, moved = sums[3:]
@@ -293,7 +309,8 @@ def _largest(sums: Sequence[Wide | None], sizes: Sequence[float], draws: int) ->
         shrunk = (draws * variance + PSEUDO_DRAWS * typical) / (draws + PSEUDO_DRAWS)
         allowed = shrunk + floor
         if moved is not None:
-            allowed = allowed + np.where(moved > 0, draws * moved.max(initial=0.0) / SLICE_LIMIT**2, 0.0)
+            farthest = max(draws * moved.max(initial=0.0), carried**2)
+            allowed = allowed + np.where(moved > 0, farthest / SLICE_LIMIT**2, 0.0)
         ratios = np.sqrt(energy / allowed)
     ratios = np.where((energy == 0) | (counts < FEWEST), 0.0, np.where(np.isnan(ratios), np.inf, ratios))
     place = int(np.argmax(ratios))

@@ -105,11 +105,8 @@ def width(shape: tuple[int, ...]) -> int:
 
 def sums(error: Wide, oracle: Wide) -> Wide:
     """Of one sample, in the order of `groups`: shifts, then gains."""
-    with np.errstate(all="ignore"):
-        finite = np.isfinite(oracle)
-        centred = np.where(finite, oracle - (oracle[finite].mean() if finite.any() else 0.0), 0.0)
     parts = []
-    for weighted in (error, error * centred):
+    for weighted in (error, error * centred(oracle)):
         for axis, _ in groups(error.shape):
             others = tuple(one for one in range(error.ndim) if one != axis)
             parts.append(np.atleast_1d(weighted.sum(axis=others)).reshape(-1))
@@ -188,6 +185,7 @@ def _sums(samples: Sequence[Side], draws: int) -> Systematic:
     offset = _added([sums(one.offset, one.oracle) for one in samples])
     variance = _added([np.square(one.deviations) for one in samples])
     largest = np.max(np.stack([one.largest for one in samples]), axis=0)
+    one_jump = _one_jump(samples, draws)
     worst, what, start = 0.0, "", 0
     for kind in ("a shift", "a gain"):
         for axis, length in groups(samples[0].error.shape):
@@ -196,7 +194,7 @@ def _sums(samples: Sequence[Side], draws: int) -> Systematic:
             typical = variance[part].mean()
             shrunk = (draws * variance[part] + PSEUDO_DRAWS * typical) / (draws + PSEUDO_DRAWS)
             known = np.square(TWICE * leans[part]) + np.square(TWICE * offset[part])
-            jump = np.square(TWICE * largest[part].max())
+            jump = np.square(max(TWICE * float(largest[part].max()), one_jump[kind]))
             floor = np.square(FLOAT * size[part]) + np.finfo(np.float64).tiny
             ratios = np.abs(error[part]) / np.sqrt(SLICE_LIMIT**2 * (shrunk + floor) + known + jump)
             place = int(np.argmax(ratios))
@@ -204,6 +202,23 @@ def _sums(samples: Sequence[Side], draws: int) -> Systematic:
                 where = "all elements" if axis < 0 else f"index {place} of axis {axis} of every sample"
                 worst, what = float(ratios[place]), f"{kind} common to {where}"
     return Systematic(worst, what)
+
+
+def _one_jump(samples: Sequence[Side], draws: int) -> dict[str, float]:
+    """What the farthest jump of one element adds to a sum: few jumps that the draws show may cancel in each of them."""
+    farthest = [np.maximum(one.tipped, np.sqrt(draws * one.variance)) for one in samples]
+    gains = [one * np.abs(centred(side.oracle)) for one, side in zip(farthest, samples, strict=True)]
+    return {
+        "a shift": max(float(one.max(initial=0.0)) for one in farthest),
+        "a gain": max(float(one.max(initial=0.0)) for one in gains),
+    }
+
+
+def centred(oracle: Wide) -> Wide:
+    """Around the mean of what is finite; 0 elsewhere."""
+    finite = np.isfinite(oracle)
+    with np.errstate(all="ignore"):
+        return np.where(finite, oracle - (oracle[finite].mean() if finite.any() else 0.0), 0.0)
 
 
 def sums_of_sizes(oracle: Wide) -> Wide:

@@ -19,6 +19,7 @@ from assay.numerics.tolerance.judged import Judged
 from assay.numerics.tolerance.jumps import Shake, Steps
 from assay.numerics.tolerance.profile import Profile
 from assay.numerics.tolerance.recording import Recorder
+from assay.numerics.tolerance.statistics import statistics
 from assay.ports import Tensor
 
 FIXED_POINT = 2.0**-10
@@ -218,3 +219,56 @@ def test_one_value_next_to_a_tie_may_fall_to_either_side_and_no_other() -> None:
 def test_a_graph_without_rounding_knows_nothing_of_jumps() -> None:
     model = _model("g (float[N, 24] x) => (float[N, 24] y) { y = Softmax(x) }", {})
     assert derive_model(model, [_feeds(4)], "float32").margins == [{}]
+
+
+def test_a_grid_may_be_left_by_a_product_and_an_offset() -> None:
+    """OpenVINO's FakeQuantize gives q * scale + low, whose low is where the grid begins: its error is of that size everywhere."""
+    feeds = {"x": np.linspace(-0.9, 0.9, 192, dtype=np.float32).reshape(16, 12)}
+    feeds["x"] = (np.rint(feeds["x"] / 0.05) * 0.05 + 0.01).astype(np.float32)
+    body = "q = QuantizeLinear(x, s, zero)\ny = DequantizeLinear(q, s, zero)"
+    model = _model(f"g (float[N, 12] x) => (float[N, 12] y) {{ {body} }}", {})
+    profile = derive_model(model, [feeds], "float32")
+    scale, low = np.float32(0.05), np.float32(-131) * np.float32(0.05)
+    steps = np.clip(np.rint(feeds["x"] / scale) + 3, -128, 127) + 128
+    answer = (steps.astype(np.float32) * scale + low).astype(np.float32)
+    assert judge([{"y": answer}], None, profile)["y"].metrics["budget_used"] < 1
+    assert judge([{"y": answer + np.float32(2e-5)}], None, profile)["y"].metrics["budget_used"] > 1
+
+
+@pytest.mark.parametrize("shape", [(1, 8), (16, 4)])
+def test_one_step_may_be_where_no_evaluation_shows_a_jump(shape: tuple[int, ...]) -> None:
+    """Few elements, all next to boundaries: that none tipped in the few evaluations that there are was luck."""
+    quiet, reach = [np.full(shape, 1e-14)], [(np.zeros(shape), np.full(shape, 0.2))]
+    one, three = np.zeros(shape), np.zeros(shape)
+    one.flat[3] = 0.1
+    three.flat[3:6] = 0.1
+
+    def used(error: Tensor, jumps: list[tuple[Tensor, Tensor]]) -> float:
+        return statistics([error], quiet, quiet, 8, jumps=jumps).budgets["budget_used"]
+
+    assert used(one, reach) <= 1
+    assert used(3 * one, reach) > 1
+    assert used(three, reach) > 1
+    assert used(one, [(np.zeros(shape), np.zeros(shape))]) > 1
+
+
+class Up(Probe):
+    """A correct engine that rounds every tie up."""
+
+    def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
+        return np.asarray(value + value.dtype.type(2.0**-18)) if kind == "steps" else value
+
+
+@pytest.mark.parametrize("seed", [1, 2, 7, 8])
+def test_ties_that_all_go_up_take_along_what_no_draw_moves(seed: int) -> None:
+    """Means of means of grid values: half of them ties, and those of the second grid are reached only where several of the first
+    go the same way."""
+    whole = np.random.default_rng(seed).integers(-6, 7, (8, 2, 8, 8))
+    feeds = {"x": (np.float32(0.05) * whole).astype(np.float32)}
+    lines = ["q0 = QuantizeLinear(x, s, zero)", "h0 = DequantizeLinear(q0, s, zero)"]
+    for layer in (1, 2):
+        lines.append(f"p{layer} = AveragePool<kernel_shape = [2, 2]>(h{layer - 1})")
+        lines += [f"q{layer} = QuantizeLinear(p{layer}, s, zero)", f"h{layer} = DequantizeLinear(q{layer}, s, zero)"]
+    text = "\n".join([*lines, "y = Identity(h2)"])
+    model = _model(f"g (float[8, 2, 8, 8] x) => (float[8, 2, 6, 6] y) {{ {text} }}", {})
+    assert _used(derive_model(model, [feeds], "float32"), model, feeds, Up()) <= 1

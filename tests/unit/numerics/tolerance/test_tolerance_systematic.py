@@ -15,7 +15,7 @@ from assay.numerics.oracle.probe import Call, Probe, observed_by
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.profile import Profile
-from assay.numerics.tolerance.systematic import groups, sums, width
+from assay.numerics.tolerance.systematic import Side, groups, sums, systematic, width
 from assay.ports import Tensor
 
 OTHERS = ("budget_norm", "budget_element", "budget_slice")
@@ -137,3 +137,20 @@ def test_sums_are_of_all_elements_and_of_every_index_as_they_are_and_weighted() 
 def test_samples_evaluated_together_have_sums_of_their_own(profile: Profile) -> None:
     assert {one["y/sums"].shape for one in profile.margins} == {(1, width((ROWS, WIDTH)))}
     assert all(one["y/up"].shape == (ROWS, WIDTH) for one in profile.margins)
+
+
+def test_jumps_that_cancel_in_every_draw_may_be_one_more() -> None:
+    """One value that tips takes two elements along, to either side: their sum stays, until another tips by itself."""
+    shape, jump = (1, 32), 0.1
+    variance, tipped = np.full(shape, 1e-14), np.zeros(shape)
+    variance[0, :2] = jump**2 / 8
+    still = np.zeros(shape)
+    sizes = np.zeros(width(shape))
+
+    def side(error: Any) -> Side:
+        return Side(error, np.linspace(-1, 1, 32).reshape(shape), variance, still, tipped, still, still, sizes, sizes)
+
+    one, every = still.copy(), np.full(shape, jump)
+    one[0, 7] = jump
+    assert systematic([side(one)], 8).used <= 1
+    assert systematic([side(every)], 8).used > 10
