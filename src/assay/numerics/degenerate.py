@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.dtype import is_floating
-from assay.numerics.element import extremes
+from assay.numerics.element import extremes, real_name, smallest_normal
 from assay.numerics.partial import Partial
 from assay.numerics.reference import Reference
 from assay.ports import Tensor
@@ -31,6 +31,11 @@ def poor_actual(account: Partial, actual: Sequence[Tensor], dtype: str) -> str:
     if not account.pairs:
         return ""
     return _poor("the output", actual, dtype, account.lowest, account.highest, account.pairs)
+
+
+def is_faded(reference: Reference, account: Partial, dtype: str) -> bool:
+    """Zeros for numbers all of which are below the normal ones of the type: rounding alone, or flushing, leaves no more."""
+    return account.lowest == account.highest == 0.0 and reference.peak < smallest_normal(real_name(dtype))
 
 
 def tolerates_zeros(reference: Reference, rtol: float, atol: float) -> str:

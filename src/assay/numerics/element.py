@@ -62,6 +62,12 @@ def real_name(dtype: str) -> str:
     return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
+def smallest_normal(dtype: str) -> float:
+    """Of a floating type: what lies below it has fewer digits, or none. 0 for others."""
+    info: Any = ml_dtypes.finfo(numpy_dtype(dtype)) if is_floating(dtype) else None  # type: ignore[no-untyped-call]
+    return float(info.smallest_normal) if info else 0.0
+
+
 def extremes(dtype: str) -> tuple[float, float]:
     """The lowest and the highest finite value of a numeric type, as float64."""
     if is_floating(dtype):

@@ -85,7 +85,9 @@ def _compare_numbers(
     poor = degenerate.poor_reference(reference, right, dtype)
     collapsed = degenerate.poor_actual(account, left, dtype)
     findings = _clashes(blank.output, account, left)
-    if collapsed and not poor:
+    if collapsed and degenerate.is_faded(reference, account, dtype):
+        collapsed += f", where the reference has no normal number of {dtype} (at most {reference.peak:.3g})"
+    elif collapsed and not poor:
         findings.append(Finding("degenerate", blank.output, f"{_sentence(collapsed)}; the reference is not."))
     if account.outside:
         findings.append(_values(blank.output, account, left, total, terms))

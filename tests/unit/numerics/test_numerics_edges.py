@@ -93,3 +93,21 @@ def test_arrays_are_left_as_they_were():
     compared(actual, expected)
     assert np.array_equal(actual, before[0])
     assert np.array_equal(expected, before[1])
+
+
+@pytest.mark.parametrize(("peak", "kinds"), [(1e-60, []), (1e-39, []), (1e-30, ["degenerate", "values"])])
+def test_zeros_for_numbers_below_the_normal_ones_prove_nothing_and_are_no_fault(peak, kinds):
+    """A product of two hundred factors below 1: float32 has no other answer."""
+    expected = np.linspace(peak / 2, peak, 50)
+    contract = Contract(tolerances={"*": Tolerance(rtol=0.0, atol=1e-38)})
+    actual = np.zeros(50, np.float32)
+    (found,), findings = compare_outputs([{"o": actual}], [{"o": expected}], contract, expected_dtypes={"o": "float32"})
+    assert [finding.kind for finding in findings] == kinds
+    assert "all zero in all 50 elements" in found.degenerate
+    assert ("no normal number of float32" in found.degenerate) == (not kinds)
+
+
+def test_numbers_below_the_normal_ones_that_are_right_are_no_collapse():
+    expected = np.linspace(1e-40, 1e-39, 50).astype(np.float32)
+    found, kinds = compared(expected.copy(), expected, atol=0.0)
+    assert (found.degenerate, kinds) == ("", [])

@@ -16,6 +16,7 @@ import numpy as np
 
 from assay.core.dtype import numpy_dtype
 from assay.errors import Lowering
+from assay.numerics import element
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.oracle.probe import Call, Probe, Values, observed_by
 from assay.numerics.oracle.weights import without_weights
@@ -77,7 +78,7 @@ class Reaching(Noisy):
 
 def smallest_normal(dtype: str) -> float:
     """Of a type whose range counts; 0 for others."""
-    return float(_finfo(dtype).smallest_normal) if dtype in _LIMITED else 0.0
+    return element.smallest_normal(dtype) if dtype in _LIMITED else 0.0
 
 
 def _finfo(dtype: str) -> Any:
