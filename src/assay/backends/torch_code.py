@@ -19,12 +19,14 @@ _HOUSEKEEPING = re.compile(r"^(?:_?empty|delete|get_|create|new_|clone_preserve|
 _NUMBER = re.compile(r"_\d+$")
 
 
-def compiled(module: Any, args: Any, kwargs: Any, *, dynamic: bool) -> tuple[Callable[..., Any], str]:
-    """The module compiled by Inductor on these inputs, and the code that was written for them."""
+def compiled(
+    module: Any, args: Any, kwargs: Any, restored: Callable[[Callable[..., Any]], Callable[..., Any]], *, dynamic: bool
+) -> tuple[Callable[..., Any], str]:
+    """The module compiled by Inductor on these inputs, `restored` after each call, and the code that was written for them."""
     import torch
     from torch._inductor.utils import run_and_get_code
 
-    call = torch.compile(module, backend="inductor", dynamic=dynamic, fullgraph=True)
+    call = restored(torch.compile(module, backend="inductor", dynamic=dynamic, fullgraph=True))
     _, codes = run_and_get_code(call, *args, **kwargs)
     return call, "\n".join(codes)
 

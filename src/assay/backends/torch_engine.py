@@ -135,16 +135,19 @@ def _from_program(program: Program, options: dict[str, Option]) -> TorchEngine:
 
         module: Any = widened_module(_moved(program, options))
         return TorchEngine(program, module, options)
-    module = _moved(program, options).module()
-    if options["compiler"] == "eager":
-        return TorchEngine(program, module, options)
     from assay.backends.torch_code import compiled
+    from assay.backends.torch_state import restoring
 
+    exported = _moved(program, options)
+    module = exported.module()
+    restored = restoring(module, exported)
+    if options["compiler"] == "eager":
+        return TorchEngine(program, restored(module), options)
     dynamic = any(isinstance(size, str) for spec in program.inputs for size in spec.shape)
     try:
         with _compiling(options):
             args, kwargs = _to(program.arguments(_ones(program)), options)
-            call, code = compiled(module, args, kwargs, dynamic=dynamic)
+            call, code = compiled(module, args, kwargs, restored, dynamic=dynamic)
     except (RuntimeError, NotImplementedError, torch._dynamo.exc.TorchDynamoException) as error:
         raise torch_failure(error) from error
     return TorchEngine(program, call, options, code=code)

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from assay.backends.torch_state import restoring
+
 NARROW = (torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -31,6 +33,8 @@ def widened_module(exported: Any) -> Any:
             if isinstance(value, torch.Tensor):
                 setattr(inner, name, _wide_tensor(value))
 
+    restored = restoring(module, exported)
+
     def call(*args: Any, **kwargs: Any) -> Any:
         before = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
@@ -39,7 +43,7 @@ def widened_module(exported: Any) -> Any:
         finally:
             torch.set_default_dtype(before)
 
-    return call
+    return restored(call)
 
 
 def _wide(value: Any) -> Any:

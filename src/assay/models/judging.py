@@ -12,7 +12,8 @@ from assay.models.goldens import read_lock
 from assay.models.profiles import read_profile
 from assay.numerics.tolerance.judging import Judging, judging_by
 
-DOUBLE = ("reference-f64", "torch-eager-f64")
+PROGRAM_DOUBLE = "torch-eager-f64"
+DOUBLE = ("reference-f64", PROGRAM_DOUBLE)
 
 
 def judging_of(job: Job, contract: Contract) -> Judging:
@@ -21,7 +22,14 @@ def judging_of(job: Job, contract: Contract) -> Judging:
         contract, lambda: read_profile(Path(job.profile)) if job.profile else None, derived=bool(job.profile)
     )
     told = _next_best(job)
-    return replace(judging, notes=(*told, *judging.notes)) if told else judging
+    return replace(judging, notes=(*told, *judging.notes), translated=_own_double(job))
+
+
+def _own_double(job: Job) -> bool:
+    """Are the reference answers those of the exported program itself, not of the graph that torch makes of it?"""
+    if not job.reference or job.case.inputs.golden:
+        return False
+    return read_lock(Path(job.reference)).producer == PROGRAM_DOUBLE
 
 
 def _next_best(job: Job) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from onnx import numpy_helper, parser
@@ -191,3 +193,21 @@ def test_an_index_that_a_grid_may_decide_proves_nothing_where_it_is_another() ->
     assert told([3, 1, 4, 1], int8, z=2.0)[0] == ["values"], "numbers have their multiple of the step"
     for exact in (Contract(precision="float32"), Contract(precision="int8", tolerances={"i": Tolerance(0.0, 0.0)})):
         assert told([3, 1, 5, 1], exact)[0] == ["values"]
+
+
+def test_a_profile_of_another_graph_than_the_program_is_not_judged_by() -> None:
+    """torch's exporter makes a plain scatter of a mean: its graph rounds nothing, and the program's right answers differed."""
+    judging, expected = _judging(3)
+    program = [{"y": one["y"].astype(np.float64) * (1 + 2**-12)} for one in expected]
+    actual = [{"y": (one["y"] * (1 + 2**-20)).astype(np.float32)} for one in program]
+    _, findings = judging.compare(actual, program, DECLARED)
+    assert [one.kind for one in findings] == ["values"]
+    translated = replace(judging, translated=True, told=[])
+    _, findings = translated.compare(actual, program, DECLARED)
+    assert findings == ()
+    assert "the conversion is not true to it" in translated.told[0]
+    _, findings = translated.compare(_off(program, 1 + 2**-10), program, DECLARED)
+    assert [one.kind for one in findings] == ["values"]
+    rounded = [{"y": one["y"].astype(np.float64) * (1 + 2**-22)} for one in expected]
+    _, findings = translated.compare(actual, rounded, DECLARED)
+    assert [one.kind for one in findings] == ["values"], "a graph whose constants alone were rounded is still the model"
