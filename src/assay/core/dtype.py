@@ -35,6 +35,10 @@ UNIT_ROUNDOFF = {
 """Half a unit in the last place at 1.0, round to nearest (Higham, Accuracy and Stability, 2.1)."""
 
 
+CONTAINERS = ("sequence", "optional", "map")
+"""What a value can be declared as that is no tensor: its parts have types of their own."""
+
+
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """The numpy dtype of that name. Raises TypeError where there is none."""
     known: np.dtype[Any] = np.dtype(_EXTENSION.get(name, name))

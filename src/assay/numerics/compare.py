@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract
-from assay.core.dtype import dtype_name
+from assay.core.dtype import CONTAINERS, dtype_name
 from assay.core.result import Comparison, Finding
 from assay.numerics.output import compare_output
 from assay.numerics.structure import check_structure
@@ -38,7 +38,7 @@ def compare_outputs(
     left = [{name: np.asarray(tensor) for name, tensor in sample.items()} for sample in actual]
     right = [{name: np.asarray(tensor) for name, tensor in sample.items()} for sample in expected]
     names = list(expected_names if expected_names is not None else right[0] if right else ())
-    declared = dict(expected_dtypes or {})
+    declared = {name: dtype for name, dtype in (expected_dtypes or {}).items() if dtype not in CONTAINERS}
     findings = list(check_structure(left, right, names, declared))
     comparisons = []
     for name in names:

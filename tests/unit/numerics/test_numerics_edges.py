@@ -111,3 +111,11 @@ def test_numbers_below_the_normal_ones_that_are_right_are_no_collapse():
     expected = np.linspace(1e-40, 1e-39, 50).astype(np.float32)
     found, kinds = compared(expected.copy(), expected, atol=0.0)
     assert (found.degenerate, kinds) == ("", [])
+
+
+def test_a_full_optional_has_the_type_of_its_contents():
+    value = np.linspace(1.0, 2.0, 50, dtype=np.float32)
+    (found,), findings = compare_outputs(
+        [{"o": value}], [{"o": value}], Contract(precision="float32"), expected_dtypes={"o": "optional"}
+    )
+    assert (found.dtype, findings) == ("float32", ())

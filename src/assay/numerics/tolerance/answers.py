@@ -32,7 +32,7 @@ def judge_bits(noise: OutputNoise, actual: list[Tensor], expected: list[Tensor])
         one = worst[0]
         text = (
             f"Output {noise.name!r}: nothing rounds on the way to it, so every bit must agree; at {list(one.index)}: "
-            f"expected {one.expected:.9g}, got {one.actual:.9g}."
+            f"expected {_told(one.expected)}, got {_told(one.actual)}."
         )
         findings = (Finding("values", noise.name, text),)
     return Judged(noise.name, metrics=metrics, findings=findings, worst=worst)
@@ -60,7 +60,7 @@ def judge_choices(noise: OutputNoise, actual: list[Tensor], expected: list[Tenso
         at = worst_at(ties[0], actual, expected)
         notes = (
             f"output '{noise.name}' has {len(ties)} ties: answers that differ where {noise.margin} is decided by less than "
-            f"the noise of a correct flow, first at {list(at.index)}: expected {at.expected:.9g}, got {at.actual:.9g}",
+            f"the noise of a correct flow, first at {list(at.index)}: expected {_told(at.expected)}, got {_told(at.actual)}",
         )
     findings: tuple[Finding, ...] = ()
     worst = tuple(worst_at(at, actual, expected) for at in wrong[:10])
@@ -68,7 +68,7 @@ def judge_choices(noise: OutputNoise, actual: list[Tensor], expected: list[Tenso
         one = worst[0]
         text = (
             f"Output {noise.name!r}: {len(wrong)} answers differ where noise cannot have decided ({noise.margin}), first at "
-            f"{list(one.index)}: expected {one.expected:.9g}, got {one.actual:.9g}."
+            f"{list(one.index)}: expected {_told(one.expected)}, got {_told(one.actual)}."
         )
         findings = (Finding("values", noise.name, text),)
     degenerate = ""
@@ -123,3 +123,8 @@ def _chosen_otherwise(noise: OutputNoise, mine: Tensor, margins: dict[str, Tenso
 def _own(noise: OutputNoise, margins: dict[str, Tensor]) -> dict[str, Tensor]:
     prefix = f"{noise.name}/"
     return {key.removeprefix(prefix): value for key, value in margins.items() if key.startswith(prefix)}
+
+
+def _told(answer: float) -> str:
+    """Whole numbers in full: two large ones differ in their last digits."""
+    return f"{answer:.0f}" if answer.is_integer() else f"{answer:.9g}"
