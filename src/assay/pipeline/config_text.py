@@ -88,10 +88,18 @@ class ConfigText:
         return next((self._lines[place[:n]] for n in range(len(place), 0, -1) if place[:n] in self._lines), 0)
 
 
+MOST_BYTES = 16 * 2**20
+"""Of one file: what a person reviews. Devices have no end, and would fill the memory."""
+
+
 def read(path: Path) -> ConfigText:
     """The file, if it is TOML at all. Raises BadPolicy."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise BadPolicy(f"{path}: is larger than {MOST_BYTES // 2**20} MiB; name the right file, or divide it")
+        text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         found = ConfigText(path, text, tomllib.loads(text))
         for place in _with_nul(found.data, ()):
             raise BadPolicy(found.sentence(place, "must not hold the character U+0000, which no file's name can have"))

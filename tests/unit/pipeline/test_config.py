@@ -144,6 +144,14 @@ def test_a_glob_stands_for_several_models(tmp_path: Path) -> None:
     assert [(one.name, one.path.name) for one in load_config(path).models] == [("a", "a.onnx"), ("b", "b.onnx")]
 
 
+def test_a_file_without_an_end_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    endless = tmp_path / "endless.toml"
+    with endless.open("wb") as file:
+        file.truncate(2**24 + 1)
+    with pytest.raises(BadPolicy, match=r"endless.toml: is larger than 16 MiB; name the right file, or divide it$"):
+        load_policy(endless)
+
+
 def test_files_of_one_name_are_called_by_their_folders(tmp_path: Path) -> None:
     path = write(tmp_path, '[[model]]\npath = "zoo/**/model.onnx"', "zoo/resnet/model.onnx", "zoo/vgg/model.onnx")
     assert [one.name for one in load_config(path).models] == ["zoo/resnet/model", "zoo/vgg/model"]
