@@ -165,12 +165,14 @@ def _packaged(program: Program, package: Path, options: dict[str, Option]) -> To
     import torch._inductor
 
     from assay.backends.torch_code import package_code
+    from assay.backends.torch_state import reloading
 
     if not package.is_file():
         raise Lowering(f"{package.name} is missing from the saved engine")
     with _compiling(options):
         call = torch._inductor.aoti_load_package(str(package))
-    return TorchEngine(program, call, options, package=package, code=package_code(package))
+        exported = _moved(program, options)
+    return TorchEngine(program, reloading(call, exported), options, package=package, code=package_code(package))
 
 
 def _moved(program: Program, options: dict[str, Option]) -> Any:

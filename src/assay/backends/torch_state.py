@@ -35,6 +35,23 @@ def restoring(module: Any, exported: Any) -> Callable[[Callable[..., Any]], Call
     return wrapped
 
 
+def reloading(package: Any, exported: Any) -> Callable[..., Any]:
+    """The same of a package compiled ahead of time, which holds its own buffers."""
+    names = _written(exported)
+    held = {**exported.constants, **exported.state_dict}
+    kept = {name: value.clone() for name, value in held.items() if name in names}
+    if not kept:
+        return package  # type: ignore[no-any-return]
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return _pytree.tree_map_only(torch.Tensor, torch.clone, package(*args, **kwargs))
+        finally:
+            package.load_constants(kept, check_full_update=False)
+
+    return run
+
+
 def _written(exported: Any) -> set[str]:
     """Buffers that the program writes to. A program as it was exported writes in place, and only without such operators does
     its signature tell."""

@@ -66,19 +66,20 @@ def test_double_is_double_inside(tiny: Path, write: Any, tmp_path: Path) -> None
 class _Cache(torch.nn.Module):
     """Adds what it is given to what it holds, and gives its buffer itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, persistent: bool) -> None:
         super().__init__()
-        self.register_buffer("held", torch.ones(4))
+        self.register_buffer("held", torch.ones(4), persistent=persistent)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         self.held.add_(x)
         return self.held
 
 
-@pytest.mark.parametrize("flow", [_EAGER, _DOUBLE, _INDUCTOR], ids=lambda flow: flow.name)
-def test_every_run_starts_from_the_buffers_that_were_exported(flow: Flow, tmp_path: Path) -> None:
+@pytest.mark.parametrize("persistent", [True, False])
+@pytest.mark.parametrize("flow", [_EAGER, _DOUBLE, _INDUCTOR, _AHEAD], ids=lambda flow: flow.name)
+def test_every_run_starts_from_the_buffers_that_were_exported(flow: Flow, persistent: bool, tmp_path: Path) -> None:
     """An engine that kept what the run before left was called nondeterministic, and Inductor's, which had compiled, wrong."""
-    torch.export.save(torch.export.export(_Cache(), (torch.ones(4),)), tmp_path / "cache.pt2")
+    torch.export.save(torch.export.export(_Cache(persistent), (torch.ones(4),)), tmp_path / "cache.pt2")
     engine = Torch().lower(tmp_path / "cache.pt2", flow)
     answers = [next(iter(engine.run({"x": np.full(4, step, np.float32)}).values())) for step in (1, 2, 1)]
     assert [one.tolist() for one in answers] == [[2.0] * 4, [3.0] * 4, [2.0] * 4]
