@@ -12,6 +12,9 @@ from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
 from assay.core.job import Job, Task
 from assay.core.result import Cause, Outcome, Result, Stage
+from assay.errors import BadGolden
+from assay.models.golden_checks import file_problems
+from assay.models.goldens import read_lock
 from assay.pipeline.house import House
 from assay.plugins import find_flow
 
@@ -54,7 +57,11 @@ def _why(job: Job, reasons: Mapping[str, str]) -> str:
 
 
 def _there(folder: str) -> bool:
-    return (Path(folder) / "golden.lock").is_file()
+    """Whole: what a full disk or a killed run left is computed again."""
+    try:
+        return not list(file_problems(Path(folder), read_lock(Path(folder))))
+    except BadGolden:
+        return False
 
 
 def _without(job: Job, refusals: Sequence[Result]) -> Result:
