@@ -1,4 +1,4 @@
-"""Derived tolerances on disk: a header in JSON, the tensors in safetensors; the header last, so that it vouches for them."""
+"""Derived tolerances on disk: the tensors in safetensors, and last a header in JSON with a digest of all of it, which vouches for them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,19 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.core.digest import sha256_bytes
+from assay.models.files import file_digest
 from assay.models.tensors import TensorFile, write_tensors
 from assay.numerics.tolerance.profile import VERSION, Header, Profile, Samples
 
 HEADER = "profile.json"
 _PARTS = ("oracle", "deviation", "margins")
 _KEY = re.compile(r"(?P<sample>[0-9]{5})/(?P<name>.*)", re.DOTALL)
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    digest: str
+    header: msgspec.Raw
 
 
 def write_profile(folder: Path, profile: Profile) -> None:
@@ -30,16 +37,21 @@ def write_profile(folder: Path, profile: Profile) -> None:
             for name, array in sample.items()
         }
         _staged(folder, f"{part}.safetensors", tensors)
+    header = msgspec.json.encode(profile.header, order="sorted")
+    kept = _Kept(digest=_digest(folder, header), header=msgspec.Raw(header))
     staged = folder / f".{HEADER}.{os.getpid()}"
-    staged.write_bytes(msgspec.json.format(msgspec.json.encode(profile.header, order="sorted"), indent=1) + b"\n")
+    staged.write_bytes(msgspec.json.encode(kept) + b"\n")
     staged.replace(folder / HEADER)
 
 
 def read_header(folder: Path) -> Header | None:
-    """None where there is no profile, or one of another version."""
+    """None where there is no profile, one of another version, or one of whose files is not as it was written."""
     try:
-        header = msgspec.json.decode((folder / HEADER).read_bytes(), type=Header)
-    except (OSError, msgspec.DecodeError):
+        kept = msgspec.json.decode((folder / HEADER).read_bytes(), type=_Kept)
+        if kept.digest != _digest(folder, bytes(kept.header)):
+            return None
+        header = msgspec.json.decode(kept.header, type=Header)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
     return header if header.version == VERSION else None
 
@@ -60,6 +72,12 @@ def read_profile(folder: Path) -> Profile | None:
                         samples[int(match["sample"])][match["name"]] = file.read(key)
         parts[part] = samples
     return Profile(header, **parts)
+
+
+def _digest(folder: Path, header: bytes) -> str:
+    """Of the header and of all tensors. Raises OSError."""
+    parts = [file_digest(folder / f"{part}.safetensors") for part in _PARTS]
+    return sha256_bytes(header + "".join(parts).encode())
 
 
 def _staged(folder: Path, name: str, tensors: Mapping[str, np.ndarray[Any, Any]]) -> None:

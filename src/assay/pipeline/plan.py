@@ -178,4 +178,4 @@ def oracle_folder(case: Case, history: Path) -> Path:
     """Where the reference outputs of this model on these inputs are kept: once for all flows and runs."""
     given = case.inputs
     inputs = Inputs(seed=given.seed, samples=given.samples, batch=given.batch, dims=given.dims, fill=given.fill)
-    return (history / "oracle" / value_digest((case.model.digest, inputs, "3"))[:32]).absolute()
+    return (history / "oracle" / value_digest((case.model.digest, inputs, "4"))[:32]).absolute()

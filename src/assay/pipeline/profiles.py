@@ -11,20 +11,20 @@ from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
 from assay.core.job import Job, Task
 from assay.models.companions import lock_of_companion
+from assay.models.profiles import read_header
 from assay.numerics.tolerance.choice import DERIVED
 from assay.numerics.tolerance.profile import VERSION
 from assay.pipeline.house import House
 
-_HEADER = "profile.json"
 TIMES_LONGER = 4.0
 """A derivation may take so many times the limit of a job."""
 
 
 def with_profiles(jobs: Sequence[Job], house: House) -> list[Job]:
     """The same jobs, each that verifies by a derived tolerance with the folder of its profile; those that are not there
-    yet are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
+    yet, or not as they were written, are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
     placed = [_placed(job, house.folder) if _wants(job) else job for job in jobs]
-    missing = {job.profile: job for job in placed if job.profile and not (Path(job.profile) / _HEADER).is_file()}
+    missing = {job.profile: job for job in placed if job.profile and not read_header(Path(job.profile))}
     asked = [_derivation(job) for job in missing.values()]
     if asked:
         list(house.pool.launch(asked))
