@@ -185,6 +185,27 @@ def test_an_output_that_is_missing_is_the_fault_of_the_node_that_gives_it(tmp_pa
     assert [one.kind for one in result.findings] == ["missing_output"]
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    ("body", "name", "given"),
+    [
+        ("y = Transpose<perm = [0, 2, 1]>(x)", "y", (2, 3, 4)),
+        ("y = ReduceSum<keepdims = 1>(x, axis)", "y", (1, 3, 4)),
+        ("y = Relu(x)", "y", (2, 12)),
+    ],
+)
+def test_a_node_that_gives_another_shape_is_named(precision: str, body: str, name: str, given: tuple[int, ...]) -> None:
+    """It was passed over, or ended the job with an error of numpy."""
+    text = f'<ir_version: 10, opset_import: ["" : 21]> g (float[2, 3, 4] x) => (float[N, M, K] y) {{ {body} }}'
+    model = onnx.parser.parse_model(text)
+    model.graph.initializer.append(numpy_helper.from_array(np.array([2], np.int64), "axis"))
+    x = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
+    seen = Nodes(model, [{"x": x, name: np.ones(given, np.float32)}], precision, (), 0).judge(model.graph.node[0])
+    assert seen is not None
+    assert seen.budget == np.inf
+    assert f"has shape {given}" in seen.text
+
+
 def test_a_part_of_a_model_is_a_model_with_what_it_needs() -> None:
     model = onnx.load(str(MODEL))
     nodes = list(model.graph.node[:2])

@@ -7,7 +7,7 @@ together with its producers before it is blamed.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -89,7 +89,7 @@ class Nodes:
         seen = self._region(region, only=tuple(node.output))
         if seen is None:
             return None
-        if seen.budget > 1.0 and node.op_type == "QuantizeLinear":
+        if seen.budget > 1.0 and node.op_type == "QuantizeLinear" and seen.kind != "shape":
             seen = self._at_ties(node, region) or seen
         if self._coarse and node.op_type in CHOOSING and len(region) == 1:
             return self._moved(node)
@@ -136,11 +136,14 @@ class Nodes:
         """What only moves or chooses numbers, in a coarse type: a tap may have been rounded where the kernel read what it was
         before, so the answer may lie two roundings away. No region explains more."""
         profile, names = self._profile([node], ())
+        if told := self._misshapen(names, profile, node):
+            return told
         unit = self._arithmetic.storage
         worst, where = 0.0, names[0]
         for name in names:
             for one, oracle in zip(self._feeds, profile.oracle, strict=True):
-                exact, mine = oracle[name].astype(np.float64), one[name].astype(np.float64)
+                exact = oracle[name].astype(np.float64)
+                mine = one[name].astype(np.float64).reshape(exact.shape)
                 finite = np.isfinite(exact)
                 largest = np.abs(exact[finite]).max(initial=0.0)
                 with np.errstate(all="ignore"):
@@ -235,6 +238,8 @@ class Nodes:
             found = judge([{name: one[name] for name in names} for one in self._feeds], None, profile)
         except (Lowering, UsageError, KeyError, ValueError, TypeError):
             return None
+        if told := self._misshapen(self._sized(names, profile), profile, region[-1]):
+            return told
         if lost := next((name for name in names if self._ranges(name, profile)), ""):
             text = f"Output {lost!r}: NaN or an infinity where the node's own inputs give a number, or a number in its place."
             return Seen(label(region[-1]), lost, math.inf, text, "range")
@@ -246,6 +251,23 @@ class Nodes:
         kind = noise.kind if noise is not None else ""
         return Seen(label(region[-1]), worst.output, worst.metrics["budget_used"], text, kind)
 
+    def _misshapen(self, names: Iterable[str], profile: Profile, node: NodeProto) -> Seen | None:
+        """Other sizes than the node gives; an axis of one more or less is an engine's own matter."""
+        for name in names:
+            for one, oracle in zip(self._feeds, profile.oracle, strict=True):
+                mine, exact = one[name].shape, oracle[name].shape
+                if [size for size in mine if size != 1] != [size for size in exact if size != 1]:
+                    text = f"Output {name!r} has shape {mine}, what the node reads gives {exact}."
+                    return Seen(label(node), name, math.inf, text, "shape")
+        return None
+
+    def _sized(self, names: Iterable[str], profile: Profile) -> list[str]:
+        """Those whose shape no rounding decides: a coarse type lets values into a NonZero, or out of it."""
+        kinds = {one.name: one.kind for one in profile.header.outputs}
+        return [
+            name for name in names if kinds.get(name) == "real" or (kinds.get(name) == "exact" and not self._coarse)
+        ]
+
     def _ranges(self, name: str, profile: Profile) -> bool:
         """What tolerances do not measure: no number where double has one that the flow's types hold, or a number that is far from
         their ends where double has an infinity."""
@@ -254,6 +276,8 @@ class Nodes:
         )
         for one, oracle in zip(self._feeds, profile.oracle, strict=True):
             mine, exact = one[name].astype(np.float64), oracle[name].astype(np.float64)
+            if mine.shape != exact.shape:
+                continue
             if np.any(~np.isfinite(mine) & (np.abs(exact) < top)) or np.any(np.isinf(exact) & (np.abs(mine) < END)):
                 return True
         return False
