@@ -1,7 +1,7 @@
 """OpenVINO 2026.4.1, CPU: in a quantized model a LayerNormalization behind a sum of dequantized values loses its epsilon.
 
 Expected: (x - mean) / sqrt(variance + epsilon). Got: the answer for an epsilon of 0.
-Found by `assay check --local` on a transformer quantized by NNCF.
+Found by `assay check --per-node` on a transformer quantized by NNCF.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Task(enum.StrEnum):
     DUEL = "duel"
     TURNS = "turns"
     DERIVE = "derive"
-    LOCAL = "local"
+    PER_NODE = "per_node"
     MUTANTS = "mutants"
     PROBE = "probe"
     MUTATE = "mutate"

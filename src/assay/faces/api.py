@@ -37,7 +37,7 @@ from assay.plugins import with_transforms
 from assay.ports import Progress
 
 CONFIG = Path("assay.toml")
-TASKS = ("verify", "local", "measure", "all")
+TASKS = ("verify", "per_node", "measure", "all")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class CheckOptions:
     timeout_s: float | None = None
     memory: str = ""
     jobs: int = 0
-    local: bool = False
+    per_node: bool = False
     against: str = ""
     baseline: bool = False
     history: str = ""
@@ -165,7 +165,7 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
         limits=_limits(options, config),
         measuring=measuring if wanted_measuring else None,
         verify=options.task in ("verify", "all"),
-        local=options.local or options.task == "local",
+        per_node=options.per_node or options.task == "per_node",
         duels=options.baseline,
         command=options.command,
         only=options.only,

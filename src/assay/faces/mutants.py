@@ -45,7 +45,7 @@ class MutateOptions:
     shard: str = "1/1"
     most: int = 120
     sites: int = 3
-    local: bool = False
+    per_node: bool = False
     add_inputs: str = ""
 
 
@@ -151,7 +151,7 @@ def _request(
     return MutateRequest(
         name=name, cases=tuple(cases), flows=tuple(flows), unmade=unmade, policy=policy, limits=limits,
         most=options.most, sites=options.sites, seed=options.shared.seed, command=options.shared.command,
-        only=options.shared.only, local=options.local,
+        only=options.shared.only, per_node=options.per_node,
     )  # fmt: skip
 
 

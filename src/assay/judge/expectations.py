@@ -71,7 +71,7 @@ def _named(expectation: Expectation, one: Opinion) -> bool:
 
 
 def _covers(expectation: Expectation, one: Opinion) -> bool:
-    return _named(expectation, one) and (expectation.outcome not in OF_COMPARING or one.task in ("verify", "local"))
+    return _named(expectation, one) and (expectation.outcome not in OF_COMPARING or one.task in ("verify", "per_node"))
 
 
 def _judged(

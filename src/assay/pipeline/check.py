@@ -73,7 +73,7 @@ def carry_out(
             todo = with_profiles(todo, house)
             for task, launcher in (
                 (Task.VERIFY, house.pool),
-                (Task.LOCAL, house.pool),
+                (Task.PER_NODE, house.pool),
                 (Task.MEASURE, house.alone),
                 (Task.DUEL, Duels(house)),
             ):

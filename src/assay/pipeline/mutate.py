@@ -38,7 +38,7 @@ BUILDING = (Stage.START, Stage.IMPORT, Stage.TRANSFORM, Stage.LOWER, Stage.SAVE,
 @dataclass(frozen=True, kw_only=True)
 class MutateRequest:
     """`name` is what the kill rate is said of: the model, or the suite. `most` bounds the mutants of a flow (0: no bound),
-    `sites` those of one operator in one case; `seed` draws them and the search's inputs; `only` keeps one job; `local` judges
+    `sites` those of one operator in one case; `seed` draws them and the search's inputs; `only` keeps one job; `per_node` judges
     node by node instead of at the outputs. `unmade` are cases that have no files, and why."""
 
     name: str
@@ -52,7 +52,7 @@ class MutateRequest:
     seed: int = 0
     command: str = "assay mutate"
     only: str = ""
-    local: bool = False
+    per_node: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _lane(
 
 def _job(case: Case, flow: Flow, request: MutateRequest, house: House) -> Job:
     reference = "" if case.inputs.golden else str(oracle_folder(case, house.folder))
-    return Job(case, flow, Task.LOCAL if request.local else Task.VERIFY, request.limits, reference=reference)
+    return Job(case, flow, Task.PER_NODE if request.per_node else Task.VERIFY, request.limits, reference=reference)
 
 
 def _failing(jobs: Sequence[Job], request: MutateRequest, house: House) -> tuple[dict[str, str], Judgement]:

@@ -156,7 +156,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
     ]
     tasks = [Task.VERIFY] * request.verify
     if not wanted.verified:
-        tasks += [Task.LOCAL] * request.local + [Task.MEASURE] * (request.measuring is not None)
+        tasks += [Task.PER_NODE] * request.per_node + [Task.MEASURE] * (request.measuring is not None)
     jobs = [
         Job(
             case,

@@ -28,7 +28,7 @@ class ModelRequest:
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """Everything that decides what a run does. `baseline` is the id of a run to compare figures with ("" for none);
-    `local` judges node by node, too; `duels` asks for one with the blessed engine of every cell;
+    `per_node` judges node by node, too; `duels` asks for one with the blessed engine of every cell;
     `measuring` None leaves measuring out; `only` keeps one job (`case|flow|task`) of those."""
 
     models: tuple[ModelRequest, ...]
@@ -36,7 +36,7 @@ class Request:
     limits: Limits = field(default_factory=Limits)
     measuring: Measuring | None = field(default_factory=Measuring)
     verify: bool = True
-    local: bool = False
+    per_node: bool = False
     command: str = "assay check"
     baseline: str = ""
     duels: bool = False

@@ -44,7 +44,7 @@ _TASKS = {
     Task.DUEL: "duel:duel",
     Task.TURNS: "turns:turns",
     Task.DERIVE: "derive:derive",
-    Task.LOCAL: "local:localize",
+    Task.PER_NODE: "per_node:compare_per_node",
 }
 """Module of this package and function: a worker imports what it is asked for."""
 

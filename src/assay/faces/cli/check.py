@@ -14,9 +14,10 @@ from assay.faces.cli.common import History, Reports, command_line, finish, progr
 Models = Annotated[
     list[Path] | None, typer.Argument(metavar="MODEL...", help="ONNX files. None: all that assay.toml lists.")
 ]
-Task = Annotated[str, typer.Option(help="verify, local, measure or all (local apart).")]
-Local = Annotated[
-    bool, typer.Option("--local", help="Judge every node on the engine's own inputs, too: names the first wrong one.")
+Task = Annotated[str, typer.Option(help="verify, per_node, measure or all (per_node apart).")]
+PerNode = Annotated[
+    bool,
+    typer.Option("--per-node", help="Judge every node on the engine's own inputs, too: names the first wrong one."),
 ]
 Baseline = Annotated[bool, typer.Option("--baseline", help="Is it as fast as the blessed engine? (assay baseline set)")]
 
@@ -29,7 +30,7 @@ def check(
     policy: opt.Policy = None,
     report: Reports = None,
     task: Task = "all",
-    local: Local = False,
+    per_node: PerNode = False,
     option: opt.BackendOptions = None,
     transform: opt.Transforms = None,
     require: opt.Require = None,
@@ -60,7 +61,7 @@ def check(
 
     options = CheckOptions(
         models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, config=config, policy=policy,
-        reports=tuple(report or ()), task=task, local=local, options=tuple(option or ()),
+        reports=tuple(report or ()), task=task, per_node=per_node, options=tuple(option or ()),
         transforms=tuple(transform or ()), require=tuple(require or ()), dims=tuple(dim or ()),
         calibration=calibration, answers=answers, rtol=rtol, atol=atol, tolerance=tolerance, fill=inputs, seed=seed,
         samples=samples, batch=batch, drawn=drawn, measure_seconds=measure_seconds, measure_batches=tuple(measure_batch or ()),

@@ -24,7 +24,7 @@ Limit = Annotated[int, typer.Option(min=0, help="Mutants of a flow at most, spre
 Sites = Annotated[int, typer.Option(min=1, help="Places of each operator in a model: first, last, middle, then any.")]
 Seed = Annotated[int, typer.Option(help="Draws mutants, the inputs of the search, and those of a suite.")]
 AddInputs = Annotated[str, typer.Option(metavar="REASON", help="Add inputs that kill survivors to the golden set.")]
-Local = Annotated[bool, typer.Option("--local", help="Judge every node on the engine's own inputs instead.")]
+PerNode = Annotated[bool, typer.Option("--per-node", help="Judge every node on the engine's own inputs instead.")]
 Killed = Annotated[bool, typer.Option("--killed", help="List the killed mutants, too.")]
 
 
@@ -46,7 +46,7 @@ def mutate(
     atol: opt.Atol = None,
     report: Reports = None,
     add_inputs: AddInputs = "",
-    local: Local = False,
+    per_node: PerNode = False,
     killed: Killed = False,
     timeout: opt.Timeout = None,
     jobs: opt.Workers = 0,
@@ -66,7 +66,7 @@ def mutate(
     )  # fmt: skip
     options = MutateOptions(
         shared=shared, goldens=tuple(golden or ()), filters=tuple(filter or ()), shard=shard, most=limit, sites=sites,
-        local=local, add_inputs=add_inputs,
+        per_node=per_node, add_inputs=add_inputs,
     )  # fmt: skip
     with progress_bar() as progress:
         told, advice = run_mutate(options, progress)

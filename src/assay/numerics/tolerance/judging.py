@@ -132,7 +132,7 @@ class Judging:
         worst = max(shares, key=lambda name: shares[name])
         told = (
             f"judged end to end: in {self.contract.precision} an error of up to {shares[worst]:.2g} of the norm of output '{worst}' "
-            "passes for the noise of a correct flow; --local judges every node by itself and sees more"
+            "passes for the noise of a correct flow; --per-node judges every node by itself and sees more"
         )
         return (told,)
 

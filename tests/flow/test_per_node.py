@@ -30,13 +30,13 @@ DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODEL = DIGITS / "models" / "classifier.onnx"
 
 
-def local(flows: dict[str, str], tmp_path: Path, task: str = "local") -> dict[str, Result]:
-    """Each flow (its table in assay.toml) judged locally on the classifier, by name."""
+def per_node_results(flows: dict[str, str], tmp_path: Path, task: str = "per_node") -> dict[str, Result]:
+    """Each flow (its table in assay.toml) judged node by node on the classifier, by name."""
     config = tmp_path / "flows.toml"
     config.write_text("".join(f"[flow.{name}]\n{table}\n" for name, table in flows.items()))
     options = CheckOptions(
         models=(MODEL,), flows=tuple(flows), golden=DIGITS / "goldens" / "classifier", config=config, task=task,
-        history=str(tmp_path / "history"), local=True,
+        history=str(tmp_path / "history"), per_node=True,
     )  # fmt: skip
     return {f"{one.flow}|{one.task}": one for one in run_check(options).results}
 
@@ -52,7 +52,7 @@ def test_correct_flows_pass_in_every_precision(tmp_path: Path) -> None:
         "int8": f'{ORT}\ntransforms = ["int8-qdq"]\nprecision = "int8"',
         "bf16": 'backend = "openvino"\nprecision = "bfloat16"\noptions = { precision = "bfloat16" }',
     }
-    for name, result in local(flows, tmp_path).items():
+    for name, result in per_node_results(flows, tmp_path).items():
         assert result.outcome is Outcome.OK, (name, result.detail)
         assert "12 nodes" in result.detail or "nodes are right" in result.detail
         assert 0 < max(one.metrics["budget_used"] for one in result.comparisons) < 1
@@ -65,7 +65,7 @@ XNNPACK = (
 
 def test_a_quantized_program_is_tapped_where_it_is_put_on_a_grid(tmp_path: Path) -> None:
     """XNNPACK computes what lies between two grids as one: the engine with the taps is the engine without."""
-    (result,) = local({"xnnpack": XNNPACK}, tmp_path).values()
+    (result,) = per_node_results({"xnnpack": XNNPACK}, tmp_path).values()
     assert result.outcome is Outcome.OK, result.detail
     assert "10 nodes are right on their own inputs" in result.detail
     assert "the tapped engine's" not in result.detail
@@ -160,10 +160,10 @@ def test_the_lying_node_is_named_also_where_low_precision_hides_it_at_the_end(tm
         "int8": f'{ORT}\ntransforms = ["int8-qdq", "mutant:zero-point-step@image_QuantizeLinear"]\nprecision = "int8"',
         "bf16": f'{bf16}\ntransforms = ["mutant:scale-off=0.02@/2/Conv"]',
     }
-    found = local(flows, tmp_path)
+    found = per_node_results(flows, tmp_path)
     for name, node in (("single", "/2/Conv (Conv)"), ("int8", "image_QuantizeLinear (QuantizeLinear)"),
                        ("bf16", "/2/Conv (Conv)")):  # fmt: skip
-        result = found[f"{name}|local"]
+        result = found[f"{name}|per_node"]
         assert result.outcome is Outcome.MISMATCH, (name, result.detail)
         assert result.node == node
         assert f"the first wrong node is {node}" in result.detail
@@ -177,7 +177,7 @@ def test_an_output_that_is_missing_is_the_fault_of_the_node_that_gives_it(tmp_pa
     config = tmp_path / "flows.toml"
     config.write_text(f'[flow.lossy]\n{ORT}\ntransforms = ["mutant:missing-output@z"]\n')
     options = CheckOptions(
-        models=(tmp_path / "two.onnx",), flows=("lossy",), config=config, task="local", history=str(tmp_path / "h")
+        models=(tmp_path / "two.onnx",), flows=("lossy",), config=config, task="per_node", history=str(tmp_path / "h")
     )
     (result,) = run_check(options).results
     assert result.outcome is Outcome.MISMATCH, result.detail

@@ -41,7 +41,7 @@ KEPT = 20
 """Comparisons recorded: the nodes that use most of their limit."""
 
 
-def localize(job: Job, stages: Stages) -> Result:
+def compare_per_node(job: Job, stages: Stages) -> Result:
     """MISMATCH names the first wrong node; OK: every node that could be judged is right on its own inputs."""
     golden = judged(job, golden_of(job))
     folder = Path(tempfile.mkdtemp(prefix="instrumented-", dir=job.scratch or None))
