@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 import time
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from assay.backends.availability import installed
 from assay.backends.failures import onnxruntime_failure, unusable_artifact
 from assay.backends.onnxruntime_profile import end_profile, placements_of, profile, swallowing, times_of
+from assay.backends.onnxruntime_saving import (
+    ARTIFACT,
+    free_folder,
+    give_back,
+    keep_optimized,
+    loading_level,
+    make_loadable,
+)
+from assay.backends.onnxruntime_session import LEVELS, PROVIDER, errors, session, session_options
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
@@ -23,18 +29,6 @@ from assay.errors import InvalidModel, Unsupported
 from assay.models.nested import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
-_PROVIDER = "CPUExecutionProvider"
-_ARTIFACT = "model.onnx"
-_WEIGHTS = "model.onnx.data"
-_LEVELS = {
-    "disable": "ORT_DISABLE_ALL",
-    "basic": "ORT_ENABLE_BASIC",
-    "extended": "ORT_ENABLE_EXTENDED",
-    "all": "ORT_ENABLE_ALL",
-}
-_KEPT = "kept-optimized-"
-"""Under exact sums ONNX Runtime 1.31.1 builds no graph in which two operators read one signed constant: it makes an unsigned
-one of it for each, under one name (docs/findings/onnxruntime-exact-sums-of-shared-values.py). Built as by itself then."""
 PROFILED_CALLS, PROFILE_S = 20, 0.5
 """What a profile of operators takes at most; two calls at least."""
 
@@ -46,7 +40,7 @@ class OnnxRuntime:
     accepts = "onnx"
     dynamic = True
     options = (
-        OptionSpec("optimization", "all", tuple(_LEVELS), "graph optimization level"),
+        OptionSpec("optimization", "all", tuple(LEVELS), "graph optimization level"),
         OptionSpec("threads", 1, help="threads inside one operator"),
         OptionSpec("int8_sums", "fast", ("fast", "exact"), "on x86 without VNNI, fast saturates at 16 bits"),
     )
@@ -79,7 +73,7 @@ class OnnxRuntime:
         """A session on the file itself, so that external data is found beside it."""
         options = resolve_options(self.options, flow)
         return OnnxRuntimeEngine(
-            model, options, positive(options, "threads", flow), str(options["optimization"]), kept=_free_folder()
+            model, options, positive(options, "threads", flow), str(options["optimization"]), kept=free_folder()
         )
 
     def load(self, folder: Path, flow: Flow) -> OnnxRuntimeEngine:
@@ -89,7 +83,8 @@ class OnnxRuntime:
         options = resolve_options(self.options, flow)
         threads = positive(options, "threads", flow)
         try:
-            return OnnxRuntimeEngine(folder / _ARTIFACT, options, threads, "disable", profiled=True)
+            level = loading_level(folder, str(options["optimization"]))
+            return OnnxRuntimeEngine(folder / ARTIFACT, options, threads, level, profiled=True)
         except (InvalidModel, Unsupported) as error:
             # What this version saved it can read: a file too new for it was saved by another.
             if isinstance(error, Unsupported) and error.cause != Cause.OPSET_TOO_NEW.value:
@@ -113,14 +108,14 @@ class OnnxRuntimeEngine:
         kept: Path | None = None,
     ) -> None:
         self._path, self._options, self._threads, self._level = path, options, threads, level
-        session_options = _session_options(level, threads, options)
+        chosen = session_options(level, threads, options)
         self._kept = kept
         if kept:
-            _save_into(session_options, kept)
+            keep_optimized(chosen, kept)
         self._profiling, self._events = profiled, b""
         if profiled:
-            profile(session_options)
-        self._session = _session(path, session_options)
+            profile(chosen)
+        self._session = session(path, chosen)
         self._types = {one.name: one.type for one in self._session.get_inputs()}
         self._outputs = [one.name for one in self._session.get_outputs()]
         types = [*self._types.values(), *(one.type for one in self._session.get_outputs())]
@@ -164,7 +159,7 @@ class OnnxRuntimeEngine:
         try:
             feeds = {name: gather(name, tensors) for name in self._types}
             values = session.run(None, feeds)
-        except _errors() as error:
+        except errors() as error:
             raise onnxruntime_failure(str(error)) from error
         flat: dict[str, Tensor] = {}
         for name, value in zip(self._outputs, values, strict=True):
@@ -175,22 +170,23 @@ class OnnxRuntimeEngine:
         if getattr(self, "_profiling", False) and hasattr(self, "_session"):
             end_profile(self._session)  # never run: its file must not stay
         if kept := getattr(self, "_kept", None):
-            for file in kept.iterdir():
-                file.unlink()
-            if not kept.name.startswith(_KEPT):
-                kept.rmdir()
+            give_back(kept)
 
     def save(self, folder: Path) -> None:
-        """The optimized graph as ONNX, its weights beside it: a single file ends at protobuf's 2 GiB."""
-        if self._kept and (self._kept / _ARTIFACT).exists():
+        """The optimized graph as ONNX, its weights beside it; the model itself where ONNX Runtime could not load that."""
+        if self._kept and (self._kept / ARTIFACT).exists():
             for file in self._kept.iterdir():
                 shutil.move(file, folder / file.name)
-            return
-        options = _session_options(self._level, self._threads, self._options)
-        _save_into(options, folder)
-        # Above "extended" it warns that the file is for this kind of processor: facts() says so instead.
-        options.log_severity_level = 3
-        _session(self._path, options)
+        else:
+            options = self._session_options(None)
+            keep_optimized(options, folder)
+            # Above "extended" it warns that the file is for this kind of processor: facts() says so instead.
+            options.log_severity_level = 3
+            session(self._path, options)
+        make_loadable(folder, self._path, self._session_options)
+
+    def _session_options(self, level: str | None) -> Any:
+        return session_options(level or self._level, self._threads, self._options)
 
     def facts(self) -> BuildFacts:
         """Placements come from the profile of one run: the list of providers proves nothing."""
@@ -204,74 +200,36 @@ class OnnxRuntimeEngine:
             backend_version=onnxruntime.__version__,
             precision=coarsest(placements),
             placements=placements,
-            undelegated=tuple(sorted({one.operator for one in placements if one.device != _PROVIDER})),
+            undelegated=tuple(sorted({one.operator for one in placements if one.device != PROVIDER})),
             options=options,
         )
 
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
         """From the profile of some calls, in a session of their own: profiling costs time."""
-        options = _session_options(self._level, self._threads, self._options)
+        options = self._session_options(None)
         profile(options)
-        session = _session(self._path, options)
+        timed = session(self._path, options)
         end = time.perf_counter() + PROFILE_S
         for call in range(PROFILED_CALLS):
             if self._nested:
-                self._run_nested(session, tensors)
+                self._run_nested(timed, tensors)
             else:
-                _run(session, tensors, plain=self._plain)
+                _run(timed, tensors, plain=self._plain)
             if call and time.perf_counter() > end:
                 break
-        return times_of(end_profile(session))
+        return times_of(end_profile(timed))
 
     def _profile(self) -> tuple[Placement, ...]:
         if not self._events:
-            options = _session_options(self._level, self._threads, self._options)
+            options = self._session_options(None)
             profile(options)
-            session = _session(self._path, options)
+            timed = session(self._path, options)
             if self._nested:
-                self._run_nested(session, self._last)
+                self._run_nested(timed, self._last)
             else:
-                _run(session, self._last, plain=self._plain)
-            self._events = end_profile(session)
+                _run(timed, self._last, plain=self._plain)
+            self._events = end_profile(timed)
         return placements_of(self._events, swallowing(self._path) if self._level == "disable" else ())
-
-
-def _save_into(options: Any, folder: Path) -> None:
-    options.optimized_model_filepath = str(folder / _ARTIFACT)
-    options.add_session_config_entry("session.optimized_model_external_initializers_file_name", _WEIGHTS)
-    options.add_session_config_entry("session.optimized_model_external_initializers_min_size_in_bytes", "1024")
-
-
-def _free_folder() -> Path:
-    """Empty: this process's own where what it held before was saved, a new one where not."""
-    own = _own_folder()
-    own.mkdir(exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix="assay-optimized-")) if any(own.iterdir()) else own
-
-
-def _own_folder() -> Path:
-    return Path(tempfile.gettempdir(), f"{_KEPT}{os.getpid()}")
-
-
-def _session_options(level: str, threads: int, options: Mapping[str, Option]) -> Any:
-    import onnxruntime
-
-    made = onnxruntime.SessionOptions()
-    made.intra_op_num_threads = threads
-    made.inter_op_num_threads = 1
-    made.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, _LEVELS[level])
-    if options["int8_sums"] == "exact":
-        made.add_session_config_entry("session.x64quantprecision", "1")
-    return made
-
-
-def _session(path: Path, options: Any) -> Any:
-    import onnxruntime
-
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=[_PROVIDER])
-    except _errors() as error:
-        raise onnxruntime_failure(str(error)) from error
 
 
 def _run(session: Any, tensors: Tensors, *, plain: bool) -> list[Tensor]:
@@ -281,14 +239,5 @@ def _run(session: Any, tensors: Tensors, *, plain: bool) -> list[Tensor]:
             return values
         feeds = {name: to_ort_value(array) for name, array in tensors.items()}
         return [from_ort_value(value) for value in session.run_with_ort_values(None, feeds)]
-    except _errors() as error:
+    except errors() as error:
         raise onnxruntime_failure(str(error)) from error
-
-
-@cache
-def _errors() -> tuple[type[Exception], ...]:
-    """The library's exceptions share no ancestor but Exception (1.31.1)."""
-    from onnxruntime.capi import onnxruntime_pybind11_state as state
-
-    found = (getattr(state, name) for name in dir(state))
-    return tuple(one for one in found if isinstance(one, type) and issubclass(one, Exception))

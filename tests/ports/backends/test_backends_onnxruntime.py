@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.backends.onnxruntime import OnnxRuntime
+from assay.backends.onnxruntime_saving import loading_level, make_loadable
+from assay.backends.onnxruntime_session import session_options
 from assay.core.flow import Flow
 from assay.core.result import Placement
 from assay.errors import InvalidModel, Lowering, Unsupported
@@ -195,3 +198,55 @@ def test_a_convolution_that_took_its_activation_in_is_fused_in_every_layout(tmp_
         engine = OnnxRuntime().load(folder, _FLOWS[flow])
         engine.run({INPUT: _IMAGE})
         assert sum(one.count for one in engine.facts().placements if one.role == "fused") == fused, flow
+
+
+_BRANCHES = """
+g (bool[] c, float[3] x) => (float[3] y) {
+    y = If (c) <
+        then_branch = outer () => (float[3] p) {
+            p = If (c) <
+                then_branch = inner () => (float[3] q) { w = Constant <value = float[1] {1.0}> () q = Add (x, w) },
+                else_branch = other () => (float[3] r) { r = Relu (x) }
+            >
+        },
+        else_branch = last () => (float[3] s) { s = Neg (x) }
+    >
+}
+"""
+
+
+def test_a_graph_that_it_writes_and_cannot_load_is_written_otherwise(write: Any, tmp_path: Path) -> None:
+    """Constants of branches of branches (docs/findings/onnxruntime-saved-constant-of-a-branch.py): in one file they load."""
+    flow = _FLOWS["onnxruntime-disable"]
+    engine = OnnxRuntime().lower(write(_BRANCHES), flow)
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine.save(folder)
+    y = OnnxRuntime().load(folder, flow).run({"c": np.array(True), "x": np.ones(3, np.float32)})["y"]
+    assert y.tolist() == [2, 2, 2]
+    assert [file.name for file in folder.iterdir()] == ["model.onnx"]
+
+
+def test_where_no_form_loads_the_artifact_is_the_model_itself(tmp_path: Path) -> None:
+    model = tiny_model(tmp_path / "tiny.onnx")
+
+    def refusing(level: str | None) -> Any:
+        """Options under which no ONNX file loads, but where the graph is written."""
+        made = session_options(level or "all", 1, {"int8_sums": "fast"})
+        if level:
+            made.add_session_config_entry("session.load_model_format", "ORT")
+        return made
+
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    OnnxRuntime().lower(model, _FLOW).save(folder)
+    assert loading_level(folder, "all") == "disable"
+    with pytest.warns(
+        UserWarning, match=r"onnxruntime 1\..* cannot load the optimized graph that it writes of this model"
+    ):
+        make_loadable(folder, model, refusing)
+    assert (folder / "model.onnx").read_bytes() == model.read_bytes()
+    assert loading_level(folder, "all") == "all"
+    assert OnnxRuntime().load(folder, _FLOW).run({INPUT: _IMAGE})

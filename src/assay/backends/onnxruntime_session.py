@@ -1,0 +1,51 @@
+"""A session of ONNX Runtime on the CPU: its options, its failures in the harness's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from assay.backends.failures import onnxruntime_failure
+from assay.core.flow import Option
+
+PROVIDER = "CPUExecutionProvider"
+LEVELS = {
+    "disable": "ORT_DISABLE_ALL",
+    "basic": "ORT_ENABLE_BASIC",
+    "extended": "ORT_ENABLE_EXTENDED",
+    "all": "ORT_ENABLE_ALL",
+}
+
+
+def session_options(level: str, threads: int, options: Mapping[str, Option]) -> Any:
+    """`level` is a key of LEVELS."""
+    import onnxruntime
+
+    made = onnxruntime.SessionOptions()
+    made.intra_op_num_threads = threads
+    made.inter_op_num_threads = 1
+    made.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, LEVELS[level])
+    if options["int8_sums"] == "exact":
+        made.add_session_config_entry("session.x64quantprecision", "1")
+    return made
+
+
+def session(path: Path, options: Any) -> Any:
+    """Raises what `onnxruntime_failure` makes of the library's words."""
+    import onnxruntime
+
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=[PROVIDER])
+    except errors() as error:
+        raise onnxruntime_failure(str(error)) from error
+
+
+@cache
+def errors() -> tuple[type[Exception], ...]:
+    """The library's exceptions share no ancestor but Exception (1.31.1)."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    found = (getattr(state, name) for name in dir(state))
+    return tuple(one for one in found if isinstance(one, type) and issubclass(one, Exception))
