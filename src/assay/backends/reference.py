@@ -16,14 +16,17 @@ from assay.backends.placements import coarsest, count
 from assay.core.dtype import dtype_name
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
+from assay.core.parts import whole_name
 from assay.core.result import BuildFacts
 from assay.errors import InvalidModel, Unsupported
+from assay.models.nested import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
 _ARTIFACT = "model.onnx"
+_CONTAINERS = ("sequence_type", "optional_type", "map_type")
 _NARROW = ("float32", "float16", "bfloat16")
 
 
@@ -65,7 +68,9 @@ class ReferenceEngine:
 
         self._path, self._wide = path, wide
         given = {tensor.name for tensor in proto.graph.initializer}
-        self._inputs = [_spec(info) for info in proto.graph.input if info.name not in given]
+        fed = [info for info in proto.graph.input if info.name not in given]
+        self._inputs = [_spec(info) for info in fed if info.type.WhichOneof("value") == "tensor_type"]
+        self._nested = [info.name for info in fed if info.type.WhichOneof("value") in _CONTAINERS]
         self._operators = [node.op_type for node in proto.graph.node]
         self._precisions: dict[str, str] = {}
         try:
@@ -78,13 +83,16 @@ class ReferenceEngine:
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """In the oracle every floating output is float64, whatever the model declares; inputs are widened after the
         backend's own rounding of them. Raises ValueError for inputs that are not what the model declares."""
+        tensors = dict(tensors)
+        nested = {name: _taken(name, tensors) for name in self._nested}
         check_feeds(tensors, self._inputs)
-        feeds = {name: _widened(array) for name, array in tensors.items()} if self._wide else dict(tensors)
+        feeds = {**tensors, **nested}
+        if self._wide:
+            feeds = {name: _widened(value) for name, value in feeds.items()}
         results = self._evaluator.evaluate(feeds)
+        outputs: dict[str, Tensor] = {}
         for name, value in zip(self._evaluator.output_names, results, strict=True):
-            if not isinstance(value, np.ndarray | np.generic):
-                raise Unsupported(f'Output "{name}" is a {type(value).__name__}, and only tensors can be compared.')
-        outputs = dict(zip(self._evaluator.output_names, map(np.asarray, results), strict=True))
+            outputs |= _flattened(name, value)
         self._precisions = {name: dtype_name(array.dtype) for name, array in outputs.items()}
         return outputs
 
@@ -126,5 +134,27 @@ def _spec(info: Any) -> TensorSpec:
     return TensorSpec(info.name, dtype, tuple(d.dim_value if d.HasField("dim_value") else "?" for d in dims))
 
 
-def _widened(array: Tensor) -> Tensor:
-    return array.astype(np.float64) if dtype_name(array.dtype) in _NARROW else array
+def _widened(value: Any) -> Any:
+    """Arrays, and those inside sequences and optionals. The numbers of a map are Python's, double already."""
+    if isinstance(value, list):
+        return [_widened(one) for one in value]
+    is_narrow = isinstance(value, np.ndarray) and dtype_name(value.dtype) in _NARROW
+    return value.astype(np.float64) if is_narrow else value
+
+
+def _taken(name: str, tensors: dict[str, Tensor]) -> Any:
+    """The value whose parts are in `tensors`, which lose them. Raises ValueError where it is not there."""
+    try:
+        value = gather(name, tensors)
+    except KeyError:
+        raise ValueError(f'Input "{name}" is missing.') from None
+    for part in [one for one in tensors if whole_name(one) == name]:
+        del tensors[part]
+    return value
+
+
+def _flattened(name: str, value: Any) -> dict[str, Tensor]:
+    try:
+        return flatten(name, value)
+    except TypeError as error:
+        raise Unsupported(f'Output "{name}" is a {type(value).__name__}, which cannot be compared: {error}.') from error

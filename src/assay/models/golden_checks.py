@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from assay.core.dtype import CONTAINERS
 from assay.core.golden import GoldenFile, GoldenLock, GoldenTensor
 from assay.core.model import Model, TensorSpec
+from assay.core.parts import whole_name
 from assay.models.files import file_digest, is_lfs_pointer
 from assay.models.golden_samples import Sample, holds_nan, model_name
 
@@ -76,16 +78,23 @@ def signature_problems(folder: Path, lock: GoldenLock, model: Model) -> Iterator
     for role, specs in (("input", model.inputs), ("output", model.outputs)):
         stored = [tensor for tensor in tensors if tensor.role == role]
         by_name = {spec.name: spec for spec in specs}
-        names = {model_name(tensor.name)[0] for tensor in stored}
+        names = {_declared_name(tensor, by_name) for tensor in stored}
         for name in by_name:
             if name not in names:
                 yield f"{folder} lacks the {role} {name!r} of model {model.name}; run assay golden update"
         for name in sorted(names - set(by_name)):
             yield f"{folder} has an unused {role} {name!r}, which model {model.name} lacks; run assay golden update"
         for tensor in stored:
-            spec = by_name.get(model_name(tensor.name)[0])
-            if spec is not None:
+            spec = by_name.get(_declared_name(tensor, by_name))
+            if spec is not None and spec.dtype not in CONTAINERS:
                 yield from _tensor_problems(folder, tensor, spec)
+
+
+def _declared_name(tensor: GoldenTensor, specs: Mapping[str, TensorSpec]) -> str:
+    """What the model calls it: the whole, of a part of a sequence, an optional or a map."""
+    name = model_name(tensor.name)[0]
+    whole = whole_name(name)
+    return whole if name not in specs and whole in specs and specs[whole].dtype in CONTAINERS else name
 
 
 def _tensor_problems(folder: Path, tensor: GoldenTensor, spec: TensorSpec) -> Iterator[str]:
@@ -109,22 +118,10 @@ def _text(shape: Iterable[int | str]) -> str:
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
-_REPAIR = {"input": "give inputs without it", "output": "repair what produced it"}
-
-
-def nan_problems(folder: Path, role: str, samples: Sequence[Sample]) -> Iterator[str]:
-    """The first NaN of every input or output: nothing can be proved with it."""
-    names = list(samples[0]) if samples else []
-    for name in names:
-        for number, sample in enumerate(samples):
-            array = sample[name]
-            if not holds_nan(array):
-                continue
-            found = np.isnan(array)
-            if found.any():
-                index = np.unravel_index(int(np.argmax(found)), array.shape)
-                yield (
-                    f"{folder}: {role} {name!r} holds NaN in sample {number} at index {_text(int(i) for i in index)}; "
-                    f"{_REPAIR[role]} and run assay golden update"
-                )
-                break
+def nan_notes(samples: Sequence[Sample]) -> Iterator[str]:
+    """Which outputs hold NaN, and how much of it: it is compared as equal to NaN, and whoever records it should know."""
+    for name in dict.fromkeys(name for sample in samples for name in sample):
+        arrays = [sample[name] for sample in samples if name in sample and holds_nan(sample[name])]
+        count = sum(int(np.isnan(array).sum()) for array in arrays)
+        if count:
+            yield f"output {name!r} is NaN in {count} of {sum(array.size for array in arrays)} elements"

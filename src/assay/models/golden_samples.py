@@ -11,6 +11,7 @@ import numpy as np
 
 from assay.core.dtype import dtype_name
 from assay.core.golden import GoldenLock
+from assay.core.parts import whole_name
 from assay.errors import BadGolden
 
 Array = np.ndarray[Any, Any]
@@ -52,11 +53,12 @@ def model_name(stored: str) -> tuple[str, int | None]:
 
 
 def pack(samples: Sequence[Sample], role: str) -> dict[str, Array]:
-    """Samples as the tensors of one file. Raises `BadGolden` where samples disagree about the names."""
-    names = list(samples[0])
+    """Samples as the tensors of one file. Raises `BadGolden` where samples disagree about the names; only the parts of
+    sequences, optionals and maps may be in some samples alone."""
+    names = list(dict.fromkeys(name for sample in samples for name in sample))
     for index, sample in enumerate(samples):
-        if set(sample) != set(names):
-            odd = sorted(set(sample) ^ set(names))
+        odd = sorted(set(map(whole_name, sample)) ^ set(map(whole_name, samples[0])))
+        if odd:
             raise BadGolden(
                 f"sample {index} and sample 0 do not have the same {role}s ({', '.join(odd)}); give all or none"
             )
@@ -64,11 +66,12 @@ def pack(samples: Sequence[Sample], role: str) -> dict[str, Array]:
     for name in names:
         if name == "__metadata__" or _PER_SAMPLE.fullmatch(name):
             raise BadGolden(f"{role} {name!r} cannot be stored under this name; rename it in the model")
-        arrays = [np.asarray(sample[name]) for sample in samples]
-        if len({(array.shape, dtype_name(array.dtype)) for array in arrays}) == 1:
-            packed[name] = np.stack([_plain(array) for array in arrays])
+        arrays = {index: np.asarray(sample[name]) for index, sample in enumerate(samples) if name in sample}
+        alike = len({(array.shape, dtype_name(array.dtype)) for array in arrays.values()}) == 1
+        if alike and len(arrays) == len(samples):
+            packed[name] = np.stack([_plain(array) for array in arrays.values()])
         else:
-            packed.update((stored_name(name, index), array) for index, array in enumerate(arrays))
+            packed.update((stored_name(name, index), array) for index, array in arrays.items())
     return packed
 
 
@@ -92,15 +95,15 @@ def _check_count(tensors: Sample, samples: int, role: str) -> None:
     for stored, array in tensors.items():
         name, index = model_name(stored)
         if index is not None:
-            indices.setdefault(name, set()).add(index)
+            indices.setdefault(whole_name(name), set()).add(index)
+            if index >= samples:
+                raise BadGolden(f"{role} {stored!r} belongs to none of {samples} samples; record the golden again")
         elif array.ndim == 0 or array.shape[0] != samples:
             raise BadGolden(f"{role} {name!r} has shape {array.shape} for {samples} samples; record the golden again")
+    stacked = {whole_name(name) for name, index in map(model_name, tensors) if index is None}
     for name, known in sorted(indices.items()):
-        if max(known) >= samples:
-            odd = stored_name(name, max(known))
-            raise BadGolden(f"{role} {odd!r} belongs to none of {samples} samples; record the golden again")
         missing = next(index for index in range(len(known) + 1) if index not in known)
-        if missing < samples:
+        if missing < samples and name not in stacked:
             raise BadGolden(f"{role} {name!r} is missing in sample {missing}; record the golden again")
 
 

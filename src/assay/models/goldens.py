@@ -19,7 +19,6 @@ from assay.models.golden_checks import (
     LOCK,
     file_problems,
     model_problems,
-    nan_problems,
     signature_problems,
     unused_problems,
 )
@@ -63,22 +62,17 @@ def read_lock(folder: Path) -> GoldenLock:
     return lock
 
 
-def read_golden(
-    folder: Path, model_digest: str | None = None, *, model: Model | None = None, allow_nan: bool = False
-) -> Golden:
+def read_golden(folder: Path, model_digest: str | None = None, *, model: Model | None = None) -> Golden:
     """The samples, after everything about them was checked. Raises `BadGolden` with the first problem as one sentence.
 
-    With `model_digest` the golden must be for that model; with `model` it must also fit its signature; unless
-    `allow_nan`, no input and no output may hold NaN.
+    With `model_digest` the golden must be for that model; with `model` it must also fit its signature. NaN and infinities
+    are values like others: missing features of a tree, absent atoms, the logarithm of a negative number.
     """
     lock = read_lock(folder)
     digest = model_digest if model_digest is not None else model.digest if model is not None else None
     for problem in chain(file_problems(folder, lock), _model_problems(folder, lock, model, digest)):
         raise BadGolden(problem)
-    golden = _load(folder, lock)
-    if not allow_nan:
-        _refuse_nan(folder, golden.inputs, golden.outputs)
-    return golden
+    return _load(folder, lock)
 
 
 def verify_golden(folder: Path, model: Model | None = None) -> list[str]:
@@ -95,9 +89,7 @@ def verify_golden(folder: Path, model: Model | None = None) -> list[str]:
     ]
     if not broken:
         try:
-            golden = _load(folder, lock)
-            problems += nan_problems(folder, "input", golden.inputs)
-            problems += nan_problems(folder, "output", golden.outputs)
+            _load(folder, lock)
         except BadGolden as error:
             problems.append(str(error))
     return problems
@@ -116,7 +108,6 @@ def write_golden(
     who: str,
     why: str,
     created_at: str,
-    allow_nan: bool = False,
 ) -> GoldenLock:
     """Write or replace a golden; equal content gives equal bytes.
 
@@ -126,8 +117,6 @@ def write_golden(
     `BadGolden` for samples that make no golden, before anything changes, and `NotWritable`.
     """
     contents = _contents(inputs, outputs, labels or {})
-    if not allow_nan:
-        _refuse_nan(folder, inputs, outputs)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = tuple(_stage(folder, role, tensors) for role, tensors in contents.items())
@@ -152,11 +141,6 @@ def write_golden(
     finally:
         _clear(folder)
     return lock
-
-
-def _refuse_nan(folder: Path, inputs: Sequence[Sample], outputs: Sequence[Sample]) -> None:
-    for problem in chain(nan_problems(folder, "input", inputs), nan_problems(folder, "output", outputs)):
-        raise BadGolden(problem)
 
 
 def _lock_text(lock: GoldenLock) -> bytes:

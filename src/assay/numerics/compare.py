@@ -26,7 +26,7 @@ def compare_outputs(
 ) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
     """Compare the outputs of a flow with a reference; each item is one sample, name to array in the model's order.
 
-    `expected_names` are the model's outputs in order (default: those of the first reference sample), `expected_dtypes`
+    `expected_names` are the model's outputs in order (default: those of the reference), `expected_dtypes`
     their declared types (default: that of the reference). The reference may be wider than that, a float64 oracle: the
     type of `actual` is held against the declared one, and values are compared in double without rounding the reference.
     `threads` 0: one per core, four at most; the figures do not depend on it.
@@ -37,7 +37,8 @@ def compare_outputs(
     """
     left = [{name: np.asarray(tensor) for name, tensor in sample.items()} for sample in actual]
     right = [{name: np.asarray(tensor) for name, tensor in sample.items()} for sample in expected]
-    names = list(expected_names if expected_names is not None else right[0] if right else ())
+    # Samples of a sequence may have more parts than the first.
+    names = list(expected_names if expected_names is not None else dict.fromkeys(name for one in right for name in one))
     declared = {name: dtype for name, dtype in (expected_dtypes or {}).items() if dtype not in CONTAINERS}
     findings = list(check_structure(left, right, names, declared))
     comparisons = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.core.dtype import dtype_name
+from assay.core.parts import whole_name
 from assay.core.result import Finding
 from assay.numerics.element import real_name
 from assay.ports import Tensors
@@ -35,9 +36,10 @@ def _sample(
     left: Tensors, right: Tensors, names: Sequence[str], dtypes: Mapping[str, str]
 ) -> list[tuple[str, str, str]]:
     found: list[tuple[str, str, str]] = []
-    for name in (name for name in names if name not in left):
+    parts = {name for name in names if name not in left and name not in right and whole_name(name) != name}
+    for name in (name for name in names if name not in left and name not in parts):
         found.append(("missing_output", name, f"output {name!r} is missing."))
-    for name in (name for name in names if name not in right):
+    for name in (name for name in names if name not in right and name not in parts):
         found.append(("missing_output", name, f"the reference has no output {name!r}: record the goldens again."))
     for name in (name for name in left if name not in names):
         found.append(("extra_output", name, f"output {name!r} is not one of the model's."))

@@ -42,7 +42,7 @@ def propose(
     model: Path, folder: Path, flow: Flow, why: str, house: House, *, limits: Limits, staging: Path
 ) -> list[str]:
     """Record the same inputs anew into `staging`, and say line by line what differs from `folder`."""
-    old = read_golden(folder, allow_nan=True)
+    old = read_golden(folder)
     case = _case(model, flow, limits, house)
     _produce(case, staging, Inputs(golden=str(folder.absolute()), seed=old.lock.seed), flow, why, house, limits)
     lines = diff_goldens(old, read_golden(staging))

@@ -56,7 +56,6 @@ def _case(test: Any, root: Path) -> Case:
         who="onnx",
         why="published with the node case",
         created_at="",
-        allow_nan=True,
     )
     return Case(
         name=f"onnx-node/{test.name}",

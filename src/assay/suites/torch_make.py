@@ -174,7 +174,6 @@ def _make(asked: Asked, folder: Path) -> None:
         who="assay",
         why="the module itself in float64",
         created_at="",
-        allow_nan=case.published,
     )
 
 

@@ -55,7 +55,6 @@ def record(job: Job, stages: Stages) -> Result:
             producer_version=facts.backend_version,
             who=getpass.getuser(),
             why=job.why or REFERENCE,
-            allow_nan=own,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(blank_result(job), facts=facts)

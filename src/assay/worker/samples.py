@@ -15,15 +15,10 @@ from assay.worker.sizes import usual
 
 
 def golden_of(job: Job) -> Golden:
-    """The golden of the case, or the one that the oracle recorded for this run. Raises BadGolden.
-
-    Only the oracle may answer NaN: it is the model's own arithmetic; and a published case, where NaN is what is asked.
-    In a golden that someone blessed it is a defect.
-    """
+    """The golden of the case, or the one that the oracle recorded for this run. Raises BadGolden."""
     if job.case.inputs.golden:
-        nan = job.case.contract.published
-        return read_golden(Path(job.case.inputs.golden), model_digest=job.case.model.digest, allow_nan=nan)
-    return read_golden(Path(job.reference), model_digest=job.case.model.digest, allow_nan=True)
+        return read_golden(Path(job.case.inputs.golden), model_digest=job.case.model.digest)
+    return read_golden(Path(job.reference), model_digest=job.case.model.digest)
 
 
 def source_of(job: Job) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:

@@ -28,8 +28,8 @@ def main() -> None:
 def hold_golden(request: GoldenRequest) -> GoldenAnswer:
     """Structure first, set by set; values together. Raises BadGolden."""
     job = request.job
-    expected = read_golden(Path(request.expected), allow_nan=True)
-    oracle = read_golden(Path(job.reference), allow_nan=True)
+    expected = read_golden(Path(request.expected))
+    oracle = read_golden(Path(job.reference))
     declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
     broken = tuple(_structure(expected, oracle, declared, request.sets))
     if broken:

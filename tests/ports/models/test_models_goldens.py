@@ -163,16 +163,31 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_nan_is_read_where_it_is_allowed(tmp_path: Path) -> None:
-    outputs = [{"y": np.array([0.0, np.nan])}] * 3
-    folder = write(tmp_path / "g", outputs=outputs, allow_nan=True)
-    assert np.isnan(read_golden(folder, allow_nan=True).outputs[0]["y"][1])
-    assert len(verify_golden(folder)) == 1
+def test_nan_and_infinity_are_values_like_others(tmp_path: Path) -> None:
+    outputs = [{"y": np.array([[np.inf, np.nan]], ml_dtypes.bfloat16), "n": np.array(1)}] * 3
+    inputs = [{"x": np.array([[np.nan, -np.inf, 1, 2]], np.float32)}] * 3
+    folder = write(tmp_path / "g", inputs=inputs, outputs=outputs)
+    golden = read_golden(folder, model=MODEL)
+    assert np.isnan(golden.outputs[0]["y"][0, 1].astype(float))
+    assert np.isnan(golden.inputs[2]["x"][0, 0])
+    assert verify_golden(folder, MODEL) == []
+
+
+def test_parts_of_a_sequence_may_be_in_some_samples_alone(tmp_path: Path) -> None:
+    outputs = [
+        {"s[]": np.array(1), "s[0]": np.zeros(2, np.float32)},
+        {"s[]": np.array(2), "s[0]": np.ones(3, np.float32), "s[1]": np.ones(1, np.float32)},
+        {"s[]": np.array(0)},
+    ]
+    model = msgspec.structs.replace(MODEL, outputs=(TensorSpec("s", "sequence", ()),))
+    golden = read_golden(write(tmp_path / "g", model=model, outputs=outputs), model=model)
+    assert [sorted(one) for one in golden.outputs] == [["s[0]", "s[]"], ["s[0]", "s[1]", "s[]"], ["s[]"]]
+    assert golden.outputs[1]["s[0]"].tolist() == [1, 1, 1]
 
 
 def test_diff_of_equal_goldens_is_empty(tmp_path: Path) -> None:
     outputs = [{"y": np.array([np.nan, 1.0]), "t": np.array(["a", "b"])}] * 3
-    one = read_golden(write(tmp_path / "g", outputs=outputs, allow_nan=True), allow_nan=True)
+    one = read_golden(write(tmp_path / "g", outputs=outputs))
     assert diff_goldens(one, one) == []
 
 

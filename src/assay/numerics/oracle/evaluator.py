@@ -26,6 +26,7 @@ from assay.numerics.oracle.kernels import KERNELS
 from assay.numerics.oracle.probe import SILENT, Call, Values, current
 from assay.numerics.oracle.regions import REGION_OPERATORS
 from assay.numerics.oracle.spelling import respell
+from assay.numerics.oracle.trees import TREE_OPERATORS
 from assay.numerics.oracle.widen import widen
 from assay.ports import Tensors
 
@@ -48,7 +49,7 @@ class Evaluator(ReferenceEvaluator):
         if isinstance(proto, onnx.ModelProto):
             respell(proto)
         operators = list(new_ops or ()) + FAST_OPERATORS + CONTROL_OPERATORS + REGION_OPERATORS + FORMER_OPERATORS
-        operators += DRAWN_OPERATORS
+        operators += DRAWN_OPERATORS + TREE_OPERATORS
         operators += ONE_TYPE_OPERATORS if self.computes_in else DECLARED_TYPE_OPERATORS
         super().__init__(proto, new_ops=operators, **arguments)
         self._labels: dict[int, str] = {}

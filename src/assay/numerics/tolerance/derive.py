@@ -25,6 +25,7 @@ from assay.numerics.tolerance.joining import MOST, alike, join, may_join, same, 
 from assay.numerics.tolerance.profile import DRAWS, Header, OutputNoise, Profile
 from assay.numerics.tolerance.selftest import label_of, last_of, middle_of, selftest
 from assay.numerics.tolerance.spread import shrunk_deviation
+from assay.numerics.tolerance.tensors_only import tensors_only
 from assay.ports import Tensors
 
 FEWER = 4
@@ -56,7 +57,7 @@ def derive_model(
     proto: Any, inputs: Sequence[Tensors], precision: str, *, seed: int = 0, allowances: tuple[str, ...] = ()
 ) -> Profile:
     """The same of a loaded model, which is left as it is."""
-    whole = expanded(proto)
+    whole = expanded(tensors_only(proto))
     graph = study(whole)
     # float32 is what a flow promises that promises nothing: what a model declares in double is asked for in double then.
     plain = precision == "float32" and "double-in-float32" not in allowances

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from assay.numerics.tolerance.ensembles import ensemble
 from assay.numerics.tolerance.functions import (
     affine,
     batch_normalization,
@@ -114,6 +115,7 @@ RULES: dict[str, Rule] = {
     "Swish": function(lambda x, z: np.full_like(z, 1.1)),
     **dict.fromkeys(("HannWindow", "HammingWindow", "BlackmanWindow"), window),
     "MelWeightMatrix": rounding,
+    **dict.fromkeys(("TreeEnsembleRegressor", "TreeEnsembleClassifier"), ensemble),
 }
 """Whole operators, by type."""
 

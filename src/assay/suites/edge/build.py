@@ -44,7 +44,6 @@ def _case(edge: Edge, folder: Path) -> Case:
         who=edge.source,
         why="the answer is specified",
         created_at="",
-        allow_nan=True,
     )
     return Case(
         name=f"edge/{edge.name}",
