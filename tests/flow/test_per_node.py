@@ -56,6 +56,10 @@ def test_correct_flows_pass_in_every_precision(tmp_path: Path) -> None:
         assert result.outcome is Outcome.OK, (name, result.detail)
         assert "12 nodes" in result.detail or "nodes are right" in result.detail
         assert 0 < max(one.metrics["budget_used"] for one in result.comparisons) < 1
+        errors = {error.operator: error for error in result.node_errors if error.sqnr_db is not None}
+        floor_db = {"single": 120.0, "half": 55.0, "int8": 30.0, "bf16": 40.0}[name.partition("|")[0]]
+        assert all(error.sqnr_db is not None and error.sqnr_db > floor_db for error in errors.values()), name
+        assert {"Conv", "Gemm", "MaxPool"} <= set(errors), name
 
 
 XNNPACK = (

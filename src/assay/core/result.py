@@ -9,6 +9,7 @@ import msgspec
 from assay.core.duel import Duel
 from assay.core.gpu import GpuRecord
 from assay.core.model import Model
+from assay.core.node_error import NodeError
 
 
 class Stage(enum.StrEnum):
@@ -231,7 +232,8 @@ class Result(msgspec.Struct, frozen=True):
     compares the same outputs with the reference of the model as it was: what the user loses, judged by goals only.
     `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
-    not repeat; `log` is the bounded native stdout and stderr; `blobs` maps a name (`actual/<output>`) to a sha256.
+    not repeat; `node_errors` are of a per-node job, in the order of the graph;
+    `log` is the bounded native stdout and stderr; `blobs` maps a name (`actual/<output>`) to a sha256.
     """
 
     job_key: str
@@ -268,3 +270,4 @@ class Result(msgspec.Struct, frozen=True):
     operator_times: tuple[OperatorTime, ...] = ()
     rival_operator_times: tuple[OperatorTime, ...] = ()
     work: Work = Work()
+    node_errors: tuple[NodeError, ...] = ()

@@ -9,6 +9,7 @@ from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import Judgement
 from assay.judge.build import first_opinion
+from assay.judge.combination import with_combinations
 from assay.judge.coverage import too_few, total
 from assay.judge.expectations import with_expectations
 from assay.judge.goals import needs_baseline
@@ -40,6 +41,7 @@ def judge(
         recorded.setdefault(result.job_key, result)
     keys = dict.fromkeys([*planned, *sorted(recorded.keys() - set(planned))])
     opinions = [first_opinion(key, recorded.get(key), policy) for key in keys]
+    opinions = with_combinations(opinions)
     opinions, unmet = with_expectations(opinions, policy, today)
     opinions, unasked = with_goals(opinions, policy, baseline, alone=alone)
     rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]

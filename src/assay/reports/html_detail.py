@@ -12,6 +12,7 @@ from assay.core.verdict import Verdict
 from assay.judge.operator_changes import differences
 from assay.reports import figures_text as text
 from assay.reports.html_latency import latency
+from assay.reports.node_errors import node_rows
 from assay.reports.plain import one_line, plain, shortened
 from assay.reports.rows import Entry, Row
 from assay.reports.sweep import KNEE_MEANS, LAUNCHES, curve, launches, operators, sweep
@@ -71,6 +72,7 @@ def _result(result: Result) -> dict[str, object]:
         "sweep": _sweep(result),
         "curve": curve(result),
         "launches": {"header": list(LAUNCHES), "rows": launches(result)},
+        "nodes": node_rows(result),
         "costs": [[one_line(cell) for cell in row] for row in operators(result)],
         "changes": [one_line(one) for one in differences(result.rival_facts, result.facts)] if result.duel else [],
         "build": _build(result),

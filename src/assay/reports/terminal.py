@@ -16,6 +16,7 @@ from assay.core.verdict import Judgement, Word
 from assay.judge.coverage import FIRST
 from assay.reports import figures_text as text
 from assay.reports.kill_rates import kill_rates, shown
+from assay.reports.node_errors import node_tables
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, alike, counts, headline, rows, run_verdicts
 from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
@@ -233,11 +234,15 @@ def _duels(console: Console, found: Sequence[Row]) -> None:
     for row in found:
         for entry in row.entries:
             result = entry.result
-            if entry.word in QUIET and result is not None and (result.duel or len(latencies(result)) >= SWEEP_SHOWN):
+            if entry.word in QUIET and result is not None and _has_tables(result):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
                 if result.duel:
                     _prose(console, f"  {one_line(entry.reason)}")
                 _tables(console, result)
+
+
+def _has_tables(result: Result) -> bool:
+    return bool(result.duel or result.node_errors or len(latencies(result)) >= SWEEP_SHOWN)
 
 
 def _tables(console: Console, result: Result) -> None:
@@ -249,6 +254,8 @@ def _tables(console: Console, result: Result) -> None:
             _plain(console, [KNEE_MEANS])
     if told := operators(result):
         _plain(console, columns(OPERATORS, told))
+    for title, head, lines in node_tables(result, names=console.width // 3):
+        _plain(console, ["", title, *columns(head, lines)])
 
 
 def _line(console: Console, *parts: str | tuple[str, str]) -> None:

@@ -7,7 +7,7 @@ tapped may be another engine (fusions end at a tap): its outputs are compared wi
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +16,17 @@ from msgspec.structs import replace
 
 from assay.core.blank import blank_result
 from assay.core.job import Job
+from assay.core.node_error import NodeError
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import Unsupported
 from assay.models.conversion import form_of
 from assay.models.instrument import instrument
 from assay.models.instrument_program import instrument_program
 from assay.ports import Tensor
+from assay.worker.accumulated_error import Accumulated, accumulated_errors, added_errors
 from assay.worker.calibration import judged
 from assay.worker.lower import Lowered, load, lower
-from assay.worker.rewrite import rewrite
+from assay.worker.rewrite import Rewritten, rewrite
 from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
@@ -56,6 +58,7 @@ def compare_per_node(job: Job, stages: Stages) -> Result:
         tapping = _changed(untapped, values)
         feeds = [{**sample, **one} for sample, one in zip(samples, values, strict=True)]
         seen, left_out = _judge(model, feeds, job)
+        node_errors = _node_errors(model, seen, _accumulated(job, rewritten, model, golden.inputs[:SAMPLES], feeds))
     blamed = [one for one in seen if one.budget > 1.0]
     return replace(
         blank_result(job, Outcome.MISMATCH if blamed else Outcome.OK if seen else Outcome.MISTRUSTED),
@@ -63,6 +66,7 @@ def compare_per_node(job: Job, stages: Stages) -> Result:
         node=blamed[0].node if blamed else "",
         findings=tuple(Finding("missing_output", one.output, one.text) for one in blamed if one.output not in feeds[0]),
         comparisons=_comparisons(seen, feeds),
+        node_errors=node_errors,
         facts=lowered.facts(engine),
     )
 
@@ -124,6 +128,48 @@ def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[S
     nodes = Nodes(model, feeds, job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed)
     found = [nodes.judge(node) for node in nodes.all]
     return [one for one in found if one is not None], sum(one is None for one in found)
+
+
+def _accumulated(
+    job: Job, rewritten: Rewritten, model: ModelProto, samples: Sequence[Values], feeds: Sequence[Values]
+) -> dict[str, Accumulated]:
+    """Against the model before any transform. An exported program is compared by the graph that torch makes of it, which for a
+    quantized one is no float model."""
+    source = Path(job.case.model.source)
+    if form_of(source) == "onnx":
+        return accumulated_errors(model, source, samples, feeds)
+    return accumulated_errors(model, None, samples, feeds) if rewritten.standard is None else {}
+
+
+def _node_errors(
+    model: ModelProto, judged: Sequence[Seen], accumulated: Mapping[str, Accumulated]
+) -> tuple[NodeError, ...]:
+    """Every node of which an output was judged or has a float counterpart, in the order of the graph."""
+    from assay.worker.nodes import label
+
+    own = {one.node: one for one in judged}
+    added = added_errors(model.graph.node, accumulated)
+    errors = []
+    for position, node in enumerate(model.graph.node):
+        mine = own.get(label(node))
+        output = mine.output if mine else next((name for name in node.output if name in accumulated), "")
+        if not output:
+            continue
+        error = accumulated.get(output)
+        errors.append(
+            NodeError(
+                position,
+                node.name or output,
+                node.op_type,
+                output,
+                budget_used=mine.budget if mine else None,
+                sqnr_db=error.sqnr_db if error else None,
+                added_rel_l2=added.get(output),
+                cosine=error.cosine if error else None,
+                max_abs=error.max_abs if error else None,
+            )
+        )
+    return tuple(errors)
 
 
 def _detail(blamed: Sequence[Seen], judged: Sequence[Seen], left_out: int, tapping: str) -> str:

@@ -46,6 +46,28 @@ function comparisons(list) {
   ];
 }
 
+// Nodes are ranked by a click on the head of a column; the plots keep the order of the graph.
+const NODE_HEADS = ["#", "node", "operator", "own budget", "SQNR dB", "adds", "cosine", "output"];
+
+function nodeErrors(nodes) {
+  const plots = make("div", { class: "plots" });
+  if (nodes.some((node) => node[8] !== null)) plots.append(graphPlot("Own budget used, log scale: above 1 a node is wrong", nodes, 8, true));
+  if (nodes.some((node) => node[9] !== null)) plots.append(graphPlot("SQNR against the float model in dB", nodes, 9, false));
+  const keys = { 0: (node) => node[0], 3: (node) => -(node[8] ?? -1), 4: (node) => node[9] ?? Infinity, 5: (node) => -(node[10] ?? -1) };
+  const place = make("div", {});
+  const show = (column) => {
+    const rows = [...nodes].sort((a, b) => keys[column](a) - keys[column](b)).map((node) => node.slice(0, 8).map(String));
+    place.replaceChildren(table(NODE_HEADS, rows));
+  };
+  const by = Object.keys(keys).map(Number).map((column) => make("button", { type: "button", on: { click: () => show(column) } },
+    { 0: "order of the graph", 3: "own error", 4: "lowest SQNR", 5: "added error" }[column]));
+  show(3);
+  const what = "Own budget: the node on the engine's own inputs, 1 is what is allowed. SQNR, cosine and the added relative error: "
+    + "the engine's tensor against the float model in float64.";
+  return titled(`Nodes (${nodes.length})`, make("p", { class: "muted small" }, what), plots,
+    make("p", { class: "small" }, "Rank by ", ...by.flatMap((button) => [button, " "])), place);
+}
+
 function measurement(taken) {
   const parts = titled(`Batch ${taken.batch}`, pairs(taken.figures));
   if (taken.points.length) parts.push(latencyPlot(taken));
@@ -78,6 +100,7 @@ function task(entry) {
     parts.push(make("p", { class: "muted small" }, entry.sweep.knee));
     parts.push(make("div", { class: "plots" }, curvePlot("Latency in ms", entry.curve, 1), curvePlot("Throughput per second", entry.curve, 2)));
   }
+  if (some(entry.nodes)) parts.push(...nodeErrors(entry.nodes));
   if (some(entry.costs)) {
     parts.push(...titled("Where the time goes, old engine and new", table(["difference", "operator", "name", "before", "after", "what changed"], entry.costs)));
   }

@@ -134,3 +134,31 @@ function curvePlot(caption, { points, before, knee }, column) {
   });
   return figure(`${caption} against the batch size${before.length ? ", before dashed" : ""}`, image);
 }
+
+// One figure of every node, along the graph.
+function graphPlot(caption, nodes, column, log) {
+  const [width, height, left, right, top, bottom] = [420, 200, 58, 14, 12, 34];
+  const shown = nodes.filter((node) => node[column] !== null && (!log || node[column] > 0));
+  const values = shown.map((node) => node[column]);
+  const scale = { low: Math.min(...values, log ? 1 : Infinity), high: Math.max(...values, log ? 1 : -Infinity), log };
+  if (!log && scale.low === scale.high) [scale.low, scale.high] = [scale.low - 1, scale.high + 1];
+  if (log) [scale.low, scale.high] = [scale.low / 1.3, scale.high * 1.3];
+  const on = log ? Math.log10 : (value) => value;
+  const last = Math.max(1, nodes[nodes.length - 1][0]);
+  const x = (position) => left + 6 + (position / last) * (width - left - right - 12);
+  const y = (value) => top + ((on(scale.high) - on(value)) / (on(scale.high) - on(scale.low))) * (height - top - bottom);
+  const image = picture(width, height, `${caption}, ${shown.length} nodes in the order of the graph.`);
+  for (const [value, text] of ticks(scale)) {
+    image.append(draw("path", { class: "axis", d: `M${left} ${y(value)}H${width - right}` }));
+    image.append(draw("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, text));
+  }
+  if (log) image.append(draw("path", { class: "p90", d: `M${left} ${y(1)}H${width - right}` }));
+  shown.forEach((node) => {
+    const dot = draw("circle", { class: "bar-mark", cx: x(node[0]), cy: y(node[column]), r: 2.5 });
+    dot.append(draw("title", {}, `${node[0]} ${node[1]} (${node[2]}): ${node[column].toPrecision(3)}`));
+    image.append(dot);
+  });
+  image.append(draw("text", { x: left, y: height - 8 }, "first node"));
+  image.append(draw("text", { x: width - right, y: height - 8, "text-anchor": "end" }, "last"));
+  return figure(caption, image);
+}
