@@ -7,7 +7,7 @@ entry point (groups `assay.backends`, `assay.transforms`, `assay.suites`, `assay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -253,9 +253,6 @@ class Report(Protocol):
     def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str: ...
 
 
-Progress = Callable[[int, int, Result], None]
-"""(done, planned, newest result): called by the pipeline after each recorded result."""
-
 __all__ = [
     "Availability",
     "Backend",
@@ -265,7 +262,6 @@ __all__ = [
     "Launcher",
     "Metric",
     "OptionSpec",
-    "Progress",
     "Report",
     "RunSummary",
     "Store",

@@ -32,9 +32,9 @@ from assay.pipeline.check import Checked
 from assay.pipeline.check import check as run_pipeline
 from assay.pipeline.config import Config, load_config, load_policy
 from assay.pipeline.house import House
+from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.request import ModelRequest, Request
 from assay.plugins import with_transforms
-from assay.ports import Progress
 
 CONFIG = Path("assay.toml")
 TASKS = ("verify", "per_node", "measure", "all")
@@ -113,7 +113,7 @@ def check(
     return run_check(options)
 
 
-def run_check(options: CheckOptions, progress: Progress = lambda done, planned, result: None) -> Checked:
+def run_check(options: CheckOptions, progress: Progress = SILENT) -> Checked:
     """The whole of `assay check`, its printing apart."""
     reports = destinations(options.reports)
     config = _config(options)

@@ -8,11 +8,12 @@ from assay.faces.api import CheckOptions, prepared
 from assay.faces.composition import open_house
 from assay.pipeline import baselines
 from assay.pipeline.bless import bless
+from assay.pipeline.progress import SILENT
 
 
 def set_baselines(options: CheckOptions, reason: str) -> list[Baseline]:
     """Bless the engines of all models and flows that `options` name. Raises UsageError where one cannot be had."""
-    with prepared(options, lambda done, planned, result: None) as (request, house):
+    with prepared(options, SILENT) as (request, house):
         return bless(request, reason, house)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.pipeline.house import House
-from assay.ports import Progress
+from assay.pipeline.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from assay.launch.ahead import Ahead
@@ -24,7 +24,7 @@ def open_house(
     *,
     workers: int = 0,
     recycle: int = 100,
-    progress: Progress = lambda done, planned, result: None,
+    progress: Progress = SILENT,
     config: Config | None = None,
     locks: Path | None = None,
     recorded: bool = False,
@@ -51,9 +51,9 @@ def open_house(
         yield House(
             folder=folder,
             store=store,
-            pool=Pool(workers, recycle, environments.interpreter, gpus(), ahead),
-            alone=Fresh(1, environments.interpreter, gpus()),
-            pair=Fresh(2, environments.interpreter, gpus()),
+            pool=Pool(workers, recycle, environments.interpreter, gpus(), ahead, progress.at),
+            alone=Fresh(1, environments.interpreter, gpus(), progress.at),
+            pair=Fresh(2, environments.interpreter, gpus(), progress.at),
             open_journal=Journal,
             read_journal=read_journal,
             journal_held=journal_held,

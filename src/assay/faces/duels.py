@@ -21,7 +21,7 @@ from assay.pipeline.check import Checked
 from assay.pipeline.compare import CompareRequest
 from assay.pipeline.compare import compare as run_pipeline
 from assay.pipeline.config import load_policy
-from assay.ports import Progress
+from assay.pipeline.progress import SILENT, Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class CompareOptions:
     command: str = "assay compare"
 
 
-def run_compare(options: CompareOptions, progress: Progress = lambda done, planned, result: None) -> Checked:
+def run_compare(options: CompareOptions, progress: Progress = SILENT) -> Checked:
     """The whole of `assay compare`, its printing apart. Raises UsageError for what cannot be compared."""
     reports = destinations(options.reports)
     request = compare_request(options)

@@ -26,10 +26,10 @@ from assay.pipeline.extend_golden import extend, with_goldens
 from assay.pipeline.house import House
 from assay.pipeline.mutate import Mutated, MutateRequest, mutate
 from assay.pipeline.plan import look
+from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.suite import make
 from assay.pipeline.suite_promises import collected
 from assay.pipeline.suite_select import Selection, parse_shard, select
-from assay.ports import Progress
 
 DEFAULT_FLOW = "onnxruntime"
 
@@ -58,9 +58,7 @@ class _Place:
     workspace: Path
 
 
-def run_mutate(
-    options: MutateOptions, progress: Progress = lambda done, planned, result: None
-) -> tuple[Mutated, list[str]]:
+def run_mutate(options: MutateOptions, progress: Progress = SILENT) -> tuple[Mutated, list[str]]:
     """What was killed and what survived, and what to do about it, a line each; reports are written.
 
     Raises UsageError, BrokenFlow, NothingSelected before anything ran.
@@ -118,8 +116,9 @@ def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
         open_house(history, workers=shared.jobs, recycle=RECYCLE, progress=progress) as house,
         _scratch(house) as workspace,
     ):
+        progress.doing(f"collecting the cases of {', '.join(one.name for one in suites)}")
         found = [case for suite in suites for case in collected(suite, shared.seed) if case.misuse is None]
-        made, unmade = make(suites, select(found, selection, only=shared.only), shared.jobs)
+        made, unmade = make(suites, select(found, selection, only=shared.only), shared.jobs, progress)
         cases = [_judged_by(case, shared) for case in made if case.name not in unmade]
         name = "+".join(suite.name for suite in suites)
         yield _Place(_request(options, name, cases, flows, policy, limits, unmade), house, workspace)

@@ -25,10 +25,11 @@ from assay.pipeline.check import Checked
 from assay.pipeline.config import load_policy
 from assay.pipeline.expect import expectations
 from assay.pipeline.merge import save_run
+from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.suite import SuiteRequest, adapted
 from assay.pipeline.suite import run_suites as run_pipeline
 from assay.pipeline.suite_select import Selection, parse_shard
-from assay.ports import Progress, Suite
+from assay.ports import Suite
 
 GROUP = "assay.suites"
 MINED = "mined:"
@@ -67,9 +68,7 @@ class RunOptions:
     command: str = "assay run"
 
 
-def run_suites(
-    options: RunOptions, progress: Progress = lambda done, planned, result: None, ahead: Ahead | None = None
-) -> Checked:
+def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Ahead | None = None) -> Checked:
     """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
     reports = destinations(options.reports)
     request = _request(options)

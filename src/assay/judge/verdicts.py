@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
+import msgspec
+
 from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import Judgement
@@ -48,3 +50,17 @@ def judge(
     jobs = [opinion.verdict() for opinion in opinions]
     run, exit_code = total(jobs, rules)
     return Judgement((*jobs, *rules), run, exit_code)
+
+
+ANSWERS = ("verify", "per_node")
+"""Jobs that say whether an engine is right."""
+
+
+def first_verdict(result: Result, policy: Policy, today: datetime.date) -> str:
+    """What is known as soon as one job has ended: whether the engine is right. Goals, which may compare it with others, are
+    judged when all are there. "" for jobs that do not ask it."""
+    if result.task not in ANSWERS:
+        return ""
+    own = msgspec.structs.replace(policy, goals=(), minimum_cases={})
+    found = judge([result], own, planned=[result.job_key], today=today, narrowed=True, alone=True)
+    return found.verdicts[0].word.value

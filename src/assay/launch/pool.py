@@ -12,7 +12,7 @@ from assay.core.result import Result
 from assay.errors import EnvironmentFailed
 from assay.launch.ahead import Ahead, most_workers
 from assay.launch.leases import Leases
-from assay.launch.supervisor import Supervisor
+from assay.launch.supervisor import Supervisor, Watch, unwatched
 
 InterpreterOf = Callable[[str], Interpreter]
 """From the name of an environment ("": the driver's) to the Python of its workers. Raises EnvironmentFailed."""
@@ -35,8 +35,9 @@ class Pool:
         interpreter: InterpreterOf = own_interpreter,
         gpus: Sequence[Gpu] = (),
         ahead: Ahead | None = None,
+        watch: Watch = unwatched,
     ) -> None:
-        self._workers = most_workers(workers)
+        self._workers, self._watch = most_workers(workers), watch
         self._recycle, self._interpreter, self._gpus, self._ahead = recycle, interpreter, gpus, ahead
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
@@ -47,6 +48,7 @@ class Pool:
             interpreter=self._interpreter,
             leases=Leases(self._gpus, exclusive=False),
             ahead=self._ahead,
+            watch=self._watch,
         ).launch(jobs)
 
 
@@ -54,9 +56,13 @@ class Fresh:
     """A new process for every job; one at a time unless told otherwise, so that measuring is alone, on a GPU of its own."""
 
     def __init__(
-        self, workers: int = 1, interpreter: InterpreterOf = own_interpreter, gpus: Sequence[Gpu] = ()
+        self,
+        workers: int = 1,
+        interpreter: InterpreterOf = own_interpreter,
+        gpus: Sequence[Gpu] = (),
+        watch: Watch = unwatched,
     ) -> None:
-        self._workers, self._interpreter, self._gpus = workers, interpreter, gpus
+        self._workers, self._interpreter, self._gpus, self._watch = workers, interpreter, gpus, watch
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """See `ports.Launcher`."""
@@ -65,4 +71,5 @@ class Fresh:
             recycle=1,
             interpreter=self._interpreter,
             leases=Leases(self._gpus, exclusive=True),
+            watch=self._watch,
         ).launch(jobs)

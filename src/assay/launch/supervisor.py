@@ -21,7 +21,7 @@ from assay.launch import blame
 from assay.launch.ahead import Ahead
 from assay.launch.leases import VARIABLE, Leases
 from assay.launch.process import WorkerProcess
-from assay.launch.waiting import Kind, Pending, Waiting
+from assay.launch.waiting import Kind, Pending, Waiting, environ_of
 
 START_LIMIT_S = 120.0
 """For a worker to say hello; a busy machine imports slowly."""
@@ -32,7 +32,15 @@ FAILED_STARTS = 3
 UNDERSTOOD = frozenset({Cause.REFUSED, Cause.INVALID_MODEL})
 """Errors that a backend raised in words of its own: its process is as good as before."""
 
+Watch = Callable[[Job, Stage | None, int, int], None]
+"""(job, stage, done, total): called where a worker comes to a stage of a job (None: its end), of so many that are launched together."""
+
 _MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def unwatched(job: Job, stage: Stage | None, done: int, total: int) -> None:
+    """Nobody looks."""
+    del job, stage, done, total
 
 
 @dataclass
@@ -64,8 +72,10 @@ class Supervisor:
         interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable),
         leases: Leases | None = None,
         ahead: Ahead | None = None,
+        watch: Watch = unwatched,
     ) -> None:
         self._workers = workers
+        self._told, self._done, self._total = watch, 0, 0
         self._recycle = recycle
         self._interpreter = interpreter
         self._leases = leases or Leases((), exclusive=False)
@@ -79,6 +89,7 @@ class Supervisor:
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """One result each, in the order they end. Closing the iterator leaves no process behind."""
+        self._done, self._total = 0, len(jobs)
         for job in jobs:
             self._waiting.add(Pending(job))
         try:
@@ -87,6 +98,7 @@ class Supervisor:
                 if not self._finished:
                     self._wait()
                 while self._finished:
+                    self._done += 1
                     yield self._finished.popleft()
         finally:
             for lane in list(self._lanes):
@@ -119,7 +131,7 @@ class Supervisor:
         gpu = self._leases.take(kind.device) if self._leases.wants(kind.device) else ""
         if gpu is None:
             return False
-        variables = interpreter.environ(os.environ)
+        variables = interpreter.environ(environ_of(kind, os.environ))
         if gpu:
             variables[VARIABLE] = gpu
         # A suspect goes to a process that owes nothing to another.
@@ -145,6 +157,7 @@ class Supervisor:
         lane.pending, lane.fresh = pending, False
         lane.stage, lane.peak_bytes = Stage.START, 0
         lane.deadline = time.monotonic() + pending.job.limits.timeout_s
+        self._told(pending.job, Stage.START, self._done, self._total)
         try:
             lane.process.send(pending.job)
         except OSError:
@@ -196,6 +209,7 @@ class Supervisor:
         elif lane.stage in (Stage.START, Stage.IMPORT):
             lane.deadline = time.monotonic() + job.limits.timeout_s
         lane.stage = stage
+        self._told(job, stage, self._done, self._total)
 
     def _watch(self, lane: _Lane, now: float) -> None:
         lane.process.cut_log()
@@ -263,6 +277,7 @@ class Supervisor:
         if lane.pending.crashed is not None:
             result = blame.after_repeat(lane.pending.crashed, result)
             keep = False
+        self._told(lane.pending.job, None, self._done + 1, self._total)
         lane.pending = None
         self._finished.append(result)
         if not keep:

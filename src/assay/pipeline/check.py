@@ -18,7 +18,7 @@ from assay.core.result import Cause, Outcome, Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement
 from assay.errors import HarnessError
-from assay.judge.verdicts import judge
+from assay.judge.verdicts import first_verdict, judge
 from assay.pipeline.apart import Duels
 from assay.pipeline.baselines import blessed_results
 from assay.pipeline.house import House, RunJournal
@@ -32,6 +32,10 @@ from assay.ports import Launcher
 
 BATCH_S = 0.5
 """Between two transactions of the history; the journal has every result at once."""
+
+
+FEW_JOBS = 40
+"""Of a run whose verdicts are shown one by one while it goes on."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,10 @@ class _Recorder:
         self._batch.append(result)
         if time.monotonic() - self._flushed > BATCH_S:
             self.flush()
-        self._house.progress(len(self.results), len(self._run.jobs), result)
+        planned = len(self._run.jobs)
+        today = datetime.now(UTC).date()
+        verdict = first_verdict(result, self._run.policy, today) if planned <= FEW_JOBS else ""
+        self._house.progress.recorded(len(self.results), planned, result, verdict)
 
     def flush(self) -> None:
         if self._batch:

@@ -10,8 +10,9 @@ from typing import Protocol
 from assay.core.flow import Flow
 from assay.core.result import Result
 from assay.core.run import Run
+from assay.pipeline.progress import SILENT, Progress
 from assay.plugins import availability
-from assay.ports import Availability, Launcher, Progress, Store
+from assay.ports import Availability, Launcher, Store
 
 
 class RunJournal(Protocol):
@@ -38,7 +39,7 @@ class House:
     open_journal: Callable[[Path, Run], RunJournal]
     read_journal: Callable[[Path], tuple[Run | None, list[Result]]]
     journal_held: Callable[[Path], bool]
-    progress: Progress = lambda done, planned, result: None
+    progress: Progress = SILENT
     available: Callable[[Flow], Availability] = lambda flow: availability(flow.backend)
     gpus: tuple[str, ...] = ()
 

@@ -132,7 +132,7 @@ def _failing(jobs: Sequence[Job], request: MutateRequest, house: House) -> tuple
     known = {result.job_key for result in missing}
     for result in house.pool.launch(with_profiles([job for job in jobs if job.key not in known], house)):
         done.append(result)
-        house.progress(len(done), len(jobs), result)
+        house.progress.recorded(len(done), len(jobs), result, "")
     judged = judge_run(_run(request, jobs, _plain(request.policy), house), done, house)
     finer = {one.job_key for one in done if one.outcome is Outcome.OTHER_PRECISION}
     bad = {

@@ -22,6 +22,7 @@ from assay.pipeline.endless import limits_of, with_endless
 from assay.pipeline.house import House
 from assay.pipeline.peaks import with_peaks
 from assay.pipeline.plan import PACKAGES, oracle_folder
+from assay.pipeline.progress import Progress
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.suite_counts import check_counts
 from assay.pipeline.suite_promises import collected, made_by
@@ -61,12 +62,13 @@ def run_suites(request: SuiteRequest, house: House) -> Checked:
     counts: dict[str, int] = {}
     cases: list[Case] = []
     for suite in request.suites:
+        house.progress.doing(f"collecting the cases of {suite.name}")
         found = collected(suite, request.seed)
         counts[getattr(suite, "counted_as", suite.name)] = len(found)
         cases += found
     check_counts(counts, house.folder, accept=request.accept_counts)
     chosen = select(cases, request.selection, only=request.only)
-    made, unmade = make(request.suites, chosen, request.workers)
+    made, unmade = make(request.suites, chosen, request.workers, house.progress)
     run = _plan(request, made, house)
     known = [not_made(job, unmade[job.case.name], request.suites) for job in run.jobs if job.case.name in unmade]
     house.store.open_run(run)
@@ -74,12 +76,15 @@ def run_suites(request: SuiteRequest, house: House) -> Checked:
     return carry_out(run, known, house)
 
 
-def make(suites: Sequence[Suite], chosen: Sequence[Case], workers: int) -> tuple[list[Case], dict[str, str]]:
+def make(
+    suites: Sequence[Suite], chosen: Sequence[Case], workers: int, progress: Progress
+) -> tuple[list[Case], dict[str, str]]:
     """The cases with their files on disk, and why some have none."""
     made: list[Case] = []
     unmade: dict[str, str] = {}
     for suite in suites:
         own = [case for case in chosen if case.name.partition("/")[0] == suite.name]
+        progress.doing(f"making {len(own)} cases of {suite.name}")
         for case, reason in made_by(suite, own, workers):
             # Few cases have a second sample to calibrate on.
             made.append(msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, resampled=True)))

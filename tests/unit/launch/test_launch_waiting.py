@@ -12,7 +12,7 @@ from assay.core.job import Job
 from assay.core.model import Model
 from assay.launch.gpus import parse_smi, visible
 from assay.launch.leases import Leases
-from assay.launch.waiting import Pending, Waiting, kind_of
+from assay.launch.waiting import Kind, Pending, Waiting, environ_of, kind_of
 
 GPUS = (Gpu("H100", "GPU-aa"), Gpu("H100", "GPU-bb"))
 
@@ -104,3 +104,10 @@ def test_the_answer_of_nvidia_smi_is_read_and_nonsense_is_none() -> None:
     assert str(first) == "NVIDIA H100 80GB HBM3 80 GiB, driver 570.86.15"
     assert (second.memory_bytes, str(second)) == (0, "NVIDIA A10, driver 570.86.15")
     assert parse_smi("No devices were found\n") == ()
+
+
+def test_what_evaluates_in_numpy_does_it_in_one_thread_unless_the_user_says_otherwise() -> None:
+    oracle, engine = Kind("", "reference", (), "cpu"), Kind("", "onnxruntime", (), "cpu")
+    assert environ_of(oracle, {"HOME": "/"}) == {"HOME": "/", "OPENBLAS_NUM_THREADS": "1"}
+    assert environ_of(oracle, {"OPENBLAS_NUM_THREADS": "4"}) == {"OPENBLAS_NUM_THREADS": "4"}
+    assert environ_of(engine, {"HOME": "/"}) == {"HOME": "/"}

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:  # `assay --help` must not wait for numpy
-    from assay.core.result import Result
     from assay.pipeline.check import Checked
-    from assay.ports import Progress
+    from assay.pipeline.progress import Progress
 
 DEFAULT_HISTORY = ".assay"
 SUITE_TIMEOUT_S = 60.0
@@ -43,9 +42,9 @@ INTERRUPTED = 130
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A bar with the time left on a terminal that people look at, nothing elsewhere; Ctrl-C ends the command with a hint."""
+    """A live line on a terminal that people look at, plain lines elsewhere; Ctrl-C ends the command with a hint."""
     try:
-        with _bar() as progress:
+        with _shown() as progress:
             yield progress
     except KeyboardInterrupt:
         print("assay: interrupted; `assay runs` shows the run, `assay resume RUN` goes on with it", file=sys.stderr)
@@ -53,22 +52,15 @@ def progress_bar() -> Iterator[Progress]:
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
-    if not sys.stderr.isatty():
-        yield lambda done, planned, result: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+def _shown() -> Iterator[Progress]:
+    from assay.faces.progress import lines, live
 
-    columns = (TextColumn("{task.description:<40.40}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("looking at the models", total=None)
-
-        def tell(done: int, planned: int, result: Result) -> None:
-            bar.update(task, completed=done, total=planned, description=f"{result.case} on {result.flow}")
-
-        yield tell
+    if sys.stderr.isatty():
+        with live() as progress:
+            yield progress
+    else:
+        with lines(lambda text: print(text, file=sys.stderr, flush=True)) as progress:
+            yield progress
 
 
 def command_line(arguments: Sequence[str]) -> str:

@@ -1,0 +1,212 @@
+"""What a person sees who waits: a live line on a terminal, plain lines on a pipe, verdicts as soon as they are known."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.core.job import Job, Task
+from assay.core.result import Result, Stage
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+LASTS_S = 1.0
+"""On a pipe an activity that is over sooner gets no line of its own ..."""
+OFTEN_S = 2.0
+"""... unless the last line is as old as that."""
+HEARTBEAT_S = 10.0
+"""Between two lines about one activity."""
+TICK_S = 0.25
+NOTHING = "between two steps"
+FEW = 40
+"""Jobs of a run: up to so many, each verdict has a line; beyond, lines count them."""
+_ENDED = {"pass": "green", "fail": "bold red", "error": "bold red", "inconclusive": "yellow"}
+_BUILDING = (Stage.START, Stage.IMPORT, Stage.TRANSFORM, Stage.LOWER, Stage.SAVE, Stage.LOAD)
+
+
+def activity(job: Job, stage: Stage) -> str:
+    """What a worker does, in words, with the names of the model and of the flow."""
+    case, flow = job.case.name, job.flow.name
+    match job.task:
+        case Task.INSPECT:
+            return f"looking at {case}"
+        case Task.RECORD:
+            return f"computing the reference of {case} by {flow}"
+        case Task.DERIVE:
+            return f"deriving the tolerance of {case} for {job.flow.precision}"
+        case Task.VERIFY:
+            return f"{'building' if stage in _BUILDING else 'verifying'} {case} on {flow}"
+        case Task.PER_NODE:
+            return f"judging {case} on {flow} node by node"
+        case Task.MEASURE:
+            return f"{'building' if stage in _BUILDING else 'measuring'} {case} on {flow}, alone"
+        case Task.DUEL | Task.TURNS:
+            return f"timing {case} on {flow} beside its baseline"
+        case _:
+            return f"{job.task.value} of {case} on {flow}"
+
+
+@dataclass(frozen=True)
+class Doing:
+    """One activity and since when, with how many of those launched with it are done."""
+
+    text: str
+    since: float
+    done: int = 0
+    total: int = 0
+
+    @property
+    def count(self) -> str:
+        return f"{self.done} of {self.total} done" if self.total > 1 else ""
+
+
+class Activities:
+    """What goes on now. `current` is what began last and has not ended."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.begin = clock()
+        self.results, self.planned = 0, 0
+        self._running: dict[str, Doing] = {}
+        self._own = Doing("starting", self.begin)
+
+    @property
+    def current(self) -> Doing:
+        return next(reversed(self._running.values()), self._own)
+
+    def doing(self, what: str) -> None:
+        """See `assay.pipeline.progress.Progress`."""
+        self._own = Doing(what, self.clock())
+
+    def at(self, job: Job, stage: Stage | None, done: int, total: int) -> None:
+        """See `assay.pipeline.progress.Progress`."""
+        before = self._running.pop(job.key, None)
+        self._own = Doing(NOTHING, self.clock())
+        if stage is None:
+            return
+        text = activity(job, stage)
+        since = before.since if before is not None and before.text == text else self.clock()
+        self._running[job.key] = Doing(text, since, done, total)
+
+    def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
+        """See `assay.pipeline.progress.Progress`."""
+        del result, verdict
+        self.results, self.planned = done, planned
+
+
+def verdict_line(result: Result, verdict: str) -> str:
+    """Of one result, before the table at the end shows it again beside all others."""
+    used = [one.metrics["budget_used"] for one in result.comparisons if "budget_used" in one.metrics]
+    told = f", budget used {max(used):.3g}" if used else ""
+    return f"{verdict}: {result.case} on {result.flow} ({result.task}{told})"
+
+
+class Lines(Activities):
+    """Lines for a pipe or a file: one for an activity that lasts, and one from time to time while it goes on."""
+
+    def __init__(self, write: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
+        self._write = write
+        self._written, self._last = "", self.begin
+        self._lock = threading.Lock()
+
+    def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
+        """A verdict has its line at once, where others are still to come."""
+        super().recorded(done, planned, result, verdict)
+        if verdict and done < planned <= FEW:
+            self._line(verdict_line(result, verdict))
+
+    def tick(self) -> None:
+        """Writes a line where one is due."""
+        now, current = self.clock(), self.current
+        quiet = now - self._last
+        if current.text not in (self._written, NOTHING):
+            if now - current.since >= LASTS_S or quiet >= OFTEN_S:
+                self._written = current.text
+                self._line(current.text, current.count)
+        elif quiet >= HEARTBEAT_S:
+            counted = f"{self.results} of {self.planned} results" if self.planned > FEW else current.count
+            self._line(f"{current.text}, for {now - current.since:.0f} s", counted)
+
+    def _line(self, *parts: str) -> None:
+        with self._lock, suppress(OSError, ValueError):
+            self._last = self.clock()
+            self._write(f"[{self._last - self.begin:5.1f} s] {', '.join(filter(None, parts))}")
+
+
+class Live(Activities):
+    """One line of a terminal that is written over; verdicts stay above it."""
+
+    def __init__(self, bar: Bar, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(clock)
+        self._bar = bar
+        self._task = bar.add_task(self.current.text, total=None, count="")
+
+    def doing(self, what: str) -> None:
+        """See `assay.pipeline.progress.Progress`."""
+        super().doing(what)
+        self._show()
+
+    def at(self, job: Job, stage: Stage | None, done: int, total: int) -> None:
+        """See `assay.pipeline.progress.Progress`."""
+        super().at(job, stage, done, total)
+        self._show()
+
+    def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
+        """See `assay.pipeline.progress.Progress`."""
+        super().recorded(done, planned, result, verdict)
+        if verdict and done < planned <= FEW:
+            from rich.text import Text
+
+            word, _, rest = verdict_line(result, verdict).partition(":")
+            self._bar.console.print(Text.assemble((word, _ENDED.get(word, "")), ":", rest))
+        self._show()
+
+    def _show(self) -> None:
+        current = self.current
+        done, total = (self.results, self.planned) if self.planned else (current.done, current.total)
+        counted = f"{done}/{total}" if total > 1 else ""
+        self._bar.update(
+            self._task, completed=done, total=total if total > 1 else None, description=current.text, count=counted
+        )
+
+
+@contextmanager
+def lines(write: Callable[[str], None]) -> Iterator[Lines]:
+    """Lines written by a thread of their own: what the driver waits for may take long."""
+    shown, ended = Lines(write), threading.Event()
+
+    def ticking() -> None:
+        while not ended.wait(TICK_S):
+            shown.tick()
+
+    thread = threading.Thread(target=ticking, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield shown
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def live() -> Iterator[Live]:
+    """A bar on standard error, gone when all is done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+    from rich.table import Column
+
+    columns = (
+        TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+        TextColumn("{task.fields[count]}", markup=False),
+        BarColumn(bar_width=20),
+        TimeElapsedColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True, expand=True) as bar:
+        yield Live(bar)

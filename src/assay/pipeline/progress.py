@@ -1,0 +1,40 @@
+"""What a person who waits is shown while a command runs."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from assay.core.job import Job
+from assay.core.result import Result, Stage
+
+
+class Progress(Protocol):
+    """All calls come from the thread that runs the pipeline; none of them may raise."""
+
+    def doing(self, what: str) -> None:
+        """What the driver itself does where no worker does anything: "collecting the cases of onnx-node"."""
+        ...
+
+    def at(self, job: Job, stage: Stage | None, done: int, total: int) -> None:
+        """A worker has come to this stage of a job (None: to its end); `done` of the `total` jobs that were launched with it have ended."""
+        ...
+
+    def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
+        """The newest result of a run of `planned` jobs, and its verdict as far as it is known already ("" if not)."""
+        ...
+
+
+class Silent:
+    """Shows nothing: for programs."""
+
+    def doing(self, what: str) -> None:
+        pass
+
+    def at(self, job: Job, stage: Stage | None, done: int, total: int) -> None:
+        pass
+
+    def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
+        pass
+
+
+SILENT = Silent()

@@ -1,0 +1,97 @@
+"""What a person who waits sees: by a clock that stands still between the events."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Job, Task
+from assay.core.model import Model
+from assay.core.result import Comparison, Outcome, Result, Stage
+from assay.faces.progress import Lines, activity
+
+JOB = Job(Case("net", Model("net", "", "")), Flow("onnxruntime", "onnxruntime"))
+
+
+class _Told:
+    """Lines and a clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now, self.texts = 0.0, list[str]()
+        self.lines = Lines(self.texts.append, lambda: self.now)
+
+    def ticks(self, seconds: float) -> None:
+        for _ in range(int(seconds * 4)):
+            self.now += 0.25
+            self.lines.tick()
+
+
+def _derivation(case: str = "net") -> Job:
+    flow = Flow("derive-float32", "", precision="float32")
+    return msgspec.structs.replace(JOB, case=Case(case, JOB.case.model), flow=flow, task=Task.DERIVE)
+
+
+def test_something_is_shown_within_two_seconds_whatever_happens() -> None:
+    told = _Told()
+    told.ticks(2.0)
+    assert told.texts == ["[  1.0 s] starting"]
+
+
+def test_what_lasts_has_one_line_and_a_sign_of_life_every_ten_seconds() -> None:
+    told = _Told()
+    told.lines.at(_derivation(), Stage.RUN, 0, 1)
+    told.ticks(25.0)
+    assert told.texts == [
+        "[  1.0 s] deriving the tolerance of net for float32",
+        "[ 11.0 s] deriving the tolerance of net for float32, for 11 s",
+        "[ 21.0 s] deriving the tolerance of net for float32, for 21 s",
+    ]
+
+
+def test_stages_that_are_over_at_once_have_no_lines_of_their_own() -> None:
+    told = _Told()
+    for stage in (Stage.IMPORT, Stage.LOWER, Stage.RUN, Stage.COMPARE, None):
+        told.lines.at(JOB, stage, 0, 1)
+        told.ticks(0.25)
+    assert told.texts == []
+
+
+def test_many_short_stages_are_still_a_line_every_two_seconds() -> None:
+    told = _Told()
+    for number in range(16):
+        told.lines.at(_derivation(f"net{number}"), Stage.RUN, number, 16)
+        told.ticks(0.5)
+        told.lines.at(_derivation(f"net{number}"), None, number + 1, 16)
+    assert told.texts == [
+        "[  2.0 s] deriving the tolerance of net3 for float32, 3 of 16 done",
+        "[  4.0 s] deriving the tolerance of net7 for float32, 7 of 16 done",
+        "[  6.0 s] deriving the tolerance of net11 for float32, 11 of 16 done",
+        "[  8.0 s] deriving the tolerance of net15 for float32, 15 of 16 done",
+    ]
+
+
+def test_a_verdict_is_shown_at_once_while_others_are_still_to_come() -> None:
+    told = _Told()
+    compared = Comparison("y", "float32", (4,), 1, 4, metrics={"budget_used": 0.25})
+    result = Result("net|onnxruntime|verify", "net", "onnxruntime", "verify", "", Outcome.OK, Stage.COMPARE)
+    told.lines.recorded(1, 2, msgspec.structs.replace(result, comparisons=(compared,)), "pass")
+    assert told.texts == ["[  0.0 s] pass: net on onnxruntime (verify, budget used 0.25)"]
+    told.lines.recorded(2, 2, result, "pass")
+    told.lines.recorded(1, 3000, result, "fail")
+    assert len(told.texts) == 1
+
+
+def test_of_jobs_side_by_side_the_one_that_still_runs_is_shown() -> None:
+    told = _Told()
+    told.lines.at(_derivation("first"), Stage.RUN, 0, 2)
+    told.lines.at(_derivation("second"), Stage.RUN, 0, 2)
+    told.lines.at(_derivation("second"), None, 1, 2)
+    assert told.lines.current.text == "deriving the tolerance of first for float32"
+
+
+@pytest.mark.parametrize("task", list(Task))
+@pytest.mark.parametrize("stage", list(Stage))
+def test_every_activity_names_its_model(task: Task, stage: Stage) -> None:
+    assert "net" in activity(msgspec.structs.replace(JOB, task=task), stage)
