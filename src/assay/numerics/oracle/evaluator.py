@@ -16,6 +16,8 @@ from onnx.reference.op_run import OpFunction, OpRun, RefAttrName
 
 from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
+from assay.numerics.oracle.contrib import CONTRIB_KERNELS, CONTRIB_OPERATORS, DOMAIN
+from assay.numerics.oracle.contrib.decompose import decomposed
 from assay.numerics.oracle.control import CONTROL_OPERATORS
 from assay.numerics.oracle.convolution import FAST_OPERATORS
 from assay.numerics.oracle.dequantize import DECLARED_TYPE_OPERATORS, ONE_TYPE_OPERATORS
@@ -23,7 +25,7 @@ from assay.numerics.oracle.drawn import DRAWN_OPERATORS
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.oracle.former import FORMER_OPERATORS
 from assay.numerics.oracle.kernels import KERNELS
-from assay.numerics.oracle.probe import SILENT, Call, Values, current
+from assay.numerics.oracle.probe import SILENT, Call, Kernel, Values, current
 from assay.numerics.oracle.regions import REGION_OPERATORS
 from assay.numerics.oracle.spelling import respell
 from assay.numerics.oracle.trees import TREE_OPERATORS
@@ -33,6 +35,7 @@ from assay.ports import Tensors
 _REAL = ("float64", "float32", "float16", "bfloat16")
 # These compute in float32 inside, whatever they are given, and cast back (onnx 1.23.2).
 _NARROW_INSIDE = ("LinearAttention", "CausalConvWithState", "BitCast")
+_KERNELS = {"": KERNELS, "ai.onnx": KERNELS, DOMAIN: CONTRIB_KERNELS}
 _PYTHON = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RuntimeError)
 
 
@@ -48,8 +51,9 @@ class Evaluator(ReferenceEvaluator):
     def __init__(self, proto: Any, *, new_ops: list[type[OpRun]] | None = None, **arguments: Any) -> None:
         if isinstance(proto, onnx.ModelProto):
             respell(proto)
+            proto = decomposed(proto)
         operators = list(new_ops or ()) + FAST_OPERATORS + CONTROL_OPERATORS + REGION_OPERATORS + FORMER_OPERATORS
-        operators += DRAWN_OPERATORS + TREE_OPERATORS
+        operators += DRAWN_OPERATORS + TREE_OPERATORS + CONTRIB_OPERATORS
         operators += ONE_TYPE_OPERATORS if self.computes_in else DECLARED_TYPE_OPERATORS
         super().__init__(proto, new_ops=operators, **arguments)
         self._labels: dict[int, str] = {}
@@ -170,7 +174,7 @@ class Evaluator(ReferenceEvaluator):
             outer: Values = node.run(*inputs, **context, **linked)
             return outer  # its inner operators went past the probe
         probe = current()
-        kernel = KERNELS.get(node.op_type) if node.domain in ("", "ai.onnx") and _is_plain(inputs) else None
+        kernel = kernel_of(node.domain, node.op_type) if _is_plain(inputs) else None
         if kernel is None and probe is SILENT:
             plain: Values = node.run(*inputs, **linked)
             return plain
@@ -251,6 +255,11 @@ class WideEvaluator(Evaluator):
             real = dtype_name(array.dtype) in _REAL
             with np.errstate(over="ignore"):
                 self.rt_inits_[name] = array.astype(self.computes_in, copy=False) if real else array
+
+
+def kernel_of(domain: str, operator: str) -> Kernel | None:
+    """An operator in numpy, where there is one."""
+    return _KERNELS.get(domain, {}).get(operator)
 
 
 def _is_plain(inputs: Values) -> bool:

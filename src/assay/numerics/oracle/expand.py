@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from onnx import AttributeProto, ModelProto, defs, inliner
 
+from assay.numerics.oracle.contrib.decompose import decomposed
+
 EXPANDED = (
     "Attention",
     "CausalConvWithState",
@@ -18,7 +20,8 @@ EXPANDED = (
 
 def expanded(proto: ModelProto) -> ModelProto:
     """The same model in smaller steps; the model itself where it has none of these, or where onnx 1.23 cannot take them
-    apart (an optional input left out in the middle)."""
+    apart (an optional input left out in the middle). Operators of com.microsoft are made of such steps, too."""
+    proto = decomposed(proto)
     present = {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")} & set(EXPANDED)
     if present:
         proto = _told(proto, present)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnx import ModelProto, numpy_helper
+from onnx import ModelProto, helper, numpy_helper
 from onnx.external_data_helper import uses_external_data
 
 from assay.ports import Tensor
@@ -28,3 +28,24 @@ def without_weights(proto: ModelProto) -> tuple[ModelProto, dict[str, Tensor]]:
         else:
             weights[one.name] = numpy_helper.to_array(one)
     return light, weights
+
+
+def lightened(proto: ModelProto) -> ModelProto:
+    """A copy in which large initializers are inputs: inference needs their types, not their values."""
+    light = ModelProto()
+    light.ir_version = proto.ir_version
+    light.opset_import.extend(proto.opset_import)
+    light.functions.extend(proto.functions)
+    graph = light.graph
+    graph.name = proto.graph.name
+    graph.node.extend(proto.graph.node)
+    graph.output.extend(proto.graph.output)
+    graph.value_info.extend(proto.graph.value_info)
+    names = {one.name for one in proto.graph.input}
+    graph.input.extend(proto.graph.input)
+    for one in proto.graph.initializer:
+        if len(one.dims) <= 1 and sum(one.dims) <= 64:
+            graph.initializer.append(one)
+        elif one.name not in names:
+            graph.input.append(helper.make_tensor_value_info(one.name, one.data_type, list(one.dims)))
+    return light

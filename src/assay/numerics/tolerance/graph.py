@@ -10,6 +10,7 @@ import onnx
 from onnx import GraphProto, ModelProto, NodeProto
 
 from assay.core.dtype import dtype_name, is_floating
+from assay.numerics.oracle.weights import lightened
 from assay.numerics.tolerance.biases import Bias, between_grids
 from assay.numerics.tolerance.gridded import gridded
 
@@ -34,6 +35,7 @@ CONTROL = {
     "DequantizeLinear": (1, 2),
     "QLinearConv": (1, 2, 4, 5, 6, 7),
     "QLinearMatMul": (1, 2, 4, 5, 6, 7),
+    "DynamicQuantizeLSTM": (8, 9, 10, 11),
     "NonMaxSuppression": (2, 3, 4),
     "Clip": (1, 2),
     "Dropout": (1, 2),
@@ -60,7 +62,7 @@ WEIGHTS = {
 
 STEPPING = frozenset(
     """
-    ArgMax ArgMin Bernoulli Ceil DynamicQuantizeLinear Equal Floor Greater GreaterOrEqual Hardmax If Less
+    ArgMax ArgMin Bernoulli Ceil DynamicQuantizeLSTM DynamicQuantizeLinear Equal Floor Greater GreaterOrEqual Hardmax If Less
     LessOrEqual Loop Mod Multinomial NonMaxSuppression NonZero QLinearConv QLinearMatMul QuantizeLinear Round Scan
     Shrink Sign ThresholdedRelu TopK Unique
     """.split()  # noqa: SIM905
@@ -72,7 +74,16 @@ DRAWING = frozenset("Bernoulli Multinomial RandomNormal RandomNormalLike RandomU
 """Operators without a right answer: another engine draws other numbers, and so does the next call."""
 
 ROUNDING = frozenset(
-    {"Ceil", "DynamicQuantizeLinear", "Floor", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "Round"}
+    {
+        "Ceil",
+        "DynamicQuantizeLSTM",
+        "DynamicQuantizeLinear",
+        "Floor",
+        "QLinearConv",
+        "QLinearMatMul",
+        "QuantizeLinear",
+        "Round",
+    }
 )
 """Those that round to a grid, as casts to whole numbers do: rare jumps of whole steps."""
 
@@ -231,7 +242,7 @@ def _types(proto: ModelProto) -> dict[str, str]:
     inferred = graph
     if not _declares_all(graph):  # inference leaves what is declared as it is
         with suppress(InferenceError, RuntimeError, ValueError):
-            inferred = onnx.shape_inference.infer_shapes(_light(proto)).graph
+            inferred = onnx.shape_inference.infer_shapes(lightened(proto)).graph
     found = {
         info.name: info.type.tensor_type.elem_type
         for source in (graph, inferred)
@@ -246,27 +257,6 @@ def _declares_all(graph: GraphProto) -> bool:
     """Whether every value of the graph comes with its type."""
     declared = {info.name for info in (*graph.value_info, *graph.output) if info.type.tensor_type.elem_type}
     return all(name in declared for node in graph.node for name in node.output if name)
-
-
-def _light(proto: ModelProto) -> ModelProto:
-    """A copy in which large initializers are inputs: inference needs their types, not their values."""
-    light = ModelProto()
-    light.ir_version = proto.ir_version
-    light.opset_import.extend(proto.opset_import)
-    light.functions.extend(proto.functions)
-    graph = light.graph
-    graph.name = proto.graph.name
-    graph.node.extend(proto.graph.node)
-    graph.output.extend(proto.graph.output)
-    graph.value_info.extend(proto.graph.value_info)
-    names = {one.name for one in proto.graph.input}
-    graph.input.extend(proto.graph.input)
-    for one in proto.graph.initializer:
-        if len(one.dims) <= 1 and sum(one.dims) <= 64:
-            graph.initializer.append(one)
-        elif one.name not in names:
-            graph.input.append(onnx.helper.make_tensor_value_info(one.name, one.data_type, list(one.dims)))
-    return light
 
 
 def _dtype(kind: int) -> str:

@@ -122,8 +122,9 @@ RULES: dict[str, Rule] = {
 MOVEMENT = frozenset(
     """
     Abs And ArgMax ArgMin Bernoulli BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Ceil CenterCropPad Clip
-    Compress Concat ConcatFromSequence DepthToSpace Dropout Equal Expand EyeLike Flatten Floor Gather
+    Compress Concat ConcatFromSequence ConvInteger DepthToSpace Dropout Equal Expand EyeLike Flatten Floor Gather
     GatherElements GatherND GlobalMaxPool Greater GreaterOrEqual Hardmax Identity IsInf IsNaN Less LessOrEqual Max
+    MatMulInteger
     MaxPool MaxRoiPool MaxUnpool Min Multinomial Neg NonMaxSuppression NonZero Not OneHot Optional
     OptionalGetElement OptionalHasElement Or Pad QuantizeLinear RandomNormal RandomNormalLike RandomUniform
     RandomUniformLike Range ReduceMax ReduceMin Relu Reshape ReverseSequence Round Scatter SequenceAt
@@ -132,7 +133,7 @@ MOVEMENT = frozenset(
     Xor
     """.split()  # noqa: SIM905  a list of names reads better as text
 )
-"""Operators that only move or choose: a correct backend gives every bit."""
+"""Operators that only move, choose or count: a correct backend gives every bit."""
 
 
 def rule_for(operator: str) -> Rule | None:

@@ -33,6 +33,16 @@ def on_grid(call: Call, steps: Tensor, zero_point: Tensor | float, dtype: np.dty
     return held
 
 
+def own_range(x: Tensor, axes: tuple[int, ...] | None = None) -> tuple[Tensor, Tensor]:
+    """Scale and zero point of the eight bits from the least to the largest element, zero among them; along these axes, which
+    stay with length 1, or of all."""
+    keep = axes is not None
+    low, high = x.min(initial=0, axis=axes, keepdims=keep), x.max(initial=0, axis=axes, keepdims=keep)
+    scale = (high - low) / x.dtype.type(255)
+    scale = np.where(scale == 0, x.dtype.type(1), scale)
+    return scale, np.clip(np.rint(-low / scale), 0, 255)
+
+
 def _spread(parameter: Tensor, shape: tuple[int, ...], axis: int, block: int) -> Tensor:
     spread: Tensor = reshape_input(parameter, shape, axis, block)
     return spread
@@ -54,11 +64,8 @@ def _quantize(call: Call) -> Values | None:
 def _dynamic(call: Call) -> Values | None:
     """Range from the tensor itself, zero inside it. onnx.reference rounds scale and zero point as this does."""
     x = call.inputs[0]
-    low, high = np.minimum(x.min(initial=0), 0), np.maximum(x.max(initial=0), 0)
-    scale = (high - low) / x.dtype.type(255)
-    scale = scale if scale else x.dtype.type(1)
-    zero = np.clip(np.rint(-low / scale), 0, 255)
-    return on_grid(call, x / scale, zero, np.dtype(np.uint8)), np.asarray(scale), np.asarray(zero, np.uint8)
+    scale, zero = own_range(x)
+    return on_grid(call, x / scale, zero, np.dtype(np.uint8)), np.asarray(scale, x.dtype), np.asarray(zero, np.uint8)
 
 
 def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, axis: int) -> Tensor:

@@ -14,8 +14,9 @@ from assay.numerics.oracle.probe import Call, Kernel, Values
 from assay.ports import Tensor
 
 Function = Callable[[Tensor], Tensor]
-_GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
-_DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
+_GATES = {"RNN": 1, "GRU": 3, "LSTM": 4, "DynamicQuantizeLSTM": 4}
+_LSTM = ["Sigmoid", "Tanh", "Tanh"]
+_DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": _LSTM, "DynamicQuantizeLSTM": _LSTM}
 _ALPHA = {"LeakyRelu": 0.01, "ThresholdedRelu": 1.0, "HardSigmoid": 0.2, "Elu": 1.0, "Affine": 1.0, "ScaledTanh": 1.0}
 _BETA = {"HardSigmoid": 0.5, "Affine": 0.0, "ScaledTanh": 1.0}
 
@@ -58,12 +59,14 @@ class _Cell:
         """x W^T + h R^T + biases for some gates, as one sum."""
         w, r = _turned(self.weights[..., part, :]), _turned(self.recurrence[..., part, :])
         bias = self.bias_in[..., part] + (self.bias_back[..., part] if back_bias else 0)
-        value = x @ w + h @ r + bias
+        value = _times(x, w) + _times(h, r) + bias
         return self.call.mark(
             "sum",
             value,
             terms=w.shape[-2] + r.shape[-2],
-            squares=lambda: (x * x) @ self._squared("weights", part) + (h * h) @ self._squared("recurrence", part),
+            squares=lambda: (
+                _times(x * x, self._squared("weights", part)) + _times(h * h, self._squared("recurrence", part))
+            ),
         )
 
     def _squared(self, name: str, part: slice) -> Tensor:
@@ -108,7 +111,7 @@ class _Cell:
         return float(given[at]) if at < len(given) else default
 
     def step(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        return {"RNN": self._rnn, "GRU": self._gru, "LSTM": self._lstm}[self.call.operator](x, h, c)
+        return {"RNN": self._rnn, "GRU": self._gru}.get(self.call.operator, self._lstm)(x, h, c)
 
     def _rnn(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
         return self.call.mark("output", self.apply(0, self.gates(x, h, slice(None)))), c
@@ -153,6 +156,13 @@ class _Cell:
         return self.call.mark("output", self.apply(0, o) * self.apply(2, cell)), cell
 
 
+def _times(rows: Tensor, matrix: Tensor) -> Tensor:
+    """The product; one matrix for all of them is read once."""
+    if matrix.ndim > 2 or rows.ndim == 2:
+        return np.asarray(rows @ matrix)
+    return np.asarray((rows.reshape(-1, rows.shape[-1]) @ matrix).reshape(*rows.shape[:-1], -1))
+
+
 def _turned(matrix: Tensor) -> Tensor:
     return matrix.swapaxes(-1, -2)
 
@@ -173,7 +183,7 @@ def recurrent(call: Call) -> Values | None:
 
 def told(call: Call, y: Tensor, last_h: Tensor, last_c: Tensor) -> Values:
     """As many as the node names."""
-    found: tuple[Any, ...] = (y, last_h, last_c) if call.operator == "LSTM" else (y, last_h)
+    found: tuple[Any, ...] = (y, last_h) if call.operator in ("RNN", "GRU") else (y, last_h, last_c)
     return found[: max(1, len(call.outputs))]
 
 
@@ -186,9 +196,12 @@ def unrolled(
     h0: Tensor | None,
     c0: Tensor | None,
     peepholes: Tensor | None,
+    *,
+    entering: Function = np.asarray,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Y (steps, directions, ..., batch, size) and the last states (directions, ..., batch, size), from x (steps, ..., batch,
-    input), states like these, and weights (directions, ..., gates, input or size)."""
+    input), states like these, and weights (directions, ..., gates, input or size). Of an LSTM, `entering` is what the gates see of
+    a state."""
     lengths, sides = call.input(4), _sides(call)
     shape = (*x.shape[1:-1], r.shape[-1])
     y = np.zeros((len(x), len(sides), *shape), x.dtype)
@@ -199,7 +212,7 @@ def unrolled(
         h = np.zeros(shape, x.dtype) if h0 is None else h0[at].astype(x.dtype, copy=False)
         c = np.zeros(shape, x.dtype) if c0 is None else c0[at].astype(x.dtype, copy=False)
         for step in range(len(x) - 1, -1, -1) if backward else range(len(x)):
-            new_h, new_c = cell.step(x[step], h, c)
+            new_h, new_c = cell.step(x[step], entering(h), c)
             if ends is None:
                 h, c = new_h, new_c
                 y[step, at] = h

@@ -50,7 +50,10 @@ def _denormalized(n: Tensor, size: int, corners: bool) -> Tensor:
 
 
 def _neighbours(at: Tensor, size: int, mode: str, padding: str, corners: bool) -> list[tuple[Tensor, Any]]:
-    """(pixel, weight) along one axis."""
+    """(pixel, weight) along one axis. Cubic: the padding is that of each pixel, not of the place between them, as torch and ONNX
+    Runtime have it; onnx.reference 1.23 moves the place first."""
+    if mode == "cubic":
+        padding = "none"
     if mode == "nearest":
         at = np.rint(at)
     if padding == "border":

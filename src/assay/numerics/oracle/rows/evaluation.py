@@ -9,8 +9,8 @@ import numpy as np
 from onnx.reference.op_run import OpFunction
 
 from assay.errors import Lowering
-from assay.numerics.oracle.evaluator import Evaluator
-from assay.numerics.oracle.kernels import KERNELS
+from assay.numerics.oracle.contrib import CONTRIB_LIFTS, DOMAIN
+from assay.numerics.oracle.evaluator import Evaluator, kernel_of
 from assay.numerics.oracle.probe import Probe, Values, observed_by
 from assay.numerics.oracle.rows.computing import COMPUTING
 from assay.numerics.oracle.rows.control import Valued, bodies, controlled
@@ -20,6 +20,7 @@ from assay.numerics.oracle.rows.sequences import SEQUENCES
 from assay.ports import Tensor, Tensors
 
 LIFTS: dict[str, Lift] = {**MOVING, **COMPUTING, **SEQUENCES}
+_LIFTS = {"": LIFTS, "ai.onnx": LIFTS, DOMAIN: CONTRIB_LIFTS}
 _FORMS = (
     ArithmeticError,
     AttributeError,
@@ -112,11 +113,12 @@ class _Rowed:
     def results(self) -> Values:
         if isinstance(self._node, OpFunction):
             return self._body() if _is_plain(self._node) else self._one_by_one()
-        lift = LIFTS.get(self._node.op_type) if self._node.domain in ("", "ai.onnx") else None
+        lift = _LIFTS.get(self._node.domain, {}).get(self._node.op_type)
         if lift is None:
             return self._one_by_one()
         inputs = tuple(self._values[name] for name in self._names)
-        if not any(self._rowed) and self._node.op_type not in KERNELS:
+        kernel = kernel_of(self._node.domain, self._node.op_type)
+        if not any(self._rowed) and kernel is None:
             return self._seen(self._evaluator.step(self._node, self._values), inputs)
         outputs = tuple(self._node.output)
         self._probe.begins(outputs)
@@ -138,7 +140,7 @@ class _Rowed:
             # Noise comes from inside: the first input takes the axis there.
             call.inputs = (np.broadcast_to(inputs[0], (self._count, *inputs[0].shape)), *inputs[1:])
             rowed = (True, *rowed[1:])
-        found = lift(Operator(node, call, rowed, self._count, KERNELS.get(node.op_type)))
+        found = lift(Operator(node, call, rowed, self._count, kernel_of(node.domain, node.op_type)))
         if found is None or not all(_has_rows(one, self._count) for one in found):
             return None
         return found if call.marked else self._seen(found, inputs)

@@ -1,0 +1,37 @@
+"""Operators of com.microsoft, one record each: the steps of the standard that it is made of.
+
+Taken apart, each step is evaluated, batched and given its noise as everywhere else, the grids of dynamic quantization too. What
+no steps say (a state that goes onto a grid in every turn) is a kernel. Sources: ONNX Runtime's ContribOperators.md and schemas;
+each is compared with unoptimised ONNX Runtime in tests/unit/numerics/oracle.
+"""
+
+from __future__ import annotations
+
+from onnx.reference.op_run import OpRun
+
+from assay.numerics.oracle.contrib.activations import ACTIVATIONS
+from assay.numerics.oracle.contrib.body import Decomposition
+from assay.numerics.oracle.contrib.moving import MOVING
+from assay.numerics.oracle.contrib.normalization import NORMALIZATIONS
+from assay.numerics.oracle.contrib.products import PRODUCTS
+from assay.numerics.oracle.contrib.quantized import QUANTIZED
+from assay.numerics.oracle.contrib.recurrent import OPERATOR, DynamicQuantizeLSTM, lifted_lstm, quantized_lstm
+from assay.numerics.oracle.probe import Kernel
+from assay.numerics.oracle.rows.operator import Lift
+
+DOMAIN = "com.microsoft"
+
+DECOMPOSITIONS: dict[str, Decomposition] = {**ACTIVATIONS, **NORMALIZATIONS, **PRODUCTS, **QUANTIZED, **MOVING}
+"""By operator. LayerNormalization and SimplifiedLayerNormalization are in the domain of the standard."""
+
+CONTRIB_KERNELS: dict[str, Kernel] = {OPERATOR: quantized_lstm}
+"""Those that are computed as they are."""
+
+CONTRIB_LIFTS: dict[str, Lift] = {OPERATOR: lifted_lstm}
+"""The same for several evaluations at once."""
+
+CONTRIB_OPERATORS: list[type[OpRun]] = [DynamicQuantizeLSTM]
+"""What onnx.reference must find for them."""
+
+STATES: dict[str, tuple[int, ...]] = {OPERATOR: (4, 3, 3)}
+"""The rank of each result of a kernel: all are of the type of the first input."""

@@ -1,0 +1,143 @@
+"""A model whose operators of com.microsoft are taken apart into those of the standard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+import onnx
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, helper
+
+from assay.numerics.oracle.contrib import DECOMPOSITIONS, DOMAIN, STATES
+from assay.numerics.oracle.contrib.body import Body, Decomposition, Known, Unknown
+from assay.numerics.oracle.weights import lightened
+
+_STANDARD = ("", "ai.onnx")
+_OF_THE_STANDARD = {"LayerNormalization": 17, "SimplifiedLayerNormalization": 1 << 30}
+"""What ONNX Runtime adds to the domain of the standard, and the opset from which the standard knows it."""
+_LATEST = 21
+"""The opset of the steps in a model that names none of the standard."""
+_PASSES = 64
+"""Each knows the shapes that the one before has made known: as many as normalisations follow each other in a deep model."""
+
+
+def decomposed(proto: ModelProto) -> ModelProto:
+    """The model itself where there is nothing to take apart; else a copy. A node whose steps depend on what is not known stays."""
+    if not any(_steps(node, proto) or node.op_type in STATES for node in _nodes(proto.graph)):
+        return proto
+    model = ModelProto()
+    model.CopyFrom(proto)
+    if not any(one.domain in _STANDARD for one in model.opset_import):
+        model.opset_import.append(helper.make_opsetid("", _LATEST))
+    for _ in range(_PASSES):
+        _declare(model.graph)
+        done, left = _Taking(model, _known(model)).graph(model.graph)
+        if not done or not left:
+            break
+    return model
+
+
+def _version(model: ModelProto) -> int:
+    return next((one.version for one in model.opset_import if one.domain in _STANDARD), _LATEST)
+
+
+def _steps(node: NodeProto, model: ModelProto) -> Decomposition | None:
+    """None for what is no operator of com.microsoft, or what the model defines itself."""
+    if any(one.domain == node.domain and one.name == node.op_type for one in model.functions):
+        return None
+    first = _OF_THE_STANDARD.get(node.op_type)
+    if first is not None:
+        ours = node.domain in _STANDARD and _version(model) < first
+        return DECOMPOSITIONS[node.op_type] if ours else None
+    return DECOMPOSITIONS.get(node.op_type) if node.domain == DOMAIN else None
+
+
+def _nodes(graph: GraphProto) -> Iterator[NodeProto]:
+    for node in graph.node:
+        yield node
+        for inner in _graphs(node):
+            yield from _nodes(inner)
+
+
+def _graphs(node: NodeProto) -> Iterator[GraphProto]:
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
+
+
+class _Taking:
+    """One pass through a model."""
+
+    def __init__(self, model: ModelProto, known: Known) -> None:
+        self._model = model
+        self._known = known
+
+    def graph(self, graph: GraphProto) -> tuple[int, int]:
+        """How many nodes were taken apart, and how many could not be yet."""
+        known = self._known
+        known.stored.update({one.name: one for one in graph.initializer})
+        known.types.update({one.name: one.data_type for one in graph.initializer})
+        known.stored.update(_constants(graph))
+        done = left = 0
+        nodes: list[NodeProto] = []
+        for node in graph.node:
+            for inner in _graphs(node):
+                inside, remaining = self.graph(inner)
+                done, left = done + inside, left + remaining
+            steps = _steps(node, self._model)
+            body = Body(node, known)
+            try:
+                if steps is not None:
+                    steps(body)
+            except Unknown:
+                steps, left = None, left + 1
+            if steps is None:
+                nodes.append(node)
+                continue
+            done += 1
+            nodes += body.finished()
+            graph.initializer.extend(body.initializers)
+        if done:
+            kept = [NodeProto.FromString(one.SerializeToString()) for one in nodes]
+            del graph.node[:]
+            graph.node.extend(kept)
+        return done, left
+
+
+def _constants(graph: GraphProto) -> dict[str, TensorProto]:
+    return {
+        node.output[0]: attribute.t
+        for node in graph.node
+        if node.op_type == "Constant" and node.domain in _STANDARD
+        for attribute in node.attribute
+        if attribute.name == "value"
+    }
+
+
+def _declare(graph: GraphProto) -> None:
+    """Types and ranks of what kernels give, where the model does not say: the inference does not know the operators."""
+    declared = {one.name for one in (*graph.value_info, *graph.output, *graph.input)}
+    for node in graph.node:
+        if node.domain == DOMAIN and node.op_type in STATES:
+            for name, rank in zip(node.output, STATES[node.op_type], strict=False):
+                if name and name not in declared:
+                    info = helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * rank)
+                    graph.value_info.append(info)
+
+
+def _known(model: ModelProto) -> Known:
+    """By the inference of onnx, without the numbers."""
+    known = Known(_version(model))
+    light = lightened(model)
+    with suppress(onnx.shape_inference.InferenceError, RuntimeError, ValueError):
+        light = onnx.shape_inference.infer_shapes(light)
+    for info in (*light.graph.input, *light.graph.value_info, *light.graph.output):
+        kind: TypeProto.Tensor = info.type.tensor_type
+        if kind.elem_type:
+            known.types[info.name] = kind.elem_type
+        if kind.HasField("shape"):
+            known.shapes[info.name] = tuple(
+                one.dim_value if one.HasField("dim_value") else None for one in kind.shape.dim
+            )
+    return known

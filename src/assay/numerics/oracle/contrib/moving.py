@@ -1,0 +1,67 @@
+"""Operators that the standard has got since, under the same or another name (ONNX Runtime, ContribOperators.md)."""
+
+from __future__ import annotations
+
+from assay.numerics.oracle.contrib.body import Body, Decomposition
+from assay.numerics.oracle.contrib.quantized import channels_first, channels_last
+
+_POOL = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
+
+
+def _standard(kind: str, version: int, *attributes: str) -> Decomposition:
+    """The operator of that name, which came with opset `version`."""
+
+    def steps(body: Body) -> None:
+        body.needs(version)
+        found = body.several(kind, body.node.input, len(body.node.output), **body.attributes(*attributes))
+        for position, value in enumerate(found):
+            body.give(value, position)
+
+    return steps
+
+
+def _expand(body: Body) -> None:
+    body.give(body.unsqueeze(body.input(0), int(body.stored(body.input(1)).reshape(()))))
+
+
+def _grid_sample(body: Body) -> None:
+    """Opset 20 calls bilinear linear, and bicubic cubic."""
+    body.needs(16)
+    mode = body.attribute("mode", "bilinear")
+    if body.version >= 20:
+        mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
+    attributes = body.attributes("align_corners", "padding_mode")
+    body.give(body.step("GridSample", body.input(0), body.input(1), mode=mode, **attributes))
+
+
+def _range(body: Body) -> None:
+    body.needs(11)
+    step = body.input(2) or body.number(1, body.input(0))
+    body.give(body.step("Range", body.input(0), body.input(1), step))
+
+
+def _unique(body: Body) -> None:
+    """Distinct numbers in the order of their first appearance, where each is found among them, and how often."""
+    body.needs(11)
+    y, _, inverse, counts = body.several("Unique", [body.input(0)], 4, sorted=0)
+    for position, value in enumerate((y, inverse, counts)):
+        body.give(value, position)
+
+
+def _pool(body: Body) -> None:
+    body.needs(12)
+    rank = len(body.attribute("kernel_shape")) + 2
+    pooled = body.step("MaxPool", channels_first(body, body.input(0), rank), **body.attributes(*_POOL))
+    body.give(channels_last(body, pooled, rank))
+
+
+MOVING: dict[str, Decomposition] = {
+    "Trilu": _standard("Trilu", 14, "upper"),
+    "Pad": _standard("Pad", 11, "mode"),
+    "GatherND": _standard("GatherND", 11),
+    "ExpandDims": _expand,
+    "GridSample": _grid_sample,
+    "Range": _range,
+    "Unique": _unique,
+    "NhwcMaxPool": _pool,
+}

@@ -1,0 +1,132 @@
+"""Products with something fused to them, or of quantized numbers (ONNX Runtime, ContribOperators.md)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assay.numerics.oracle.contrib.activations import activated
+from assay.numerics.oracle.contrib.body import Body, Decomposition, Unknown
+from assay.ports import Tensor
+
+_WINDOW = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
+
+
+def _turned(body: Body, value: str, last: bool, batch: bool) -> str:
+    """`last`: the last two axes change places; `batch`: before that, the first axis goes behind those of the batch."""
+    if not last and not batch:
+        return value
+    rank = body.rank(value)
+    if rank < 2:
+        return value
+    order = list(range(rank))
+    if batch:
+        order = [*order[1 : rank - 1], 0, rank - 1]
+    if last:
+        order[-2:] = order[:-3:-1]
+    return body.step("Transpose", value, perm=order)
+
+
+def _matmul(body: Body) -> None:
+    """alpha A B, each turned as told."""
+    left, right = (
+        _turned(
+            body, body.input(at), bool(body.attribute(f"trans{one}", 0)), bool(body.attribute(f"transBatch{one}", 0))
+        )
+        for at, one in enumerate("AB")
+    )
+    body.give(body.times(body.step("MatMul", left, right), body.attribute("alpha", 1.0)))
+
+
+def _gemm(body: Body) -> None:
+    attributes = body.attributes("alpha", "beta", "transA", "transB")
+    product = body.step("Gemm", body.input(0), body.input(1), body.input(2), **attributes)
+    found = body.attributes("activation_alpha", "activation_beta").values()
+    body.give(activated(body, product, body.attribute("activation", ""), list(found)))
+
+
+def _convolution(body: Body) -> None:
+    """Conv, then what is added to it, then the activation."""
+    product = body.step("Conv", body.input(0), body.input(1), body.input(2), **body.attributes(*_WINDOW))
+    whole = body.add(product, body.input(3))
+    body.give(activated(body, whole, body.attribute("activation", ""), body.attribute("activation_params", [])))
+
+
+def _transposed_convolution(body: Body) -> None:
+    pads = [int(one) for one in body.stored(body.input(2))] if body.input(2) else None
+    attributes = body.attributes(*_WINDOW, "output_padding")
+    if pads is not None:
+        attributes["pads"] = pads
+    body.give(body.step("ConvTranspose", body.input(0), body.input(1), body.input(3), **attributes))
+
+
+def scaled(body: Body, product: str, left: str, right: str, bias: str) -> str:
+    """Whole numbers by the scales of both sides, and a bias."""
+    real = body.step("Cast", product, to=body.type_of(left))
+    return body.add(body.step("Mul", real, body.step("Mul", left, right)), bias)
+
+
+def _integers(body: Body) -> None:
+    """(A - a_zero) (B - b_zero) a_scale b_scale + bias."""
+    body.needs(10)
+    a, b, a_scale, b_scale, a_zero, b_zero, bias = (body.input(at) for at in range(7))
+    body.give(scaled(body, body.step("MatMulInteger", a, b, a_zero, b_zero), a_scale, b_scale, bias))
+
+
+def _dynamic(body: Body) -> None:
+    """The same of A on a grid of its own range."""
+    body.needs(11)
+    a, b, b_scale, b_zero, bias = (body.input(at) for at in range(5))
+    grid, scale, zero = body.several("DynamicQuantizeLinear", [a], 3)
+    body.give(scaled(body, body.step("MatMulInteger", grid, b, zero, b_zero), scale, b_scale, bias))
+
+
+def _few_bits(body: Body) -> None:
+    """A times B^T, B in blocks of `block_size` along K, each with a scale and a zero point (the middle where there is none).
+
+    With accuracy_level 4 an engine may round A to eight bits, which the operator leaves open: no steps for that."""
+    if body.attribute("accuracy_level", 0) == 4:
+        raise Unknown("MatMulNBits of accuracy level 4 may round its input to eight bits")
+    rows, columns = body.attribute("N"), body.attribute("K")
+    scales = body.stored(body.input(2))
+    weights = _dequantized(body, rows, columns, scales.astype(np.float64))
+    product = body.step("MatMul", body.input(0), body.tensor(np.ascontiguousarray(weights.T).astype(scales.dtype)))
+    body.give(body.add(product, body.input(5)))
+
+
+def _dequantized(body: Body, rows: int, columns: int, scales: Tensor) -> Tensor:
+    """B as (N, K) real numbers. Numbers lie one behind the other from the lowest bits on."""
+    bits, length = body.attribute("bits", 4), body.attribute("block_size")
+    blocks = -(-columns // length)
+    whole = _unpacked(body.stored(body.input(1)).reshape(rows, -1), bits)[:, : blocks * length]
+    if body.input(3):
+        zeros = body.stored(body.input(3))
+        zeros = (
+            _unpacked(zeros.reshape(rows, -1), bits)[:, :blocks]
+            if zeros.dtype == np.uint8
+            else zeros.reshape(rows, blocks)
+        )
+    else:
+        zeros = np.full((rows, blocks), 2 ** (bits - 1))
+    group = body.stored(body.input(4)) if body.input(4) else np.arange(blocks * length) // length
+    group = group[: blocks * length].astype(np.int64)
+    real = (whole.astype(np.float64) - zeros.astype(np.float64)[:, group]) * scales.reshape(rows, blocks)[:, group]
+    return np.asarray(real[:, :columns])
+
+
+def _unpacked(packed: Tensor, bits: int) -> Tensor:
+    """Rows of bytes as rows of numbers of so many bits."""
+    singles = np.unpackbits(packed.astype(np.uint8), axis=1, bitorder="little")
+    singles = singles[:, : singles.shape[1] // bits * bits].reshape(len(packed), -1, bits)
+    return np.asarray(singles @ (1 << np.arange(bits)))
+
+
+PRODUCTS: dict[str, Decomposition] = {
+    "FusedMatMul": _matmul,
+    "TransposeMatMul": _matmul,
+    "FusedGemm": _gemm,
+    "FusedConv": _convolution,
+    "ConvTransposeWithDynamicPads": _transposed_convolution,
+    "MatMulIntegerToFloat": _integers,
+    "DynamicQuantizeMatMul": _dynamic,
+    "MatMulNBits": _few_bits,
+}

@@ -1,0 +1,85 @@
+"""LSTM whose inputs and states go onto grids of eight bits of their own ranges, one for each step of time (ONNX Runtime,
+ContribOperators.md, DynamicQuantizeLSTM)."""
+
+# onnx.reference is untyped.
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from onnx.reference.op_run import OpRun
+
+from assay.numerics.oracle.kernels.quantization import on_grid, own_range
+from assay.numerics.oracle.kernels.recurrent import told, unrolled
+from assay.numerics.oracle.probe import Call, Values
+from assay.numerics.oracle.rows.operator import Operator
+from assay.ports import Tensor
+
+OPERATOR = "DynamicQuantizeLSTM"
+
+
+class DynamicQuantizeLSTM(OpRun):
+    """`quantized_lstm` computes it; this only has to be there."""
+
+    op_domain = "com.microsoft"
+
+    def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
+        raise NotImplementedError(f"this form of it ({len(inputs)} inputs, {sorted(attributes)})")
+
+
+def quantized_lstm(call: Call) -> Values | None:
+    """Weights (directions, input or size, gates), with a scale and a zero point for each direction or each of its columns.
+
+    All steps of the input are one grid, and all rows of a state. ONNX Runtime takes the rows apart where it gives them to several
+    threads, so that its answer depends on how many there are: that is not part of the operator."""
+    ahead = _ahead(call, call.input(0), (0, 1, 2))
+    return told(call, *_unrolled(call, ahead, [call.input(at) for at in (3, 5, 6, 7)], (0, 1)))
+
+
+def lifted_lstm(one: Operator) -> Values | None:
+    """Evaluations side by side, each with grids of its own; the weights are those of all."""
+    call = one.call
+    if any(one.is_rowed(at) for at in (1, 2, 4, 8, 9, 10, 11)):
+        return None
+    ahead = _ahead(call, one.rows(0), (1, 2, 3)).swapaxes(0, 1)
+    states = [None if call.input(at) is None else one.rows(at).swapaxes(0, 1) for at in (3, 5, 6, 7)]
+    bias, h0, c0, peepholes = states
+    bias, peepholes = (None if given is None else given[:, :, None, :] for given in (bias, peepholes))
+    y, last_h, last_c = _unrolled(call, ahead, [bias, h0, c0, peepholes], (1, 2))
+    return told(call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
+
+
+def _unrolled(
+    call: Call, ahead: Tensor, states: Sequence[Tensor | None], axes: tuple[int, ...]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """From an input on its grid; a state of one evaluation has these axes."""
+    weights, recurrence = (_weights(call, at, scale, ahead.dtype) for at, scale in ((1, 8), (2, 10)))
+    return unrolled(call, ahead, weights, recurrence, *states, entering=lambda state: _gridded(call, state, axes))
+
+
+def _ahead(call: Call, x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """The input, whose first of these axes is time, on its grid as far as the longest sequence goes."""
+    steps = None if call.input(4) is None else int(np.max(call.input(4), initial=0))
+    known: Any = (*[slice(None)] * axes[0], slice(steps))
+    found = x.copy()
+    found[known] = _gridded(call, x[known], axes)
+    return np.asarray(found)
+
+
+def _weights(call: Call, at: int, scale: int, dtype: Any) -> Tensor:
+    """As LSTM has them: (directions, gates, input or size)."""
+    whole = call.input(at).astype(dtype)
+    by, zero = (call.input(one).reshape(len(whole), 1, -1).astype(dtype) for one in (scale, scale + 1))
+    whole -= zero
+    whole *= by
+    return np.asarray(whole).swapaxes(1, 2)
+
+
+def _gridded(call: Call, value: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """On the grid of its range along these axes and back."""
+    scale, zero = own_range(value, axes)
+    whole = on_grid(call, value / scale, zero, np.dtype(np.uint8))
+    return np.asarray((whole.astype(value.dtype) - zero) * scale)
