@@ -112,8 +112,10 @@ def checked(name: str, path: Path, recipe: dict[str, str] | None, flows: Sequenc
         command += [word for flow in flows for word in ("--flow", flow)]
         if recipe is not None:
             save_file({key: draw(spec, key)[None] for key, spec in recipe.items()}, str(folder / "inputs.safetensors"))
-            record(path, folder / "golden", "reference-f64", folder / "inputs.safetensors", folder)
-            command += ["--golden", str(folder / "golden")] if (folder / "golden" / "golden.lock").exists() else []
+            for producer in ("reference-f64", "onnxruntime-disable"):
+                if not (folder / "golden" / "golden.lock").exists():
+                    record(path, folder / "golden", producer, folder / "inputs.safetensors", folder)
+            command += ["--golden", str(folder / "golden")]
         seconds, progress_s, exit_code = timed(command, folder)
         way = "first contact" if recipe is None else "plausible"
         if not (folder / "report.json").exists():
@@ -195,7 +197,7 @@ def samples(golden: Path, role: str) -> list[Feed]:
     """Of a golden folder, one dict a sample."""
     stacked = load_file(str(golden / f"{role}.safetensors"))
     count = json.loads((golden / "golden.lock").read_text())["samples"]
-    return [{name: array[place] for name, array in stacked.items()} for place in range(count)]
+    return [{name: np.asarray(array[place]) for name, array in stacked.items()} for place in range(count)]
 
 
 def outputs(path: Path, flow: str, golden: Path, target: Path, folder: Path) -> list[Feed]:
