@@ -140,6 +140,21 @@ def _offered(name: str) -> Flow | None:
     return None
 
 
+def library_of(flow: Flow | str) -> str:
+    """Whose code computes the answers of that flow, or of the flow of that name (its environment and transforms aside): several
+    backends may deploy one library. "" where nothing here offers it."""
+    if isinstance(flow, str):
+        offered = _offered(split_flow(flow)[0].partition("+")[0])
+        if offered is None:
+            return ""
+        flow = offered
+    try:
+        backend, _ = _offer(flow.backend)
+    except (HarnessError, UnknownName):
+        return flow.backend
+    return str(getattr(backend, "library", backend.name))
+
+
 def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:
     """The flow with these (`name` or `name:argument`) after its own, and named so. Raises as `check_flow`."""
     added = [one for one in transforms if one not in flow.transforms]

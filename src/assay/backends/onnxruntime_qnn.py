@@ -24,6 +24,7 @@ class OnnxRuntimeQnn:
     """
 
     name = "onnxruntime-qnn"
+    library = "onnxruntime"
     accepts = "onnx"
     dynamic = False
     requires = ("onnxruntime-qnn==2.7.0", "onnxruntime==1.31.1")

@@ -10,6 +10,7 @@ from assay.core.duel import Duel
 from assay.core.gpu import GpuRecord
 from assay.core.model import Model
 from assay.core.node_error import NodeError
+from assay.core.reference import Reference, Witness
 
 
 class Stage(enum.StrEnum):
@@ -271,3 +272,5 @@ class Result(msgspec.Struct, frozen=True):
     rival_operator_times: tuple[OperatorTime, ...] = ()
     work: Work = Work()
     node_errors: tuple[NodeError, ...] = ()
+    reference: Reference = Reference()
+    witnesses: tuple[Witness, ...] = ()

@@ -53,7 +53,8 @@ def _structural(result: Result, policy: Policy) -> Iterator[Complaint]:
         where = "" if not finding.output or f"'{finding.output}'" in finding.text else f"output '{finding.output}': "
         yield Complaint(
             Word.FAIL,
-            f"{finding.kind.replace('_', ' ')}: {where}{finding.text.rstrip('.')}; no tolerance excuses this, mend the flow",
+            f"{finding.kind.replace('_', ' ')}: {where}{finding.text.rstrip('.')}",
+            advice="no tolerance excuses this, mend the flow",
         )
 
 
@@ -63,10 +64,10 @@ def _over_budget(result: Result, policy: Policy) -> Iterator[Complaint]:
             continue
         text = (
             f"output '{one.output}'{_at(one)}: budget used {quantity('budget_used', used)}, "
-            f"allowed {policy.budget_max:.4g}{_largest(one)}{_where(one)}; mend the flow, "
-            f'or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
+            f"allowed {policy.budget_max:.4g}{_largest(one)}{_where(one)}"
         )
-        yield Complaint(Word.FAIL, text, "budget_used", used, policy.budget_max)
+        advice = f'mend the flow, or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
+        yield Complaint(Word.FAIL, text, "budget_used", used, policy.budget_max, advice)
 
 
 def _at(one: Comparison) -> str:

@@ -10,8 +10,10 @@ from assay.core.policy import Policy
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Word
 from assay.judge import accuracy, duels, on_gpu
+from assay.judge.disputed import unsettled, vouched
 from assay.judge.figures import figures
 from assay.judge.opinion import Complaint, Opinion, quantity
+from assay.judge.witnesses import described
 
 NEXT = {
     Outcome.UNSUPPORTED: "rewrite that part of the model, or choose another flow or a newer backend",
@@ -39,8 +41,9 @@ TOLERATED = {
 """The word for an outcome that is not in `fail_on`; all others become inconclusive: never a pass."""
 
 
-def first_opinion(job_key: str, result: Result | None, policy: Policy) -> Opinion:
-    """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost."""
+def first_opinion(job_key: str, result: Result | None, policy: Policy, source: str = "") -> Opinion:
+    """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost. `source` is the
+    file of its model, for commands that can be copied."""
     if result is None:
         lost = "lost: no result was recorded for this job; finish the run with `assay resume`"
         return Opinion(job_key, Word.ERROR, lost)
@@ -49,6 +52,9 @@ def first_opinion(job_key: str, result: Result | None, policy: Policy) -> Opinio
         return replace(blank, word=Word.ERROR, reason=_told(result))
     found = accuracy.complaints(result, policy)
     if any(complaint.word is Word.FAIL for complaint in found):
+        if why := unsettled(result, source):
+            first = next(one for one in found if one.word is Word.FAIL)
+            return replace(blank, word=Word.INCONCLUSIVE, reason=f"{why}; seen: {first.text}")
         return _mismatch(blank, found, policy)
     if result.task == Task.DUEL.value and result.outcome is Outcome.TIMEOUT and result.stage is Stage.MEASURE:
         return replace(blank, word=Word.INCONCLUSIVE, reason=f"undecided: {result.detail}; {LATE}; {_HANGS}")
@@ -57,6 +63,8 @@ def first_opinion(job_key: str, result: Result | None, policy: Policy) -> Opinio
     if found:
         mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_word(Outcome.MISTRUSTED, policy))
         return replace(mistrusted, reason=_join(found))
+    if why := unsettled(result, source) if result.outcome is Outcome.OK else "":
+        return replace(blank, outcome=Outcome.MISTRUSTED, word=_word(Outcome.MISTRUSTED, policy), reason=why)
     return _passed(replace(blank, outcome=Outcome.OK), policy)
 
 
@@ -68,6 +76,8 @@ def _mismatch(blank: Opinion, found: list[Complaint], policy: Policy) -> Opinion
     reason = _join(failing)
     if outcome is not Outcome.MISMATCH and blank.result is not None:
         reason = f"{_told(blank.result)}; {reason}"
+    if blank.result is not None:
+        reason += vouched(blank.result) or (f"; against {who}" if (who := described(blank.result.reference)) else "")
     first = next((complaint for complaint in failing if complaint.figure), failing[0])
     return replace(
         blank,
@@ -129,7 +139,9 @@ def _passed(opinion: Opinion, policy: Policy) -> Opinion:
         relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
         lost = figures(result).get("vs_float.sqnr_db") if result.against_float else None
         far = f"; {quantity('sqnr_db', lost)} from the float model" if lost is not None else ""
-        reason = f"budget used {quantity('budget_used', used)} of {policy.budget_max:.4g}{far}{relaxed}{after}"
+        who = f" against {told}" if (told := described(result.reference)) else ""
+        share = f"{quantity('budget_used', used)} of {policy.budget_max:.4g}"
+        reason = f"budget used {share}{who}{vouched(result)}{far}{relaxed}{after}"
         return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
     median_ms = figures(result).get("latency.median_ms")
     if median_ms is not None:
@@ -141,5 +153,5 @@ def _passed(opinion: Opinion, policy: Policy) -> Opinion:
 
 
 def _join(found: list[Complaint]) -> str:
-    shown = [complaint.text for complaint in found[:3]]
+    shown = [f"{one.text}; {one.advice}" if one.advice else one.text for one in found[:3]]
     return "; ".join(shown) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")

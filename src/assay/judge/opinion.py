@@ -56,13 +56,14 @@ class Opinion(msgspec.Struct, frozen=True):
 
 
 class Complaint(msgspec.Struct, frozen=True):
-    """Why something is not as the policy wants it: the word it earns, one sentence, and the figures if any."""
+    """Why something is not as the policy wants it: the word it earns, one sentence, the figures if any, and what to do."""
 
     word: Word
     text: str
     figure: str = ""
     observed: float | None = None
     allowed: float | None = None
+    advice: str = ""
 
 
 def split_key(job_key: str) -> tuple[str, str, str]:

@@ -27,6 +27,7 @@ from assay.pipeline.profiles import with_profiles
 from assay.pipeline.ratchet import with_changes
 from assay.pipeline.reference import record_references
 from assay.pipeline.request import Request
+from assay.pipeline.witness import Witnessed
 from assay.plugins import transforms_available
 from assay.ports import Launcher
 
@@ -76,8 +77,8 @@ def carry_out(
             todo = recorder.take(record_references(todo, house), todo)
             todo = with_profiles(todo, house)
             for task, launcher in (
-                (Task.VERIFY, house.pool),
-                (Task.PER_NODE, house.pool),
+                (Task.VERIFY, Witnessed(house, house.pool)),
+                (Task.PER_NODE, Witnessed(house, house.pool)),
                 (Task.MEASURE, house.alone),
                 (Task.DUEL, Duels(house)),
             ):
@@ -110,6 +111,7 @@ def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
         today=datetime.now(UTC).date(),
         narrowed=run.narrowed,
         alone=run.alone,
+        sources={job.case.name: job.case.model.source for job in run.jobs},
     )
     return with_changes(judgement, run, results, house)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from assay.core.model import Model, TensorSpec
+from assay.core.reference import Witness
 from assay.core.repro import repro_line
 from assay.core.result import Applied, Comparison, Histogram, Result
 from assay.core.run import Run
 from assay.core.verdict import Verdict
 from assay.judge.operator_changes import differences
+from assay.judge.witnesses import described
 from assay.reports import figures_text as text
 from assay.reports.html_latency import latency
 from assay.reports.node_errors import node_rows
@@ -99,10 +101,21 @@ def _ended(result: Result) -> Pairs:
             ("Signal", result.signal),
             ("Attempts", str(result.attempts) if result.attempts > 1 else ""),
             ("Repeated", repeated if result.only_after_other_jobs else ""),
+            ("Reference", described(result.reference)),
+            ("Witnesses", "; ".join(_witness(one) for one in result.witnesses)),
             ("Took", text.duration(result.seconds)),
             ("Started", result.started_at),
         )
     )
+
+
+def _witness(witness: Witness) -> str:
+    """What it says of the reference, and of the engine where it was asked."""
+    words = {True: "agrees with", False: "differs from"}
+    sides = (("the reference", witness.agrees_with_reference), ("the engine", witness.agrees_with_engine))
+    said = [f"{words[agrees]} {side}" for side, agrees in sides if agrees is not None]
+    where = f" (at node {witness.node})" if witness.node else ""
+    return f"{witness.flow} {', '.join(said) or f'could not be asked: {witness.detail}'}{where}"
 
 
 def _comparison(compared: Comparison, what: str = "") -> dict[str, object]:

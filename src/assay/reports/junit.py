@@ -9,6 +9,7 @@ from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement, Word
+from assay.judge.witnesses import described
 from assay.reports.plain import one_line, plain, shortened
 from assay.reports.rows import Entry, entries, run_verdicts
 
@@ -71,6 +72,7 @@ def _story(run: Run, entry: Entry) -> str:
     if result is not None:
         lines += [f"outcome: {result.outcome.value} in {result.stage.value}"]
         lines += [result.detail] if result.detail else []
+        lines += [f"reference: {described(result.reference)}"] if described(result.reference) else []
         lines += [f"node: {result.node}"] if result.node else []
         lines += [f"{finding.output}: {finding.kind}: {finding.text}" for finding in result.findings]
     lines += [f"repeat: {repro_line(run, entry.asked)}"]

@@ -64,13 +64,14 @@ def _table(found: Sequence[Row]) -> list[str]:
     shown = found
     if len(found) > ROWS_SHOWN:
         shown = sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
+    compared = any(row.reference for row in shown)
     lines = [
         ", ".join(f"{count} {word or 'not run'}" for word, count in counts(found).items()),
         "",
-        "| verdict | case | flow | budget used | max abs | median | p90 | peak memory | artifact |",
-        "|---|---|---|--:|--:|--:|--:|--:|--:|",
+        f"| verdict | case | flow | budget used | max abs | median | p90 | peak memory | artifact |{' reference |' * compared}",
+        f"|---|---|---|--:|--:|--:|--:|--:|--:|{'---|' * compared}",
     ]
-    lines += [f"| {' | '.join(_cells(row))} |" for row in shown]
+    lines += [f"| {' | '.join([*_cells(row), *[escaped(row.reference, 120)] * compared])} |" for row in shown]
     if len(shown) < len(found):
         lines += ["", f"{len(found) - len(shown)} more rows are not shown; none is graver than these."]
     return [*lines, ""]

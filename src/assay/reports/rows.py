@@ -12,6 +12,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement, Verdict, Word
 from assay.judge.duels import slowdowns
+from assay.judge.witnesses import described
 from assay.stats.percentiles import percentile
 
 SEVERITY = (
@@ -99,6 +100,12 @@ class Row(msgspec.Struct, frozen=True):
     flow: str
     entries: tuple[Entry, ...]
     figures: Figures
+
+    @property
+    def reference(self) -> str:
+        """Whose answers its outputs were compared with, in a few words; "" where nothing was compared."""
+        told = (described(entry.result.reference) for entry in self.entries if entry.result is not None)
+        return ", ".join(dict.fromkeys(filter(None, told)))
 
     @property
     def word(self) -> str:

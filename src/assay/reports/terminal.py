@@ -42,7 +42,7 @@ GAP = 3
 SWEEP_SHOWN = 3
 """Batch sizes of a measurement from which on they are a sweep; of a duel, two are."""
 # Left out in this order where the screen is too narrow for all.
-OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs")
+OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs", "Reference")
 
 
 class Terminal:
@@ -133,6 +133,7 @@ def _cells(row: Row) -> dict[str, str]:
         "Slow-down": text.change(figures.slowdown_percent),
         "Peak mem": text.size(figures.memory_bytes),
         "Artifact": text.size(figures.artifact_bytes),
+        "Reference": one_line(row.reference),
     }
 
 
@@ -166,9 +167,12 @@ def _print_columns(console: Console, names: Sequence[str], lines: Sequence[dict[
     rule = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
     table = Table(box=rule, padding=(0, 1), pad_edge=False, show_edge=False, header_style="bold")
     for name in names:
-        figures = name not in ("Verdict", "Case", "Flow")
+        figures = name not in ("Verdict", "Case", "Flow", "Reference")
         table.add_column(
-            name, justify="right" if figures else "left", no_wrap=figures or name == "Verdict", overflow="fold"
+            name,
+            justify="right" if figures else "left",
+            no_wrap=figures or name in ("Verdict", "Reference"),
+            overflow="fold",
         )
     others = sum(max(len(name), *(len(line[name]) for line in lines)) + GAP for name in names if name != "Case")
     room = max(console.width - others, NARROWEST_CASE)

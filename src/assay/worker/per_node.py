@@ -17,11 +17,13 @@ from msgspec.structs import replace
 from assay.core.blank import blank_result
 from assay.core.job import Job
 from assay.core.node_error import NodeError
+from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import Unsupported
 from assay.models.conversion import form_of
 from assay.models.instrument import instrument
 from assay.models.instrument_program import instrument_program
+from assay.plugins import library_of
 from assay.ports import Tensor
 from assay.worker.accumulated_error import Accumulated, accumulated_errors, added_errors
 from assay.worker.calibration import judged
@@ -39,6 +41,8 @@ SAMPLES = 2
 """Of the golden set: every node is derived a tolerance on each."""
 UNTRUE = "mutant:"
 """The transform whose result is not the model: what it did is what is looked for."""
+EVALUATOR = "reference-f64"
+"""Whose answers each node is compared with."""
 KEPT = 20
 """Comparisons recorded: the nodes that use most of their limit."""
 
@@ -68,6 +72,7 @@ def compare_per_node(job: Job, stages: Stages) -> Result:
         comparisons=_comparisons(seen, feeds),
         node_errors=node_errors,
         facts=lowered.facts(engine),
+        reference=Reference(ReferenceKind.ORACLE, EVALUATOR, "", library_of(EVALUATOR), library_of(job.flow)),
     )
 
 

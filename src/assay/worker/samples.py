@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from assay.core.job import Job
+from assay.core.reference import Reference, ReferenceKind
 from assay.errors import BadGolden
+from assay.models.conversion import form_of
 from assay.models.golden_samples import unpack
-from assay.models.goldens import Golden, read_golden
+from assay.models.goldens import Golden, read_golden, read_lock
 from assay.models.seeded import seeded_inputs
 from assay.models.tensors import TensorFile
+from assay.plugins import library_of
 from assay.ports import Tensor
 from assay.worker.sizes import usual
 
@@ -19,6 +22,24 @@ def golden_of(job: Job) -> Golden:
     if job.case.inputs.golden:
         return read_golden(Path(job.case.inputs.golden), model_digest=job.case.model.digest)
     return read_golden(Path(job.reference), model_digest=job.case.model.digest)
+
+
+def reference_of(job: Job, quantized: Path | None = None) -> Reference:
+    """Whose answers the job compares with. `quantized` is the model that transforms have made, where its answers are evaluated in
+    this process: then they are the evaluator's, whatever the golden of the float model is."""
+    engine = library_of(job.flow)
+    form = form_of(quantized or Path(job.case.model.source))
+    if quantized is not None and not job.case.inputs.golden:
+        producer = "reference" if form == "onnx" else "torch-eager"
+        kind = ReferenceKind.ORACLE if form == "onnx" else ReferenceKind.DEFINITION
+        return Reference(kind, producer, "", library_of(producer), engine)
+    lock = read_lock(Path(job.case.inputs.golden or job.reference))
+    library = library_of(lock.producer)
+    if job.case.contract.published or (form != "onnx" and library == "torch"):
+        kind = ReferenceKind.DEFINITION
+    else:
+        kind = ReferenceKind.GOLDEN if job.case.inputs.golden else ReferenceKind.ORACLE
+    return Reference(kind, lock.producer, lock.producer_version, library, engine)
 
 
 def source_of(job: Job) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:

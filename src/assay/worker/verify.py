@@ -33,7 +33,7 @@ from assay.worker.misuse import provoke
 from assay.worker.obtained import coarser, finer, little
 from assay.worker.ranges import within_ranges
 from assay.worker.rewrite import Rewritten
-from assay.worker.samples import golden_of
+from assay.worker.samples import golden_of, reference_of
 from assay.worker.stages import Stages
 from assay.worker.unmoved import probe, unmoved
 from assay.worker.yardsticks import Compared, Samples, hold_at_sizes
@@ -90,6 +90,7 @@ def verify(job: Job, stages: Stages) -> Result:
         findings=findings,
         task_metrics=task_metrics,
         facts=facts,
+        reference=reference_of(job, rewritten.standard),
         warnings=tuple(dict.fromkeys((*untaken, *written, *judging.notes, *judging.told, *little(asked, facts)))),
     )
 

@@ -25,6 +25,7 @@ class Trtexec:
     """Conformance: `assay.testing.check_backend`, on a machine with a GPU. Precisions mean what they mean to `tensorrt`."""
 
     name = NAME
+    library = "tensorrt"
     accepts = "onnx"
     dynamic = True
     options = OPTIONS

@@ -1,0 +1,71 @@
+"""What is said of a result whose reference nobody vouches for: inconclusive, why, and what would decide it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from assay.core.reference import Witness
+from assay.core.result import Result
+from assay.judge.witnesses import Doubt, Side, described, doubt_of, side_of
+
+
+def vouched(result: Result) -> str:
+    """`; reference-f64 and onnxruntime-disable agree`, "" where nobody had to be asked."""
+    if doubt_of(result) is Doubt.NONE:
+        return ""
+    match side_of(result):
+        case Side.REFERENCE, Witness() as witness:
+            return f"; {described(result.reference)} and {witness.flow} agree"
+        case Side.ENGINE, Witness() as witness:
+            return f"; {result.flow} and {witness.flow} agree"
+    return ""
+
+
+def unsettled(result: Result, source: str) -> str:
+    """Why the result proves nothing, in a sentence that ends with what would decide it; "" where it counts. `source` is the
+    model's file."""
+    doubt = doubt_of(result)
+    if doubt is Doubt.NONE:
+        return ""
+    side, witness = side_of(result)
+    if side is Side.REFERENCE or (side is Side.ENGINE and doubt is Doubt.ITSELF):
+        return ""
+    told = _against_itself(result, side, witness) if doubt is Doubt.ITSELF else _disputed(result, side, witness)
+    return f"{told}{_parted(witness)}; {to_decide(result, source)}"
+
+
+def to_decide(result: Result, source: str) -> str:
+    """Other answers to compare with: of an engine that is not installed, or of the framework that the model comes from."""
+    command = shlex.join(["assay", "check", source or "MODEL.onnx", "--flow", result.flow, "--golden", "FOLDER"])
+    missing = [one.detail for one in result.witnesses if one.agrees_with_reference is None and "install" in one.detail]
+    first = f"install another engine ({missing[0]}), or give" if missing else "give"
+    return f"to decide it, {first} the answers of the framework that the model comes from as a golden and check again: {command}"
+
+
+def _disputed(result: Result, side: Side, witness: Witness | None) -> str:
+    reference = described(result.reference)
+    if side is Side.UNASKED or witness is None:
+        return f"differs from {reference}, and nobody else vouches for it{_unasked(result.witnesses)}"
+    if side is Side.ENGINE:
+        return f"the reference is disputed: {result.flow} and {witness.flow} agree, only {reference} differs"
+    if witness.agrees_with_engine:
+        return f"the reference is disputed: {result.flow} and {witness.flow} agree, which are one library, and {reference} differs"
+    return f"the reference is disputed: {result.flow}, {witness.flow} and {reference} all differ from one another"
+
+
+def _against_itself(result: Result, side: Side, witness: Witness | None) -> str:
+    reference = described(result.reference)
+    told = f"agrees with {reference}, which is the same library ({result.reference.library}) and no witness of its own"
+    if side is Side.UNASKED or witness is None:
+        return f"{told}; nobody else could be asked{_unasked(result.witnesses)}"
+    return f"{told}; {witness.flow} answers otherwise"
+
+
+def _unasked(witnesses: Sequence[Witness]) -> str:
+    told = "; ".join(f"{one.flow}: {one.detail}" for one in witnesses if one.detail)
+    return f" ({told})" if told else ""
+
+
+def _parted(witness: Witness | None) -> str:
+    return f"; they part at node '{witness.node}'" if witness is not None and witness.node else ""

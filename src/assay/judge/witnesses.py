@@ -1,0 +1,98 @@
+"""Whether a result may be believed as it stands: one oracle blames nobody alone, and no engine is its own witness."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+from assay.core.reference import Reference, ReferenceKind, Witness
+from assay.core.result import Finding, Outcome, Result
+
+DOUBTFUL = frozenset({"values", "shape", "nan", "infinity", "lowest_for_infinity", "empty", "degenerate", "task"})
+"""Kinds of findings where the reference may be what is wrong. All others (an output that is missing, another type than the model
+declares) are seen without it."""
+EVALUATOR = "reference"
+"""The library that answers where no golden does: at other sizes than those of the samples."""
+
+
+class Doubt(enum.Enum):
+    """What has to be known before the result counts. `reference`: it differs from answers that nobody has vouched for.
+    `itself`: it agrees with answers of its own library."""
+
+    NONE = "none"
+    REFERENCE = "reference"
+    ITSELF = "itself"
+
+
+class Side(enum.Enum):
+    """Whom the independent witnesses agree with: `nobody` where they answered otherwise, `unasked` where none answered."""
+
+    REFERENCE = "reference"
+    ENGINE = "engine"
+    NOBODY = "nobody"
+    UNASKED = "unasked"
+
+
+def doubt_of(result: Result) -> Doubt:
+    """Whether a witness is needed. A golden of the user and published answers are witnesses by themselves."""
+    reference = result.reference
+    findings = _findings(result)
+    if findings:
+        if any(one.kind not in DOUBTFUL for one in findings):
+            return Doubt.NONE
+        beyond = _beyond_the_golden(result, findings)
+        return Doubt.REFERENCE if reference.kind is ReferenceKind.ORACLE or beyond else Doubt.NONE
+    if reference.kind is not ReferenceKind.ORACLE:
+        return Doubt.NONE
+    if result.outcome is Outcome.MISMATCH:
+        return Doubt.REFERENCE
+    own = not reference.independent and bool(result.comparisons)
+    return Doubt.ITSELF if own and result.outcome is Outcome.OK else Doubt.NONE
+
+
+def library_of_reference(result: Result) -> str:
+    """Whose code gave the answers that are in doubt."""
+    return result.reference.library if result.reference.kind is ReferenceKind.ORACLE else EVALUATOR
+
+
+def vouches(witness: Witness, result: Result) -> bool:
+    """For the reference: it is of another library than the reference where that is in doubt, than the engine where that would
+    otherwise be its own witness."""
+    other = result.reference.engine if doubt_of(result) is Doubt.ITSELF else library_of_reference(result)
+    return witness.agrees_with_reference is True and witness.library != other
+
+
+def side_of(result: Result) -> tuple[Side, Witness | None]:
+    """Whom the witnesses support, and the witness that says so."""
+    for witness in result.witnesses:
+        if vouches(witness, result):
+            return Side.REFERENCE, witness
+    for witness in result.witnesses:
+        if witness.agrees_with_engine is True and witness.library != result.reference.engine:
+            return Side.ENGINE, witness
+    other = next((one for one in result.witnesses if one.agrees_with_reference is False), None)
+    return (Side.NOBODY, other) if other else (Side.UNASKED, next(iter(result.witnesses), None))
+
+
+def described(reference: Reference) -> str:
+    """Whose answers they are, in a few words; "" where there are none."""
+    match reference.kind:
+        case ReferenceKind.NONE:
+            return ""
+        case ReferenceKind.GOLDEN:
+            same = "" if reference.independent else ", the same library as the engine"
+            return f"the golden ({reference.producer}{same})" if reference.producer else "the golden"
+        case ReferenceKind.DEFINITION if reference.producer in ("", "onnx", "specification"):
+            return "the published answers"
+        case _:
+            return reference.producer
+
+
+def _findings(result: Result) -> list[Finding]:
+    return [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
+
+
+def _beyond_the_golden(result: Result, findings: Sequence[Finding]) -> bool:
+    """Whether all that is wrong was found at sizes that no golden has, where the evaluator answered."""
+    sized = {finding for one in result.comparisons if one.at for finding in one.findings}
+    return result.reference.kind is ReferenceKind.GOLDEN and all(one in sized for one in findings)

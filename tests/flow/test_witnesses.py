@@ -1,0 +1,141 @@
+"""A verdict "wrong" has two witnesses: an oracle that is wrong blames nobody, an engine that is wrong is blamed, and no engine vouches
+for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import helper
+
+import assay
+from assay.core.reference import ReferenceKind
+from assay.core.result import Outcome, Result
+from assay.core.verdict import Verdict, Word
+from assay.pipeline.check import Checked
+from mutating import F, save
+
+BROKEN = """
+import numpy as np
+from assay.numerics.oracle.kernels import KERNELS
+
+KERNELS["{operator}"] = lambda call: ({answer},)
+"""
+"""An evaluator that is wrong in one operator: loaded by every worker before anything else."""
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    nodes = [
+        helper.make_node("Exp", ["x"], ["e"], name="first"),
+        helper.make_node("Elu", ["e"], ["s"], name="suspect"),
+        helper.make_node("Sin", ["s"], ["y"], name="last"),
+    ]
+    return save(tmp_path / "m.onnx", nodes, {"x": (F, [2, 8])}, {"y": (F, [2, 8])})
+
+
+NO_ORACLE = """
+from assay.errors import Unsupported
+from assay.numerics.oracle.evaluator import Evaluator
+
+def refuse(self, *arguments, **options):
+    raise Unsupported("this evaluator has no operators.")
+
+Evaluator.evaluate = refuse
+"""
+
+
+def start_workers_with(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "first").mkdir()
+    (folder / "first" / "sitecustomize.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", str(folder / "first"))
+
+
+def check(path: Path, flows: Sequence[str]) -> Checked:
+    return assay.check(path, flows=list(flows), measure=False, history=path.parent / "h")
+
+
+def only(checked: Checked) -> tuple[Result, Verdict]:
+    return checked.results[0], checked.judgement.verdicts[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "where"),
+    [("call.inputs[0] * 1.01", "; they part at node 'suspect (Elu)'"), ("call.inputs[0][None]", "")],
+    ids=["values", "shape"],
+)
+def test_an_oracle_that_is_wrong_is_disputed_and_the_node_is_named(
+    answer: str, where: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_workers_with(BROKEN.format(operator="Elu", answer=answer), tmp_path, monkeypatch)
+    checked = check(model, ["onnxruntime", "openvino-f32"])
+    assert checked.judgement.exit_code == 3, checked.judgement.run.reason
+    for verdict in checked.judgement.verdicts:
+        assert verdict.word is Word.INCONCLUSIVE
+        assert "the reference is disputed" in verdict.reason
+        assert f"only reference-f64 differs{where}; to decide it, " in verdict.reason
+        assert "--golden FOLDER" in verdict.reason
+
+
+def test_an_engine_that_is_wrong_is_blamed_by_two(model: Path) -> None:
+    result, verdict = only(check(model, ["faulty-lie"]))
+    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, Word.FAIL)
+    assert verdict.reason.endswith("; reference-f64 and onnxruntime-disable agree")
+    assert [one.flow for one in result.witnesses] == ["onnxruntime-disable"]
+
+
+def test_engines_of_the_run_are_witnesses_too(model: Path) -> None:
+    checked = check(model, ["faulty-lie", "openvino-f32"])
+    reasons = {one.flow: one for one in checked.results}
+    assert [one.flow for one in reasons["faulty-lie"].witnesses] == ["openvino-f32"]
+    assert reasons["openvino-f32"].witnesses == ()
+    assert checked.judgement.exit_code == 1
+
+
+def test_an_output_that_is_missing_needs_no_witness(model: Path) -> None:
+    result, verdict = only(check(model, ["faulty-rename_output"]))
+    assert verdict.word is Word.FAIL
+    assert result.witnesses == ()
+
+
+def test_a_right_engine_says_whose_answers_it_was_compared_with(model: Path) -> None:
+    result, verdict = only(check(model, ["onnxruntime"]))
+    assert (result.reference.kind, result.reference.producer) == (ReferenceKind.ORACLE, "reference-f64")
+    assert (result.reference.library, result.reference.engine) == ("reference", "onnxruntime")
+    assert verdict.reason.startswith("budget used ")
+    assert verdict.reason.endswith(" of 1 against reference-f64")
+
+
+def test_an_engine_is_no_witness_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CDist has no answer but that of ONNX Runtime itself."""
+    start_workers_with(NO_ORACLE, tmp_path, monkeypatch)
+    result, verdict = only(check(_foreign(tmp_path, "CDist", ["x", "x"]), ["onnxruntime"]))
+    assert (result.outcome, verdict.word) == (Outcome.OK, Word.INCONCLUSIVE)
+    assert (result.reference.producer, result.reference.independent) == ("onnxruntime-disable", False)
+    assert verdict.reason.startswith(
+        "agrees with onnxruntime-disable, which is the same library (onnxruntime) and no witness of its own; "
+        "nobody else could be asked (openvino-f32: "
+    )
+    assert verdict.reason.endswith("/m.onnx --flow onnxruntime --golden FOLDER")
+
+
+def test_another_library_vouches_for_what_only_engines_know(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_workers_with(NO_ORACLE, tmp_path, monkeypatch)
+    result, verdict = only(check(model, ["onnxruntime"]))
+    assert verdict.word is Word.PASS
+    assert verdict.reason.endswith("; onnxruntime-disable and openvino-f32 agree")
+    assert result.witnesses[-1].library == "openvino"
+
+
+def _foreign(folder: Path, operator: str, inputs: list[str]) -> Path:
+    node = helper.make_node(operator, inputs, ["y"], domain="com.microsoft")
+    values = [helper.make_tensor_value_info(name, F, [4, 4]) for name in ("x", "y")]
+    graph = helper.make_graph([node], "m", values[:1], values[1:])
+    imports = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=10), folder / "m.onnx")
+    return folder / "m.onnx"

@@ -1,0 +1,143 @@
+"""Who is believed: the verdict by what the witnesses said, as golden texts."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from msgspec.structs import replace
+
+from assay.core.policy import Policy
+from assay.core.reference import Reference, ReferenceKind, Witness
+from assay.core.result import Finding, Outcome, Result
+from assay.core.verdict import Verdict, Word
+from assay.judge import judge
+from assay.judge.witnesses import Doubt, doubt_of
+from assay.testing.builders import make_comparison, make_result
+
+F64 = Reference(ReferenceKind.ORACLE, "reference-f64", "1.23", "reference", "onnxruntime")
+OWN = Reference(ReferenceKind.ORACLE, "onnxruntime-disable", "1.31", "onnxruntime", "onnxruntime")
+GOLDEN = Reference(ReferenceKind.GOLDEN, "torch-eager", "2.9", "torch", "onnxruntime")
+HIS_OWN = replace(GOLDEN, producer="onnxruntime", library="onnxruntime")
+COMMAND = (
+    "to decide it, give the answers of the framework that the model comes from as a golden and check again: "
+    "assay check models/net.onnx --flow onnxruntime --golden FOLDER"
+)
+SEEN = "; seen: output 'scores': budget used 9, allowed 1 (max_abs 9e-05); worst at [17, 0, 3]: expected 4.25, actual 4.25009"
+
+
+def of(result: Result, policy: Policy = Policy()) -> Verdict:
+    sources = {result.case: "models/net.onnx"}
+    found = judge(
+        [result], policy, planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, sources=sources
+    )
+    return found.verdicts[0]
+
+
+def differing(reference: Reference, *witnesses: Witness, kind: str = "values") -> Result:
+    finding = Finding(kind, "scores", "far off")
+    compared = make_comparison(budget_used=9.0 if kind == "values" else 0.5, findings=(finding,))
+    return make_result(outcome=Outcome.MISMATCH, comparisons=(compared,), reference=reference, witnesses=witnesses)
+
+
+def says(
+    flow: str,
+    reference: bool | None,
+    engine: bool | None = None,
+    *,
+    library: str = "",
+    node: str = "",
+    detail: str = "",
+) -> Witness:
+    return Witness(flow, library or flow.partition("-")[0], "", reference, engine, node, detail)
+
+
+@pytest.mark.parametrize(
+    ("result", "word", "reason"),
+    [
+        (
+            differing(F64, says("onnxruntime-disable", True)),
+            Word.FAIL,
+            'mend the flow, or allow more in [model.tolerance."scores"] if that error is acceptable; reference-f64 and '
+            "onnxruntime-disable agree",
+        ),
+        (
+            differing(F64, says("onnxruntime-disable", False, True), says("openvino-f32", False, True, node="/pool")),
+            Word.INCONCLUSIVE,
+            "the reference is disputed: onnxruntime and openvino-f32 agree, only reference-f64 differs; they part at node "
+            f"'/pool'; {COMMAND}{SEEN}",
+        ),
+        (
+            differing(F64, says("onnxruntime-disable", False, True, node="/pool")),
+            Word.INCONCLUSIVE,
+            "the reference is disputed: onnxruntime and onnxruntime-disable agree, which are one library, and reference-f64 "
+            f"differs; they part at node '/pool'; {COMMAND}{SEEN}",
+        ),
+        (
+            differing(F64, says("openvino-f32", False, False)),
+            Word.INCONCLUSIVE,
+            "the reference is disputed: onnxruntime, openvino-f32 and reference-f64 all differ from one another; "
+            f"{COMMAND}{SEEN}",
+        ),
+        (
+            differing(F64, says("openvino-f32", None, detail="openvino is not installed; to install it: pip install o")),
+            Word.INCONCLUSIVE,
+            "differs from reference-f64, and nobody else vouches for it (openvino-f32: openvino is not installed; to install "
+            "it: pip install o); to decide it, install another engine (openvino is not installed; to install it: pip install o), "
+            f"or {COMMAND.removeprefix('to decide it, ')}{SEEN}",
+        ),
+        (
+            differing(OWN, says("onnxruntime", True)),
+            Word.INCONCLUSIVE,
+            f"differs from onnxruntime-disable, and nobody else vouches for it; {COMMAND}{SEEN}",
+        ),
+        (differing(GOLDEN), Word.FAIL, "is acceptable; against the golden (torch-eager)"),
+        (differing(F64, kind="missing_output"), Word.FAIL, "mend the flow; against reference-f64"),
+        (
+            make_result(reference=OWN, witnesses=(says("openvino-f32", True),)),
+            Word.PASS,
+            "budget used 0.21 of 1 against onnxruntime-disable; onnxruntime-disable and openvino-f32 agree",
+        ),
+        (
+            make_result(reference=OWN, witnesses=(says("openvino-f32", False),)),
+            Word.INCONCLUSIVE,
+            "agrees with onnxruntime-disable, which is the same library (onnxruntime) and no witness of its own; openvino-f32 "
+            f"answers otherwise; {COMMAND}",
+        ),
+        (
+            make_result(reference=HIS_OWN),
+            Word.PASS,
+            "budget used 0.21 of 1 against the golden (onnxruntime, the same library as the engine)",
+        ),
+    ],
+)  # fmt: skip
+def test_the_verdict_follows_from_who_agrees_with_whom(result: Result, word: Word, reason: str) -> None:
+    verdict = of(result)
+    assert verdict.word is word
+    assert verdict.reason.endswith(reason)
+
+
+@pytest.mark.parametrize("kind", ["values", "shape", "nan", "infinity"])
+def test_an_oracle_may_be_wrong_in_values_and_shapes_and_not_in_names_and_types(kind: str) -> None:
+    assert doubt_of(differing(F64, kind=kind)) is Doubt.REFERENCE
+    assert doubt_of(differing(F64, kind="dtype")) is Doubt.NONE
+    assert doubt_of(differing(GOLDEN, kind=kind)) is Doubt.NONE
+
+
+def test_what_a_golden_says_nothing_of_is_answered_by_the_evaluator_alone() -> None:
+    finding = Finding("values", "scores", "at batch=17: far off")
+    sized = make_comparison(budget_used=9.0, findings=(finding,), at="batch=17")
+    result = make_result(
+        outcome=Outcome.MISMATCH, comparisons=(make_comparison(), sized), findings=(finding,), reference=GOLDEN
+    )
+    assert doubt_of(result) is Doubt.REFERENCE
+    assert of(result).word is Word.INCONCLUSIVE
+    assert of(replace(result, witnesses=(says("openvino-f32", True),))).word is Word.FAIL
+
+
+def test_a_policy_that_wants_evidence_fails_what_has_none() -> None:
+    assert of(make_result(reference=OWN), Policy(fail_on=("mistrusted",))).word is Word.FAIL
+
+
+def test_a_tighter_budget_than_the_recorded_one_needs_no_witness() -> None:
+    assert of(make_result(reference=F64), Policy(budget_max=0.1)).word is Word.FAIL
