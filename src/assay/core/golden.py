@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from assay.core.input_plan import InputPlan
+
 REFERENCE = "reference of a check without goldens"
 """How the reason of reference outputs begins that nobody asked to be kept."""
 
@@ -30,7 +32,8 @@ class GoldenLock(msgspec.Struct, frozen=True):
     """golden.lock. `samples` is the number of samples stacked on axis 0 of every tensor.
 
     A *sample* is one run of the model at batch 1 (its batch axis removed where the model has one is NOT done: each
-    sample keeps the shape the model sees, so stored shape is (samples, *tensor shape)).
+    sample keeps the shape the model sees, so stored shape is (samples, *tensor shape)). `plan` is how the inputs were
+    chosen; None where they were given.
     """
 
     model_digest: str
@@ -44,3 +47,4 @@ class GoldenLock(msgspec.Struct, frozen=True):
     created_at: str
     files: tuple[GoldenFile, ...]
     version: int = 1
+    plan: InputPlan | None = None

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.golden import GoldenFile, GoldenLock, GoldenTensor
+from assay.core.input_plan import InputPlan
 from assay.core.model import Model
 from assay.errors import BadGolden, NotWritable
 from assay.models.files import file_digest, flush_to_disk, is_lfs_pointer
@@ -108,6 +109,7 @@ def write_golden(
     who: str,
     why: str,
     created_at: str,
+    plan: InputPlan | None = None,
 ) -> GoldenLock:
     """Write or replace a golden; equal content gives equal bytes.
 
@@ -131,6 +133,7 @@ def write_golden(
             why=why,
             created_at=created_at,
             files=files,
+            plan=plan,
         )
         _staged(folder, LOCK).write_bytes(_lock_text(lock))
         _publish(folder, [*(file.path for file in files), LOCK])

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from assay.core.dtype import is_floating, numpy_dtype
+from assay.core.input_plan import InputPlan
 from assay.core.model import Model, TensorSpec
 from assay.errors import BadModel
-
-DEFAULT_DIMENSION = 16
-"""Every symbolic dimension but the first."""
+from assay.models.input_plan.draw import constant_over_samples, draw_in_range
+from assay.models.input_plan.symbols import planned_shapes
 
 EXACT_MAGNITUDE = 3
 """Whole numbers this small give products and sums that are exact in any order, where the other operand is whole too."""
@@ -35,24 +35,35 @@ Array = np.ndarray[Any, Any]
 
 
 def seeded_inputs(
-    signature: Model, *, seed: int, samples: int, batch: int, fill: str = "normal"
+    signature: Model, *, seed: int, samples: int, batch: int, fill: str = "normal", plan: InputPlan | None = None
 ) -> list[dict[str, Array]]:
     """One dict per sample: floating inputs normal(0, 1), integers 0 to 9 (less where the type holds less), bools even.
 
     Each tensor of each sample has its own PCG64 stream from sha256 of seed, name and sample: adding an input or a
     sample changes no other. Values are drawn in float64 and then rounded, so that models that differ in precision
-    alone get the same. A symbolic first dimension becomes `batch`, every other `DEFAULT_DIMENSION`, one symbol one
-    number. `fill` exact draws small whole numbers for floating inputs. Raises `BadModel` for an input that is no tensor of numbers.
+    alone get the same. A symbolic first dimension becomes `batch`, every other 16, one symbol one
+    number; a `plan` has its own sizes, and ranges of values. `fill` exact draws small whole numbers for floating inputs. Raises
+    `BadModel` for an input that is no tensor of numbers.
     """
-    check_drawable(signature, samples=samples, batch=batch)
-    shapes = input_shapes(signature, batch=batch)
+    plan = plan or InputPlan()
+    check_drawable(signature, samples=samples, batch=batch, plan=plan)
+    shapes = planned_shapes(signature, plan, batch=batch)
     return [
-        {spec.name: _draw(spec, shapes[spec.name], _stream(seed, spec.name, sample), fill) for spec in signature.inputs}
+        {spec.name: _planned(spec, shapes[spec.name], plan, seed, sample, fill) for spec in signature.inputs}
         for sample in range(samples)
     ]
 
 
-def check_drawable(signature: Model, *, samples: int, batch: int) -> None:
+def _planned(spec: TensorSpec, shape: tuple[int, ...], plan: InputPlan, seed: int, sample: int, fill: str) -> Array:
+    one = plan.ranges.get(spec.name)
+    if one is None:
+        drawn = plan.floats if plan.floats != "normal" and fill == "normal" else fill
+        return _draw(spec, shape, _stream(seed, spec.name, sample), drawn)
+    stream = _stream(seed, spec.name, 0 if constant_over_samples(one) else sample)
+    return draw_in_range(spec.dtype, shape, one, stream, sample)
+
+
+def check_drawable(signature: Model, *, samples: int, batch: int, plan: InputPlan | None = None) -> None:
     """Raises `BadModel` for an input for which no values can be drawn, and for more of them than this machine can hold."""
     for spec in signature.inputs:
         if spec.dtype in _NO_VALUES:
@@ -62,28 +73,13 @@ def check_drawable(signature: Model, *, samples: int, batch: int) -> None:
             )
         if spec.shape == ("...",):
             raise BadModel(f"{signature.source} does not say the rank of input {spec.name!r}; give a golden")
-    wanted = samples * sum(_DRAWN_BYTES * prod(shape) for shape in input_shapes(signature, batch=batch).values())
+    shapes = planned_shapes(signature, plan or InputPlan(), batch=batch)
+    wanted = samples * sum(_DRAWN_BYTES * prod(shape) for shape in shapes.values())
     if wanted > _MEMORY_BYTES:
         raise BadModel(
             f"{signature.source}: {samples} samples of its inputs at batch {batch} take {wanted / 1e9:.3g} GB, more than the "
             "memory of this machine; ask for fewer, or give a golden"
         )
-
-
-def input_shapes(signature: Model, *, batch: int) -> dict[str, tuple[int, ...]]:
-    """The shape of each input with all symbols replaced, by name."""
-    firsts = {spec.shape[0] for spec in signature.inputs if spec.shape}
-
-    def number(dimension: int | str, axis: int) -> int:
-        if isinstance(dimension, int):
-            return dimension
-        first = axis == 0 or (dimension != "?" and dimension in firsts)
-        return batch if first else DEFAULT_DIMENSION
-
-    return {
-        spec.name: tuple(number(dimension, axis) for axis, dimension in enumerate(spec.shape))
-        for spec in signature.inputs
-    }
 
 
 def _stream(seed: int, name: str, sample: int) -> np.random.Generator:
@@ -97,6 +93,8 @@ def _draw(spec: TensorSpec, shape: tuple[int, ...], stream: np.random.Generator,
         return np.asarray(stream.integers(0, 2, shape)).astype(bool)
     if dtype.kind == "c":
         return np.asarray(stream.standard_normal(shape) + 1j * stream.standard_normal(shape)).astype(dtype)
+    if is_floating(spec.dtype) and fill == "uniform":
+        return np.asarray(stream.uniform(0.0, 1.0, shape)).astype(dtype)
     if is_floating(spec.dtype) and fill == "exact":
         return np.asarray(stream.integers(-EXACT_MAGNITUDE, EXACT_MAGNITUDE + 1, shape)).astype(dtype)
     if is_floating(spec.dtype):

@@ -16,10 +16,10 @@ from assay.core.job import Job, Task
 from assay.errors import UsageError
 from assay.models.companions import with_companion
 from assay.models.goldens import Golden
-from assay.models.seeded import seeded_inputs
 from assay.ports import Tensor, Tensors
-from assay.worker.samples import golden_of, source_of
-from assay.worker.sizes import usual
+from assay.worker.input_choice import drawn as drawn_by
+from assay.worker.input_choice import planned
+from assay.worker.samples import given, golden_of
 
 SHARE = 4
 """One sample in four of a golden set is kept for calibration, unless the case says how many."""
@@ -47,14 +47,14 @@ def calibration_of(job: Job) -> Calibration:
     recipe = job.case.inputs
     if recipe.golden:
         # What is recorded is not judged yet: its inputs may come from a file or from a golden of another model.
-        inputs = source_of(job)[0] if job.task is Task.RECORD else golden_of(job).inputs
+        inputs = given(job)[0] if job.task is Task.RECORD else golden_of(job).inputs
         if _is_resampled(recipe, len(inputs)):
             drawn = resampled(inputs[0], count=recipe.calibration or DRAWN, seed=recipe.seed)
             return Calibration(drawn, tuple(range(1, len(drawn) + 1)), recipe.seed)
         indices = kept_for_calibration(len(inputs), recipe.calibration, recipe.seed, recipe.golden)
         return Calibration([inputs[index] for index in indices], indices, recipe.seed)
     first, count = recipe.samples, recipe.calibration or DRAWN
-    drawn = seeded_inputs(usual(job.case), seed=recipe.seed, samples=first + count, batch=recipe.batch)
+    drawn = drawn_by(job, planned(job), samples=first + count)
     return Calibration(drawn[first:], tuple(range(first, first + count)), recipe.seed)
 
 

@@ -8,6 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from assay.core.job import Job
 from assay.core.result import Applied, Stage
 from assay.errors import InvalidModel
@@ -16,7 +18,8 @@ from assay.models.files import file_digest
 from assay.models.golden_checks import LOCK
 from assay.models.golden_samples import model_name
 from assay.models.goldens import read_lock
-from assay.models.seeded import input_shapes
+from assay.models.input_plan.symbols import planned_shapes
+from assay.worker.input_choice import new_plan
 from assay.worker.stages import Stages
 
 if TYPE_CHECKING:
@@ -59,18 +62,14 @@ def as_graph(model: Path, job: Job) -> Path:
 def _fed(job: Job) -> dict[str, tuple[int, ...]]:
     """The shapes of the inputs that will be fed, as far as they are told without reading a tensor: where tracing fixes a
     dimension (the steps of a recurrent layer), it is fixed to what is needed."""
-    recipe = job.case.inputs
-    if recipe.golden and (Path(recipe.golden) / LOCK).is_file():
-        tensors = [one for file in read_lock(Path(recipe.golden)).files for one in file.tensors if one.role == "input"]
-        named = [(*model_name(one.name), one.shape) for one in tensors]
-        return {name: tuple(shape[1:] if index is None else shape) for name, index, shape in reversed(named)}
-    usual = {symbol: sizes[1] for symbol, sizes in recipe.dims.items()}
-    shapes = input_shapes(job.case.model, batch=recipe.batch)
-    return {
-        spec.name: tuple(usual.get(str(told), size) for told, size in zip(spec.shape, shapes[spec.name], strict=True))
-        for spec in job.case.model.inputs
-        if spec.shape != ("...",)
-    }
+    for folder in (job.case.inputs.golden, job.reference):
+        if folder and (Path(folder) / LOCK).is_file():
+            tensors = [one for file in read_lock(Path(folder)).files for one in file.tensors if one.role == "input"]
+            named = [(*model_name(one.name), one.shape) for one in tensors]
+            return {name: tuple(shape[1:] if index is None else shape) for name, index, shape in reversed(named)}
+    known = tuple(spec for spec in job.case.model.inputs if spec.shape != ("...",))
+    ranked = msgspec.structs.replace(job.case.model, inputs=known)
+    return planned_shapes(ranked, new_plan(job), batch=job.case.inputs.batch)
 
 
 def _check_repeats(source: Path, made: Path, job: Job) -> None:

@@ -12,14 +12,16 @@ import numpy as np
 from assay.core.blank import blank_result
 from assay.core.dtype import dtype_name, is_floating, numpy_dtype
 from assay.core.golden import REFERENCE
+from assay.core.input_plan import InputPlan
 from assay.core.job import Job
 from assay.core.result import Result, Stage
 from assay.errors import BadGolden
 from assay.models.goldens import read_golden, write_golden
 from assay.models.sources import open_source
 from assay.ports import Tensor
+from assay.worker.input_choice import Samples, chosen
 from assay.worker.lower import load, lower
-from assay.worker.samples import source_of
+from assay.worker.samples import given
 from assay.worker.stages import Stages
 
 
@@ -34,11 +36,20 @@ def inspect(job: Job, stages: Stages) -> Result:
 
 def record(job: Job, stages: Stages) -> Result:
     """Run the flow (the oracle, mostly) on the inputs and write a golden folder at `job.reference`."""
-    inputs, labels = source_of(job)
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
+
+    def answer(inputs: Samples) -> Samples:
+        return [engine.run(sample) for sample in lowered.rewritten.fed(inputs)]
+
+    labels: dict[str, Tensor] = {}
+    plan: InputPlan | None = None
     with stages.enter(Stage.RUN):
-        outputs = [engine.run(sample) for sample in lowered.rewritten.fed(inputs)]
+        if job.case.inputs.golden:
+            inputs, labels = given(job)
+            outputs = answer(inputs)
+        else:
+            inputs, outputs, plan = chosen(job, answer)
     own = not job.why or job.why.startswith(REFERENCE)
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)
@@ -55,6 +66,7 @@ def record(job: Job, stages: Stages) -> Result:
             producer_version=facts.backend_version,
             who=getpass.getuser(),
             why=job.why or REFERENCE,
+            plan=plan,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(blank_result(job), facts=facts)

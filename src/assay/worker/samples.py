@@ -10,11 +10,9 @@ from assay.errors import BadGolden
 from assay.models.conversion import form_of
 from assay.models.golden_samples import unpack
 from assay.models.goldens import Golden, read_golden, read_lock
-from assay.models.seeded import seeded_inputs
 from assay.models.tensors import TensorFile
 from assay.plugins import library_of
 from assay.ports import Tensor
-from assay.worker.sizes import usual
 
 
 def golden_of(job: Job) -> Golden:
@@ -42,16 +40,10 @@ def reference_of(job: Job, quantized: Path | None = None) -> Reference:
     return Reference(kind, lock.producer, lock.producer_version, library, engine)
 
 
-def source_of(job: Job) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
-    """Inputs and labels to record from: a golden folder (of any model), one safetensors file with every input stacked
-    on axis 0, or the seed."""
-    recipe = job.case.inputs
-    if not recipe.golden:
-        inputs = seeded_inputs(
-            usual(job.case), seed=recipe.seed, samples=recipe.samples, batch=recipe.batch, fill=recipe.fill
-        )
-        return inputs, {}
-    path = Path(recipe.golden)
+def given(job: Job) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
+    """Inputs and labels to record from, of a case that has some: a golden folder (of any model), or one safetensors file with
+    every input stacked on axis 0."""
+    path = Path(job.case.inputs.golden)
     if path.is_dir():
         golden = read_golden(path)
         return golden.inputs, golden.labels

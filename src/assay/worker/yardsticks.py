@@ -13,9 +13,10 @@ from assay.core.result import Comparison, Finding, Stage
 from assay.errors import Lowering, NotRunnable
 from assay.models.goldens import Golden
 from assay.ports import Backend, Engine, Tensor
+from assay.worker.input_choice import inputs_at
 from assay.worker.references import QUANTIZED, evaluate
 from assay.worker.rewrite import Rewritten
-from assay.worker.sizes import Sizes, inputs_at, points, told
+from assay.worker.sizes import Sizes, points, told
 from assay.worker.stages import Stages
 
 Samples = Sequence[Mapping[str, Tensor]]
@@ -60,7 +61,7 @@ def hold_at_sizes(
     comparisons: list[Comparison] = []
     findings: list[Finding] = []
     for sizes in points(job.case.inputs.dims) if getattr(backend, "dynamic", False) else []:
-        sample = inputs_at(job.case, sizes)
+        sample = inputs_at(job, sizes)
         with stages.enter(Stage.RUN):
             (fed,) = rewritten.fed([sample])
             actual = _run(engine, fed, sizes)

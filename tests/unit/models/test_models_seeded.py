@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from assay.core.dtype import dtype_name
+from assay.core.input_plan import InputPlan
 from assay.core.model import Model, TensorSpec
 from assay.errors import BadModel
-from assay.models.seeded import input_shapes, seeded_inputs
+from assay.models.input_plan.symbols import planned_shapes
+from assay.models.seeded import seeded_inputs
 
 
 def model(*inputs: tuple[str, str, tuple[int | str, ...]]) -> Model:
@@ -76,7 +78,7 @@ def test_shapes() -> None:
         ("mask", "int64", ("batch", "sequence", "?", 3)),
         ("state", "float32", (2, "batch", 8)),
     )
-    assert input_shapes(spec, batch=5) == {"ids": (5, 16), "mask": (5, 16, 16, 3), "state": (2, 5, 8)}
+    assert planned_shapes(spec, InputPlan(), batch=5) == {"ids": (5, 16), "mask": (5, 16, 16, 3), "state": (2, 5, 8)}
 
 
 REFUSED = {

@@ -1,0 +1,42 @@
+"""How the inputs of a model without data of its own are chosen: sizes of its dimensions, and ranges of its values."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class InputRange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Values from `low` to `high`, both included (None: no bound). `kind` says how they are spread: "" as for any input, mask
+    (0 and 1), length, index, count, unique (no place twice), divisor. One of `choices` where there are some; just `exact`
+    where the input has as many elements. `why` is the operator that asks for it, or the option that states it."""
+
+    low: float | None = None
+    high: float | None = None
+    kind: str = ""
+    choices: tuple[float, ...] = ()
+    exact: tuple[float, ...] = ()
+    why: str = ""
+
+
+class InputPlan(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`sizes` by symbol (`input[2]` for a dimension without a name), `ranges` by input. `floats` is how floating inputs without
+    a range are filled: normal or uniform (0 to 1). `note` says what was changed where the first choice was refused; `unmet`
+    is the constraint of the graph that no sizes were found for ("" for none)."""
+
+    sizes: dict[str, int] = {}
+    ranges: dict[str, InputRange] = {}
+    floats: str = "normal"
+    note: str = ""
+    unmet: str = ""
+
+
+class InputFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What was fed as one input, all samples together. `shapes` are the different ones, `least` and `most` its finite values
+    (None: there are none, or they are texts); `chosen` says where they come from."""
+
+    name: str
+    dtype: str
+    shapes: tuple[tuple[int, ...], ...]
+    least: float | None = None
+    most: float | None = None
+    chosen: str = ""

@@ -1,0 +1,206 @@
+"""A graph as plain Python, its large weights left out: what shapes and ranges are derived from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from math import prod
+from operator import mul
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto
+
+LARGEST_CONSTANT = 4096
+"""Elements of a constant whose values are looked at; of a larger one only the shape is."""
+
+Array = np.ndarray[Any, Any]
+Dims = tuple[int | None, ...]
+
+
+class Value:
+    """What is known of a tensor: its shape (None: not even the rank; a None inside: that size), its values where they are few,
+    and the lowest and highest of them where it is a larger constant."""
+
+    __slots__ = ("bounds", "data", "shape")
+
+    def __init__(
+        self, shape: Dims | None, data: Array | None = None, bounds: tuple[float, float] | None = None
+    ) -> None:
+        self.shape, self.data, self.bounds = shape, data, bounds
+
+    def __repr__(self) -> str:
+        return f"Value({self.shape}, {self.data})"
+
+
+UNKNOWN = Value(None)
+
+
+def of_data(array: Array) -> Value:
+    """Values that are known, dropped again where they are many."""
+    shape = array.shape
+    return Value(shape, array if array.size <= LARGEST_CONSTANT else None)
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator. `attributes` are numbers, texts, lists, arrays and `Graph`s; `domain` is "" for the standard's own."""
+
+    op: str
+    domain: str
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """How it is named to people."""
+        return self.name or f"{self.op} -> {next((one for one in self.outputs if one), '')}"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """`inputs` are those that a caller feeds, with their dimensions (None: rank unknown) and element types."""
+
+    nodes: tuple[Node, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    constants: dict[str, Value]
+    declared: dict[str, tuple[int | str, ...] | None]
+    elements: dict[str, int]
+    opset: int = field(default=0)
+
+
+def read_graph(model: ModelProto) -> Graph:
+    """The graph with its functions inlined. Raises what onnx raises for functions that cannot be."""
+    opset = next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 1)
+    if model.functions:
+        from onnx import inliner
+
+        bare = _without_weights(model)
+        inlined = inliner.inline_local_functions(bare)
+        graph = _graph(inlined.graph, opset)
+        return Graph(**{**graph.__dict__, "constants": graph.constants | _constants(model.graph)})
+    return _graph(model.graph, opset)
+
+
+def _without_weights(model: ModelProto) -> ModelProto:
+    """Initializers become inputs: inlining copies the whole message."""
+    from onnx import ModelProto
+
+    bare = ModelProto(ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions)
+    bare.graph.name = model.graph.name
+    bare.graph.node.extend(model.graph.node)
+    bare.graph.input.extend(model.graph.input)
+    bare.graph.output.extend(model.graph.output)
+    return bare
+
+
+def _graph(graph: GraphProto, opset: int) -> Graph:
+    constants = _constants(graph)
+    nodes = []
+    for node in graph.node:
+        if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
+            constants[node.output[0]] = _constant_node(node)
+        else:
+            nodes.append(_node(node, opset))
+    given = [value for value in graph.input if value.name not in constants]
+    return Graph(
+        nodes=tuple(nodes),
+        inputs=tuple(value.name for value in given),
+        outputs=tuple(value.name for value in graph.output),
+        constants=constants,
+        declared={value.name: _declared(value) for value in given},
+        elements={value.name: value.type.tensor_type.elem_type for value in given},
+        opset=opset,
+    )
+
+
+def _constants(graph: GraphProto) -> dict[str, Value]:
+    found = {tensor.name: constant(tensor) for tensor in graph.initializer}
+    found |= {sparse.values.name: Value(tuple(sparse.dims)) for sparse in graph.sparse_initializer}
+    return found
+
+
+def constant(tensor: TensorProto) -> Value:
+    """Shape, and the values where they are few."""
+    shape = tuple(tensor.dims)
+    if prod(shape) > LARGEST_CONSTANT or tensor.external_data:
+        return Value(shape)
+    from onnx import numpy_helper
+
+    try:
+        return Value(shape, numpy_helper.to_array(tensor))
+    except (ValueError, TypeError):
+        return Value(shape)
+
+
+def _constant_node(node: NodeProto) -> Value:
+    (attribute,) = node.attribute
+    match attribute.name:
+        case "value":
+            return constant(attribute.t)
+        case "sparse_value":
+            return Value(tuple(attribute.sparse_tensor.dims))
+        case "value_int" | "value_float":
+            return of_data(np.asarray(attribute.i if attribute.name.endswith("int") else np.float32(attribute.f)))
+        case "value_ints":
+            return of_data(np.asarray(list(attribute.ints), np.int64))
+        case "value_floats":
+            return of_data(np.asarray(list(attribute.floats), np.float32))
+        case "value_string":
+            return of_data(np.asarray(attribute.s.decode("utf-8", "replace"), object))
+        case _:
+            return of_data(np.asarray([one.decode("utf-8", "replace") for one in attribute.strings], object))
+
+
+def _node(node: NodeProto, opset: int) -> Node:
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    attributes = {one.name: _attribute(one, opset) for one in node.attribute}
+    return Node(node.op_type, domain, node.name, tuple(node.input), tuple(node.output), attributes)
+
+
+def _attribute(one: AttributeProto, opset: int) -> Any:
+    match one.type:
+        case one.FLOAT:
+            return one.f
+        case one.INT:
+            return one.i
+        case one.STRING:
+            return one.s.decode("utf-8", "replace")
+        case one.TENSOR:
+            return constant(one.t)
+        case one.GRAPH:
+            return _graph(one.g, opset)
+        case one.FLOATS:
+            return list(one.floats)
+        case one.INTS:
+            return list(one.ints)
+        case one.STRINGS:
+            return [text.decode("utf-8", "replace") for text in one.strings]
+        case _:
+            return None
+
+
+def _declared(value: Any) -> tuple[int | str, ...] | None:
+    if not value.type.tensor_type.HasField("shape"):
+        return None
+    return tuple(
+        dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else dim.dim_param or "?"
+        for dim in value.type.tensor_type.shape.dim
+    )
+
+
+def subgraphs(node: Node) -> Iterable[Graph]:
+    """Those of its attributes that are graphs."""
+    return (one for one in node.attributes.values() if isinstance(one, Graph))
+
+
+def product(sizes: Iterable[int | None]) -> int | None:
+    """None where any is unknown."""
+    known = list(sizes)
+    return None if None in known else reduce(mul, (one for one in known if one is not None), 1)

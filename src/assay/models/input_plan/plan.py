@@ -1,0 +1,114 @@
+"""The plan by which the inputs of a model are drawn, from what its graph says; and what to try where that is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isinf
+
+import numpy as np
+from msgspec.structs import replace
+
+from assay.core.input_plan import InputPlan, InputRange
+from assay.core.model import Model
+from assay.models.input_plan.graph import Array, Graph, read_graph
+from assay.models.input_plan.needs import DOMAIN, Need
+from assay.models.input_plan.sizes import Solution, solve
+from assay.models.input_plan.symbols import Sizes, symbols
+from assay.models.input_plan.value_ranges import compared_constants, value_ranges
+
+Ranges = dict[str, InputRange]
+TRIED = "tried on the reference"
+"""Why a range is as it is that no operator asks for."""
+_WHOLE = ("int", "uint")
+
+
+def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mapping[str, InputRange]) -> InputPlan:
+    """`fixed` sizes and `stated` ranges are taken as they are. Of an exported program, or of a graph that cannot be read, nothing
+    is known: every first dimension is `batch`, all others 16."""
+    known = {spec.name: spec.shape for spec in model.inputs if spec.shape != ("...",)}
+    graph = _graph(model)
+    if graph is None:
+        firsts = symbols(known)
+        return InputPlan(
+            {name: fixed.get(name, batch if first else 16) for name, first in firsts.items()}, dict(stated)
+        )
+    chosen = {**_compared(graph, model), **stated}
+    solution = _solved(graph, batch, dict(fixed), chosen)
+    ranges = {name: _range(need) for name, need in value_ranges(graph, solution.walked).items()}
+    return InputPlan(
+        solution.sizes, {**ranges, **chosen}, unmet=str(solution.unmet) if solution.unmet is not None else ""
+    )
+
+
+def _graph(model: Model) -> Graph | None:
+    if model.format != "onnx" or not model.source.endswith(".onnx"):
+        return None
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        return read_graph(onnx.load(model.source, load_external_data=False))
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+        DecodeError,
+    ):  # onnx raises RuntimeError for functions that it cannot inline
+        return None
+
+
+def _compared(graph: Graph, model: Model) -> Ranges:
+    """Scalars that are compared with numbers: those numbers."""
+    sizes = {spec.name: spec.shape for spec in model.inputs}
+    return {
+        name: InputRange(min(numbers), max(numbers), choices=numbers, why="Equal")
+        for name, numbers in compared_constants(graph).items()
+        if all(size in (1, "?") for size in sizes.get(name, ("...",)))
+    }
+
+
+def _solved(graph: Graph, batch: int, fixed: Sizes, chosen: Ranges) -> Solution:
+    """With the first choices of scalars, since they decide which branch is taken."""
+    data: dict[str, Array] = {}
+    for name, one in chosen.items():
+        if one.choices and graph.declared.get(name) in ((), (1,)):
+            shape = graph.declared[name] or ()
+            data[name] = np.full(tuple(int(size) for size in shape), one.choices[0]).astype(_element(graph, name))
+    return solve(graph, batch=batch, fixed=fixed, data=data)
+
+
+def _element(graph: Graph, name: str) -> np.dtype[np.generic]:
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    return np.dtype(tensor_dtype_to_np_dtype(graph.elements[name]))
+
+
+def _range(need: Need) -> InputRange:
+    return InputRange(
+        None if isinf(need.low) else need.low,
+        None if isinf(need.high) else need.high,
+        "" if need.kind == DOMAIN else need.kind,
+        need.choices,
+        need.exact,
+        need.why,
+    )
+
+
+def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
+    """What else to try where the reference refuses the plan, or answers nothing that tells anything; likelier ones first."""
+    for name, one in plan.ranges.items():
+        for choice in one.choices if len(one.choices) > 1 else ():
+            only = replace(one, choices=(choice,))
+            yield replace(plan, ranges={**plan.ranges, name: only}, note=f"'{name}' is {choice:g} alone")
+    whole = [spec.name for spec in model.inputs if spec.dtype.startswith(_WHOLE) and spec.name not in plan.ranges]
+    if whole:
+        bits = {name: InputRange(0, 1, why=TRIED) for name in whole}
+        yield replace(plan, ranges={**plan.ranges, **bits}, note="whole numbers are 0 and 1")
+    if any(spec.dtype.startswith(("float", "bfloat")) for spec in model.inputs):
+        yield replace(plan, floats="uniform", note="floating inputs lie between 0 and 1")
+    if whole:
+        ones = {name: InputRange(1, 1, why=TRIED) for name in whole}
+        yield replace(plan, ranges={**plan.ranges, **ones}, note="whole numbers are 1")
+    if any(spec.dtype == "bool" for spec in model.inputs):
+        truths = {spec.name: InputRange(1, 1, why=TRIED) for spec in model.inputs if spec.dtype == "bool"}
+        yield replace(plan, ranges={**plan.ranges, **truths}, note="truth values are true")

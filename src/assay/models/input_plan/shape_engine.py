@@ -1,0 +1,72 @@
+"""The shapes of all tensors of a graph for given sizes of its inputs, and the first constraint that these sizes do not meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from assay.models.input_plan.graph import UNKNOWN, Graph, Node, Value
+from assay.models.input_plan.shape_rules import Conflict, rule_of
+
+
+@dataclass(frozen=True)
+class Unmet:
+    """A constraint that sizes do not meet: where, what, and (is, should be) pairs. `progress` counts the operators before it."""
+
+    node: str
+    op: str
+    text: str
+    pairs: tuple[tuple[int, int], ...]
+    progress: int
+
+    def __str__(self) -> str:
+        return f"{self.op} '{self.node}': {self.text}"
+
+
+@dataclass
+class Evaluation:
+    """One walk over the graph. `values` are those of the outer graph, `inner` those of each subgraph that was entered;
+    `narrow` counts windows that are larger than what they slide over, padding apart."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    inner: dict[int, dict[str, Value]] = field(default_factory=dict)
+    unmet: Unmet | None = None
+    narrow: int = 0
+    opset: int = 0
+    progress: int = 0
+    stack: list[dict[str, Value]] = field(default_factory=list)
+
+    def walk(self, graph: Graph, scope: dict[str, Value]) -> list[Value]:
+        """The outputs of a graph in which `scope` is known, which is extended. Raises Conflict."""
+        scope.update(graph.constants)
+        self.stack.append(scope)
+        for node in graph.nodes:
+            self.step(node, scope)
+        self.stack.pop()
+        return [scope.get(name, UNKNOWN) for name in graph.outputs]
+
+    def enter(self, graph: Graph, given: Sequence[Value] = ()) -> list[Value]:
+        """A subgraph, which sees the values of the graphs around it. Raises Conflict."""
+        inner = dict(self.stack[-1])
+        inner.update(zip(graph.inputs, given, strict=False))
+        self.inner[id(graph)] = inner
+        return self.walk(graph, inner)
+
+    def step(self, node: Node, scope: dict[str, Value]) -> None:
+        """One operator. Raises Conflict, which names it."""
+        inputs = [scope.get(name, UNKNOWN) if name else UNKNOWN for name in node.inputs]
+        rule = rule_of(node)
+        outputs: Sequence[Value]
+        self.progress += 1
+        try:
+            outputs = rule(node, inputs, self) if rule is not None else ()
+        except Conflict as conflict:
+            if self.unmet is None:
+                self.unmet = Unmet(node.label, node.op, conflict.text, conflict.pairs, self.progress)
+            raise
+        except (IndexError, TypeError, ValueError, KeyError, OverflowError, ZeroDivisionError, MemoryError):
+            # Whatever an operator is given that its rule does not expect is the evaluator's to judge.
+            outputs = ()
+        for place, name in enumerate(node.outputs):
+            if name:
+                scope[name] = outputs[place] if place < len(outputs) else UNKNOWN

@@ -1,0 +1,200 @@
+"""Sizes of the symbolic dimensions of a model's inputs: usual ones that meet every constraint of its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from assay.models.input_plan.evaluate_shapes import evaluate
+from assay.models.input_plan.graph import Array, Graph
+from assay.models.input_plan.shape_engine import Evaluation, Unmet
+from assay.models.input_plan.symbols import USUAL, Sizes, shaped, symbols
+
+NATURAL = (16, 32, 64, 96, 128, 48, 160, 192, 224, 256, 320, 384, 512, 640, 768, 1024)
+SMALL = (1, 2, 3, 4, 8, 12, 20, 24, 40, 80, 10, 5, 6, 7)
+LARGE = (100, 200, 240, 300, 400, 480, 500, 800, 1000, 1280, 1600, 2048, 4000, 4096, 8000, 16000)
+MOST_STEPS = 600_000
+"""Operators that the search evaluates, about a second of them: no clock, so that every machine finds the same sizes."""
+MOST_ELEMENTS = 3 * 320 * 320
+"""Of all inputs, up to which larger sizes are tried so that windows have room."""
+REPAIRED = 6
+"""States from which constraints are repaired, those that got farthest first."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """`unmet` is the constraint that got farthest where no sizes meet all of them."""
+
+    sizes: Sizes
+    walked: Evaluation
+    unmet: Unmet | None = None
+
+
+def solve(graph: Graph, *, batch: int, fixed: Sizes, data: Mapping[str, Array]) -> Solution:
+    """`batch` for first dimensions and 16 for all others, where the graph takes that; else the least usual sizes that it
+    takes, those preferred at which every window has room. `fixed` ones stay as they are."""
+    return _Search(graph, fixed, data).run(batch)
+
+
+@dataclass
+class _Search:
+    graph: Graph
+    fixed: Sizes
+    data: Mapping[str, Array]
+    free: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    seen: dict[tuple[int, ...], Evaluation] = field(default_factory=dict)
+    steps: int = 0
+
+    def run(self, batch: int) -> Solution:
+        firsts = symbols(self.graph.declared)
+        start = {name: self.fixed.get(name, batch if first else USUAL) for name, first in firsts.items()}
+        self.free = [name for name in firsts if name not in self.fixed]
+        self.others = [name for name in self.free if not firsts[name]] or self.free
+        found = self._walk(start)
+        if (found.unmet is None and not found.narrow) or not self.free:
+            return Solution(start, found, found.unmet)
+        states = [start, *self._together(start)]
+        good = [one for one in states if self._walk(one).unmet is None]
+        if not good:
+            ranked = sorted(states, key=lambda one: -self._progress(one))[:REPAIRED]
+            good = [one for state in ranked if (one := self._repaired(state)) is not None][:1]
+            good = good or [one for one in [self._paired(start)] if one is not None]
+            good += [larger for one in good for larger in self._larger(one)]
+        if not good:
+            best = max(self.seen.values(), key=lambda one: one.progress)
+            return Solution(start, found, best.unmet)
+        chosen = min(good, key=lambda one: (self._walk(one).narrow, self._elements(one)))
+        chosen = self._shrunk(chosen, batch, firsts)
+        return Solution(chosen, self._walk(chosen))
+
+    def _shrunk(self, good: Sizes, batch: int, firsts: Mapping[str, bool]) -> Sizes:
+        """Dimensions that became larger together with a batch go back to it together."""
+        for size in {good[name] for name in self.free if firsts[name] and good[name] != batch}:
+            one = {name: batch if now == size and name in self.free else now for name, now in good.items()}
+            firsts_only = {
+                name: batch if now == size and firsts[name] and name in self.free else now for name, now in good.items()
+            }
+            for smaller in (firsts_only, one):
+                if self._walk(smaller).unmet is None:
+                    return smaller
+        return good
+
+    def _walk(self, sizes: Sizes) -> Evaluation:
+        key = tuple(sizes.values())
+        if key not in self.seen:
+            self.seen[key] = evaluate(self.graph, shaped(self.graph.declared, sizes), self.data)
+            self.steps += self.seen[key].progress + 1
+        return self.seen[key]
+
+    def _progress(self, sizes: Sizes) -> int:
+        found = self._walk(sizes)
+        return found.progress if found.unmet is not None else 1 << 60
+
+    def _elements(self, sizes: Sizes) -> int:
+        shapes = shaped(self.graph.declared, sizes).values()
+        return sum(prod(shape) for shape in shapes if shape is not None)
+
+    def _spent(self) -> bool:
+        return self.steps > MOST_STEPS
+
+    def _together(self, start: Sizes) -> Iterator[Sizes]:
+        """All but the batch at one size. Ends at the first at which every window has room."""
+        for size in NATURAL:
+            one = {**start, **dict.fromkeys(self.others, size)}
+            if self._spent() or (size > USUAL and self._elements(one) > MOST_ELEMENTS and self._met(start, size)):
+                return
+            yield one
+            found = self._walk(one)
+            if found.unmet is None and not found.narrow:
+                return
+
+    def _met(self, start: Sizes, size: int) -> bool:
+        """Whether a smaller one than this is good enough."""
+        tried = ({**start, **dict.fromkeys(self.others, one)} for one in NATURAL if one < size)
+        return any(key in self.seen and self.seen[key].unmet is None for key in (tuple(one.values()) for one in tried))
+
+    def _larger(self, good: Sizes) -> Iterator[Sizes]:
+        for names in (self.others, *([name] for name in self.others)):
+            for factor in (2, 3, 4):
+                one = {**good, **{name: good[name] * factor for name in names}}
+                if self._elements(one) <= MOST_ELEMENTS and not self._spent() and self._walk(one).unmet is None:
+                    yield one
+
+    def _repaired(self, state: Sizes) -> Sizes | None:
+        """Step by step to a state that meets one constraint more. None where no single change does."""
+        while self._walk(state).unmet is not None:
+            progress = self._progress(state)
+            better = next((one for one in self._changes(state) if self._progress(one) > progress), None)
+            if better is None or self._spent():
+                return None
+            state = better
+        return state
+
+    def _changes(self, state: Sizes) -> Iterator[Sizes]:
+        unmet = self._walk(state).unmet
+        assert unmet is not None
+        # Towards the smaller of two sizes first.
+        for size, wanted in sorted(unmet.pairs, key=lambda pair: pair[1]):
+            for name in self.free:
+                for one in _proposals(state[name], size, wanted):
+                    yield from self._with(state, {name: one})
+            for names in self._alike(state):
+                for one in _powers(state[names[0]], size, wanted):
+                    yield from self._with(state, dict.fromkeys(names, one))
+        for names in (*self._alike(state), *([name] for name in self._ordered())):
+            for one in (*NATURAL, *SMALL, *LARGE):
+                yield from self._with(state, dict.fromkeys(names, one))
+        for names in (*self._alike(state), *([name] for name in self.others)):
+            for one in range(1, 513):
+                yield from self._with(state, dict.fromkeys(names, one))
+
+    def _alike(self, state: Sizes) -> list[list[str]]:
+        """Dimensions that have one size, as the sides of a picture."""
+        groups: dict[int, list[str]] = {}
+        for name in self.others:
+            groups.setdefault(state[name], []).append(name)
+        return [names for names in groups.values() if len(names) > 1]
+
+    def _ordered(self) -> list[str]:
+        """The batch last: it is one as a rule."""
+        return sorted(self.free, key=lambda one: one not in self.others)
+
+    def _with(self, state: Sizes, changes: Sizes) -> Iterator[Sizes]:
+        if not self._spent():
+            yield {**state, **changes}
+
+    def _paired(self, start: Sizes) -> Sizes | None:
+        """Two dimensions at once, where one alone leads nowhere."""
+        for first, second in _pairs(self.free):
+            for one in (*NATURAL, *SMALL):
+                for other in (*NATURAL, *SMALL):
+                    if self._spent():
+                        return None
+                    sizes = {**start, first: one, second: other}
+                    if self._walk(sizes).unmet is None:
+                        return sizes
+        return None
+
+
+def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return ((one, other) for place, one in enumerate(names) for other in names[place + 1 :])
+
+
+def _proposals(now: int, size: int, wanted: int) -> Iterable[int]:
+    """What a dimension may have to be, where it is `now`, and something that follows from it is `size` and should be `wanted`:
+    the same, as many more, or so many times as large."""
+    found = [wanted] if size == now else []
+    if size:
+        found.append(round(now * wanted / size))
+        # A stride, or a patch, stands between them.
+        found.append(-(-now * wanted // size))
+    found.append(now + wanted - size)
+    return sorted({one for one in found if one >= 1 and one != now})
+
+
+def _powers(now: int, size: int, wanted: int) -> list[int]:
+    """So many times as large that the product of one, two or three of them is as it should be."""
+    ratios = [(wanted / size) ** (1 / power) for power in (1, 2, 3)] if size and wanted > 0 else []
+    return sorted({one for ratio in ratios if (one := max(1, round(now * ratio))) != now})

@@ -1,0 +1,53 @@
+"""The symbolic dimensions of a model's inputs: their names, and shapes in which they have sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.core.input_plan import InputPlan
+from assay.core.model import Model
+
+Sizes = dict[str, int]
+USUAL = 16
+"""Every symbolic dimension that is not the first of some input, where nothing asks for another size."""
+
+
+def symbol(name: str, axis: int, dimension: str) -> str:
+    """What a dimension without a name is called: `input[2]`."""
+    return f"{name}[{axis}]" if dimension == "?" else dimension
+
+
+def symbols(declared: Mapping[str, tuple[int | str, ...] | None]) -> dict[str, bool]:
+    """By name, in order: whether it is the first dimension of some input, which is the batch as a rule."""
+    found: dict[str, bool] = {}
+    for name, shape in declared.items():
+        for axis, one in enumerate(shape or ()):
+            if isinstance(one, str):
+                key = symbol(name, axis, one)
+                found[key] = found.get(key, False) or axis == 0
+    return found
+
+
+def shaped(declared: Mapping[str, tuple[int | str, ...] | None], sizes: Sizes) -> dict[str, tuple[int, ...] | None]:
+    """The shape of each input at these sizes; None where the rank is not known."""
+    return {
+        name: None
+        if shape is None
+        else tuple(one if isinstance(one, int) else sizes[symbol(name, axis, one)] for axis, one in enumerate(shape))
+        for name, shape in declared.items()
+    }
+
+
+def planned_shapes(model: Model, plan: InputPlan, *, batch: int) -> dict[str, tuple[int, ...]]:
+    """The shape of each input, symbols that the plan does not name as ever: `batch` first, 16 elsewhere."""
+    firsts = symbols({spec.name: spec.shape for spec in model.inputs})
+
+    def number(name: str, axis: int, one: int | str) -> int:
+        if isinstance(one, int):
+            return one
+        key = symbol(name, axis, one)
+        return plan.sizes.get(key, batch if firsts[key] else USUAL)
+
+    return {
+        spec.name: tuple(number(spec.name, axis, one) for axis, one in enumerate(spec.shape)) for spec in model.inputs
+    }

@@ -1,0 +1,108 @@
+"""Which inputs a model without data of its own is fed: planned from its graph, and tried on the reference before any engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from msgspec.structs import replace
+
+from assay.core.input_plan import InputPlan
+from assay.core.job import Job
+from assay.errors import BadGolden, NotRunnable, Unsupported
+from assay.models.goldens import read_lock
+from assay.models.input_plan.plan import TRIED, alternatives, plan_of
+from assay.models.seeded import seeded_inputs
+from assay.ports import Tensor
+
+Samples = list[dict[str, Tensor]]
+TRYING_S = 10.0
+"""After so long no other inputs are tried: a slow reference is not asked five times."""
+
+
+def planned(job: Job) -> InputPlan:
+    """The plan that the reference answers of this run were recorded with, or a golden's own; else one made here and now."""
+    for folder in (job.case.inputs.golden, job.reference):
+        try:
+            plan = read_lock(Path(folder)).plan if folder else None
+        except BadGolden:
+            plan = None
+        if plan is not None:
+            return plan
+    return new_plan(job)
+
+
+def new_plan(job: Job, sizes: Mapping[str, int] = {}) -> InputPlan:
+    """From the graph, at these sizes, and at the usual ones that the case names for the other dimensions."""
+    recipe = job.case.inputs
+    fixed = {name: size for name, (_, size, _) in recipe.dims.items()} | dict(sizes)
+    return plan_of(job.case.model, batch=recipe.batch, fixed=fixed, stated={})
+
+
+def inputs_at(job: Job, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+    """One sample at other sizes than the case's own; what was changed until the reference took its inputs is changed here, too."""
+    recorded, plan = planned(job), new_plan(job, sizes)
+    kept = {name: one for name, one in recorded.ranges.items() if one.choices or one.why == TRIED}
+    (sample,) = drawn(job, replace(plan, ranges={**plan.ranges, **kept}, floats=recorded.floats), samples=1)
+    return sample
+
+
+def drawn(job: Job, plan: InputPlan, *, samples: int) -> Samples:
+    """So many samples by the seed of the case. Raises BadModel where no values can be drawn."""
+    recipe = job.case.inputs
+    return seeded_inputs(
+        job.case.model, seed=recipe.seed, samples=samples, batch=recipe.batch, fill=recipe.fill, plan=plan
+    )
+
+
+def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Samples, InputPlan]:
+    """Inputs, their answers, and the plan: the first that the reference answers with something to compare; where none does, the
+    first that it answers at all. Raises what it raised at the first where it takes none."""
+    begin = time.monotonic()
+    refusal: Exception | None = None
+    poor: tuple[Samples, Samples, InputPlan] | None = None
+    for plan in _plans(job):
+        if (refusal or poor) and time.monotonic() - begin > TRYING_S:
+            break
+        inputs = drawn(job, plan, samples=job.case.inputs.samples)
+        try:
+            outputs = answer(inputs)
+        except (MemoryError, NotRunnable, Unsupported):
+            # Other values would not change that.
+            raise
+        except Exception as error:  # noqa: BLE001  whatever an evaluator raises at inputs that it cannot take
+            refusal = refusal or error
+            continue
+        if is_telling(outputs):
+            return inputs, outputs, plan
+        poor = poor or (inputs, outputs, plan)
+    if poor is not None:
+        return poor
+    assert refusal is not None
+    raise refusal
+
+
+def _plans(job: Job) -> Iterator[InputPlan]:
+    first = new_plan(job)
+    return chain([first], alternatives(first, job.case.model))
+
+
+def is_telling(outputs: Sequence[dict[str, Tensor]]) -> bool:
+    """Whether no output is empty, each is finite for the greater part, and not all of them are constant."""
+    moving = False
+    for name in outputs[0]:
+        arrays = [sample[name] for sample in outputs if isinstance(sample.get(name), np.ndarray)]
+        if any(array.size == 0 for array in arrays):
+            return False
+        numbers = [array.reshape(-1) for array in arrays if array.dtype.kind in "fiub"]
+        if not numbers:
+            moving = True
+            continue
+        flat = np.concatenate(numbers)
+        if 2 * np.count_nonzero(np.isfinite(flat)) < flat.size:
+            return False
+        moving = moving or flat.size == 1 or bool((flat != flat[0]).any())
+    return moving

@@ -1,0 +1,271 @@
+"""Inputs planned from graphs of many kinds: each is taken by unoptimised ONNX Runtime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper, parser
+
+from assay.core.input_plan import InputPlan
+from assay.models.input_plan.plan import plan_of
+from assay.models.onnx_file import describe
+from assay.models.seeded import seeded_inputs
+
+Weights = dict[str, np.ndarray[Any, Any]]
+
+
+def made(folder: Path, text: str, weights: Weights | None = None, opset: int = 17) -> Path:
+    """A model in the onnx text format, its weights apart."""
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}, "com.microsoft" : 1]> {text}')
+    model.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in (weights or {}).items())
+    path = folder / "model.onnx"
+    onnx.save(model, path)
+    return path
+
+
+def planned(path: Path, batch: int = 1, **fixed: int) -> InputPlan:
+    return plan_of(describe(path), batch=batch, fixed=fixed, stated={})
+
+
+def answers(path: Path, plan: InputPlan, samples: int = 3) -> list[list[Any]]:
+    """What ONNX Runtime answers to the planned inputs, with nothing optimised. Raises as it does."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return [
+        session.run(None, one) for one in seeded_inputs(describe(path), seed=0, samples=samples, batch=1, plan=plan)
+    ]
+
+
+def rows(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32) * 0.3
+
+
+U_NET = """
+u (float[N, 3, H, W] x) => (float[N, 4, ?, ?] y) {
+  a = Conv <strides=[2, 2], pads=[1, 1, 1, 1]> (x, w0)
+  b = Conv <strides=[2, 2], pads=[1, 1, 1, 1]> (a, w1)
+  c = Conv <strides=[2, 2], pads=[1, 1, 1, 1]> (b, w1)
+  d = Conv <strides=[2, 2], pads=[1, 1, 1, 1]> (c, w1)
+  e = Conv <strides=[2, 2], pads=[1, 1, 1, 1]> (d, w1)
+  e2 = Resize <mode="nearest"> (e, none, twice)
+  d1 = Add (e2, d)
+  d2 = Resize <mode="nearest"> (d1, none, twice)
+  c1 = Add (d2, c)
+  c2 = Resize <mode="nearest"> (c1, none, twice)
+  b1 = Add (c2, b)
+  b2 = Resize <mode="nearest"> (b1, none, twice)
+  a1 = Add (b2, a)
+  y = Identity (a1)
+}"""
+
+
+def test_sizes_that_five_strides_divide(tmp_path: Path) -> None:
+    path = made(
+        tmp_path,
+        U_NET,
+        {
+            "w0": rows(4, 3, 3, 3),
+            "w1": rows(4, 4, 3, 3),
+            "none": np.zeros(0, np.float32),
+            "twice": np.array([1, 1, 2, 2], np.float32),
+        },
+    )
+    plan = planned(path)
+    assert plan.sizes["H"] % 16 == plan.sizes["W"] % 16 == 0
+    assert plan.sizes["N"] == 1
+    assert answers(path, plan)[0][0].size
+
+
+def test_a_size_that_is_given_stays_and_the_others_follow(tmp_path: Path) -> None:
+    path = made(tmp_path, "g (float[A, B] x, float[C, B] y) => (float[?, ?] z) { z = Concat <axis=1> (x, y) }")
+    plan = planned(path, C=7)
+    assert plan.sizes == {"A": 7, "B": 16, "C": 7}
+
+
+def test_a_window_that_is_larger_than_the_usual_size(tmp_path: Path) -> None:
+    path = made(
+        tmp_path, "g (float[N, 1, H, 16] x) => (float[N, 1, ?, ?] y) { y = MaxPool <kernel_shape=[40, 2]> (x) }"
+    )
+    plan = planned(path)
+    assert plan.sizes["H"] >= 40
+    answers(path, plan)
+
+
+def test_a_classifier_whose_last_layer_says_the_size_of_the_image(tmp_path: Path) -> None:
+    text = """g (float[N, C, H, W] x) => (float[N, 5] y) {
+      a = Conv <strides=[4, 4]> (x, w)
+      f = Flatten (a)
+      y = Gemm (f, fc)
+    }"""
+    path = made(tmp_path, text, {"w": rows(2, 3, 4, 4), "fc": rows(2 * 13 * 13, 5)})
+    plan = planned(path)
+    assert plan.sizes == {"N": 1, "C": 3, "H": 52, "W": 52}
+    answers(path, plan)
+
+
+def test_tokens_types_and_positions_lie_in_their_tables(tmp_path: Path) -> None:
+    text = """g (int64[B, S] ids, int64[B, S] types, int64[B, S] mask) => (float[B, S, 8] y) {
+      a = Gather (words, ids)
+      b = Gather (kinds, types)
+      c = Add (a, b)
+      m = Cast <to=1> (mask)
+      one = Constant <value_float=1.0> ()
+      big = Constant <value_float=-10000.0> ()
+      n = Sub (one, m)
+      p = Mul (n, big)
+      axes = Constant <value_ints=[2]> ()
+      q = Unsqueeze (p, axes)
+      y = Add (c, q)
+    }"""
+    path = made(tmp_path, text, {"words": rows(50, 8), "kinds": rows(2, 8)})
+    plan = planned(path)
+    ranges = {name: (one.low, one.high, one.kind) for name, one in plan.ranges.items()}
+    assert ranges == {"ids": (0, 49, "index"), "types": (0, 1, "index"), "mask": (0, 1, "mask")}
+    samples = seeded_inputs(describe(path), seed=0, samples=4, batch=1, plan=plan)
+    assert samples[0]["mask"].all()
+    assert max(one["ids"].max() for one in samples) > 20
+    answers(path, plan)
+
+
+def test_positions_that_an_input_counts_up(tmp_path: Path) -> None:
+    text = """g (int64[B, S] mask) => (float[B, S, 4] y) {
+      axis = Constant <value_int=1> ()
+      one = Constant <value_int=1> ()
+      c = CumSum (mask, axis)
+      p = Sub (c, one)
+      zero = Constant <value_int=0> ()
+      q = Max (p, zero)
+      y = Gather (table, q)
+    }"""
+    path = made(tmp_path, text, {"table": rows(20, 4)})
+    answers(path, planned(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "weights"),
+    [
+        ("g (float[N, 8] x, int64[1] k) => (float[N, ?] v, int64[N, ?] i) { v, i = TopK (x, k) }", {}),
+        ("g (int64 n) => (float[?] y) "
+         "{ s = Constant <value_int=0> () d = Constant <value_int=1> () r = Range (s, n, d) y = Cast <to=1> (r) }", {}),
+        ("g (float[N, 6] x, int64[2] shape) => (float[?, ?] y) { y = Reshape (x, shape) }", {}),
+        ("g (float[N, 6] x, int64[2] times) => (float[?, ?] y) { y = Tile (x, times) }", {}),
+        ("g (float[N, 6] x, int64[2] parts) => (float[N, ?] a, float[N, ?] b) { a, b = Split <axis=1> (x, parts) }", {}),
+        ("g (float[N, 6] x, int64[1] s, int64[1] e, int64[1] a) => (float[?, ?] y) { y = Slice (x, s, e, a) }", {}),
+        ("g (float[N, 6] x, int64 axis) => (float[N, 6] y) { y = CumSum (x, axis) }", {}),
+        ("g (int64[N, 4] i, int64 d, float[2] v) => (float[?, ?, ?] y) { y = OneHot (i, d, v) }", {}),
+        ("g (float[N, 3, 8, 8] x, float[4] s) => (float[?, ?, ?, ?] y) "
+         "{ y = Resize <mode=\"nearest\"> (x, none, s) }", {"none": np.zeros(0, np.float32)}),
+        ("g (int64[2] s) => (float[?, ?] y) { y = ConstantOfShape (s) }", {}),
+        ("g (float[T, N, 4] x, int32[L] lens) => (float[?, 1, ?, 3] y) "
+         "{ y = LSTM <hidden_size=3> (x, w, r, b, lens) }", {"w": rows(1, 12, 4), "r": rows(1, 12, 3), "b": rows(1, 24)}),
+        ("g (float[T, N, 4] x, float[1, M, 3] h) => (float[?, 1, ?, 3] y) "
+         "{ y = GRU <hidden_size=3> (x, w, r, b, , h) }", {"w": rows(1, 9, 4), "r": rows(1, 9, 3), "b": rows(1, 18)}),
+        ("g (float[N, 10] x, int64[N, K] i) => (float[N, K] y) { y = GatherElements <axis=1> (x, i) }", {}),
+        ("g (float[10, 4] x, int64[K, 1] i, float[K, 4] u) => (float[10, 4] y) { y = ScatterND (x, i, u) }", {}),
+        ("g (float[N, 4] x, float lo, float hi) => (float[N, 4] y) { y = Clip (x, lo, hi) }", {}),
+        ("g (float[1, K, 4] b, float[1, 2, K] s, int64[1] n, float[1] t) => (int64[?, 3] y) { y = NonMaxSuppression (b, s, n, t) }", {}),
+        ("g (float[N, 2, 9, 9] x, float[R, 4] rois, int64[R] at) => (float[?, 2, 3, 3] y) "
+         "{ y = RoiAlign <output_height=3, output_width=3> (x, rois, at) }", {}),
+        ("g (float[N, S, 8] q, float[N, T, 8] k) => (float[N, S, T] y) { t = Transpose <perm=[0, 2, 1]> (k) y = MatMul (q, t) }", {}),
+    ],
+)  # fmt: skip
+def test_operators_that_take_sizes_indices_and_limits(tmp_path: Path, text: str, weights: Weights) -> None:
+    path = made(tmp_path, text, weights)
+    for outputs in answers(path, planned(path)):
+        assert all(one.size for one in outputs)
+
+
+def test_a_scalar_that_is_compared_takes_both_branches_numbers(tmp_path: Path) -> None:
+    then = helper.make_graph(
+        [helper.make_node("Reshape", ["x", "wide"], ["a"])], "then", [], [helper.make_tensor_value_info("a", 1, None)]
+    )
+    other = helper.make_graph(
+        [helper.make_node("Identity", ["x"], ["b"])], "else", [], [helper.make_tensor_value_info("b", 1, None)]
+    )
+    graph = helper.make_graph(
+        [
+            helper.make_node("Equal", ["sr", "rate"], ["is"]),
+            helper.make_node("If", ["is"], ["y"], then_branch=then, else_branch=other),
+        ],
+        "g",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", "T"]),
+            helper.make_tensor_value_info("sr", TensorProto.INT64, []),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [
+            numpy_helper.from_array(np.array(16000, np.int64), "rate"),
+            numpy_helper.from_array(np.array([-1, 100], np.int64), "wide"),
+        ],
+    )
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    plan = planned(path)
+    assert plan.ranges["sr"].choices == (16000,)
+    assert plan.sizes["T"] % 100 == 0
+    answers(path, plan)
+
+
+def test_the_number_of_trips_of_a_loop_is_small(tmp_path: Path) -> None:
+    body = helper.make_graph(
+        [helper.make_node("Add", ["v", "x"], ["w"]), helper.make_node("Identity", ["c"], ["d"])],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("v", TensorProto.FLOAT, None),
+        ],
+        [helper.make_tensor_value_info("d", TensorProto.BOOL, []), helper.make_tensor_value_info("w", 1, None)],
+    )
+    graph = helper.make_graph(
+        [helper.make_node("Loop", ["m", "", "start"], ["y"], body=body)],
+        "g",
+        [
+            helper.make_tensor_value_info("m", TensorProto.INT64, []),
+            helper.make_tensor_value_info("start", TensorProto.FLOAT, ["A", 4]),
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, ["B", 4]),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+    )
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    plan = planned(path)
+    assert 1 <= plan.ranges["m"].low <= plan.ranges["m"].high <= 4
+    answers(path, plan)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g (float[N, 4] x) => (float[N, 4] y) { y = Log (x) }",
+        "g (float[N, 4] x) => (float[N, 4] y) { a = Sqrt (x) y = Log (a) }",
+        "g (float[N, 4] x) => (float[N, 4] y) { one = Constant <value_float=1.0> () a = Sub (one, x) y = Sqrt (a) }",
+        "g (float[N, 4] x) => (float[N, 4] y) { y = Acos (x) }",
+        "g (float[N, 4] x) => (float[N, 4] y) { e = Constant <value_float=0.3> () y = Pow (x, e) }",
+        "g (int64[N, 4] x, int64[N, 4] d) => (int64[N, 4] y) { y = Div (x, d) }",
+    ],
+)
+def test_values_lie_in_the_domain(tmp_path: Path, text: str) -> None:
+    path = made(tmp_path, text)
+    for (output,) in answers(path, planned(path)):
+        assert np.isfinite(output).all()
+
+
+def test_what_was_fine_stays_as_it_was(tmp_path: Path) -> None:
+    """No range where nothing asks for one, and 16 where nothing asks for another size."""
+    path = made(
+        tmp_path, "g (float[N, T, 4] x, int64[N, T, 4] i) => (float[N, T, 4] y) { f = Cast <to=1> (i) y = Add (x, f) }"
+    )
+    assert planned(path) == InputPlan({"N": 1, "T": 16})
+
+
+def test_constraints_that_nothing_meets_are_named(tmp_path: Path) -> None:
+    path = made(tmp_path, "g (float[N, 4] x, float[N, 6] z) => (float[N, ?] y) { y = Add (x, z) }")
+    assert planned(path).unmet == "Add 'Add -> y': shapes [1, 4] and [1, 6] do not broadcast"
