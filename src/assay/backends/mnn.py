@@ -51,7 +51,7 @@ class MNN:
         OptionSpec("threads", 1, help="threads of one inference"),
     )
     flows = (
-        Flow(name="mnn-f32", backend="mnn", allowances=("winograd-8x8",)),
+        Flow(name="mnn-f32", backend="mnn", allowances=("winograd-8x8", "ties-away-from-zero")),
         Flow(
             name="mnn-fp16",
             backend="mnn",

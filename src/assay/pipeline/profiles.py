@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -13,6 +15,7 @@ from assay.core.job import Job, Task
 from assay.models.companions import lock_of_companion
 from assay.models.profiles import read_header
 from assay.numerics.tolerance.choice import DERIVED
+from assay.numerics.tolerance.contract import TIES
 from assay.numerics.tolerance.profile import VERSION
 from assay.pipeline.house import House
 
@@ -61,6 +64,19 @@ def _allowances(job: Job) -> tuple[str, ...]:
     """Those that this model has a use for: flows that differ in others share a profile."""
     model = job.case.model
     double = any(one.dtype == "float64" for one in (*model.inputs, *model.outputs))
-    return tuple(
-        one for one in job.flow.allowances if one != "flush-to-zero" and (double or one != "double-in-float32")
-    )
+    useless = {"flush-to-zero", *(() if double else ("double-in-float32",))}
+    if any(one in TIES for one in job.flow.allowances) and not _has_grids(model.source, model.digest):
+        useless.update(TIES)
+    return tuple(one for one in job.flow.allowances if one not in useless)
+
+
+@cache
+def _has_grids(source: str, digest: str) -> bool:
+    """Whether the file names an operator that rounds to a grid; of what is no file, or cannot be read, nothing is known. The digest
+    says which file it was."""
+    del digest
+    try:
+        with Path(source).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return any(content.find(name) >= 0 for name in (b"QuantizeLinear", b"QLinear", b"quantize_per"))
+    except (OSError, ValueError):
+        return True

@@ -20,6 +20,7 @@ from assay.models.own_types import multiplies
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.derive import Deriving
+from assay.numerics.tolerance.dyadic import are_powers_of_two
 from assay.numerics.tolerance.evaluation import as_type, wide_evaluator
 from assay.numerics.tolerance.graph import ROUNDING, STEPPING
 from assay.numerics.tolerance.judge import judge
@@ -198,11 +199,12 @@ class Nodes:
 
     def _at_ties(self, node: NodeProto, region: Sequence[NodeProto]) -> Seen | None:
         """A quantization that is off by one step at most, and only next to a tie: backends multiply by the reciprocal of the
-        scale, and add a bias that is rounded to a grid as well. None where that is not all. The budget is the distance to the
-        tie as a share of `TIE` of a step."""
+        scale, and add a bias that is rounded to a grid as well. None where that is not all, and for the tie itself where the scale is a
+        power of two and the flow declares no other rule. The budget is the distance to the tie as a share of `TIE` of a step."""
         scale, zero = self._known(node, 1), self._known(node, 2)
         if scale is None or scale.size != 1:
             return None
+        decided = are_powers_of_two(scale) and not self._arithmetic.ties
         farthest = 0.0
         for one in self._feeds:
             exact = self._exactly(node.input[0], region, one) / float(scale) + float(zero if zero is not None else 0)
@@ -210,7 +212,7 @@ class Nodes:
             info = np.iinfo(one[node.output[0]].dtype)
             off = np.abs(mine - np.clip(np.rint(exact), info.min, info.max))
             distance = np.abs(np.abs(exact - np.floor(exact)) - 0.5)
-            if np.any(off > 1):
+            if np.any(off > 1) or (decided and np.any((off > 0) & (distance == 0.0) & (node.input[0] in one))):
                 return None
             farthest = max(farthest, float(distance[off > 0].max(initial=0.0)))
         return Seen(label(node), node.output[0], farthest / TIE) if farthest < TIE else None

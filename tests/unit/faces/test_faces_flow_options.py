@@ -13,10 +13,11 @@ def test_an_allowance_falls_with_the_option_that_it_is_for(name: str, allowance:
         (flow,) = find_flows([name], options)
         return flow.allowances
 
-    assert allowances() == allowances("threads=2") == allowances("winograd=true") == (allowance,)
-    assert allowances("winograd=false") == ()
+    assert allowances() == allowances("threads=2") == allowances("winograd=true")
+    assert allowance in allowances()
+    assert allowances("winograd=false") == tuple(one for one in allowances() if one != allowance)
 
 
 def test_an_allowance_for_something_else_stays() -> None:
     (flow,) = find_flows(["openvino-f32"], ["threads=1"])
-    assert flow.allowances == ("double-in-float32",)
+    assert flow.allowances == ("double-in-float32", "ties-after-zero-point")

@@ -15,7 +15,7 @@ from assay.ports import Tensor
 
 
 def judge_bits(noise: OutputNoise, actual: list[Tensor], expected: list[Tensor]) -> Judged:
-    """Nothing rounds on the way to this output: every bit must be there (either zero is zero)."""
+    """Nothing on the way to this output is left to rounding: every bit must be there (either zero is zero)."""
     wrong: list[int] = []
     start = 0
     for mine, theirs in zip(actual, expected, strict=True):
@@ -31,7 +31,7 @@ def judge_bits(noise: OutputNoise, actual: list[Tensor], expected: list[Tensor])
     if wrong:
         one = worst[0]
         text = (
-            f"Output {noise.name!r}: nothing rounds on the way to it, so every bit must agree; at {list(one.index)}: "
+            f"Output {noise.name!r}: all that is computed on the way to it is exact, so every bit must agree; at {list(one.index)}: "
             f"expected {_told(one.expected)}, got {_told(one.actual)}."
         )
         findings = (Finding("values", noise.name, text),)

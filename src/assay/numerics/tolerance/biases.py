@@ -49,8 +49,11 @@ def _found(
 
 
 def spread_on_grid(value: Tensor, bias: Bias, weights: Tensors) -> Tensor | None:
-    """The standard deviation of a bias that is rounded to whole steps, like the bias; None where the scales are of blocks."""
+    """The standard deviation of a bias that is rounded to whole steps, like the bias: none where it is a whole number of them. None
+    where the scales are of blocks."""
     step = math.prod((np.abs(weights[name]) for name in bias.scales), start=np.ones(1))
     if step.ndim > 1 or step.size not in (1, value.shape[-1] if value.ndim else 1):
         return None
-    return np.broadcast_to(np.asarray(step / math.sqrt(12), value.dtype), value.shape)
+    with np.errstate(all="ignore"):
+        steps = value / step
+    return np.where(np.rint(steps) == steps, 0.0, step / math.sqrt(12)).astype(value.dtype).reshape(value.shape)

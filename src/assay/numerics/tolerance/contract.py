@@ -18,9 +18,15 @@ ALLOWANCES = {
     "winograd-8x8": "square convolutions of stride 1 by Winograd on tiles of up to 8x8 with the points 0, ±1, ±2, ±3",
     "double-in-float32": "a model that computes in double is computed in float32",
     "fp16-accumulation": "sums are accumulated in float16",
+    "ties-after-zero-point": "a value between two steps of a grid is rounded half to even when the zero point has been added",
+    "pool-ties-after-zero-point": "the same of what an average pool gives, and of nothing else",
+    "ties-away-from-zero": "a value between two steps of a grid is rounded away from zero",
     "flush-to-zero": "numbers below the normal ones of their type are zero, as inputs and as results",
 }
 """What a flow may declare beside its precision, and what it means."""
+
+TIES = ("ties-after-zero-point", "pool-ties-after-zero-point", "ties-away-from-zero")
+"""Those of them that name another rule than half to even; one at most."""
 
 _ABSOLUTE_U = 4.0
 """erf, tanh and log of common kernels are polynomials with an absolute error of some units near zero (measured: at most 4u)."""
@@ -32,6 +38,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     weights (0: as stored). `absolute` counts units of accumulation; `winograd`: convolutions may be computed so, on
     tiles of up to `winograd_tile`;
     `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation).
+    `ties` names the rule other than half to even by which exact ties may be rounded (assay.numerics.tolerance.ties), "" for none.
     `mixed`: what the model declares in double is computed in double, the rest as told here."""
 
     storage: float
@@ -43,6 +50,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     winograd_tile: int = 6
     steps: float = 2.0**-10
     mixed: bool = False
+    ties: str = ""
 
     def of(self, dtype: str) -> Arithmetic:
         """The arithmetic of a value that the model declares in this type: a coarser one than the flow's is stored as
@@ -73,4 +81,5 @@ def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmeti
         absolute=0.0 if "relative-only" in allowances else _ABSOLUTE_U,
         winograd="winograd" in allowances or "winograd-8x8" in allowances,
         winograd_tile=8 if "winograd-8x8" in allowances else 6,
+        ties=next((one for one in allowances if one in TIES), ""),
     )

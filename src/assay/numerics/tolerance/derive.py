@@ -97,6 +97,7 @@ class Deriving:
         """By the label of an operator that a defect may be built into: of the first sample, what that changes nothing before."""
         found = (decision_of(name, self.graph) for name in self.outputs)
         self.decisions: dict[str, Decision] = {one.output: one for one in found if one is not None}
+        self.drawing.decisive = {name: tuple(one.node.output) for name, one in self.decisions.items()}
         self.drawing.taps = tuple(dict.fromkeys(name for one in self.decisions.values() for name in one.taps))
 
     def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
@@ -166,7 +167,7 @@ class Deriving:
         if values is None or deviations is None or margins is None or whole.unstable or not same(values[-1], last):
             return None
         rows = zip(values, deviations, margins, strict=True)
-        return [Sample(value, deviation, margin) for value, deviation, margin in rows]
+        return [Sample(*one, decided=whole.decided, exact=whole.exact) for one in rows]
 
     def _sample(self, number: int, inputs: Tensors, *, joined: int = 1) -> Sample:
         kept = {} if number else self._kept()
@@ -189,12 +190,17 @@ class Deriving:
         deviations = [sample.deviations.get(name) for name in decision.taps]
         if any(one is None for one in deviations):
             return
+        ties = sample.margins.pop(f"{decision.output}/open", None)
         spread = [shrunk_deviation(one, self.drawing.draws) for one in deviations if one is not None]
         found = (
             ranking(decision, values[0], spread[0])
             if decision.kind == "ranking"
             else interval(
-                decision, self.wide, values, [one * (raw != 0) for one, raw in zip(spread, deviations, strict=True)]
+                decision,
+                self.wide,
+                values,
+                [one * (raw != 0) for one, raw in zip(spread, deviations, strict=True)],
+                ties,
             )
         )
         for key, value in found.items():
@@ -225,13 +231,16 @@ class Deriving:
 
     def _output(self, name: str, samples: Sequence[Sample]) -> OutputNoise:
         dtype = self.graph.types.get(name, "")
-        storage = self.arithmetic.of(dtype).storage
+        exact = dtype == "float32" and all(name in one.exact for one in samples)
+        storage = 0.0 if exact else self.arithmetic.of(dtype).storage
         blank = OutputNoise(name, dtype, "none", storage=storage)
         if drawn := drawn_by(name, self.graph):
             return msgspec.structs.replace(blank, kind="random", margin=drawn)
         kinds = {one.values[name].dtype.kind for one in samples}
         unstable = next((one.unstable[name] for one in samples if name in one.unstable), "")
         decision = self.decisions.get(name)
+        if all(name in one.decided for one in samples) and not unstable and kinds == {"f"} and dtype == "float32":
+            return msgspec.structs.replace(blank, kind="exact")
         if unstable:
             return msgspec.structs.replace(blank, reason=unstable)
         if not kinds <= set("fbiu"):

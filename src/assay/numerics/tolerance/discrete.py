@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # every worker judges, few of them derive: the oracle is impo
 MARGIN = 8.0
 """Standard deviations: twice the limit of one element, for the two sides of a decision."""
 
+_TIE = 2.0**-10
+"""Of a value on a tie, whose size is half a step at least: far enough to leave it, in either direction."""
+
 _KEEPS_ORDER = frozenset({"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten", "DequantizeLinear"})
 _MOVES = frozenset({"Transpose", "DepthToSpace", "SpaceToDepth", "Relu", "Clip"})
 """Elements elsewhere or within bounds: on the way to a whole number they leave a step to what stepped before."""
@@ -126,10 +129,16 @@ def ranking(decision: Decision, scores: Tensor, deviation: Tensor) -> dict[str, 
 
 
 def interval(
-    decision: Decision, evaluator: Evaluator, values: list[Tensor], deviations: list[Tensor]
+    decision: Decision,
+    evaluator: Evaluator,
+    values: list[Tensor],
+    deviations: list[Tensor],
+    ties: Tensor | None = None,
 ) -> dict[str, Tensor]:
-    """The answers at the two ends of what noise may make of the deciding value."""
+    """The answers at the two ends of what noise may make of the deciding value, and of what lies on `ties`."""
     reach = MARGIN * np.sqrt(sum(np.square(one.astype(np.float64)) for one in deviations))
+    if ties is not None:
+        reach = np.maximum(reach, np.where(ties, _TIE * np.abs(values[0]), 0.0))
     taps = decision.taps
     ends: list[Any] = []
     for sign in (-1.0, 1.0):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from onnx.reference.op_run import OpFunction
 
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
@@ -54,12 +55,15 @@ _SMALL = 1e15
 
 @dataclass
 class Sample:
-    """What one sample gives: the oracle's values by name, the standard deviations, what decides. `tips` only while it is made."""
+    """What one sample gives: the oracle's values by name, the standard deviations, what decides, the names of what no noise
+    reaches, and of what it reaches only by whole steps of exact numbers. `tips` only while it is made."""
 
     values: dict[str, Tensor] = field(default_factory=dict)
     deviations: dict[str, Tensor] = field(default_factory=dict)
     margins: dict[str, Tensor] = field(default_factory=dict)
     unstable: dict[str, str] = field(default_factory=dict)
+    decided: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset()
     recorded_bytes: int = 0
     kept: dict[str, Any] = field(default_factory=dict)
     tips: Tips | None = None
@@ -70,7 +74,8 @@ class Bent(Exception):
 
 
 class Drawing:
-    """Of one model and contract. `taps` are values wanted beside the outputs; `draws` how many noisy evaluations;
+    """Of one model and contract. `taps` are values wanted beside the outputs, `decisive` what the
+    operator gives that decides an output; `draws` how many noisy evaluations;
     `met` the values that any gave; `without_rule` the operators without one; `fallen` those that several draws at once failed on."""
 
     def __init__(self, proto: Any, graph: Graph, arithmetic: Arithmetic, seed: int) -> None:
@@ -79,11 +84,13 @@ class Drawing:
         self.seed = seed
         self.outputs = [one.name for one in proto.graph.output]
         self.taps: tuple[str, ...] = ()
+        self.decisive: dict[str, tuple[str, ...]] = {}
         light, weights = without_weights(proto)
         self.wide = wide_evaluator(light, weights)
         self._single = self._single_evaluator(light, weights)
         self.draws = DRAWS
         self._together = stackable(self.wide)
+        self._has_names = not any(isinstance(one, OpFunction) for one in self.wide.rt_nodes_)
         self._feeding = Feeding(graph, arithmetic, self.wide.rt_inits_)
         self._amplified = self._amplification()
         self._unchecked = CHECKED
@@ -119,10 +126,17 @@ class Drawing:
         values called `keep`."""
         sample = Sample()
         begin = time.perf_counter()
-        recorder = Recorder(self.graph, self.arithmetic, keep=self._together or not self.graph.subgraphs)
-        steps = Steps(recorder)
+        whole = self._together or not self.graph.subgraphs
+        kept = self._feeding.kept if self._has_names else None
+        recorder = Recorder(self.graph, self.arithmetic, keep=whole, kept=kept)
+        steps = Steps(recorder, recorder.before_steps)
         with observed_by(steps if self.graph.rounds else recorder), np.errstate(all="ignore"):
             sample.values, sample.kept = self.exact(inputs, keep)
+        sample.decided, sample.exact = (
+            frozenset(one.intersection(self.outputs)) for one in (recorder.decided, recorder.exact)
+        )
+        for output, names in self.decisive.items():
+            sample.margins.update((f"{output}/open", one) for one in recorder.open_ties(names))
         sample.recorded_bytes = recorder.values * BYTES_A_PLACE
         self.without_rule.update(recorder.without_rule)
         self.met.update((name, None) for outputs in recorder.places for name in outputs)

@@ -28,6 +28,13 @@ class Feeding:
         self._coarse = arithmetic.storage > _UNIT
         names = (*graph.weights, *graph.others) if self._coarse else graph.weights
         self._inexact = [name for name in names if not held(weights[name], arithmetic.weights)]
+        spreads = {one.name: spread_on_grid(weights[one.name], one, weights) for one in graph.biases}
+        self.regridded = frozenset(name for name, spread in spreads.items() if spread is not None and spread.any())
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Inputs and stored numbers that every engine takes as they are."""
+        return frozenset() if self._coarse else self._graph.given - self.regridded.union(self._inexact)
 
     def feeds(self, evaluator: Evaluator, inputs: Tensors, draw: Draw) -> dict[str, Tensor]:
         """Of one draw."""
@@ -77,7 +84,5 @@ class Feeding:
 
     def untouched(self, evaluator: Evaluator, inputs: Tensors, recorder: Recorder, wanted: Sequence[str]) -> list[str]:
         """Values that no noise reaches, where they meet those that it does."""
-        noisy = {*self._inexact, *(bias.name for bias in self._graph.biases)} | (
-            set(inputs) & self._graph.data if self._coarse else set()
-        )
+        noisy = {*self.regridded, *self._inexact, *(set(inputs) & self._graph.data if self._coarse else ())}
         return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), wanted)

@@ -93,7 +93,8 @@ class Graph:
     """`types` maps a value to its declared element type; `data` are values whose rounding can reach an output;
     `weights` and `held` are initializers to be rounded, and those that never are; `jumps`: a value steps on its way to
     a floating output; `rounds`: it is rounded to a grid there; `subgraphs`: there is control flow; `biases`
-    are added to products of quantized operands; `gridded` are values that go nowhere but onto a grid of eight bits."""
+    are added to products of quantized operands; `gridded` are values that go nowhere but onto a grid of eight bits; `given` are
+    the graph's inputs and stored numbers."""
 
     types: dict[str, str]
     data: frozenset[str]
@@ -107,6 +108,7 @@ class Graph:
     true: frozenset[str] = frozenset()
     biases: tuple[Bias, ...] = ()
     gridded: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
 
     @property
     def is_double(self) -> bool:
@@ -147,6 +149,7 @@ def study(proto: ModelProto) -> Graph:
         ),
         biases=between_grids(graph, types, producers),
         gridded=gridded(graph, types, CONTROL) if stepping else frozenset(),
+        given=frozenset(one.name for one in (*graph.input, *graph.initializer)),
     )
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from assay.numerics.oracle.probe import Call, Probe, Values
+from assay.numerics.tolerance.places import Place
 from assay.ports import Tensor, Tensors
 
 TIPPING = 8.0
@@ -41,22 +42,30 @@ Wide = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Exact:
-    """What one value was before it stepped, in the evaluation without noise."""
+    """What one value was before it stepped, in the evaluation without noise. `deviation` is that of the noise of each element, in
+    steps: one of an element at which every engine has the same value is 0, and no tie of it is open. None: as everywhere."""
 
     def __init__(self, value: Tensor, operator: str) -> None:
         self.value = value
+        self.deviation: Tensor | None = None
         self._boundary, self.stepped = _BOUNDARY.get(operator, _BOUNDARY["Round"])
         self._near: tuple[float, Tensor] | None = None
 
+    def at_most(self, deviation: float) -> Any:
+        """The deviation of each element, where it is known to be less than that."""
+        return deviation if self.deviation is None else np.minimum(self.deviation, deviation)
+
     def near(self, steps: float) -> Tensor:
-        """Which elements lie as near as that to a boundary."""
+        """Which elements lie `TIPPING` deviations from a boundary, of as many steps at most."""
         if self._near is None or self._near[0] != steps:
             above = self.value - self._boundary
             share = above - np.rint(above)
-            self._near = steps, np.asarray(np.abs(share) <= steps + 2.0**-22 * np.abs(self.value))
+            deviation = self.at_most(steps)
+            near = np.abs(share) <= TIPPING * deviation + 2.0**-22 * np.abs(self.value)
+            self._near = steps, np.asarray(near & (np.asarray(deviation) > 0.0))
         return self._near[1]
 
-    def other(self, value: Tensor, steps: float) -> Tensor:
+    def other(self, value: Tensor, steps: Any) -> Tensor:
         """Which elements of another evaluation have moved by more than that."""
         if not self._is_finite:
             return ~np.isclose(value, self.value, rtol=_CLOSE, atol=steps, equal_nan=True)
@@ -71,8 +80,9 @@ class Exact:
 class Steps(Probe):
     """Keeps, past another probe, what an evaluation is about to round to whole numbers: `found`, by what the operator gives."""
 
-    def __init__(self, other: Probe) -> None:
-        self._other = other
+    def __init__(self, other: Probe, places: Callable[[tuple[str, ...]], Sequence[Place]] | None = None) -> None:
+        """`places` gives those before a grid that are known of an operator, by what it gives."""
+        self._other, self._places = other, places
         self.found: dict[tuple[str, ...], list[Exact]] = {}
 
     def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
@@ -86,7 +96,11 @@ class Steps(Probe):
         return self._other.node(call, results, again)
 
     def answer(self, call: Call, results: Values) -> Values:
-        return self._other.answer(call, results)
+        found = self._other.answer(call, results)
+        places = self._places(call.outputs) if self._places is not None else ()
+        for exact, place in zip(self.found.get(call.outputs, ()), places, strict=False):
+            exact.deviation = np.zeros((), np.float32) if place.deviation is None else place.deviation
+        return found
 
     def _keep(self, value: Tensor, call: Call) -> None:
         self.found.setdefault(call.outputs, []).append(Exact(value, call.operator))
@@ -138,7 +152,7 @@ class Shake(Stepping):
         self, exact: Mapping[tuple[str, ...], Sequence[Exact]], seed: tuple[int, ...], deviation: float, turn: int
     ) -> None:
         super().__init__(exact)
-        self._near, self._moved = TIPPING * deviation, deviation
+        self._moved = deviation
         self._turned = turn % 2 == 0
         self._random = np.random.Generator(np.random.SFC64((*seed, (turn - 1) // 2)))
 
@@ -154,9 +168,9 @@ class Shake(Stepping):
         steps = np.float32(2 * (_MOST - _LEAST)) * np.abs(signed) + np.float32(_LEAST)
         down: Tensor = np.asarray((signed < 0) == self._turned)
         with np.errstate(all="ignore"):
-            reached: Tensor = exact.near(self._near)
+            reached: Tensor = exact.near(self._moved)
             if is_like := exact.value.shape == value.shape:
-                reached = reached | exact.other(value, self._moved)
+                reached = reached | exact.other(value, exact.at_most(self._moved))
             moves: Tensor = np.where(reached, np.where(down, -steps, steps), 0.0)
             if is_like:
                 back = np.asarray(reached & (exact.stepped(value + moves) == exact.stepped(exact.value)))

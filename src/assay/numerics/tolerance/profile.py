@@ -20,7 +20,7 @@ class OutputNoise(msgspec.Struct, frozen=True):
     numbers, or values that step: anything between `low` and `high`), ranking (an index: the `scores` decide), chosen
     (rows that are chosen by scores, in no simple order: as interval, and another choice is neither right nor wrong where one draw
     chose otherwise), none (no tolerance could be derived, `reason` says why), random (there is no right answer). `margin` names
-    what decides, or draws."""
+    what decides, or draws; `storage` is the unit roundoff of the output's type, 0 where its numbers are exact."""
 
     name: str
     dtype: str

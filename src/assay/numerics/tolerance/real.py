@@ -61,6 +61,8 @@ def judge_real(
         budgets = {**budgets, "budget_systematic": leans.used, "budget_used": max(budgets["budget_used"], leans.used)}
         if leans.used > 1.0 and not findings:
             findings = (_leaning(noise.name, leans),)
+    if fixed := _moved_though_fixed(noise, actual, expected, profile):
+        budgets, findings = {**budgets, "budget_element": math.inf, "budget_used": math.inf}, (fixed,)
     return Judged(
         noise.name,
         metrics={**budgets, "noise_share": share},
@@ -71,6 +73,30 @@ def judge_real(
         allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,
         statistics=found,
     )
+
+
+def _moved_though_fixed(
+    noise: OutputNoise, actual: list[Tensor], expected: list[Tensor], profile: Profile
+) -> Finding | None:
+    """Of an output of exact numbers that only jumps could change: one that no evaluation shows to jump, and is another."""
+    if noise.storage > 0.0 or not profile.margins:
+        return None
+    start, wrong = 0, []
+    for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True)):
+        oracle, still = profile.oracle[index][noise.name], profile.deviation[index][noise.name] == 0.0
+        for kind in ("tipped", "shaken", "up", "down"):
+            still = still & (profile.margins[index].get(f"{noise.name}/{kind}", 0.0) == 0.0)
+        still = still & (theirs == oracle.astype(theirs.dtype))
+        wrong += [start + int(at) for at in np.flatnonzero(still & (mine != theirs))]
+        start += mine.size
+    if not wrong:
+        return None
+    first = worst_at(wrong[0], actual, expected)
+    text = (
+        f"Output {noise.name!r}: {len(wrong)} elements differ that no rounding can have moved, first at {list(first.index)}: "
+        f"expected {first.expected:.9g}, got {first.actual:.9g}."
+    )
+    return Finding("values", noise.name, text)
 
 
 @dataclass(frozen=True)

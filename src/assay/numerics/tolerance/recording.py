@@ -15,8 +15,12 @@ from assay.numerics.tolerance.noise import Noisy
 from assay.numerics.tolerance.places import Deviation, Place, Places, deviation_of
 from assay.numerics.tolerance.rules import INNER
 from assay.numerics.tolerance.site import Site, no_again
+from assay.numerics.tolerance.ties import EXACTLY, POOLED
 from assay.ports import Tensor
 
+_POOLS = ("AveragePool", "GlobalAveragePool")
+_KEPT_BY_POOLS = ("Clip", "Flatten", "Identity", "Relu", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+"""What a backend may do behind a pool before it rounds."""
 FEW = 3
 """Places of one operator from which on those of one kind are asked about together."""
 
@@ -24,9 +28,13 @@ FEW = 3
 class Recorder(Noisy):
     """Changes nothing; `places` are those of every operator in order, by what it gives; `without_rule` lists operators; `peak` is
     the largest finite number that any of them gives, `largest` the elements of the largest, `values` those of all that are
-    noisy."""
+    noisy. `kept` are names of values that every engine starts from; what it computes of them without a rounding is exact, too. None:
+    names do not say which value is meant (those inside functions may be anything). `exact` are what is computed so, or from
+    a grid that everything is put on; `decided` those without noise anywhere before them: every engine has every bit."""
 
-    def __init__(self, graph: Graph, arithmetic: Arithmetic, *, keep: bool = True) -> None:
+    def __init__(
+        self, graph: Graph, arithmetic: Arithmetic, *, keep: bool = True, kept: frozenset[str] | None = None
+    ) -> None:
         super().__init__(graph, arithmetic)
         self.places: dict[tuple[str, ...], Places] = {}
         self.without_rule: dict[str, None] = {}
@@ -35,6 +43,9 @@ class Recorder(Noisy):
         self.values = 0
         self._keep = keep
         self._sites: list[Site] = []
+        self.exact, self.decided = set(kept or ()), set(kept or ())
+        self._made = frozenset(graph.producers) if kept is not None and keep else frozenset()
+        self._rounded = False
 
     def is_noisy(self, outputs: tuple[str, ...]) -> bool:
         """Whether an operator adds any noise. One that was not met (the body of a function was) may."""
@@ -44,23 +55,59 @@ class Recorder(Noisy):
         """Whether single precision will do for what an operator gives: it goes onto a grid of eight bits."""
         return outputs[0] in self._graph.gridded
 
+    def before_steps(self, outputs: tuple[str, ...]) -> list[Place]:
+        """The places before a grid of the operator that gives these, in their order; none where nothing is kept of it."""
+        return [one for one in self.places[outputs].each if one.kind == "steps"] if outputs in self.places else []
+
+    def open_ties(self, outputs: tuple[str, ...]) -> list[Tensor]:
+        """Which elements are left to the flow's own tie rule by the operator that gives these, where nothing else is."""
+        found = [one.deviation for one in self.before_steps(outputs) if one.deviation is not None]
+        return [one > 0.0 for one in found if one.max() < self._arithmetic.steps]
+
     def unruled(self, call: Call) -> None:
         self.without_rule[call.operator] = None
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
         self.places.setdefault(call.outputs, Places())
-        return super().node(call, results, again)
+        self._rounded = False
+        found = super().node(call, results, again)
+        self._note_exact(call, results)
+        return found
+
+    def _note_exact(self, call: Call, results: Values) -> None:
+        """What is computed of exact values without a rounding, and whole numbers: no noise is left in them, though they may have
+        jumped. What is not counted was not asked for its noise."""
+        reads = [(name, one) for name, one in zip(call.reads, call.inputs, strict=False) if name in self._graph.data]
+        silent = not self._rounded and self._counts(call)
+        exact = silent and not call.marked and all(name in self.exact or is_whole(one) for name, one in reads)
+        decided = silent and all(name in self.decided for name, _ in reads)
+        for name, one in zip(call.outputs, results, strict=False):
+            if name in self._made and (exact or is_whole(one)):
+                self.exact.add(name)
+            if name in self._made and decided:
+                self.decided.add(name)
 
     def site(self, kind: str, value: Tensor, call: Call, operands: Mapping[str, Any]) -> Tensor:
         """Its rule is asked when the operator is done: those of many steps have many places that are alike."""
         if self._keep and self._counts(call):
-            self._sites.append(Site(kind, value, call, operands, no_again))
+            known = {**operands, **self._before_grid(call.reads[0])} if kind == "steps" and call.reads else operands
+            self._sites.append(Site(kind, value, call, known, no_again))
         return value
+
+    def _before_grid(self, name: str) -> dict[str, bool]:
+        """What a tie rule must know of a value that is put on a grid."""
+        found = {EXACTLY: name in self.exact}
+        while (node := self._graph.producers.get(name)) is not None and node.op_type in _KEPT_BY_POOLS:
+            name = node.input[0]
+        return {**found, POOLED: node is not None and node.op_type in _POOLS}
 
     def answer(self, call: Call, results: Values) -> Values:
         if call.marked:
             sites, self._sites = self._sites, []
-            self.places.setdefault(call.outputs, Places()).each.extend(self._recorded(sites, self.unit(call.outputs)))
+            places = self._recorded(sites, self.unit(call.outputs))
+            self.places.setdefault(call.outputs, Places()).each.extend(places)
+            self._rounded = not self._keep or any(one.deviation is not None for one in places)
+            self._note_exact(call, results)
         return results
 
     def _recorded(self, sites: Sequence[Site], unit: Arithmetic) -> list[Place]:
@@ -84,11 +131,17 @@ class Recorder(Noisy):
     def _at(self, kind: str, value: Tensor, call: Call, variance: Callable[[], Any]) -> Tensor:
         if self._keep:
             deviation = deviation_of(variance(), value)
+            self._rounded = self._rounded or deviation is not None
             if deviation is not None and self.in_single(call.outputs) and is_silent(deviation, value):
                 deviation = None
             self._note(value, value.size, [deviation])
             self.places[call.outputs].each.append(Place(value.shape, deviation, kind))
         return value
+
+
+def is_whole(value: Any) -> bool:
+    """Whether an array's own type says that it holds whole numbers: then no rounding is left in it."""
+    return isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biu"
 
 
 def _apart(deviation: Deviation | None, count: int) -> list[Deviation | None]:

@@ -35,7 +35,6 @@ from assay.numerics.tolerance.site import (
     inner,
     rounding,
     scatter,
-    steps,
 )
 from assay.numerics.tolerance.sums import (
     einsum,
@@ -48,6 +47,7 @@ from assay.numerics.tolerance.sums import (
     transform,
     variadic,
 )
+from assay.numerics.tolerance.ties import steps
 
 GROUP = "assay.noise_rules"
 

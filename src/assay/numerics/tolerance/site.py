@@ -14,6 +14,7 @@ from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
 from assay.errors import Unsupported
 from assay.numerics.oracle.probe import Call
 from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.dyadic import are_powers_of_two, holds, largest, step_of
 from assay.ports import Tensor
 
 EXACT = 0.0
@@ -87,10 +88,15 @@ def text_of(value: Any) -> str:
 
 
 def arithmetic(site: Site, unit: Arithmetic) -> Variance:
-    """Sums, differences and products of two numbers; of whole ones they are exact."""
+    """Sums, differences and products of two numbers; of whole and of dyadic ones they are exact."""
     if whole(*site.call.inputs) and fits(site.value, unit.storage):
         return EXACT
-    return rounding(site, unit)
+    left, right = site.call.inputs[:2]
+    steps = [float(step_of(one).min()) for one in (left, right)]
+    sizes = [largest(one) for one in (left, right)]
+    multiplies = site.call.operator == "Mul"
+    step, size = (steps[0] * steps[1], sizes[0] * sizes[1]) if multiplies else (min(steps), sum(sizes))
+    return EXACT if holds(size, step, unit.storage) else rounding(site, unit)
 
 
 def inner(site: Site, unit: Arithmetic) -> Variance:
@@ -99,7 +105,11 @@ def inner(site: Site, unit: Arithmetic) -> Variance:
 
 
 def fused(site: Site, unit: Arithmetic) -> Variance:
-    """Division, or several roundings in one operator."""
+    """Division, or several roundings in one operator. Dividing by a power of two rounds nothing."""
+    if site.call.operator == "Div" and are_powers_of_two(site.call.inputs[1]):
+        x = site.call.inputs[0]
+        if holds(largest(x), step_of(x), unit.storage):
+            return EXACT
     return 2.25 * unit.storage**2 / 3 * np.square(site.value)
 
 
@@ -120,17 +130,17 @@ def scatter(site: Site, unit: Arithmetic) -> Variance:
 
 def dequantized(site: Site, unit: Arithmetic) -> Variance:
     """(x - zero_point) * scale of a grid of eight bits or less. An engine may keep it as x * scale + offset, the offset being where
-    the grid begins (OpenVINO's FakeQuantize), and then rounds numbers of that size."""
+    the grid begins (OpenVINO's FakeQuantize), and then rounds numbers of that size; by powers of two neither rounds anything."""
     x, scale = np.asarray(site.x()), np.asarray(site.call.inputs[1])
+    if x.dtype.kind in "iu" and are_powers_of_two(scale):
+        range_ = np.iinfo(x.dtype)
+        small = max(-range_.min, range_.max) * 4 * unit.storage <= 1.0
+        if small or (len(site.call.inputs) < 3 and fits(x, unit.storage)):
+            return EXACT
     if x.dtype.kind not in "iu" or x.dtype.itemsize > 1 or scale.size != 1:
         return rounding(site, unit)
     offset = site.value - scale.reshape(()) * (x.astype(site.value.dtype) - np.iinfo(x.dtype).min)
     return rounding(site, unit) + 2 * unit.accumulate**2 / 3 * np.square(offset)
-
-
-def steps(site: Site, unit: Arithmetic) -> Variance:
-    """Before rounding to an integer grid, in its steps: fixed-point arithmetic may tip a near tie."""
-    return unit.steps**2 + (unit.accumulate * 4) ** 2 / 3 * np.square(site.value)
 
 
 def fallback(site: Site, unit: Arithmetic) -> Variance:

@@ -9,7 +9,8 @@ import numpy as np
 
 from assay.numerics.oracle.probe import Call
 from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, fits, whole
+from assay.numerics.tolerance.dyadic import holds, is_power_of_two, largest, step_of
+from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, fits, text_of, whole
 from assay.numerics.tolerance.winograd import winograd
 from assay.ports import Tensor
 
@@ -19,6 +20,54 @@ def exact_sum(site: Site, unit: Arithmetic, *inputs: Tensor) -> bool:
     if unit.multiply or not whole(*inputs) or not fits(site.value, unit.storage):
         return False
     return fits(np.asarray(site.again(*(np.abs(one) for one in inputs))[0]), unit.accumulate)
+
+
+def exact_product(site: Site, unit: Arithmetic) -> bool:
+    """Whether a sum of products of dyadic numbers is exact in any order: all magnitudes together are so few steps of the finest of
+    its terms that the significand holds them. Every output channel has a grid of its own."""
+    a, b, *others = site.call.inputs
+    grid = step_of(a) if not unit.multiply else np.zeros(1)
+    if not grid.any():
+        return False
+    axis, along = _channels(site.call, np.asarray(site.value))
+    step = step_of(b, axis)
+    if not step.any():
+        return False
+    alpha, beta = (abs(float(site.call.attributes.get(one) or 1.0)) for one in ("alpha", "beta"))
+    found = grid.reshape(()) * step.reshape(along) * (alpha if is_power_of_two(alpha) else 0.0)
+    if others and others[0] is not None:
+        found = np.minimum(found, float(step_of(others[0]).min()) * (beta if is_power_of_two(beta) else 0.0))
+    magnitudes = np.asarray(site.again(*(None if one is None else np.abs(one) for one in site.call.inputs))[0])
+    return holds(magnitudes, found, unit.accumulate) and holds(np.abs(site.value), found, unit.storage)
+
+
+def _channels(call: Call, value: Tensor) -> tuple[int | None, tuple[int, ...]]:
+    """The axis of the output channels in the second operand, and the shape in which they lie beside the result."""
+    rank = value.ndim
+    if call.operator == "Conv":
+        return 0, (1, -1, *[1] * (rank - 2))
+    if call.operator in ("Gemm", "MatMul") and call.inputs[1].ndim >= 2 and rank >= 2:
+        axis = call.inputs[1].ndim - (2 if call.attributes.get("transB") else 1)
+        return axis, (*[1] * (rank - 1), -1)
+    return None, (1,) * rank
+
+
+def exact_mean(site: Site, unit: Arithmetic) -> bool:
+    """Whether sums and means of dyadic numbers along some axes are exact: a mean only of as many as a power of two, everywhere."""
+    x, attributes = site.call.inputs[0], site.call.attributes
+    count = x.size / max(1, site.value.size)
+    if site.call.operator == "AveragePool":
+        count = float(math.prod(attributes["kernel_shape"]))
+        padded = any(attributes.get("pads") or ()) and not attributes.get("count_include_pad")
+        if padded or attributes.get("ceil_mode") or text_of(attributes.get("auto_pad") or "NOTSET") != "NOTSET":
+            return False
+    sums = "Sum" in site.call.operator
+    if not sums and not is_power_of_two(count):
+        return False
+    step = float(step_of(x).min())
+    return holds(largest(x) * count, step, unit.accumulate) and holds(
+        largest(site.value), step / (1.0 if sums else count), unit.storage
+    )
 
 
 def total(terms: float, value: Tensor, squares: Tensor, unit: Arithmetic) -> Tensor:
@@ -40,8 +89,8 @@ def product(weights: int = 1) -> Rule:
 
     def rule(site: Site, unit: Arithmetic) -> Variance:
         a, b = site.call.inputs[0], site.call.inputs[weights]
-        if exact_sum(site, unit, *site.call.inputs):
-            return EXACT
+        if exact_sum(site, unit, *site.call.inputs) or exact_product(site, unit):
+            return winograd(site, unit) if unit.winograd else EXACT
         squares = site.squared(a, b) * abs(float(site.call.attributes.get("alpha", 1.0) or 1.0))
         direct = total(_terms(site.call), site.value, squares, unit)
         return direct + winograd(site, unit) if unit.winograd else direct
@@ -73,6 +122,8 @@ def reduction(site: Site, unit: Arithmetic) -> Variance:
     x = site.call.inputs[0]
     axes = site.call.inputs[1:]
     if "Sum" in site.call.operator and whole(x) and fits(np.asarray(np.sum(np.abs(x))), unit.accumulate):
+        return EXACT
+    if site.call.operator != "CumSum" and exact_mean(site, unit):
         return EXACT
     terms = max(1.0, x.size / max(1, site.value.size))
     if site.call.operator == "CumSum":
@@ -125,6 +176,10 @@ def variadic(site: Site, unit: Arithmetic) -> Variance:
         return EXACT
     terms = float(len(site.call.inputs))
     scale = terms if site.call.operator == "Mean" else 1.0
+    step = min(float(step_of(one).min()) for one in site.call.inputs)
+    size = sum(largest(one) for one in site.call.inputs)
+    if is_power_of_two(scale) and holds(size, step, max(unit.accumulate, unit.storage)):
+        return EXACT
     squares = sum((np.square(one / scale) for one in site.call.inputs), np.zeros(1, site.value.dtype))
     return total(terms, site.value, squares, unit)
 

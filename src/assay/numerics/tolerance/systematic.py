@@ -36,12 +36,12 @@ class Lean(Stepping):
 
     def __init__(self, exact: Mapping[tuple[str, ...], Sequence[Exact]], deviation: float, sign: float) -> None:
         super().__init__(exact)
-        self._moved = sign * deviation
+        self._sign, self._moved = sign, deviation
         self._tie = sign * _TIE
 
     def moved(self, value: Tensor, exact: Exact) -> Tensor:
-        del exact
-        return np.asarray(value + value.dtype.type(self._moved))
+        leans = np.asarray(self._sign * exact.at_most(self._moved), value.dtype)
+        return np.asarray(value + leans)
 
     def stepped(self, value: Tensor, exact: Exact) -> Tensor:
         return np.asarray(exact.stepped(value + value.dtype.type(self._tie) * np.maximum(np.abs(value), 1)))

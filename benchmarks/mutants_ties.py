@@ -1,0 +1,224 @@
+"""Small faults in quantized nets whose scales are powers of two, and in those whose scales are any numbers: killed, and false alarms.
+
+`python benchmarks/mutants_ties.py [--nets N] [--seed N] [--engines onnxruntime,openvino] [--faults N]`. Random nets of fresh seeds
+(quantized_nets.py). Faults: another rounding, saturation one off, a zero point or a scale off on one side, one weight off by a step,
+a bias dropped or coarser, a lost Relu, scales of channels in another order, padding counted or not; evaluated by numpy. Those that change
+no bit of the outputs are not counted. Correct engines: numpy itself, and those named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from mutants_local import run
+from quantized_nets import Array, Fault, build, evaluate
+
+from assay.core.flow import Flow
+from assay.numerics.tolerance.derive import derive
+from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.profile import Profile
+
+AFTER = ("ties-after-zero-point",)
+POOLS = ("pool-ties-after-zero-point",)
+AWAY = ("ties-away-from-zero",)
+ENGINES = {
+    "onnxruntime": Flow("onnxruntime", "onnxruntime", {"threads": 1}, precision="int8", allowances=POOLS),
+    "basic": Flow("basic", "onnxruntime", {"threads": 1, "optimization": "basic"}, precision="int8"),
+    "disable": Flow("disable", "onnxruntime", {"threads": 1, "optimization": "disable"}, precision="int8"),
+    "openvino": Flow("openvino", "openvino", {}, precision="int8", allowances=AFTER),
+    "tvm": Flow("tvm", "tvm", {}, precision="int8"),
+    "iree": Flow("iree", "iree", {}, precision="int8"),
+    "mnn": Flow("mnn", "mnn", {}, precision="int8", allowances=AWAY),
+}
+Samples = Sequence[Mapping[str, Array]]
+
+
+def faults(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.ModelProto, Fault]]:
+    """Kind, model and rounding of each."""
+    for node in model.graph.node:
+        if node.op_type == "QuantizeLinear":
+            for mode in ("away", "truncated"):
+                yield f"rounding {mode}", model, Fault(node.output[0], mode)
+            for low, high in ((1, 0), (0, -1), (0, 1)):
+                yield "saturation one off", model, Fault(node.output[0], "even", low, high)
+    for at, node in enumerate(model.graph.node):
+        if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+            yield from _grids(model, at)
+        elif node.op_type == "Relu":
+            yield "relu lost", _with(model, at, lambda one: setattr(one, "op_type", "Identity")), Fault()
+        elif node.op_type == "AveragePool" and any(next(one.ints for one in node.attribute if one.name == "pads")):
+            yield "padding counted or not", _with(model, at, _flip), Fault()
+        elif node.op_type in ("Conv", "Gemm") and len(node.input) > 2:
+            yield "bias dropped", _with(model, at, lambda one: one.input.pop()), Fault()
+
+
+def _grids(model: onnx.ModelProto, at: int) -> Iterator[tuple[str, onnx.ModelProto, Fault]]:
+    node = model.graph.node[at]
+    held = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    scale = held[node.input[1]]
+    yield "scale off by one ulp", _stored(model, at, 1, np.nextafter(scale, np.float32(np.inf))), Fault()
+    yield "scale off by 1 %", _stored(model, at, 1, (scale * np.float32(1.01)).astype(np.float32)), Fault()
+    if scale.size > 1 and np.ptp(scale):
+        yield "scales of channels in another order", _stored(model, at, 1, np.roll(scale, 1)), Fault()
+    whole = held.get(node.input[0])
+    if whole is None:
+        zero = held[node.input[2]]
+        yield "zero point off by one", _stored(model, at, 2, zero + zero.dtype.type(1)), Fault()
+    elif whole.dtype == np.int32:
+        yield "bias coarser", _stored(model, at, 0, (np.rint(whole / 16) * 16).astype(np.int32)), Fault()
+    else:
+        other = whole.copy()
+        place = int(np.random.default_rng(at).integers(whole.size))
+        other.reshape(-1)[place] += 1 if other.reshape(-1)[place] < 127 else -1
+        yield "one weight off by one step", _stored(model, at, 0, other), Fault()
+
+
+def _with(model: onnx.ModelProto, at: int, change: Any) -> onnx.ModelProto:
+    other = onnx.ModelProto()
+    other.CopyFrom(model)
+    change(other.graph.node[at])
+    return other
+
+
+def _flip(node: Any) -> None:
+    for one in node.attribute:
+        one.i = 1 - one.i if one.name == "count_include_pad" else one.i
+
+
+def _stored(model: onnx.ModelProto, at: int, place: int, array: Array) -> onnx.ModelProto:
+    """This node alone reads another number."""
+    other = _with(model, at, lambda node: node.input.__setitem__(place, "wrong"))
+    other.graph.initializer.append(numpy_helper.from_array(np.asarray(array), "wrong"))
+    return other
+
+
+def _pads_by_nothing(model: onnx.ModelProto) -> bool:
+    """Whether OpenVINO 2026.4.1 answers wrongly: docs/findings/openvino-int8-pool-padding.py."""
+    held = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
+    grids = {node.output[0]: held.get((*node.input, "", "")[2]) for node in model.graph.node}
+    return any(
+        node.op_type == "AveragePool"
+        and any(next(one.ints for one in node.attribute if one.name == "pads"))
+        and any(one.i for one in node.attribute if one.name == "count_include_pad")
+        and np.any(grids[node.input[0]])
+        for node in model.graph.node
+    )
+
+
+def _contradicts_itself(path: Path, samples: Samples, profile: Profile) -> bool:
+    """Whether OpenVINO answers rightly as soon as every value on a grid is an output as well."""
+    model = onnx.load(path)
+    known = {one.name for one in model.graph.output}
+    shown = [one for one in model.graph.value_info if one.name in _on_grids(model) - known]
+    model.graph.output.extend(shown)
+    file = path.with_suffix(".shown.onnx")
+    onnx.save(model, str(file))
+    outputs = run(file, ENGINES["openvino"], samples)
+    return used([{name: one[name] for name in known} for one in outputs], profile) <= 1
+
+
+def _on_grids(model: onnx.ModelProto) -> set[str]:
+    held = {one.name for one in model.graph.initializer}
+    nodes = [node for node in model.graph.node if node.op_type == "DequantizeLinear"]
+    return {node.output[0] for node in nodes if node.input[0] not in held}
+
+
+def used(actual: Samples, profile: Profile) -> float:
+    return max(one.metrics.get("budget_used", 0.0) for one in judge(actual, None, profile).values())
+
+
+def differ(one: Samples, other: Samples) -> bool:
+    return any(not np.array_equal(a[key], b[key]) for a, b in zip(one, other, strict=True) for key in a)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nets", type=int, default=20, help="of each kind of scales")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engines", default="onnxruntime,basic,disable,openvino")
+    parser.add_argument("--faults", type=int, default=60, help="of one net, at most")
+    parser.add_argument("--kinds", default="dyadic,general")
+    options = parser.parse_args()
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    begin = time.process_time()
+    with tempfile.TemporaryDirectory() as scratch:
+        for kind in options.kinds.split(","):
+            campaign(kind, options, Path(scratch))
+    print(f"{time.process_time() - begin:.0f} s of processor time, load {os.getloadavg()[0]:.1f}")
+
+
+def campaign(kind: str, options: argparse.Namespace, folder: Path) -> None:
+    total: collections.Counter[str] = collections.Counter()
+    killed: collections.Counter[str] = collections.Counter()
+    sound: collections.Counter[str] = collections.Counter()
+    alarms: collections.Counter[str] = collections.Counter()
+    for seed in range(options.seed, options.seed + options.nets):
+        model, samples = build(seed, kind == "dyadic")
+        path = folder / f"{kind}-{seed}.onnx"
+        onnx.save(model, str(path))
+        profiles = {rule: derive(path, samples, "float32", allowances=rule) for rule in ((), POOLS, AFTER, AWAY)}
+        right = [evaluate(model, one) for one in samples]
+        for engine, outputs, rule in answers(path, samples, options.engines.split(",")):
+            budget = used(outputs, profiles[rule])
+            sound[engine] += 1
+            if budget > 1:
+                true = engine == "openvino" and (
+                    _pads_by_nothing(model) or _contradicts_itself(path, samples, profiles[rule])
+                )
+                alarms[f"{engine}, truly wrong" if true else engine] += 1
+                print(f"   {'TRULY' if true else 'ALARM'} {kind} {seed} {engine}: {budget:.3g}", flush=True)
+        drawn = list(faults(model))
+        keep = np.random.default_rng(seed).permutation(len(drawn))[: options.faults].tolist()
+        for what, lie, fault in (drawn[place] for place in sorted(keep)):
+            wrong = [evaluate(lie, one, fault) for one in samples]
+            if not differ(right, wrong):
+                continue
+            for rule, profile in profiles.items():
+                label = f"{what}{' | ' + rule[0] if rule else ''}"
+                seen = used(wrong, profile) > 1
+                total[label] += 1
+                killed[label] += seen
+                if not seen and not rule and kind == "dyadic":
+                    print(f"   survived {kind} {seed}: {what}", flush=True)
+    print(f"\n{kind}: | fault | changed an output | killed |")
+    for rule in ("", *POOLS, *AFTER, *AWAY):
+        rows = [one for one in sorted(total) if one.partition(" | ")[2] == rule]
+        for label in rows:
+            print(f"| {label} | {total[label]} | {killed[label]} |")
+        every = sum(total[one] for one in rows)
+        seen = sum(killed[one] for one in rows)
+        print(f"| all, {rule or 'half to even'} | {every} | {seen} | {100 * seen / max(1, every):.2f} %")
+    print(f"correct engines called wrong: {dict(alarms)} of {dict(sound)}\n", flush=True)
+
+
+def answers(path: Path, samples: Samples, engines: Sequence[str]) -> Iterator[tuple[str, Samples, tuple[str, ...]]]:
+    """Of every engine that takes the net, with the tie rule that its flow declares."""
+    from assay.errors import AssayError
+
+    yield "numpy", [evaluate(onnx.load(path), one) for one in samples], ()
+    for name in engines:
+        try:
+            outputs = run(path, ENGINES[name], samples)
+        except (AssayError, RuntimeError) as error:
+            print(f"   {path.stem} {name}: {type(error).__name__} {str(error)[:120]}")
+            continue
+        yield name, outputs, ENGINES[name].allowances
+
+
+if __name__ == "__main__":
+    main()
