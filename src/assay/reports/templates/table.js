@@ -8,7 +8,14 @@ const flows = [...new Set(rows.map((row) => row[FLOW]))];
 const severity = new Map(data.severity.map((word, i) => [word, i]));
 // The first figure that any row has.
 const firstFigure = Math.max(0, data.columns.findIndex((_, i) => rows.some((row) => row[FIGURES][i] !== null)));
-const state = { view: "matrix", text: "", words: new Set(), figure: firstFigure, order: "planned", down: true, page: 0 };
+const names = [...new Set(rows.map((row) => row[CASE]))];
+// Few rows and something wrong: the reasons are what a reader came for.
+const REASONS_SHOWN = 40;
+const wantsReasons = rows.length <= REASONS_SHOWN && rows.some((row) => row[WORD] !== "pass");
+const state = {
+  view: wantsReasons ? "list" : "matrix", text: "", words: new Set(), figure: firstFigure,
+  order: wantsReasons ? "gravest" : "planned", down: true, page: 0,
+};
 let order = [];
 
 const byText = (a, b) => a.localeCompare(b, "en", { numeric: true });
@@ -103,18 +110,46 @@ function matrix(lines) {
   return make("table", { class: "results matrix" }, make("thead", {}, head), make("tbody", {}, ...body));
 }
 
+// Columns that would be empty, or alike in every row, leave their room to the reasons.
 function list(numbers) {
-  const head = make("tr", {}, sortHead("Verdict", "gravest", "gravest first"), sortHead("Case", "name", "sort by name"),
-    sortHead("Flow", "flow", "sort by flow"),
-    ...data.columns.map(([name, hint], i) => sortHead(name, `figure${i}`, hint, { class: "right" })));
+  const figures = data.columns.map((_, i) => i).filter((i) => rows.some((row) => row[TEXTS][i]));
+  const reasons = numbers.some((number) => rows[number][WORD] !== "pass");
+  const severalCases = names.length > 1;
+  const head = make("tr", {}, sortHead("Verdict", "gravest", "gravest first"),
+    severalCases ? sortHead("Case", "name", "sort by name") : "", sortHead("Flow", "flow", "sort by flow"),
+    reasons ? make("th", { scope: "col" }, "Reason") : "",
+    ...figures.map((i) => sortHead(data.columns[i][0], `figure${i}`, data.columns[i][1], { class: "right" })));
   const body = numbers.map((number) => {
     const row = rows[number];
+    const why = row[WORD] === "pass" ? "" : row[REASON];
+    const name = (text, first) => make("td", { class: "name" }, first ? link(number, text) : text);
     return make("tr", {}, make("td", { class: "verdict" }, wordMark(row[WORD])),
-      make("td", { class: "name" }, link(number, row[CASE]), row[WORD] === "pass" ? "" : make("div", { class: "reason" }, row[REASON])),
-      make("td", { class: "name" }, row[FLOW]),
-      ...row[TEXTS].map((text, i) => make("td", { class: "right", "data-name": data.columns[i][0] }, text)));
+      severalCases ? name(row[CASE], true) : "", name(row[FLOW], !severalCases),
+      reasons ? make("td", { class: "why" }, make("div", { class: "reason", title: why }, why)) : "",
+      ...figures.map((i) => make("td", { class: "right", "data-name": data.columns[i][0], "data-column": i }, row[TEXTS][i])));
   });
   return make("table", { class: "results list" }, make("thead", {}, head), make("tbody", {}, ...body));
+}
+
+// Edits between two words, of the whole of `a` in any place of `b`.
+function edits(a, b) {
+  let before = new Array(b.length + 1).fill(0);
+  for (let i = 1; i <= a.length; i += 1) {
+    const now = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      now[j] = Math.min(before[j] + 1, now[j - 1] + 1, before[j - 1] + (a[i - 1] !== b[j - 1]));
+    }
+    before = now;
+  }
+  return Math.min(...before);
+}
+
+function nothingFound() {
+  const asked = state.text.toLowerCase().trim();
+  const known = [...flows, ...names, ...severity.keys()].filter((word) => rows.some((row) => row.slice(0, 3).includes(word)));
+  const ranked = known.map((word) => [edits(asked, word.toLowerCase()), word]).sort((a, b) => a[0] - b[0]);
+  const near = asked ? ranked.filter(([far]) => far <= Math.max(1, asked.length / 3)).slice(0, 3).map(([, word]) => word) : [];
+  return make("p", { class: "nothing" }, near.length ? `Nothing matches this filter. Near it: ${near.join(", ")}.` : "Nothing matches this filter.");
 }
 
 function show() {
@@ -125,8 +160,7 @@ function show() {
   const last = Math.max(0, Math.ceil(lines.length / PAGE) - 1);
   state.page = Math.min(state.page, last);
   const part = lines.slice(state.page * PAGE, (state.page + 1) * PAGE);
-  const nothing = make("p", { class: "nothing" }, "Nothing matches this filter.");
-  byId("table").replaceChildren(part.length ? (state.view === "matrix" ? matrix(part) : list(part)) : nothing);
+  byId("table").replaceChildren(part.length ? (state.view === "matrix" ? matrix(part) : list(part)) : nothingFound());
   byId("shown").textContent = found.length === rows.length
     ? `${count(rows.length)} row${rows.length === 1 ? "" : "s"}` : `${count(found.length)} of ${count(rows.length)} rows`;
   byId("previous").disabled = state.page === 0;
