@@ -113,7 +113,8 @@ CASES: dict[str, tuple[Callable[[Path], object], Model, str]] = {
         written(),
         model(digest="b" * 64),
         "{g} was recorded for model aaaaaaaaaaaa, but this model is bbbbbbbbbbbb; "
-        "run assay golden update if the change is intended",
+        "run assay golden update if the change is intended, or judge this model by that one's answers with "
+        "--golden-of-another-model (or --reference OLD)",
     ),
     "other shape": (
         written(),

@@ -72,11 +72,30 @@ class Inputs(msgspec.Struct, frozen=True):
                 raise UsageError(f"{name} is {getattr(self, name)}; it must fit 64 bits")
 
 
+class Original(msgspec.Struct, frozen=True):
+    """The model that a case's model is to be still, after it was exported, rewritten, quantized or upgraded.
+
+    `model` has an empty source where only its `golden` is known: a folder of inputs and answers recorded for it ("": its
+    reference answers are computed). `inputs` and `outputs` map names of the new model to those of the original;
+    `without` are outputs of the original that the new model does not have. `precision` is the coarsest type that the new model
+    computes or stores weights in and the original does not, or float32. `notes` say what was converted or left out.
+    """
+
+    model: Model
+    golden: str = ""
+    inputs: dict[str, str] = {}
+    outputs: dict[str, str] = {}
+    without: tuple[str, ...] = ()
+    precision: str = "float32"
+    notes: tuple[str, ...] = ()
+
+
 class Case(msgspec.Struct, frozen=True):
     """What is asked of a flow. `name` is unique inside a run; `misuse` is an exception scenario, for verify jobs only; `uses`
     how often it occurs where it was found, by which reports weigh it; `body` is another model that must give the same
     answers, the body of the function that the standard defines the model's operator by: each is the other's oracle;
-    `program` the same model as torch exported it, for flows that read programs: None, they convert `model`."""
+    `program` the same model as torch exported it, for flows that read programs: None, they convert `model`; `original` the
+    model that this one is to be still: None, nobody asks."""
 
     name: str
     model: Model
@@ -86,3 +105,4 @@ class Case(msgspec.Struct, frozen=True):
     uses: int = 1
     body: Model | None = None
     program: Model | None = None
+    original: Original | None = None

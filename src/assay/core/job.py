@@ -15,7 +15,8 @@ from assay.errors import UsageError
 
 
 class Task(enum.StrEnum):
-    """What a worker is asked to do with a case and a flow; `mutate` is what the driver sums up of all mutants of a case."""
+    """What a worker is asked to do with a case and a flow; `mutate` is what the driver sums up of all mutants of a case,
+    `change` compares the reference answers of a model with those of its original: no engine takes part."""
 
     NOOP = "noop"
     INSPECT = "inspect"
@@ -29,6 +30,7 @@ class Task(enum.StrEnum):
     MUTANTS = "mutants"
     PROBE = "probe"
     MUTATE = "mutate"
+    CHANGE = "change"
 
 
 IMPORT_S = 120.0
@@ -76,13 +78,13 @@ def _check_fits(what: str, number: int) -> None:
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What crosses the wall on the way in. `scratch` is a folder the worker may write to; `blobs` the blob
-    store's folder; `reference` a golden folder recorded by the oracle for this run, where the case has no
-    golden of its own; `why` the reason that a record job writes into it; `profile` the folder of the derived
+    """What crosses the wall on the way in. `scratch` is a folder the worker may write to; `blobs` the blob store's folder;
+    `reference` a golden folder recorded by the oracle for this run, where the case has no golden of its own; `original`
+    that of the case's original; `why` the reason that a record job writes into it; `profile` the folder of the derived
     tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is
-    fought with, under the rule `speed`; `keep` where a measure job leaves a copy of
-    the artifact that it measured, and a job of `turns` finds it; with `reuse` an artifact that an earlier job lowered from
-    the same, by the same versions, is loaded instead of lowering again."""
+    fought with, under the rule `speed`; `keep` where a measure job leaves a copy of the artifact that it measured, and a
+    job of `turns` finds it; with `reuse` an artifact that an earlier job lowered from the same, by the same versions, is
+    loaded instead of lowering again."""
 
     case: Case
     flow: Flow
@@ -99,6 +101,7 @@ class Job(msgspec.Struct, frozen=True):
     keep: str = ""
     turns: Turns | None = None
     reuse: bool = False
+    original: str = ""
 
     @property
     def key(self) -> str:

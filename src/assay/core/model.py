@@ -14,7 +14,8 @@ class TensorSpec(msgspec.Struct, frozen=True):
 
 
 class Model(msgspec.Struct, frozen=True):
-    """A model by digest: its bytes never travel inside a value."""
+    """A model by digest: its bytes never travel inside a value. `coarse` are the types below float32 in which it multiplies or
+    stores what it multiplies with, by name; they are looked for only where another model is compared with it."""
 
     name: str
     source: str
@@ -26,3 +27,4 @@ class Model(msgspec.Struct, frozen=True):
     ir_version: int = 0
     opsets: dict[str, int] = {}
     nodes: int = 0
+    coarse: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ def _beyond(command: Sequence[str], job: Job) -> bool:
 
 
 def _speakable(case: Case) -> bool:
-    return not case.contract.task_options and set(case.contract.tolerances) <= {"*"}
+    return case.original is None and not case.contract.task_options and set(case.contract.tolerances) <= {"*"}
 
 
 def _operand(source: str) -> str:

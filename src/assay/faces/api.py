@@ -21,6 +21,7 @@ from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.faces.composition import open_house
 from assay.faces.drawn import with_drawn
 from assay.faces.environments import check_environment, known_environments
+from assay.faces.originals import original_asked, original_listed
 from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_dims, parse_options, with_options
 from assay.faces.unheard import demand_drawn, demand_named
@@ -48,6 +49,10 @@ class CheckOptions:
     models: tuple[Path, ...] = ()
     flows: tuple[str, ...] = ()
     golden: Path | None = None
+    reference: Path | None = None
+    golden_of_another_model: bool = False
+    map_inputs: tuple[str, ...] = ()
+    map_outputs: tuple[str, ...] = ()
     config: Path | None = None
     policy: Path | None = None
     reports: tuple[str, ...] = ()
@@ -84,6 +89,10 @@ def check(
     *models: str | Path,
     flows: Sequence[str] = (),
     golden: str | Path | None = None,
+    reference: str | Path | None = None,
+    golden_of_another_model: bool = False,
+    map_inputs: Mapping[str, str] | None = None,
+    map_outputs: Mapping[str, str] | None = None,
     config: str | Path | None = None,
     policy: str | Path | None = None,
     reports: Mapping[str, str | Path] | None = None,
@@ -95,6 +104,8 @@ def check(
     """Build, verify and measure models on flows, record and judge: the run, its results and the judgement.
 
     `samples` inputs are drawn (4 by default) where there is no `golden`, which has its own: both together are refused.
+    `reference` is the file of another model that these are to be still (a golden is then the reference's), or with
+    `golden_of_another_model` all that is known of it is its golden; `map_inputs` and `map_outputs` go from new names to old.
     Without `models`, all that `config` (default: ./assay.toml) lists. Raises UsageError for bad input before anything ran,
     HarnessError when the machine fails. A failing model raises nothing: look at `judgement.exit_code`.
     """
@@ -102,6 +113,10 @@ def check(
         models=tuple(Path(model) for model in models),
         flows=tuple(flows),
         golden=Path(golden) if golden else None,
+        reference=Path(reference) if reference else None,
+        golden_of_another_model=golden_of_another_model,
+        map_inputs=tuple(f"{new}={old}" for new, old in (map_inputs or {}).items()),
+        map_outputs=tuple(f"{new}={old}" for new, old in (map_outputs or {}).items()),
         config=Path(config) if config else None,
         policy=Path(policy) if policy else None,
         reports=tuple(f"{name}={path}" for name, path in (reports or {}).items()),
@@ -190,7 +205,11 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
     tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
     contract = Contract(tolerances=tolerances, task=options.answers or None, tolerance=options.tolerance or DERIVED)
     flows = _flows(names, options, config)
-    return tuple(ModelRequest(path=path, flows=flows, inputs=inputs, contract=contract) for path in options.models)
+    original = original_asked(options)
+    return tuple(
+        ModelRequest(path=path, flows=flows, inputs=inputs, contract=contract, original=original)
+        for path in options.models
+    )
 
 
 def _fill(fill: str) -> str:
@@ -223,6 +242,7 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
             ),
             contract=_chosen(one.contract, options.tolerance),
             drawn=one.drawn,
+            original=original_listed(one),
         )
         for one in config.models
     )

@@ -25,6 +25,10 @@ def demand_named(options: CheckOptions) -> None:
     """What each [[model]] of assay.toml says for itself. Raises UsageError where the command line says it of all."""
     given = {
         "--golden": options.golden,
+        "--reference": options.reference,
+        "--golden-of-another-model": options.golden_of_another_model,
+        "--map-input": options.map_inputs,
+        "--map-output": options.map_outputs,
         "--rtol": options.rtol is not None,
         "--atol": options.atol is not None,
         "--answers": options.answers,

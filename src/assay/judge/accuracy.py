@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from assay.core.job import Task
 from assay.core.policy import Policy
 from assay.core.result import Comparison, Finding, Outcome, Result
 from assay.core.verdict import Word
@@ -54,7 +55,7 @@ def _structural(result: Result, policy: Policy) -> Iterator[Complaint]:
         yield Complaint(
             Word.FAIL,
             f"{finding.kind.replace('_', ' ')}: {where}{finding.text.rstrip('.')}",
-            advice="no tolerance excuses this, mend the flow",
+            advice=f"no tolerance excuses this, mend the {_at_fault(result)}",
         )
 
 
@@ -66,8 +67,12 @@ def _over_budget(result: Result, policy: Policy) -> Iterator[Complaint]:
             f"output '{one.output}'{_at(one)}: budget used {quantity('budget_used', used)}, "
             f"allowed {policy.budget_max:.4g}{_largest(one)}{_where(one)}"
         )
-        advice = f'mend the flow, or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
+        advice = f'mend the {_at_fault(result)}, or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
         yield Complaint(Word.FAIL, text, "budget_used", used, policy.budget_max, advice)
+
+
+def _at_fault(result: Result) -> str:
+    return "file" if result.task == Task.CHANGE.value else "flow"
 
 
 def _at(one: Comparison) -> str:

@@ -9,7 +9,7 @@ from assay.core.job import Task
 from assay.core.policy import Policy
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Word
-from assay.judge import accuracy, duels, on_gpu
+from assay.judge import accuracy, change, duels, on_gpu
 from assay.judge.disputed import unsettled, vouched
 from assay.judge.figures import figures
 from assay.judge.opinion import Complaint, Opinion, quantity
@@ -76,7 +76,9 @@ def _mismatch(blank: Opinion, found: list[Complaint], policy: Policy) -> Opinion
     reason = _join(failing)
     if outcome is not Outcome.MISMATCH and blank.result is not None:
         reason = f"{_told(blank.result)}; {reason}"
-    if blank.result is not None:
+    if blank.task == Task.CHANGE.value and blank.result is not None:
+        reason = change.changed(reason, blank.result.original)
+    elif blank.result is not None:
         reason += vouched(blank.result) or (f"; against {who}" if (who := described(blank.result.reference)) else "")
     first = next((complaint for complaint in failing if complaint.figure), failing[0])
     return replace(
@@ -125,6 +127,8 @@ def _passed(opinion: Opinion, policy: Policy) -> Opinion:
     after = "; crashed once after other jobs, not alone" if result.only_after_other_jobs else ""
     if result.duel is not None:
         return duels.judged(opinion, policy)
+    if opinion.task == Task.CHANGE.value:
+        return change.within(opinion, policy)
     if opinion.task == "verify" and not result.comparisons:
         nothing = "nothing was compared: the model has no output that the reference has; check the golden"
         return replace(opinion, word=Word.INCONCLUSIVE, reason=nothing)
@@ -138,7 +142,8 @@ def _passed(opinion: Opinion, policy: Policy) -> Opinion:
     if used is not None:
         relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
         lost = figures(result).get("vs_float.sqnr_db") if result.against_float else None
-        far = f"; {quantity('sqnr_db', lost)} from the float model" if lost is not None else ""
+        whose = f"'{result.original}'" if result.original else "the float model"
+        far = f"; {quantity('sqnr_db', lost)} from {whose}" if lost is not None else ""
         who = f" against {told}" if (told := described(result.reference)) else ""
         share = f"{quantity('budget_used', used)} of {policy.budget_max:.4g}"
         reason = f"budget used {share}{who}{vouched(result)}{far}{relaxed}{after}"

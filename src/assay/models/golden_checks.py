@@ -68,7 +68,8 @@ def model_problems(folder: Path, lock: GoldenLock, digest: str) -> Iterator[str]
     if lock.model_digest != digest:
         yield (
             f"{folder} was recorded for model {lock.model_digest[:12]}, but this model is {digest[:12]}; "
-            "run assay golden update if the change is intended"
+            "run assay golden update if the change is intended, or judge this model by that one's answers with "
+            "--golden-of-another-model (or --reference OLD)"
         )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from assay.core.dtype import dtype_name
 from assay.models.conversion import form_of
 from assay.models.program import open_program
+from assay.models.sources import is_factory
 
 if TYPE_CHECKING:
     from onnx import GraphProto
@@ -71,6 +72,19 @@ def own_types(model: Path) -> OwnTypes:
             own = frozenset({kinds[name]} if name in kinds else ())
             values[name] = _Value(given.kinds | own, given.rank)
     return found
+
+
+COARSE = ("float16", "bfloat16", "float8", "float4", "int8", "int4", "int2")
+"""How the types begin, signs apart, whose values are no float32."""
+
+
+def coarse_types(model: Path) -> tuple[str, ...]:
+    """The types below float32 in which the model multiplies or stores weights, sorted; empty for one that is code. Raises what
+    reading the model raises."""
+    if is_factory(model):
+        return ()
+    found = own_types(model)
+    return tuple(sorted(one for one in {*found.multiplying, *found.weights} if one.startswith(COARSE)))
 
 
 @cache

@@ -22,6 +22,7 @@ from assay.judge.verdicts import first_verdict, judge
 from assay.pipeline.apart import Duels
 from assay.pipeline.baselines import blessed_results
 from assay.pipeline.house import House, RunJournal
+from assay.pipeline.originals import record_originals
 from assay.pipeline.plan import plan
 from assay.pipeline.profiles import with_profiles
 from assay.pipeline.ratchet import with_changes
@@ -74,9 +75,11 @@ def carry_out(
         try:
             todo = recorder.left(run.jobs)
             todo = recorder.take(_unavailable(todo, house), todo)
+            todo = recorder.take(record_originals(todo, house), todo)
             todo = recorder.take(record_references(todo, house), todo)
             todo = with_profiles(todo, house)
             for task, launcher in (
+                (Task.CHANGE, house.pool),
                 (Task.VERIFY, Witnessed(house, house.pool)),
                 (Task.PER_NODE, Witnessed(house, house.pool)),
                 (Task.MEASURE, house.alone),
@@ -162,7 +165,8 @@ class _Recorder:
 def _unavailable(jobs: Sequence[Job], house: House) -> list[Result]:
     """Flows whose backend or transforms are not installed where they run get their answer without a worker."""
     known: dict[tuple[str, ...], str] = {}
-    for flow in (job.flow for job in jobs):
+    needing = [job for job in jobs if job.task is not Task.CHANGE]
+    for flow in (job.flow for job in needing):
         if (key := _needed(flow)) not in known:
             parts = (house.available(flow), *(() if flow.environment else transforms_available(flow)))
             here = next((one for one in parts if not one.available), parts[0])
@@ -172,7 +176,7 @@ def _unavailable(jobs: Sequence[Job], house: House) -> list[Result]:
         msgspec.structs.replace(
             blank_result(job, Outcome.UNAVAILABLE), cause=Cause.MISSING_LIBRARY, detail=known[_needed(job.flow)]
         )
-        for job in jobs
+        for job in needing
         if known[_needed(job.flow)]
     ]
 

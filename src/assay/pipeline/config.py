@@ -27,7 +27,8 @@ TEMPLATE = (files("assay.pipeline") / "config_template.toml").read_text(encoding
 
 
 class ModelEntry(msgspec.Struct, frozen=True):
-    """One model to check. `path` is absolute; `inputs.golden` too, or "" for the float64 reference.
+    """One model to check. `path` is absolute; `inputs.golden` too, or "" for the float64 reference; `reference` is the file of
+    the model that it is to be still ("" none), or `golden_of_another_model` says that the golden is of that one.
 
     `flows` empty: those of the whole file. The precision in `contract` is the flow's business.
     """
@@ -38,6 +39,10 @@ class ModelEntry(msgspec.Struct, frozen=True):
     contract: Contract = Contract()
     flows: tuple[str, ...] = ()
     drawn: int = 0
+    reference: str = ""
+    golden_of_another_model: bool = False
+    map_inputs: dict[str, str] = {}
+    map_outputs: dict[str, str] = {}
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -160,7 +165,18 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
         tolerance=told if isinstance(told, str) else Contract().tolerance,
     )
     return [
-        ModelEntry(one.name or name, file, inputs, contract, tuple(one.flows), one.drawn)
+        ModelEntry(
+            one.name or name,
+            file,
+            inputs,
+            contract,
+            tuple(one.flows),
+            one.drawn,
+            str(_beside(path, one.reference)) if one.reference else "",
+            one.golden_of_another_model,
+            one.map_inputs,
+            one.map_outputs,
+        )
         for name, file in zip(names, found, strict=True)
     ]
 

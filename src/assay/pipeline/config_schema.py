@@ -49,6 +49,10 @@ class ModelFile(_Table):
     path: Annotated[str, Field(min_length=1)]
     name: CellName | None = None
     golden: str = ""
+    reference: str = ""
+    golden_of_another_model: bool = False
+    map_inputs: dict[str, str] = {}
+    map_outputs: dict[str, str] = {}
     task: Literal["classification", "detection", "segmentation", "transcription"] | None = None
     task_options: Options = {}
     flows: list[CellName] = []
@@ -134,7 +138,7 @@ class ExpectFile(_Table):
     reason: Told
     issue: str = ""
     expires: Date | None = None
-    task: Literal["*", "verify", "measure"] = "*"
+    task: Literal["*", "verify", "measure", "change"] = "*"
     stage: StageName = ""
 
 

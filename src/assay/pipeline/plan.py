@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
-from assay.core.case import Case, Inputs
-from assay.core.digest import value_digest
+import msgspec
+
+from assay.core.case import Case, Inputs, Original
 from assay.core.flow import Flow
 from assay.core.job import Job, Limits, Measuring, Task
 from assay.core.model import Model
@@ -23,12 +24,15 @@ from assay.pipeline.baselines import rival_of
 from assay.pipeline.dimensions import check_dims
 from assay.pipeline.goals import check_goals
 from assay.pipeline.house import House
+from assay.pipeline.originals import change_job, oracle_digest, original_case, original_folder, original_of
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.threads import threaded_each
 from assay.plugins import check_flow
 from assay.tasks.registry import check_task
 
+_ORIGINAL = "|original"
+"""Behind the name of a case while its original is looked at: no case has that name."""
 PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
 
 
@@ -36,7 +40,7 @@ def plan(request: Request, house: House) -> Run:
     """Look at every model in a worker, then name the jobs. Raises UsageError for whatever cannot be used."""
     if not request.models:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
-    each([wanted.path for wanted in request.models], check_source)
+    each([path for wanted in request.models for path in _files(wanted)], check_source)
     for wanted in request.models:
         for flow in wanted.flows:
             check_flow(flow)
@@ -46,8 +50,9 @@ def plan(request: Request, house: House) -> Run:
     for case in cases:
         check_dims(case)
         _check_outputs(case)
-        if not case.inputs.golden:
-            check_drawable(case.model, samples=case.inputs.samples, batch=case.inputs.batch)
+        drawn = original_case(case) if case.original is not None else case
+        if not drawn.inputs.golden:
+            check_drawable(drawn.model, samples=drawn.inputs.samples, batch=drawn.inputs.batch)
     check_goals(request.policy.goals, cases)
     now = datetime.now(UTC)
     run_id = new_run_id(now)
@@ -95,21 +100,44 @@ def _no_such_job(only: str, jobs: Sequence[Job]) -> NoReturn:
 def look(wanted: Sequence[ModelRequest], limits: Limits, house: House) -> list[Case]:
     """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
     names = _names(wanted)
-    jobs = [
-        Job(
-            Case(name, Model(name, str(one.path), ""), one.inputs, one.contract),
-            Flow("inspect", ""),
-            Task.INSPECT,
-            limits,
-        )
-        for name, one in zip(names, wanted, strict=True)
-    ]
-    seen = {result.case: result for result in house.pool.launch(jobs)}
-    models = each(zip(names, wanted, strict=True), lambda one: _model(seen[one[0]], one[1].path))
-    return [Case(name, model, one.inputs, one.contract) for name, one, model in zip(names, wanted, models, strict=True)]
+    asked = [job for name, one in zip(names, wanted, strict=True) for job in _looks(name, one, limits)]
+    seen = {result.case: result for result in house.pool.launch(asked)}
+    models = dict(
+        zip((job.case.name for job in asked), each(asked, lambda job: _model(seen[job.case.name], job)), strict=True)
+    )
+    return [_case(name, one, models) for name, one in zip(names, wanted, strict=True)]
 
 
-def _model(result: Result, path: Path) -> Model:
+def _files(wanted: ModelRequest) -> list[Path]:
+    original = wanted.original.path if wanted.original is not None else None
+    return [wanted.path, *([original] if original is not None else [])]
+
+
+def _looks(name: str, one: ModelRequest, limits: Limits) -> list[Job]:
+    """The model, and its original where there is one: then it is the original's golden that is looked at beside it."""
+    flow = Flow("inspect", "")
+    if one.original is None:
+        return [Job(Case(name, Model(name, str(one.path), ""), one.inputs, one.contract), flow, Task.INSPECT, limits)]
+    unknown, plain = Original(Model("", "", "")), msgspec.structs.replace(one.inputs, golden="")
+    if one.original.path is None:
+        unknown = msgspec.structs.replace(unknown, golden=one.inputs.golden)
+    new = Case(name, Model(name, str(one.path), ""), plain, one.contract, original=unknown)
+    old = Case(
+        f"{name}{_ORIGINAL}", Model(name, str(one.original.path), ""), one.inputs, one.contract, original=unknown
+    )
+    cases = [new] if one.original.path is None else [new, old]
+    return [Job(case, flow, Task.INSPECT, limits) for case in cases]
+
+
+def _case(name: str, one: ModelRequest, models: Mapping[str, Model]) -> Case:
+    case = Case(name, models[name], one.inputs, one.contract)
+    if one.original is None:
+        return case
+    original = original_of(models[name], one.original, one.inputs, models.get(f"{name}{_ORIGINAL}"))
+    return msgspec.structs.replace(case, inputs=msgspec.structs.replace(one.inputs, golden=""), original=original)
+
+
+def _model(result: Result, job: Job) -> Model:
     if result.model is not None:
         return result.model
     if result.outcome is Outcome.ERROR:
@@ -118,7 +146,9 @@ def _model(result: Result, path: Path) -> Model:
         Outcome.TIMEOUT: "raise --timeout if it is that large",
         Outcome.OUT_OF_MEMORY: "raise --memory if it is that large",
     }.get(result.outcome, "is the file sound?")
-    raise BadModel(f"{path}: looking at the model ended in {result.outcome.value} ({result.detail}); {what}")
+    raise BadModel(
+        f"{job.case.model.source}: looking at the model ended in {result.outcome.value} ({result.detail}); {what}"
+    )
 
 
 def _names(wanted: Sequence[ModelRequest]) -> list[str]:
@@ -134,6 +164,9 @@ def _names(wanted: Sequence[ModelRequest]) -> list[str]:
 def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_id: str) -> list[Job]:
     reference = "" if case.inputs.golden else str(oracle_folder(case, house.folder))
     scratch = str(house.scratch(run_id))
+    original = ""
+    if case.original is not None:
+        original = original_folder(case, oracle_folder(original_case(case), house.folder))
     flows = [*map(check_flow, wanted.flows)]
     measuring = request.measuring or Measuring()
     measured = threaded_each(flows, measuring.threads)
@@ -149,6 +182,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
             Measuring(batches=measuring.batches, threads=measuring.threads),
             scratch=scratch,
             reference=reference,
+            original=original,
             rival=rivals[flow.name],
             speed=request.policy.speed,
         )
@@ -167,15 +201,17 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
             scratch=scratch,
             reference=reference,
             rival=rivals.get(flow.name),
+            original=original,
         )
         for task in tasks
         for flow in flows
     ]
-    return jobs + duels
+    changes = [change_job(case, request.limits, scratch, reference, original)] if original and request.verify else []
+    return changes + jobs + duels
 
 
 def oracle_folder(case: Case, history: Path) -> Path:
     """Where the reference outputs of this model on these inputs are kept: once for all flows and runs."""
     given = case.inputs
     inputs = Inputs(seed=given.seed, samples=given.samples, batch=given.batch, dims=given.dims, fill=given.fill)
-    return (history / "oracle" / value_digest((case.model.digest, inputs, "4"))[:32]).absolute()
+    return (history / "oracle" / oracle_digest(case, inputs)).absolute()

@@ -18,6 +18,7 @@ from assay.numerics.tolerance.choice import DERIVED
 from assay.numerics.tolerance.contract import TIES
 from assay.numerics.tolerance.profile import VERSION
 from assay.pipeline.house import House
+from assay.pipeline.originals import identity, is_quantized, tolerance_of
 
 TIMES_LONGER = 4.0
 """A derivation may take so many times the limit of a job."""
@@ -28,7 +29,7 @@ def with_profiles(jobs: Sequence[Job], house: House) -> list[Job]:
     yet, or not as they were written, are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
     placed = [_placed(job, house.folder) if _wants(job) else job for job in jobs]
     missing = {job.profile: job for job in placed if job.profile and not read_header(Path(job.profile))}
-    asked = [_derivation(job) for job in missing.values()]
+    asked = [_derivation(tolerance_of(job)) for job in missing.values()]
     if asked:
         list(house.pool.launch(asked))
     return placed
@@ -36,7 +37,9 @@ def with_profiles(jobs: Sequence[Job], house: House) -> list[Job]:
 
 def _wants(job: Job) -> bool:
     contract = job.case.contract
-    return job.task is Task.VERIFY and contract.tolerance == DERIVED and "*" not in contract.tolerances
+    if job.task is Task.CHANGE and (job.case.original is None or is_quantized(job.case.original)):
+        return False
+    return job.task in (Task.VERIFY, Task.CHANGE) and contract.tolerance == DERIVED and "*" not in contract.tolerances
 
 
 def _derivation(job: Job) -> Job:
@@ -49,15 +52,17 @@ def _derivation(job: Job) -> Job:
 
 def _placed(job: Job, history: Path) -> Job:
     """The folder named by everything that the profile depends on."""
+    placed, job = job, tolerance_of(job)
     inputs = job.case.inputs
     lock = Path(inputs.golden) / "golden.lock" if inputs.golden else Path(job.reference) / "golden.lock"
     try:
         told = sha256_bytes(lock.read_bytes() + lock_of_companion(lock.parent)) if inputs.golden else ""
     except OSError:
-        return job
+        return placed
     recipe = (told, inputs.seed, inputs.samples, inputs.batch, inputs.fill)
-    key = (job.case.model.digest, recipe, job.flow.precision, _allowances(job), VERSION)
-    return msgspec.structs.replace(job, profile=str((history / "profiles" / value_digest(key)[:32]).absolute()))
+    sizes = [inputs.dims] if inputs.dims else []
+    key = (job.case.model.digest, recipe, *sizes, job.flow.precision, _allowances(job), *identity(job.case), VERSION)
+    return msgspec.structs.replace(placed, profile=str((history / "profiles" / value_digest(key)[:32]).absolute()))
 
 
 def _allowances(job: Job) -> tuple[str, ...]:

@@ -9,12 +9,13 @@ from assay.core.case import Contract, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
+from assay.pipeline.originals import OriginalRequest
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest:
     """One model and the flows it is to go through. `name` empty: the file's own name; `drawn` so many inputs beside its golden;
-    `verified`: only that."""
+    `verified`: only that; `original` the model that this one is to be still, whose golden is then that of `inputs`."""
 
     path: Path
     flows: tuple[Flow, ...]
@@ -23,6 +24,7 @@ class ModelRequest:
     contract: Contract = field(default_factory=Contract)
     drawn: int = 0
     verified: bool = False
+    original: OriginalRequest | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from assay.core.job import Task
 from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
@@ -234,13 +235,14 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
 
 
 def _duels(console: Console, found: Sequence[Row]) -> None:
-    """What a duel found is an answer even where nothing is wrong."""
+    """What a duel or a comparison of two models found is an answer even where nothing is wrong."""
     for row in found:
         for entry in row.entries:
             result = entry.result
-            if entry.word in QUIET and result is not None and _has_tables(result):
+            told = result is not None and (result.duel is not None or entry.task == Task.CHANGE.value)
+            if entry.word in QUIET and result is not None and (told or _has_tables(result)):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
-                if result.duel:
+                if told:
                     _prose(console, f"  {one_line(entry.reason)}")
                 _tables(console, result)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace as replace_struct
 
 from assay import plugins
 from assay.core.case import Inputs
@@ -44,7 +45,7 @@ def is_calibrated(flow: Flow) -> bool:
 
 def calibration_of(job: Job) -> Calibration:
     """The samples to calibrate with. Raises UsageError where taking them would leave none to judge."""
-    recipe = job.case.inputs
+    recipe = _recipe(job)
     if recipe.golden:
         # What is recorded is not judged yet: its inputs may come from a file or from a golden of another model.
         inputs = given(job)[0] if job.task is Task.RECORD else golden_of(job).inputs
@@ -61,11 +62,11 @@ def calibration_of(job: Job) -> Calibration:
 def judged(job: Job, golden: Golden) -> Golden:
     """What is left of the golden set for a flow that is calibrated on it; for any other all of it, its companion's samples
     at the end (those lie outside of the range that a calibrated flow was promised)."""
-    recipe = job.case.inputs
+    recipe = _recipe(job)
     if not recipe.golden:
         return golden
     if not is_calibrated(job.flow):
-        return with_companion(Path(recipe.golden), golden)
+        return with_companion(Path(recipe.golden), golden) if job.case.inputs.golden else golden
     if _is_resampled(recipe, len(golden.inputs)):
         return golden
     taken = set(kept_for_calibration(len(golden.inputs), recipe.calibration, recipe.seed, recipe.golden))
@@ -76,6 +77,12 @@ def judged(job: Job, golden: Golden) -> Golden:
         outputs=[golden.outputs[index] for index in rest],
         labels={name: array[rest] for name, array in golden.labels.items()},
     )
+
+
+def _recipe(job: Job) -> Inputs:
+    """The inputs of the case, which are those of its original where it has one."""
+    original = job.case.original
+    return job.case.inputs if original is None else replace_struct(job.case.inputs, golden=original.golden)
 
 
 def resampled(sample: Tensors, *, count: int, seed: int) -> Sequence[Tensors]:

@@ -17,6 +17,7 @@ from assay.core.job import Job
 from assay.core.result import Result, Stage
 from assay.errors import BadGolden
 from assay.models.goldens import read_golden, write_golden
+from assay.models.own_types import coarse_types
 from assay.models.sources import open_source
 from assay.ports import Tensor
 from assay.worker.input_choice import Samples, chosen
@@ -31,6 +32,10 @@ def inspect(job: Job, stages: Stages) -> Result:
         model = open_source(Path(job.case.model.source))
         if job.case.inputs.golden:
             read_golden(Path(job.case.inputs.golden), model_digest=model.digest, model=model)
+        if job.case.original is not None:
+            model = msgspec.structs.replace(model, coarse=coarse_types(Path(job.case.model.source)))
+            if job.case.original.golden:
+                read_golden(Path(job.case.original.golden))
     return msgspec.structs.replace(blank_result(job), model=model)
 
 
@@ -45,7 +50,7 @@ def record(job: Job, stages: Stages) -> Result:
     labels: dict[str, Tensor] = {}
     plan: InputPlan | None = None
     with stages.enter(Stage.RUN):
-        if job.case.inputs.golden:
+        if job.case.inputs.golden or job.case.original is not None:
             inputs, labels = given(job)
             outputs = answer(inputs)
         else:

@@ -13,6 +13,7 @@ from assay.models.goldens import Golden, read_golden, read_lock
 from assay.models.tensors import TensorFile
 from assay.plugins import library_of
 from assay.ports import Tensor
+from assay.worker.original import inputs_of_original
 
 
 def golden_of(job: Job) -> Golden:
@@ -41,8 +42,10 @@ def reference_of(job: Job, quantized: Path | None = None) -> Reference:
 
 
 def given(job: Job) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
-    """Inputs and labels to record from, of a case that has some: a golden folder (of any model), or one safetensors file with
-    every input stacked on axis 0."""
+    """Inputs and labels to record from, of a case that has some: those of its original, a golden folder (of any model), or one
+    safetensors file with every input stacked on axis 0."""
+    if job.case.original is not None:
+        return inputs_of_original(job, job.case.original)
     path = Path(job.case.inputs.golden)
     if path.is_dir():
         golden = read_golden(path)

@@ -44,6 +44,7 @@ _TASKS = {
     Task.DUEL: "duel:duel",
     Task.TURNS: "turns:turns",
     Task.DERIVE: "derive:derive",
+    Task.CHANGE: "original:compare_change",
     Task.PER_NODE: "per_node:compare_per_node",
 }
 """Module of this package and function: a worker imports what it is asked for."""

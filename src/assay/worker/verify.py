@@ -31,6 +31,7 @@ from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.metrics import with_metrics
 from assay.worker.misuse import provoke
 from assay.worker.obtained import coarser, finer, little
+from assay.worker.original import compare_with_original, golden_of_original
 from assay.worker.ranges import within_ranges
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of, reference_of
@@ -71,6 +72,7 @@ def verify(job: Job, stages: Stages) -> Result:
         repeatable = {name: one for name, one in actual[0].items() if name not in judging.random}
         comparisons += unmoved(job, rewritten, probed, repeatable, plain)
         unrepeated = _first_difference(repeatable, again)
+        against = _against(job, actual, held.against_float)
     facts = lowered.facts(engine)
     asked = job.flow.precision
     findings += coarser(asked, facts, lambda: own_types(_lowered_from(job, lowered)))
@@ -86,13 +88,21 @@ def verify(job: Job, stages: Stages) -> Result:
         blank_result(job, outcome),
         detail=detail,
         comparisons=comparisons,
-        against_float=held.against_float,
+        against_float=against,
+        original=job.case.original.model.name if job.case.original is not None else "",
         findings=findings,
         task_metrics=task_metrics,
         facts=facts,
         reference=reference_of(job, rewritten.standard),
         warnings=tuple(dict.fromkeys((*untaken, *written, *judging.notes, *judging.told, *little(asked, facts)))),
     )
+
+
+def _against(job: Job, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
+    """What the user loses: against the original of the case, where it has one, else against the model before its transforms."""
+    if job.case.original is None:
+        return lost
+    return compare_with_original(job, actual, judged(job, golden_of_original(job, job.case.original)))
 
 
 def _lowered_from(job: Job, lowered: Lowered) -> Path:

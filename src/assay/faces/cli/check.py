@@ -26,6 +26,10 @@ def check(
     models: Models = None,
     flow: opt.Flows = None,
     golden: opt.Golden = None,
+    reference: opt.Reference = None,
+    golden_of_another_model: opt.AnotherGolden = False,
+    map_input: opt.MapInputs = None,
+    map_output: opt.MapOutputs = None,
     config: opt.Config = None,
     policy: opt.Policy = None,
     report: Reports = None,
@@ -60,7 +64,9 @@ def check(
     from assay.faces.api import CheckOptions, run_check
 
     options = CheckOptions(
-        models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, config=config, policy=policy,
+        models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, reference=reference,
+        golden_of_another_model=golden_of_another_model, map_inputs=tuple(map_input or ()),
+        map_outputs=tuple(map_output or ()), config=config, policy=policy,
         reports=tuple(report or ()), task=task, per_node=per_node, options=tuple(option or ()),
         transforms=tuple(transform or ()), require=tuple(require or ()), dims=tuple(dim or ()),
         calibration=calibration, answers=answers, rtol=rtol, atol=atol, tolerance=tolerance, fill=inputs, seed=seed,

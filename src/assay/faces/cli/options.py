@@ -36,6 +36,22 @@ Dims = Annotated[
 Golden = Annotated[
     Path | None, typer.Option("--golden", help="Golden folder of the model. Without it: the float64 reference.")
 ]
+Reference = Annotated[
+    Path | None,
+    typer.Option(
+        "--reference", metavar="MODEL", help="The model that this one is to be still, before it was rewritten."
+    ),
+]
+AnotherGolden = Annotated[
+    bool,
+    typer.Option("--golden-of-another-model", help="The golden was recorded for the model before it was rewritten."),
+]
+MapInputs = Annotated[
+    Texts, typer.Option("--map-input", metavar="NEW=OLD", help="Which input of the reference it is. Repeatable.")
+]
+MapOutputs = Annotated[
+    Texts, typer.Option("--map-output", metavar="NEW=OLD", help="Which output of the reference it is. Repeatable.")
+]
 Calibration = Annotated[
     int,
     typer.Option(

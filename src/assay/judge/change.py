@@ -1,0 +1,60 @@
+"""What a changed model costs: a rewritten one is to stay within the tolerance of its original, a quantized one loses something."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay.core.policy import Policy
+from assay.core.result import Comparison, Result
+from assay.core.verdict import Word
+from assay.judge.accuracy import worst_budget
+from assay.judge.figure_table import AGAINST_FLOAT
+from assay.judge.figures import figures
+from assay.judge.opinion import Opinion, quantity
+
+FILE = "no engine took part: the file itself is another model"
+
+
+def within(opinion: Opinion, policy: Policy) -> Opinion:
+    """The opinion of a `change` job in which nothing is beyond a limit."""
+    result = opinion.result
+    assert result is not None
+    used = worst_budget(result)
+    if used is not None:
+        reason = f"the same model as '{result.original}': budget used {quantity('budget_used', used)} of {policy.budget_max:.4g}"
+        return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
+    if not result.against_float:
+        nothing = "nothing was compared: the two models share no output; map them with --map-output"
+        return replace(opinion, word=Word.INCONCLUSIVE, reason=nothing)
+    return _lost(opinion, result, policy)
+
+
+def _lost(opinion: Opinion, result: Result, policy: Policy) -> Opinion:
+    """A loss is measured; only goals and task metrics say what is too much, and noise above the signal says nothing good."""
+    worst = min(result.against_float, key=_sqnr)
+    sqnr = figures(result).get(f"{AGAINST_FLOAT}sqnr_db")
+    parts = [f"{quantity(name, worst.metrics[name])}{label}" for name, label in _SHOWN if name in worst.metrics]
+    told = f"quantization costs, at output '{worst.output}' against '{result.original}': {', '.join(parts)}"
+    tasks = ", ".join(f"{name} {value:.4g}" for name, value in sorted(result.task_metrics.items())[:3])
+    told = f"{told}; {tasks}" if tasks else told
+    asked = bool(tasks) or any(goal.figure.startswith((AGAINST_FLOAT, "task.")) for goal in policy.goals)
+    if sqnr is not None and not sqnr > 0.0 and not asked:
+        what = (
+            f"{told}: more error than signal; say what is allowed, for example --require 'vs_float.sqnr_db >= 10', "
+            "or what the outputs mean with --answers"
+        )
+        return replace(opinion, word=Word.INCONCLUSIVE, reason=what, figure="vs_float.sqnr_db", observed=sqnr)
+    limit = "" if asked else "; no goal limits it: --require 'vs_float.sqnr_db >= 20' would"
+    return replace(opinion, reason=told + limit, figure="vs_float.sqnr_db", observed=sqnr)
+
+
+_SHOWN = (("sqnr_db", " signal to error"), ("max_abs", " max_abs"), ("cosine", " cosine"))
+
+
+def _sqnr(one: Comparison) -> float:
+    return one.metrics.get("sqnr_db", float("inf"))
+
+
+def changed(reason: str, original: str) -> str:
+    """A mismatch of a `change` job."""
+    return f"changed model: it is not '{original}' any more, and {FILE}; {reason}"

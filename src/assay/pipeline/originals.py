@@ -1,0 +1,163 @@
+"""A model judged by the one that it is to be still: the pair looked at, the jobs that compare it, and their tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from assay.core.blank import blank_result
+from assay.core.case import Case, Inputs, Original
+from assay.core.digest import sha256_bytes, value_digest
+from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.flow import Flow
+from assay.core.golden import GoldenLock
+from assay.core.job import Job, Limits, Task
+from assay.core.model import Model, TensorSpec
+from assay.core.result import Result
+from assay.models.golden_samples import model_name
+from assay.models.goldens import read_lock
+from assay.pipeline.house import House
+from assay.pipeline.name_mapping import map_names
+from assay.pipeline.reference import record_references
+
+CHANGE = "model-change"
+"""What stands for the flow of a job that compares two models: no engine takes part."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OriginalRequest:
+    """`path` None: only the golden in the model's inputs is known of it. Maps go from names of the new model to its own."""
+
+    path: Path | None = None
+    inputs: dict[str, str] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
+
+
+def original_of(model: Model, asked: OriginalRequest, inputs: Inputs, original: Model | None) -> Original:
+    """The pair, both looked at (`original` None: only its golden is there). Raises UsageError where they do not fit."""
+    old = original or _of_golden(read_lock(Path(inputs.golden)))
+    names = map_names(model, old, asked.inputs, asked.outputs)
+    return Original(
+        model=old,
+        golden=inputs.golden,
+        inputs=names.inputs,
+        outputs=names.outputs,
+        without=names.without,
+        precision=_precision(model, old),
+        notes=names.notes,
+    )
+
+
+def _of_golden(lock: GoldenLock) -> Model:
+    """What a golden says of the model that it was recorded for."""
+    specs: dict[str, list[TensorSpec]] = {"input": [], "output": [], "label": []}
+    for tensor in (one for file in lock.files for one in file.tensors):
+        name, sample = model_name(tensor.name)
+        if all(one.name != name for one in specs[tensor.role]):
+            shape = tensor.shape[1:] if sample is None else tuple("?" for _ in tensor.shape)
+            specs[tensor.role].append(TensorSpec(name, tensor.dtype, shape))
+    return Model(lock.model_name, "", lock.model_digest, tuple(specs["input"]), tuple(specs["output"]))
+
+
+def _precision(new: Model, old: Model) -> str:
+    """The coarsest type of the new model that its original does not have; what is quantized comes before every rounding."""
+    added = [one for one in new.coarse if one not in old.coarse]
+    quantized = [one for one in added if one not in UNIT_ROUNDOFF or one.startswith(("float8", "float4"))]
+    if quantized:
+        return quantized[0]
+    return max(added, key=UNIT_ROUNDOFF.__getitem__, default="float32")
+
+
+def is_quantized(original: Original) -> bool:
+    """Whether the new model has a grid that the original has not: how far it is off is a loss, and no mistake."""
+    precision = original.precision
+    return precision not in UNIT_ROUNDOFF or precision.startswith(("float8", "float4"))
+
+
+def original_case(case: Case) -> Case:
+    """The original with the same recipe of inputs, sizes that only the new model fixes included."""
+    original = case.original
+    assert original is not None
+    dims = {**_fixed_sizes(case.model, original), **case.inputs.dims}
+    symbols = {size for spec in original.model.inputs for size in spec.shape if isinstance(size, str)}
+    inputs = msgspec.structs.replace(
+        case.inputs, golden=original.golden, dims={name: sizes for name, sizes in dims.items() if name in symbols}
+    )
+    return Case(f"{original.model.name} (reference of {case.name})", original.model, inputs, case.contract)
+
+
+def _fixed_sizes(new: Model, original: Original) -> dict[str, tuple[int, int, int]]:
+    """Dimensions that the original leaves open and the new model fixes."""
+    theirs = {one.name: one.shape for one in original.model.inputs}
+    return {
+        symbol: (size, size, size)
+        for spec in new.inputs
+        for symbol, size in zip(theirs[original.inputs[spec.name]], spec.shape, strict=False)
+        if isinstance(symbol, str) and isinstance(size, int)
+    }
+
+
+def identity(case: Case) -> tuple[object, ...]:
+    """What the answers of a case depend on beside its own model and recipe; empty without an original."""
+    original = case.original
+    if original is None:
+        return ()
+    lock = sha256_bytes((Path(original.golden) / "golden.lock").read_bytes()) if original.golden else ""
+    return (original.model.digest, lock, original.inputs, _fixed_sizes(case.model, original))
+
+
+def change_job(case: Case, limits: Limits, scratch: str, reference: str, original: str) -> Job:
+    """Compares the reference answers of the two models: one job for each case, whatever its flows."""
+    assert case.original is not None
+    flow = Flow(CHANGE, "", precision=case.original.precision)
+    return Job(case, flow, Task.CHANGE, limits, scratch=scratch, reference=reference, original=original)
+
+
+def record_originals(jobs: Sequence[Job], house: House) -> list[Result]:
+    """Make sure that every original has its answers. Returns the results of the jobs whose original cannot have any."""
+    asked = {
+        job.original: msgspec.structs.replace(
+            job, case=original_case(job.case), task=Task.RECORD, reference=job.original, original=""
+        )
+        for job in jobs
+        if job.original and job.case.original is not None and not job.case.original.golden
+    }
+    without = record_references(list(asked.values()), house)
+    failed = {job.original: found for job in jobs for found in without if _is_of(found, asked.get(job.original))}
+    return [
+        msgspec.structs.replace(
+            blank_result(job, failed[job.original].outcome),
+            stage=failed[job.original].stage,
+            cause=failed[job.original].cause,
+            detail=f"there is nothing to compare with: {failed[job.original].detail}",
+        )
+        for job in jobs
+        if job.original in failed
+    ]
+
+
+def _is_of(found: Result, job: Job | None) -> bool:
+    return job is not None and found.job_key == job.key
+
+
+def tolerance_of(job: Job) -> Job:
+    """The job by whose model and inputs the tolerance of this one is derived: the original's, where its file is there."""
+    original = job.case.original
+    if job.task is not Task.CHANGE or original is None or not original.model.source:
+        return job
+    reference = "" if original.golden else job.original
+    return msgspec.structs.replace(job, case=original_case(job.case), reference=reference, original="")
+
+
+def original_folder(case: Case, recorded: Path) -> str:
+    """Where the answers of the original lie: its golden, or where they are recorded."""
+    assert case.original is not None
+    return str(Path(case.original.golden).absolute() if case.original.golden else recorded)
+
+
+def oracle_digest(case: Case, inputs: Inputs) -> str:
+    """Identity of the reference answers of a case."""
+    return value_digest((case.model.digest, inputs, *identity(case), "4"))[:32]

@@ -1,0 +1,188 @@
+"""A model and the one that it is to be still: the same inputs for both, and how far their answers are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from assay.core.blank import blank_result
+from assay.core.case import Contract, Original
+from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
+from assay.core.golden import REFERENCE
+from assay.core.job import Job
+from assay.core.model import TensorSpec
+from assay.core.result import Comparison, Outcome, Result, Stage
+from assay.errors import UsageError
+from assay.models.goldens import Golden, read_golden
+from assay.models.judging import DOUBLE, judging_of
+from assay.numerics.tolerance.judging import Compared, Judging
+from assay.ports import Tensor
+from assay.tasks.registry import score
+from assay.worker.stages import Stages
+
+Samples = Sequence[Mapping[str, Tensor]]
+
+
+def golden_of_original(job: Job, original: Original) -> Golden:
+    """Inputs and answers of the original. Raises BadGolden."""
+    allow_nan = not original.golden or job.case.contract.published
+    return read_golden(Path(job.original), model_digest=original.model.digest, allow_nan=allow_nan)
+
+
+def inputs_of_original(job: Job, original: Original) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
+    """What the original is fed, under the names and in the types of the new model; and the labels. Raises UsageError for values
+    that such a type does not hold, and for a shape that the new model does not take."""
+    golden = golden_of_original(job, original)
+    specs = {one.name: one for one in job.case.model.inputs}
+    for name, theirs in original.inputs.items():
+        for sample in golden.inputs:
+            _check_shape(name, specs[name].shape, sample[theirs].shape)
+    inputs = [
+        {name: _fed(sample[theirs], specs[name].dtype, name) for name, theirs in original.inputs.items()}
+        for sample in golden.inputs
+    ]
+    return inputs, golden.labels
+
+
+def _check_shape(name: str, declared: tuple[int | str, ...], shape: tuple[int, ...]) -> None:
+    fits = declared == ("...",) or (
+        len(declared) == len(shape)
+        and all(isinstance(wanted, str) or wanted == size for wanted, size in zip(declared, shape, strict=True))
+    )
+    if not fits:
+        told = "[" + ", ".join(map(str, declared)) + "]"
+        raise UsageError(
+            f"input '{name}' of the new model has shape {told}, and the reference is fed {list(shape)}: fix the sizes with --dim, or "
+            "--batch, so that both take them"
+        )
+
+
+def _fed(array: Tensor, dtype: str, name: str) -> Tensor:
+    if not dtype or dtype_name(array.dtype) == dtype:
+        return array
+    with np.errstate(all="ignore"):
+        fed = array.astype(numpy_dtype(dtype))
+    if not is_floating(dtype) and not np.array_equal(fed, array):
+        raise UsageError(
+            f"input '{name}': {dtype} does not hold the values that the reference is fed; give other inputs"
+        )
+    return fed
+
+
+def compare_change(job: Job, stages: Stages) -> Result:
+    """The reference answers of the new model against those of its original: judged by the original's tolerance where the new one
+    is no coarser than a rounding, only measured where it is quantized. Raises BadGolden."""
+    original = job.case.original
+    if original is None:
+        raise UsageError("a change is judged by an original, and this case has none")
+    with stages.enter(Stage.LOAD):
+        new = read_golden(Path(job.reference), model_digest=job.case.model.digest, allow_nan=True)
+        old = golden_of_original(job, original)
+    quantized = original.precision not in UNIT_ROUNDOFF or original.precision.startswith(("float8", "float4"))
+    with stages.enter(Stage.COMPARE):
+        judging = Judging(_contract(job, original)) if quantized else judging_of(job, _contract(job, original))
+        loss, found = _compared(original, new.outputs, old, judging)
+        far = compare_with_original(job, new.outputs, old)
+        structural = tuple(one for one in found if one.kind != "values")
+    findings = structural if quantized else found
+    contract = job.case.contract
+    metrics = (
+        score(contract.task, _renamed(new.outputs, original), old.outputs, old.labels, contract.task_options)
+        if contract.task is not None and not structural
+        else {}
+    )
+    doubt = _doubt(new, old) if findings else ""
+    outcome = Outcome.MISTRUSTED if doubt else Outcome.MISMATCH if findings else Outcome.OK
+    return msgspec.structs.replace(
+        blank_result(job, outcome),
+        detail=doubt or (findings[0].text if findings else ""),
+        comparisons=() if quantized or doubt else loss,
+        against_float=far,
+        findings=() if doubt else findings,
+        task_metrics=metrics,
+        original=original.model.name,
+        warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes, *judging.told))),
+    )
+
+
+def compare_with_original(job: Job, actual: Samples, old: Golden) -> tuple[Comparison, ...]:
+    """Figures of the answers of the new model, or of an engine on it, against those of its original, by the names of the
+    original."""
+    original = job.case.original
+    assert original is not None
+    contract = msgspec.structs.replace(_contract(job, original), precision="float32")
+    count = min(len(actual), len(old.outputs))
+    return _compared(original, actual[:count], old.first(count), Judging(contract))[0]
+
+
+def _compared(original: Original, actual: Samples, old: Golden, judging: Judging) -> Compared:
+    """By the names of the original; where its file is not known, the tolerance is of the new model and has the names of that."""
+    own = judging.profile is not None and not original.model.source
+    renamed = _renamed(actual, original)
+    declared = {one.name: _declared(one, renamed) for one in original.model.outputs}
+    answers = _typed(renamed, declared)
+    expected: Samples = old.outputs
+    if own:
+        back = {theirs: mine for mine, theirs in original.outputs.items()}
+        answers, expected = (
+            [{back[name]: array for name, array in sample.items() if name in back} for sample in one]
+            for one in (answers, expected)
+        )
+        declared = {back[name]: dtype for name, dtype in declared.items() if name in back}
+    return judging.first(len(answers)).compare(answers, expected, declared)
+
+
+def _renamed(samples: Samples, original: Original) -> list[dict[str, Tensor]]:
+    """Under the names of the original and in its order; outputs that are new are left out."""
+    order = [one.name for one in original.model.outputs]
+    mine = {theirs: name for name, theirs in original.outputs.items()}
+    return [{name: sample[mine[name]] for name in order if name in mine and mine[name] in sample} for sample in samples]
+
+
+def _declared(spec: TensorSpec, answers: Samples) -> str:
+    """As the original declares it, or in double where the answers are those of an evaluation in double: unrounded."""
+    given = {dtype_name(sample[spec.name].dtype) for sample in answers if spec.name in sample}
+    return "float64" if is_floating(spec.dtype) and given == {"float64"} else spec.dtype
+
+
+def _typed(samples: Samples, declared: Mapping[str, str]) -> list[dict[str, Tensor]]:
+    """In the types that the original declares, where one is a rounding of the other."""
+    return [{name: _as(array, declared.get(name, "")) for name, array in sample.items()} for sample in samples]
+
+
+def _as(array: Tensor, dtype: str) -> Tensor:
+    given = dtype_name(array.dtype)
+    both = is_floating(given) and is_floating(dtype)
+    integers = array.dtype.kind in "iu" and dtype.removeprefix("u").startswith("int")
+    with np.errstate(over="ignore"):
+        return array.astype(numpy_dtype(dtype)) if given != dtype and (both or integers) else array
+
+
+def _contract(job: Job, original: Original) -> Contract:
+    """The user's limits by the names of the original."""
+    limits = job.case.contract.tolerances
+    named = {original.outputs.get(name, name): limit for name, limit in limits.items()}
+    return msgspec.structs.replace(job.case.contract, precision=original.precision, tolerances=named)
+
+
+def _doubt(new: Golden, old: Golden) -> str:
+    """Why a difference proves nothing: two engines in coarse types may differ about the very same model."""
+    mine, theirs = new.lock.producer, old.lock.producer
+    if mine == theirs or {mine, theirs} <= set(DOUBLE):
+        return ""
+    return (
+        f"the answers differ, and those of the new model are of {mine}, those of the model that it is compared with of {theirs}: "
+        "not the models alone may differ; give inputs that both can be evaluated on in double, with --golden or --dim"
+    )
+
+
+def _whose(new: Golden, old: Golden) -> tuple[str, ...]:
+    """Who answered for a model that is not evaluated in double."""
+    return tuple(
+        f"the reference answers of {which} are those of {golden.lock.producer}, not of its evaluation in double"
+        for which, golden in (("the new model", new), ("the model that it is compared with", old))
+        if golden.lock.producer not in DOUBLE and golden.lock.why.startswith(REFERENCE)
+    )

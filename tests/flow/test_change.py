@@ -1,0 +1,90 @@
+"""A rewritten model beside the one that it is to be still, on a real engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper, version_converter
+
+import assay
+from assay.core.verdict import Word
+from assay.errors import UsageError
+from assay.pipeline.check import Checked
+from small_models import golden_for, linear_model
+
+
+@pytest.fixture
+def here(linear: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(linear.parent)
+    return linear.parent
+
+
+def _words(checked: Checked) -> dict[str, Word]:
+    return {verdict.job_key: verdict.word for verdict in checked.judgement.verdicts}
+
+
+def _renamed(source: Path, target: Path) -> None:
+    model = onnx.load(source)
+    model.graph.input[0].name = model.graph.node[0].input[0] = "z"
+    model.graph.output[0].name = model.graph.node[1].output[0] = "out"
+    onnx.save(model, target)
+
+
+def _weights_in_int8(source: Path, target: Path) -> None:
+    """Every weight on a grid of 8 bits, as quantizers write it."""
+    model = onnx.load(source)
+    weight = numpy_helper.to_array(model.graph.initializer[0])
+    scale = np.float32(np.abs(weight).max() / 127)
+    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.rint(weight / scale).astype(np.int8), "q"))
+    model.graph.initializer.append(numpy_helper.from_array(scale, "scale"))
+    model.graph.node.insert(0, onnx.helper.make_node("DequantizeLinear", ["q", "scale"], ["w"]))
+    onnx.save(model, target)
+
+
+def test_a_converted_file_passes_and_a_changed_one_is_red_while_the_engine_is_right_on_both(here: Path) -> None:
+    onnx.save(version_converter.convert_version(onnx.load("linear.onnx"), 21), "converted.onnx")
+    linear_model(here / "changed.onnx", scale=1.01)
+    checked = assay.check("converted.onnx", "changed.onnx", reference="linear.onnx", measure=False)
+    assert _words(checked) == {
+        "converted|model-change|change": Word.PASS,
+        "converted|onnxruntime|verify": Word.PASS,
+        "changed|model-change|change": Word.FAIL,
+        "changed|onnxruntime|verify": Word.PASS,
+    }
+    assert checked.judgement.exit_code == 1
+    reason = next(one.reason for one in checked.judgement.verdicts if one.word is Word.FAIL)
+    assert reason.startswith("changed model: it is not 'linear' any more, and no engine took part")
+    far = {one.case: one.against_float[0].metrics["max_abs"] for one in checked.results if one.task == "verify"}
+    assert far["converted"] < 1e-6 < far["changed"]
+
+
+def test_a_quantized_file_loses_within_a_goal_and_not_beyond_it(here: Path) -> None:
+    _weights_in_int8(here / "linear.onnx", here / "int8.onnx")
+    policy = here / "policy.toml"
+    for least, word in ((25, Word.PASS), (90, Word.FAIL)):
+        policy.write_text(f'[[goal]]\nfigure = "vs_float.sqnr_db"\nmin = {least}\ncase = "int8"\n')
+        checked = assay.check("int8.onnx", reference="linear.onnx", policy=policy, measure=False)
+        assert _words(checked)["int8|model-change|change"] is word
+    (change,) = (one for one in checked.results if one.task == "change")
+    assert change.comparisons == ()
+
+
+def test_names_are_mapped_and_the_golden_of_the_old_file_is_enough_if_somebody_says_so(here: Path) -> None:
+    _renamed(here / "linear.onnx", here / "renamed.onnx")
+    with pytest.raises(UsageError, match="types and shapes would fit in this order: --map-input z=x"):
+        assay.check("renamed.onnx", reference="linear.onnx", measure=False)
+    golden_for(here / "linear.onnx", here / "golden")
+    with pytest.raises(UsageError, match="golden-of-another-model"):
+        assay.check("renamed.onnx", golden="golden", measure=False)
+    (here / "assay.toml").write_text(
+        '[[model]]\npath = "renamed.onnx"\ngolden = "golden"\ngolden-of-another-model = true\n'
+        'map-inputs = { z = "x" }\nmap-outputs = { out = "y" }\n[flows]\nuse = ["onnxruntime"]\n[measure]\nenabled = false\n'
+    )
+    checked = assay.check()
+    assert _words(checked) == {
+        "renamed|model-change|change": Word.PASS,
+        "renamed|onnxruntime|verify": Word.PASS,
+    }
