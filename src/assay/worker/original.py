@@ -14,6 +14,7 @@ from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
 from assay.core.golden import REFERENCE
 from assay.core.job import Job
 from assay.core.model import TensorSpec
+from assay.core.parts import whole_name
 from assay.core.result import Comparison, Outcome, Result, Stage
 from assay.errors import UsageError
 from assay.models.goldens import Golden, read_golden
@@ -28,8 +29,7 @@ Samples = Sequence[Mapping[str, Tensor]]
 
 def golden_of_original(job: Job, original: Original) -> Golden:
     """Inputs and answers of the original. Raises BadGolden."""
-    allow_nan = not original.golden or job.case.contract.published
-    return read_golden(Path(job.original), model_digest=original.model.digest, allow_nan=allow_nan)
+    return read_golden(Path(job.original), model_digest=original.model.digest)
 
 
 def inputs_of_original(job: Job, original: Original) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
@@ -37,14 +37,23 @@ def inputs_of_original(job: Job, original: Original) -> tuple[list[dict[str, Ten
     that such a type does not hold, and for a shape that the new model does not take."""
     golden = golden_of_original(job, original)
     specs = {one.name: one for one in job.case.model.inputs}
-    for name, theirs in original.inputs.items():
-        for sample in golden.inputs:
-            _check_shape(name, specs[name].shape, sample[theirs].shape)
-    inputs = [
-        {name: _fed(sample[theirs], specs[name].dtype, name) for name, theirs in original.inputs.items()}
-        for sample in golden.inputs
-    ]
+    mine = {theirs: name for name, theirs in original.inputs.items()}
+    inputs = [_under(mine, sample) for sample in golden.inputs]
+    for name in set(specs).intersection(*inputs):
+        for sample in inputs:
+            _check_shape(name, specs[name].shape, sample[name].shape)
+            sample[name] = _fed(sample[name], specs[name].dtype, name)
     return inputs, golden.labels
+
+
+def _under(names: Mapping[str, str], sample: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The sample under other names, in the order of these; what has none is left out. Parts of sequences and maps go with the whole."""
+    parts: dict[str, dict[str, Tensor]] = {name: {} for name in names}
+    for part, array in sample.items():
+        whole = whole_name(part)
+        if whole in names:
+            parts[whole][names[whole] + part.removeprefix(whole)] = array
+    return {name: array for one in parts.values() for name, array in one.items()}
 
 
 def _check_shape(name: str, declared: tuple[int | str, ...], shape: tuple[int, ...]) -> None:
@@ -79,7 +88,7 @@ def compare_change(job: Job, stages: Stages) -> Result:
     if original is None:
         raise UsageError("a change is judged by an original, and this case has none")
     with stages.enter(Stage.LOAD):
-        new = read_golden(Path(job.reference), model_digest=job.case.model.digest, allow_nan=True)
+        new = read_golden(Path(job.reference), model_digest=job.case.model.digest)
         old = golden_of_original(job, original)
     quantized = original.precision not in UNIT_ROUNDOFF or original.precision.startswith(("float8", "float4"))
     with stages.enter(Stage.COMPARE):
@@ -127,19 +136,16 @@ def _compared(original: Original, actual: Samples, old: Golden, judging: Judging
     expected: Samples = old.outputs
     if own:
         back = {theirs: mine for mine, theirs in original.outputs.items()}
-        answers, expected = (
-            [{back[name]: array for name, array in sample.items() if name in back} for sample in one]
-            for one in (answers, expected)
-        )
+        answers, expected = ([_under(back, sample) for sample in one] for one in (answers, expected))
         declared = {back[name]: dtype for name, dtype in declared.items() if name in back}
     return judging.first(len(answers)).compare(answers, expected, declared)
 
 
 def _renamed(samples: Samples, original: Original) -> list[dict[str, Tensor]]:
     """Under the names of the original and in its order; outputs that are new are left out."""
-    order = [one.name for one in original.model.outputs]
     mine = {theirs: name for name, theirs in original.outputs.items()}
-    return [{name: sample[mine[name]] for name in order if name in mine and mine[name] in sample} for sample in samples]
+    names = {mine[one.name]: one.name for one in original.model.outputs if one.name in mine}
+    return [_under(names, sample) for sample in samples]
 
 
 def _declared(spec: TensorSpec, answers: Samples) -> str:
