@@ -62,11 +62,14 @@ def as_graph(model: Path, job: Job) -> Path:
 def _fed(job: Job) -> dict[str, tuple[int, ...]]:
     """The shapes of the inputs that will be fed, as far as they are told without reading a tensor: where tracing fixes a
     dimension (the steps of a recurrent layer), it is fixed to what is needed."""
-    for folder in (job.case.inputs.golden, job.reference):
+    original = job.case.original
+    renamed = {theirs: name for name, theirs in original.inputs.items()} if original is not None else {}
+    for folder, names in ((job.case.inputs.golden, {}), (job.reference, {}), (job.original, renamed)):
         if folder and (Path(folder) / LOCK).is_file():
             tensors = [one for file in read_lock(Path(folder)).files for one in file.tensors if one.role == "input"]
             named = [(*model_name(one.name), one.shape) for one in tensors]
-            return {name: tuple(shape[1:] if index is None else shape) for name, index, shape in reversed(named)}
+            shapes = {name: tuple(shape[1:] if index is None else shape) for name, index, shape in reversed(named)}
+            return {names.get(name, name): shape for name, shape in shapes.items()}
     known = tuple(spec for spec in job.case.model.inputs if spec.shape != ("...",))
     ranked = msgspec.structs.replace(job.case.model, inputs=known)
     return planned_shapes(ranked, new_plan(job), batch=job.case.inputs.batch)
