@@ -32,10 +32,10 @@ from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.profile import Profile
 
 AFTER = ("ties-after-zero-point",)
-POOLS = ("pool-ties-after-zero-point",)
+ELEMENTWISE = ("elementwise-ties-after-zero-point",)
 AWAY = ("ties-away-from-zero",)
 ENGINES = {
-    "onnxruntime": Flow("onnxruntime", "onnxruntime", {"threads": 1}, precision="int8", allowances=POOLS),
+    "onnxruntime": Flow("onnxruntime", "onnxruntime", {"threads": 1}, precision="int8", allowances=ELEMENTWISE),
     "basic": Flow("basic", "onnxruntime", {"threads": 1, "optimization": "basic"}, precision="int8"),
     "disable": Flow("disable", "onnxruntime", {"threads": 1, "optimization": "disable"}, precision="int8"),
     "openvino": Flow("openvino", "openvino", {}, precision="int8", allowances=AFTER),
@@ -171,7 +171,7 @@ def campaign(kind: str, options: argparse.Namespace, folder: Path) -> None:
         model, samples = build(seed, kind == "dyadic")
         path = folder / f"{kind}-{seed}.onnx"
         onnx.save(model, str(path))
-        profiles = {rule: derive(path, samples, "float32", allowances=rule) for rule in ((), POOLS, AFTER, AWAY)}
+        profiles = {rule: derive(path, samples, "float32", allowances=rule) for rule in ((), ELEMENTWISE, AFTER, AWAY)}
         right = [evaluate(model, one) for one in samples]
         for engine, outputs, rule in answers(path, samples, options.engines.split(",")):
             budget = used(outputs, profiles[rule])
@@ -196,7 +196,7 @@ def campaign(kind: str, options: argparse.Namespace, folder: Path) -> None:
                 if not seen and not rule and kind == "dyadic":
                     print(f"   survived {kind} {seed}: {what}", flush=True)
     print(f"\n{kind}: | fault | changed an output | killed |")
-    for rule in ("", *POOLS, *AFTER, *AWAY):
+    for rule in ("", *ELEMENTWISE, *AFTER, *AWAY):
         rows = [one for one in sorted(total) if one.partition(" | ")[2] == rule]
         for label in rows:
             print(f"| {label} | {total[label]} | {killed[label]} |")

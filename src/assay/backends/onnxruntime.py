@@ -33,8 +33,9 @@ PROFILED_CALLS, PROFILE_S = 20, 0.5
 """What a profile of operators takes at most; two calls at least."""
 
 
-_FUSED = ("pool-ties-after-zero-point",)
-"""Its QLinearAveragePool, which quantized pools are fused into, adds the zero point before it rounds (1.31)."""
+_FUSED = ("elementwise-ties-after-zero-point",)
+"""Its QLinearAdd, QLinearMul and QLinearAveragePool, which quantized operators are fused into, add the zero point before they
+round (1.31); its products and convolutions do not."""
 
 
 class OnnxRuntime:

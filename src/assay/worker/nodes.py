@@ -207,10 +207,10 @@ class Nodes:
         decided = are_powers_of_two(scale) and not self._arithmetic.ties
         farthest = 0.0
         for one in self._feeds:
-            exact = self._exactly(node.input[0], region, one) / float(scale) + float(zero if zero is not None else 0)
-            mine = one[node.output[0]].astype(np.float64)
+            exact = self._exactly(node.input[0], region, one) / float(scale)
             info = np.iinfo(one[node.output[0]].dtype)
-            off = np.abs(mine - np.clip(np.rint(exact), info.min, info.max))
+            rounded = np.rint(exact) + float(zero if zero is not None else 0)
+            off = np.abs(one[node.output[0]].astype(np.float64) - np.clip(rounded, info.min, info.max))
             distance = np.abs(np.abs(exact - np.floor(exact)) - 0.5)
             if np.any(off > 1) or (decided and np.any((off > 0) & (distance == 0.0) & (node.input[0] in one))):
                 return None

@@ -19,13 +19,13 @@ ALLOWANCES = {
     "double-in-float32": "a model that computes in double is computed in float32",
     "fp16-accumulation": "sums are accumulated in float16",
     "ties-after-zero-point": "a value between two steps of a grid is rounded half to even when the zero point has been added",
-    "pool-ties-after-zero-point": "the same of what an average pool gives, and of nothing else",
+    "elementwise-ties-after-zero-point": "the same of sums and products of two numbers and of average pools, and of nothing else",
     "ties-away-from-zero": "a value between two steps of a grid is rounded away from zero",
     "flush-to-zero": "numbers below the normal ones of their type are zero, as inputs and as results",
 }
 """What a flow may declare beside its precision, and what it means."""
 
-TIES = ("ties-after-zero-point", "pool-ties-after-zero-point", "ties-away-from-zero")
+TIES = ("ties-after-zero-point", "elementwise-ties-after-zero-point", "ties-away-from-zero")
 """Those of them that name another rule than half to even; one at most."""
 
 _ABSOLUTE_U = 4.0

@@ -15,12 +15,12 @@ from assay.numerics.tolerance.noise import Noisy
 from assay.numerics.tolerance.places import Deviation, Place, Places, deviation_of
 from assay.numerics.tolerance.rules import INNER
 from assay.numerics.tolerance.site import Site, no_again
-from assay.numerics.tolerance.ties import EXACTLY, POOLED
+from assay.numerics.tolerance.ties import ELEMENTWISE, EXACTLY
 from assay.ports import Tensor
 
-_POOLS = ("AveragePool", "GlobalAveragePool")
-_KEPT_BY_POOLS = ("Clip", "Flatten", "Identity", "Relu", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
-"""What a backend may do behind a pool before it rounds."""
+_ELEMENTWISE = ("Add", "AveragePool", "GlobalAveragePool", "Mul")
+_BETWEEN = ("Clip", "Flatten", "Identity", "Relu", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
+"""What a backend may do behind these before it rounds."""
 FEW = 3
 """Places of one operator from which on those of one kind are asked about together."""
 
@@ -97,9 +97,9 @@ class Recorder(Noisy):
     def _before_grid(self, name: str) -> dict[str, bool]:
         """What a tie rule must know of a value that is put on a grid."""
         found = {EXACTLY: name in self.exact}
-        while (node := self._graph.producers.get(name)) is not None and node.op_type in _KEPT_BY_POOLS:
+        while (node := self._graph.producers.get(name)) is not None and node.op_type in _BETWEEN:
             name = node.input[0]
-        return {**found, POOLED: node is not None and node.op_type in _POOLS}
+        return {**found, ELEMENTWISE: node is not None and node.op_type in _ELEMENTWISE}
 
     def answer(self, call: Call, results: Values) -> Values:
         if call.marked:

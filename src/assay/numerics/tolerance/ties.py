@@ -6,7 +6,9 @@ their flows declare it:
 
 ties-after-zero-point   half to even of x / scale + zero_point, so that with an odd zero point ties go the other way (OpenVINO's
                         FakeQuantize)
-pool-ties-after-zero-point  the same of what an average pool gives (ONNX Runtime's QLinearAveragePool)
+elementwise-ties-after-zero-point
+                        the same of sums and products of two numbers and of average pools (ONNX Runtime's QLinearAdd, QLinearMul and
+                        QLinearAveragePool)
 ties-away-from-zero     away from zero (MNN)
 """
 
@@ -29,8 +31,8 @@ from assay.ports import Tensor
 
 EXACTLY = "exactly"
 """The operand of a place before a grid: whether nothing rounds on the way to it since the last grid."""
-POOLED = "pooled"
-"""Whether it comes out of an average pool."""
+ELEMENTWISE = "elementwise"
+"""Whether it comes out of a sum or a product of two numbers, or an average pool."""
 TIPPING = 8.0
 """Standard deviations from a boundary, within which noise may decide (as `jumps.TIPPING`)."""
 _PRODUCTS = {"QLinearConv": 7, "QLinearMatMul": 7}
@@ -58,7 +60,7 @@ def steps(site: Site, unit: Arithmetic) -> Variance:
     with np.errstate(all="ignore"):
         whole = np.ldexp(value, round(-math.log2(unit.accumulate * room)))
         tips = (np.rint(whole) != whole) & (above <= TIPPING * added + _COLLAPSED * np.abs(value))
-    if unit.ties and (site.operands.get(POOLED) or not unit.ties.startswith("pool")):
+    if unit.ties and (site.operands.get(ELEMENTWISE) or not unit.ties.startswith(ELEMENTWISE)):
         tips |= (above == 0.0) & _otherwise(value, zero, unit.ties)
     found: Variance = np.where(tips, max(added, _SEEN) ** 2, 0.0)
     return found

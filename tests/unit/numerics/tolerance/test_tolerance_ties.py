@@ -66,8 +66,8 @@ def test_after_an_even_zero_point_nothing_is_left_open() -> None:
     assert budget(profile, _rounded(AFTER, 0.5)) > 1.0
 
 
-def test_the_rule_of_pools_is_that_of_pools() -> None:
-    declared = "pool-ties-after-zero-point"
+def test_the_rule_of_fused_pools_is_not_that_of_products_and_moves() -> None:
+    declared = "elementwise-ties-after-zero-point"
     assert budget(_derived(_net(0.5, 3), TIES, declared), _rounded(AFTER, 0.5)) > 1.0
     pool = "a = Unsqueeze(d, one)\nb = AveragePool<kernel_shape=[1]>(a)\nm = Squeeze(b, one)"
     model = _net(0.5, 3, pool)
