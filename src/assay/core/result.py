@@ -99,7 +99,9 @@ class Comparison(msgspec.Struct, frozen=True):
     `metrics` holds plain figures (max_abs, max_rel, rel_l2, rmse, cosine, norm_ratio, sqnr_db, psnr_db, abs_p50, abs_p99,
     share_out_of_tolerance, budget_used ...); units are in the names. `degenerate` says why the reference or the output
     is too poor to prove anything ("" if it is not). `at` is "" for the inputs of the case, or the sizes of the dynamic
-    dimensions that it was run at besides ("batch=17").
+    dimensions that it was run at besides ("batch=17"). `tolerance` is whose limits those are: "derived" from the graph, "learnt" from
+    perturbed runs of a plain engine, "default" (a multiple of the unit roundoff, a guess where the other two were asked for), or
+    "chosen" by the user; "" where results are older than the field.
     """
 
     output: str
@@ -116,6 +118,7 @@ class Comparison(msgspec.Struct, frozen=True):
     error_histogram: Histogram | None = None
     ulp_histogram: Histogram | None = None
     at: str = ""
+    tolerance: str = ""
 
 
 class Measurement(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -44,6 +44,8 @@ class Judging:
     told: list[str] = field(default_factory=list)
     translated: bool = False
     """What is expected are the program's own answers in double, and the profile is of a graph that was made of the program."""
+    guessed: bool = False
+    """A derived tolerance was asked for, and there is none: what lies outside of the default is neither right nor wrong."""
 
     def first(self, count: int) -> Judging:
         """The same for the first `count` samples: those that an engine has answered."""
@@ -72,6 +74,8 @@ class Judging:
             )
         comparisons, findings = self._undecided(comparisons, findings, actual, expected)
         comparisons, findings = self._unmeasured(comparisons, findings)
+        comparisons, findings = self._outside_a_guess(comparisons, findings)
+        comparisons = tuple(msgspec.structs.replace(one, tolerance=self._whose(one, ours)) for one in comparisons)
         for one in judged.values():
             self.told.extend(one.notes)
         self.told.extend(self._unseen(judged) if not findings else ())
@@ -115,6 +119,23 @@ class Judging:
         reason = f"{self.contract.precision} may decide whole numbers otherwise, and no derived tolerance would tell"
         left = tuple(_other_rows(one, reason, ("values",)) if one.output in found else one for one in comparisons)
         return left, [one for one in findings if not (one.output in found and one.kind == "values")]
+
+    def _outside_a_guess(
+        self, comparisons: tuple[Comparison, ...], findings: list[Finding]
+    ) -> tuple[tuple[Comparison, ...], list[Finding]]:
+        """Numbers that a multiple of the unit roundoff does not explain, where nothing is known of the graph: no proof of a fault."""
+        if not self.guessed or self.contract.precision not in UNIT_ROUNDOFF:
+            return comparisons, findings
+        found = {one.output for one in findings if one.kind == "values" and one.output not in self.contract.tolerances}
+        left = tuple(_outside(one) if one.output in found else one for one in comparisons)
+        return left, [one for one in findings if not (one.output in found and one.kind == "values")]
+
+    def _whose(self, one: Comparison, ours: Collection[str]) -> str:
+        """Whose limits these are."""
+        if one.output in ours and not one.at:
+            return "learnt" if self.profile is not None and self.profile.header.learnt else "derived"
+        chosen = one.output in self.contract.tolerances or "*" in self.contract.tolerances
+        return "chosen" if chosen else "default"
 
     def _unseen(self, judged: Mapping[str, Judged]) -> tuple[str, ...]:
         """What a pass in a coarse type leaves open: an error that its noise hides, at the output where most may hide."""
@@ -215,9 +236,9 @@ def judging_by(contract: Contract, profile: Callable[[], Profile | None], *, der
     why = found.header.reason if found is not None else "the derivation did not end well" if derived else ""
     told = (
         f"no tolerance could be derived for this model ({why}): judged by a fixed multiple of the unit roundoff instead (512 for "
-        "float32, 64 for float16, 16 for bfloat16), which is wider"
+        "float32, 64 for float16, 16 for bfloat16), which knows nothing of the graph: what lies outside of it is not called wrong"
     )
-    return Judging(contract, None, (told,) if why else ())
+    return Judging(contract, None, (told,) if why else (), guessed=bool(why))
 
 
 def judging_of_quantized(model: Path, inputs: Samples, contract: Contract, seed: int) -> Judging:
@@ -246,6 +267,11 @@ def _about(profile: Profile, asked: str) -> tuple[str, ...]:
     """What a reader should know of the tolerance itself."""
     header = profile.header
     notes = []
+    if header.learnt:
+        notes.append(
+            f"the tolerance is learnt from {header.draws} perturbed runs of {header.learnt}, because the model has no evaluation in double "
+            f"({header.why})"
+        )
     if header.precision != asked and not header.reason:
         notes.append(
             f"the model computes in double, and so must this flow: judged at {header.precision} (a flow that computes in "
@@ -264,6 +290,16 @@ def _about(profile: Profile, asked: str) -> tuple[str, ...]:
     if blind:
         notes.append(f"the derived tolerance did not see this defect of the same model: {'; '.join(blind)}")
     return tuple(notes)
+
+
+def _outside(one: Comparison) -> Comparison:
+    """What a guess does not explain, and no more than that."""
+    used = one.metrics.get("budget_used", 0.0)
+    return msgspec.structs.replace(
+        one,
+        findings=tuple(finding for finding in one.findings if finding.kind != "values"),
+        degenerate=f"it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for this model",
+    )
 
 
 def _other_rows(one: Comparison, reason: str, kinds: tuple[str, ...] = _ROWS) -> Comparison:

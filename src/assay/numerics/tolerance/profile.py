@@ -10,7 +10,7 @@ import msgspec
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 21
+VERSION = 22
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -45,7 +45,8 @@ class Header(msgspec.Struct, frozen=True):
     """Everything but the tensors. `reason` not empty: no tolerance could be derived at all. `without_rule` are operators
     that got the wider fallback rule; `fallen` those that failed when several draws were evaluated at once, with the error (a fault
     of ours: they were evaluated one by one instead); `untaken` are branches that no sample takes; `jumps`: a value steps on its
-    way to a real output (quantization); `selftest` what the tolerance was tried on."""
+    way to a real output (quantization); `selftest` what the tolerance was tried on; `learnt` the engine from whose
+    perturbed runs (`draws`) the noise was learnt, `why` it could not be derived."""
 
     precision: str
     arithmetic: Arithmetic
@@ -60,6 +61,8 @@ class Header(msgspec.Struct, frozen=True):
     reason: str = ""
     seconds: dict[str, float] = {}
     jumps: bool = False
+    learnt: str = ""
+    why: str = ""
     version: int = VERSION
 
     @property

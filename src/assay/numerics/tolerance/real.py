@@ -182,7 +182,7 @@ def _mistrust(share: float) -> str:
 
 
 def _odd(name: str, found: Statistics, profile: Profile) -> tuple[str, ...]:
-    if not 0.0 <= found.norm < _TINY_STATISTIC or not found.elements or found.noise == 0.0:
+    if profile.header.learnt or not 0.0 <= found.norm < _TINY_STATISTIC or not found.elements or found.noise == 0.0:
         return ()
     if profile.header.arithmetic.storage > 2.0**-20:
         closer = f"{1 / found.norm:.0f} times closer than {profile.header.precision} can be" if found.norm else "exact"
