@@ -238,7 +238,8 @@ class Result(msgspec.Struct, frozen=True):
     `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
     not repeat; `node_errors` are of a per-node job, in the order of the graph;
-    `log` is the bounded native stdout and stderr; `blobs` maps a name (`actual/<output>`) to a sha256.
+    `log` is the bounded native stdout and stderr, `log_file` where it was written to with the rest
+    that is known of the job ("": nowhere); `blobs` maps a name (`actual/<output>`) to a sha256.
     """
 
     job_key: str
@@ -279,3 +280,4 @@ class Result(msgspec.Struct, frozen=True):
     reference: Reference = Reference()
     witnesses: tuple[Witness, ...] = ()
     original: str = ""
+    log_file: str = ""

@@ -22,6 +22,7 @@ from assay.judge.verdicts import first_verdict, judge
 from assay.pipeline.apart import Duels
 from assay.pipeline.baselines import blessed_results
 from assay.pipeline.house import House, RunJournal
+from assay.pipeline.job_logs import with_log
 from assay.pipeline.originals import record_originals
 from assay.pipeline.plan import plan
 from assay.pipeline.profiles import with_profiles
@@ -145,12 +146,13 @@ class _Recorder:
             self._add(result)
 
     def _add(self, result: Result) -> None:
+        planned = len(self._run.jobs)
+        result = with_log(result, self._run, self._house.folder, every=planned <= FEW_JOBS)
         self._journal.append(result)
         self.results.append(result)
         self._batch.append(result)
         if time.monotonic() - self._flushed > BATCH_S:
             self.flush()
-        planned = len(self._run.jobs)
         today = datetime.now(UTC).date()
         verdict = first_verdict(result, self._run.policy, today) if planned <= FEW_JOBS else ""
         self._house.progress.recorded(len(self.results), planned, result, verdict)

@@ -59,6 +59,7 @@ def _verdict(verdict: Verdict) -> list[str]:
 
 def _result(result: Result) -> dict[str, object]:
     compared = {finding for comparison in result.comparisons for finding in comparison.findings}
+    whose = one_line(f"'{result.original}'") if result.original else "the float model"
     return {
         "outcome": result.outcome.value,
         "detail": one_line(result.detail),
@@ -67,7 +68,7 @@ def _result(result: Result) -> dict[str, object]:
         "findings": [[f.output, f.kind, f.text] for f in result.findings if f not in compared],
         "comparisons": [
             *(_comparison(comparison) for comparison in result.comparisons),
-            *(_comparison(comparison, ", against the float model") for comparison in result.against_float),
+            *(_comparison(comparison, f", against {whose}") for comparison in result.against_float),
         ],
         "taskMetrics": _metrics(result.task_metrics),
         "measurements": [latency(measurement) for measurement in result.measurements],
@@ -105,6 +106,7 @@ def _ended(result: Result) -> Pairs:
             ("Witnesses", "; ".join(_witness(one) for one in result.witnesses)),
             ("Took", text.duration(result.seconds)),
             ("Started", result.started_at),
+            ("Log", one_line(result.log_file)),
         )
     )
 

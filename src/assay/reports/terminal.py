@@ -214,6 +214,8 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
         for one in together:
             if one.result is not None:
                 _tables(console, one.result)
+        if result.log_file:
+            _line(console, f"  log: {one_line(result.log_file)}")
     # One line whatever the width: it is there to be copied.
     _line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
 

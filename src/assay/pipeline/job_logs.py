@@ -1,0 +1,57 @@
+"""The log of each job as a file: what a report that says "read the log" points to."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from assay.core.digest import sha256_bytes
+from assay.core.repro import repro_line
+from assay.core.result import Outcome, Result
+from assay.core.run import Run
+
+EXPECTED = frozenset({Outcome.OK, Outcome.UNAVAILABLE, Outcome.UNSUPPORTED, Outcome.LOWERED, Outcome.UNDELEGATED})
+"""Outcomes of which large suites have thousands: nobody reads a log of each."""
+_LONGEST = 80
+_NOTHING = "(nothing was written)"
+
+
+def log_path(run_id: str, job_key: str, folder: Path) -> Path:
+    """One file for each job of a run, with a name that every file system takes."""
+    readable = re.sub(r"[^A-Za-z0-9.@+_-]+", "_", job_key)[:_LONGEST]
+    return folder / "logs" / run_id / f"{readable}-{sha256_bytes(job_key.encode())[:8]}.log"
+
+
+def with_log(result: Result, run: Run, folder: Path, *, every: bool) -> Result:
+    """The result with the file that its log was written to; as it is where there is none: of what is no failure unless `every`
+    is asked for, and where the file cannot be written, which must not lose the result."""
+    if not every and result.outcome in EXPECTED:
+        return result
+    path = log_path(run.id, result.job_key, folder)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_text(result, run), encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        return result
+    return msgspec.structs.replace(result, log_file=str(path))
+
+
+def _text(result: Result, run: Run) -> str:
+    lines = [
+        f"job       {result.job_key}",
+        f"run       {run.id}",
+        f"outcome   {result.outcome.value} in {result.stage.value}",
+        *([f"detail    {result.detail}"] if result.detail else []),
+        *([f"node      {result.node}"] if result.node else []),
+        *([f"signal    {result.signal}"] if result.signal else []),
+        f"repeat    {repro_line(run, result)}",
+        *(f"version   {name} {version}" for name, version in sorted(result.versions.items())),
+        *(f"stage     {one.stage.value} {one.seconds:.3f} s" for one in result.stage_times),
+        *(f"warning   {one}" for one in result.warnings),
+        "",
+        "What the job and its libraries wrote:",
+        result.log.rstrip() or _NOTHING,
+    ]
+    return "\n".join(lines) + "\n"
