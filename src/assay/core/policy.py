@@ -47,7 +47,7 @@ class Policy(msgspec.Struct, frozen=True):
     """Everything a verdict may depend on beside the results. `minimum_cases` maps a flow glob to a count; `speed`
     says when a duel is lost.
 
-    `fail_on` are outcomes that fail a job; `mistrusted`, `unavailable` ... not in it become skip or inconclusive.
+    `fail_on` are outcomes that fail a job; `unsupported`, `mistrusted` ... not in it become skip or inconclusive.
     """
 
     goals: tuple[Goal, ...] = ()
@@ -61,7 +61,5 @@ class Policy(msgspec.Struct, frozen=True):
         "timeout",
         "out_of_memory",
         "nondeterministic",
-        "undelegated",
-        "unsupported",
     )
     speed: SpeedRule = SpeedRule()

@@ -148,7 +148,9 @@ def _request(options: RunOptions) -> SuiteRequest:
         names = [suite.name for suite in suites]
         lanes = [*flows, *(adapted(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
         known = expectations(options.expectations, [flow.name for flow in lanes], names)
-        policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known))
+        # What is known to be refused stands there: whatever else is, is new.
+        failing = tuple(dict.fromkeys((*policy.fail_on, "unsupported", "undelegated")))
+        policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
     return SuiteRequest(
         suites=suites,
         flows=flows,

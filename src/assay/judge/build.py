@@ -12,7 +12,7 @@ from assay.core.verdict import Word
 from assay.judge import accuracy, change, duels, on_gpu
 from assay.judge.disputed import unsettled, vouched
 from assay.judge.figures import figures
-from assay.judge.opinion import Complaint, Opinion, quantity
+from assay.judge.opinion import Complaint, Opinion, is_refusal, quantity
 from assay.judge.witnesses import described
 
 NEXT = {
@@ -59,7 +59,7 @@ def first_opinion(job_key: str, result: Result | None, policy: Policy, source: s
     if result.task == Task.DUEL.value and result.outcome is Outcome.TIMEOUT and result.stage is Stage.MEASURE:
         return replace(blank, word=Word.INCONCLUSIVE, reason=f"undecided: {result.detail}; {LATE}; {_HANGS}")
     if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
-        return replace(blank, word=_word(result.outcome, policy), reason=_told(result))
+        return replace(blank, word=_word(_counted_as(result), policy), reason=_told(result))
     if found:
         mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_word(Outcome.MISTRUSTED, policy))
         return replace(mistrusted, reason=_join(found))
@@ -92,6 +92,10 @@ def _mismatch(blank: Opinion, found: list[Complaint], policy: Policy) -> Opinion
     )
 
 
+def _counted_as(result: Result) -> Outcome:
+    return Outcome.UNSUPPORTED if is_refusal(result) else result.outcome
+
+
 def _word(outcome: Outcome, policy: Policy) -> Word:
     return Word.FAIL if outcome.value in policy.fail_on else TOLERATED.get(outcome, Word.INCONCLUSIVE)
 
@@ -103,7 +107,8 @@ def _told(result: Result) -> str:
     detail = f": {result.detail.rstrip('.')}" if result.detail else ""
     alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
     # The backend's own words already hold the install command where there is one.
-    step = NEXT.get(result.outcome, "")
+    outcome = _counted_as(result)
+    step = NEXT.get(outcome, "")
     if result.outcome is Outcome.MISTRUSTED and "no reference answers" in result.detail:
         step = "choose a transform or a size that the reference evaluator can compute"
     told = (
@@ -118,7 +123,7 @@ def _told(result: Result) -> str:
         result.outcome is one and word in result.detail for one, word in told
     )
     hint = "" if said else f"; {step}"
-    return f"{result.outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
+    return f"{outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 
 
 def _passed(opinion: Opinion, policy: Policy) -> Opinion:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 
 from assay.core.policy import Policy
+from assay.core.result import Outcome
 from assay.core.verdict import Verdict, Word
 from assay.judge.expectations import matches
-from assay.judge.opinion import Opinion
+from assay.judge.opinion import Opinion, is_refusal
 
 EXECUTED = frozenset({Word.PASS, Word.FAIL, Word.XFAIL, Word.XPASS, Word.INCONCLUSIVE})
 
@@ -43,15 +46,29 @@ def too_few(opinions: Sequence[Opinion], policy: Policy) -> list[Verdict]:
     return verdicts
 
 
-def total(jobs: Sequence[Verdict], rules: Sequence[Verdict]) -> tuple[Verdict, int]:
-    """What all verdicts (`jobs`: one each; `rules`: on the run) add up to, and the exit code.
+GRAVITY = (
+    Outcome.MISMATCH,
+    Outcome.CRASH,
+    Outcome.TIMEOUT,
+    Outcome.OUT_OF_MEMORY,
+    Outcome.ERROR,
+    Outcome.NONDETERMINISTIC,
+    Outcome.OTHER_PRECISION,
+)
+"""Gravest first: a wrong answer goes out unseen, a crash does not. What is not here comes after."""
 
-    Nothing executed comes first (an error instead if the harness lost or broke jobs), then fail, error, inconclusive.
+
+def total(opinions: Sequence[Opinion], rules: Sequence[Verdict]) -> tuple[Verdict, int]:
+    """What all opinions and the verdicts on the run (`rules`) add up to, and the exit code.
+
+    Nothing executed comes first (an error instead if the harness lost or broke jobs), then fail, error, inconclusive. The
+    gravest job is named.
     """
+    jobs = [one.verdict() for one in sorted(opinions, key=_gravity)]
     words = [one.word for one in jobs]
     errors = [one for one in jobs if one.word is Word.ERROR]
     if not errors and not any(word in EXECUTED for word in words):
-        return Verdict(Word.ERROR, _nothing(jobs)), EXIT_NOTHING
+        return Verdict(Word.ERROR, _nothing(jobs, opinions)), EXIT_NOTHING
     bad = [one for one in [*jobs, *rules] if one.word in (Word.FAIL, Word.XPASS)]
     if bad:
         return Verdict(Word.FAIL, f"FAIL: {_failures(words, len(rules))}{FIRST}{_named(bad[0])}"), EXIT_FAIL
@@ -62,7 +79,14 @@ def total(jobs: Sequence[Verdict], rules: Sequence[Verdict]) -> tuple[Verdict, i
     if open_:
         text = f"INCONCLUSIVE: {len(open_)} of {_jobs(len(jobs))} prove{'s' * (len(open_) == 1)} nothing{FIRST}{_named(open_[0])}"
         return Verdict(Word.INCONCLUSIVE, text), EXIT_INCONCLUSIVE
-    return Verdict(Word.PASS, f"PASS: {_passes(words)}"), EXIT_PASS
+    return Verdict(Word.PASS, f"PASS: {_passes(words)}{_skipped(opinions)}"), EXIT_PASS
+
+
+def _gravity(one: Opinion) -> tuple[int, float]:
+    """Of jobs with one word: by outcome, then those that are further off."""
+    place = GRAVITY.index(one.outcome) if one.outcome in GRAVITY else len(GRAVITY)
+    off = one.observed if one.figure == "budget_used" and one.observed is not None else 0.0
+    return place, -math.inf if math.isnan(off) else -off
 
 
 def _jobs(count: int) -> str:
@@ -82,16 +106,29 @@ def _failures(words: Sequence[Word], broken_rules: int) -> str:
 
 def _passes(words: Sequence[Word]) -> str:
     text = f"{words.count(Word.PASS)} of {_jobs(len(words))} passed"
-    for word, told in ((Word.XFAIL, "failed as expected"), (Word.SKIP, "skipped")):
-        if count := words.count(word):
-            text += f", {count} {told}"
+    if count := words.count(Word.XFAIL):
+        text += f", {count} failed as expected"
     return text
 
 
-def _nothing(jobs: Sequence[Verdict]) -> str:
+def _skipped(opinions: Sequence[Opinion]) -> str:
+    """`, 3 skipped (2 unsupported, 1 unavailable)`: they prove nothing, and are counted."""
+    kinds = Counter(_kind(one) for one in opinions if one.word is Word.SKIP)
+    told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return f", {kinds.total()} skipped ({told})" if told else ""
+
+
+def _kind(one: Opinion) -> str:
+    if one.result is not None and is_refusal(one.result):
+        return Outcome.UNSUPPORTED.value
+    return one.outcome.value.replace("_", " ") if one.outcome is not None else "skipped"
+
+
+def _nothing(jobs: Sequence[Verdict], opinions: Sequence[Opinion]) -> str:
     if not jobs:
         return "NOTHING EXECUTED: no job was planned; name at least one model and one flow"
-    return f"NOTHING EXECUTED: all {_jobs(len(jobs))} were skipped{FIRST}{_named(jobs[0])}"
+    counted = _skipped(opinions).partition("skipped ")[2]
+    return f"NOTHING EXECUTED: all {_jobs(len(jobs))} were skipped {counted}{FIRST}{_named(jobs[0])}"
 
 
 def _named(verdict: Verdict) -> str:

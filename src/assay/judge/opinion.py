@@ -6,9 +6,19 @@ import math
 
 import msgspec
 
-from assay.core.result import Outcome, Result
+from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Verdict, Word
 from assay.judge.figure_table import unit
+
+REFUSALS = frozenset({Cause.REFUSED, Cause.OPERATOR_UNSUPPORTED, Cause.OPSET_TOO_NEW})
+BUILDING = frozenset({Stage.TRANSFORM, Stage.LOWER})
+
+
+def is_refusal(result: Result) -> bool:
+    """Whether the backend or an importer before it did not take the model: it is not supported, however the library put that."""
+    said_no = result.outcome is Outcome.ERROR and result.cause in REFUSALS and result.stage in BUILDING
+    return said_no or result.outcome is Outcome.UNSUPPORTED
+
 
 ENDED = frozenset(
     {

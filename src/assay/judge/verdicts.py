@@ -51,7 +51,7 @@ def judge(
     opinions, unasked = with_goals(opinions, policy, baseline, alone=alone)
     rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]
     jobs = [opinion.verdict() for opinion in opinions]
-    run, exit_code = total(jobs, rules)
+    run, exit_code = total(opinions, rules)
     return Judgement((*jobs, *rules), run, exit_code)
 
 

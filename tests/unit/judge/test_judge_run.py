@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.policy import Expectation, Goal, Policy
-from assay.core.result import Outcome, Result
+from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Judgement, Word
 from assay.errors import BadPolicy
 from assay.judge import judge
@@ -166,9 +166,16 @@ def test_a_planned_job_without_a_result_is_an_error() -> None:
     ("outcomes", "code", "start"),
     [
         ([], 5, "NOTHING EXECUTED: no job was planned"),
-        (["unavailable", "unavailable"], 5, "NOTHING EXECUTED: all 2 jobs were skipped"),
-        (["lowered", "lowered"], 5, "NOTHING EXECUTED: all 2 jobs were skipped"),
-        (["ok", "unavailable"], 0, "PASS: 1 of 2 jobs passed, 1 skipped"),
+        (["unavailable", "unavailable"], 5, "NOTHING EXECUTED: all 2 jobs were skipped (2 unavailable); the first: "),
+        (
+            ["lowered", "unsupported"],
+            5,
+            "NOTHING EXECUTED: all 2 jobs were skipped (1 lowered, 1 unsupported); the first: ",
+        ),
+        (["ok", "unavailable"], 0, "PASS: 1 of 2 jobs passed, 1 skipped (1 unavailable)"),
+        (["unsupported", "ok", "undelegated"], 0, "PASS: 1 of 3 jobs passed, 2 skipped (1 unsupported, 1 undelegated)"),
+        (["error", "crash", "mismatch", "timeout"], 1, "FAIL: 4 of 4 jobs failed; the first: c2|"),
+        (["error", "timeout", "crash"], 1, "FAIL: 3 of 3 jobs failed; the first: c2|"),
         (["ok", "mistrusted"], 3, "INCONCLUSIVE: 1 of 2 jobs proves nothing"),
         (["ok", "infrastructure", "mistrusted"], 4, "ERROR: 1 of 3 jobs could not be judged"),
         (["infrastructure"], 4, "ERROR: 1 of 1 job could not be judged"),
@@ -210,5 +217,35 @@ def test_the_order_of_the_results_changes_nothing(outcomes: list[Outcome], dice:
 def test_one_bad_job_is_never_a_pass(outcomes: list[Outcome]) -> None:
     judgement = judged(*(make_result(f"c{index}", outcome=outcome) for index, outcome in enumerate(outcomes)))
     assert len(judgement.verdicts) == len(outcomes)
-    harmless = {Outcome.OK, Outcome.UNAVAILABLE, Outcome.LOWERED}
+    harmless = {Outcome.OK, Outcome.UNAVAILABLE, Outcome.LOWERED, Outcome.UNSUPPORTED, Outcome.UNDELEGATED}
     assert (judgement.exit_code == 0) == (set(outcomes) <= harmless and Outcome.OK in outcomes)
+
+
+def test_of_several_mismatches_the_one_that_is_furthest_off_is_named() -> None:
+    results = [
+        make_result(name, outcome=Outcome.MISMATCH, comparisons=(make_comparison(budget_used=used),))
+        for name, used in (("near", 5.0), ("far", 900.0), ("nearer", 2.0))
+    ]
+    assert "; the first: far|" in judged(*results).run.reason
+
+
+@pytest.mark.parametrize(
+    ("stage", "cause", "word"),
+    [
+        (Stage.LOWER, Cause.REFUSED, Word.SKIP),
+        (Stage.TRANSFORM, Cause.OPERATOR_UNSUPPORTED, Word.SKIP),
+        (Stage.LOWER, Cause.INVALID_MODEL, Word.FAIL),
+        (Stage.LOWER, Cause.WRONG_USAGE, Word.FAIL),
+        (Stage.RUN, Cause.REFUSED, Word.FAIL),
+    ],
+)
+def test_what_a_loader_refuses_is_unsupported_in_whatever_words(stage: Stage, cause: Cause, word: Word) -> None:
+    refused = make_result(
+        outcome=Outcome.ERROR, stage=stage, cause=cause, detail="no Conv", node="/conv", comparisons=()
+    )
+    (verdict,) = judged(refused).verdicts
+    assert verdict.word is word
+    if word is Word.SKIP:
+        assert verdict.reason.startswith(f"unsupported in {stage.value} at node '/conv': no Conv; rewrite that part")
+        assert words(judged(refused, policy=Policy(fail_on=("unsupported",)))) == [Word.FAIL]
+        assert words(judged(refused, policy=expecting("error"))) == [Word.XFAIL]
