@@ -79,9 +79,9 @@ CASES: dict[str, tuple[Callable[[Path], object], Model, str]] = {
         "restore it or record the golden again",
     ),
     "lock of a newer version": (
-        spoiled("golden.lock", lambda lock: b'{"version": 2, "other": "fields"}'),
+        spoiled("golden.lock", lambda lock: b'{"version": 3, "other": "fields"}'),
         MODEL,
-        "{g}/golden.lock has version 2, this assay knows 1; upgrade assay",
+        "{g}/golden.lock has version 3, this assay knows 2; upgrade assay",
     ),
     "no samples": (
         spoiled("golden.lock", lambda lock: lock.replace(b'"samples": 3', b'"samples": 0')),

@@ -6,6 +6,7 @@ import math
 
 import msgspec
 
+from assay.core.data import Data
 from assay.core.misuse import Misuse
 from assay.core.model import Model
 from assay.errors import UsageError
@@ -54,6 +55,8 @@ class Inputs(msgspec.Struct, frozen=True):
     normal, or exact (small whole numbers, on which sums of products are exact in any order). `layout` is how they lie in
     memory when the engine is fed: "" in order, strided (the first axis innermost, every second element), channels-last.
     `resampled`: where the golden set has one sample only, flows are calibrated on resamplings of its values; else refused.
+    `data` are inputs as a user has them, until they were read; `given` is the folder that inputs without expected outputs
+    were put into then, like a golden without outputs: the reference answers them.
     """
 
     golden: str = ""
@@ -65,6 +68,8 @@ class Inputs(msgspec.Struct, frozen=True):
     fill: str = "normal"
     layout: str = ""
     resampled: bool = False
+    given: str = ""
+    data: Data | None = None
 
     def __post_init__(self) -> None:
         for name in ("seed", "samples", "batch", "calibration"):

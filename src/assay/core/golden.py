@@ -9,6 +9,9 @@ from assay.core.input_plan import InputPlan
 REFERENCE = "reference of a check without goldens"
 """How the reason of reference outputs begins that nobody asked to be kept."""
 
+GIVEN = "given"
+"""The producer of outputs that a user brought with the inputs."""
+
 
 class GoldenTensor(msgspec.Struct, frozen=True):
     """One tensor of all samples stacked on axis 0. `role` is input, output or label."""
@@ -33,7 +36,9 @@ class GoldenLock(msgspec.Struct, frozen=True):
 
     A *sample* is one run of the model at batch 1 (its batch axis removed where the model has one is NOT done: each
     sample keeps the shape the model sees, so stored shape is (samples, *tensor shape)). `plan` is how the inputs were
-    chosen; None where they were given.
+    chosen; None where they were given. With `state` (an output: the input of
+    the next call that it is fed into) samples are calls in order, and `sequences` says how many belong to each sequence;
+    every call is stored with the state that it was given.
     """
 
     model_digest: str
@@ -48,3 +53,5 @@ class GoldenLock(msgspec.Struct, frozen=True):
     files: tuple[GoldenFile, ...]
     version: int = 1
     plan: InputPlan | None = None
+    state: dict[str, str] = {}
+    sequences: tuple[int, ...] = ()

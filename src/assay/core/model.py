@@ -6,11 +6,13 @@ import msgspec
 
 
 class TensorSpec(msgspec.Struct, frozen=True):
-    """One input or output. A dimension is a number, a symbol, or "?" where nothing is known."""
+    """One input or output. A dimension is a number, a symbol, or "?" where nothing is known. `element` is the type of the tensors
+    in a sequence or an optional, where `dtype` says only that it is one."""
 
     name: str
     dtype: str
     shape: tuple[int | str, ...]
+    element: str = ""
 
 
 class Model(msgspec.Struct, frozen=True):

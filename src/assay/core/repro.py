@@ -114,8 +114,9 @@ def input_words(case: Case) -> list[str]:
     """What both are told of the inputs of a case; `measuring_words` of how it is measured."""
     inputs = case.inputs
     words = ["--golden", inputs.golden] if inputs.golden else []
+    words += ["--inputs", inputs.given] if inputs.given else []
     words += ["--seed", str(inputs.seed)]
-    if not inputs.golden:
+    if not inputs.golden and not inputs.given:
         words += ["--samples", str(inputs.samples), "--batch", str(inputs.batch), *_fill(inputs.fill)]
     if inputs.calibration:
         words += ["--calibration", str(inputs.calibration)]

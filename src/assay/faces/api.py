@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from assay.faces.composition import open_house
 from assay.faces.drawn import with_drawn
 from assay.faces.environments import check_environment, known_environments
 from assay.faces.originals import original_asked, original_listed
+from assay.faces.own_data import near, near_data, source_of
 from assay.faces.reporting import destinations
 from assay.faces.requests import parse_bytes, parse_dims, parse_options, with_options
 from assay.faces.unheard import demand_drawn, demand_named
@@ -32,6 +32,7 @@ from assay.numerics.tolerance.choice import DERIVED, table_of
 from assay.pipeline.check import Checked
 from assay.pipeline.check import check as run_pipeline
 from assay.pipeline.config import Config, load_config, load_policy
+from assay.pipeline.data_options import data_of, parse_state
 from assay.pipeline.house import House
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.request import ModelRequest, Request
@@ -67,6 +68,9 @@ class CheckOptions:
     atol: float | None = None
     tolerance: str = ""
     fill: str = ""
+    inputs: str = ""
+    state: tuple[str, ...] = ()
+    image: str = ""
     seed: int = 0
     samples: int | None = None
     batch: int | None = None
@@ -93,6 +97,9 @@ def check(
     golden_of_another_model: bool = False,
     map_inputs: Mapping[str, str] | None = None,
     map_outputs: Mapping[str, str] | None = None,
+    inputs: str | Path = "",
+    state: Mapping[str, str] | None = None,
+    image: str = "",
     config: str | Path | None = None,
     policy: str | Path | None = None,
     reports: Mapping[str, str | Path] | None = None,
@@ -103,7 +110,9 @@ def check(
 ) -> Checked:
     """Build, verify and measure models on flows, record and judge: the run, its results and the judgement.
 
-    `samples` inputs are drawn (4 by default) where there is no `golden`, which has its own: both together are refused.
+    `samples` inputs are drawn (4 by default) where there is no `golden`, which has its own: both together are refused. `golden` is
+    a golden folder, or inputs with expected outputs as people have them (docs/own-data.md); `inputs` are inputs alone, which
+    the reference answers. `state` maps an output to the input of the next call, `image` says how images become inputs.
     `reference` is the file of another model that these are to be still (a golden is then the reference's), or with
     `golden_of_another_model` all that is known of it is its golden; `map_inputs` and `map_outputs` go from new names to old.
     Without `models`, all that `config` (default: ./assay.toml) lists. Raises UsageError for bad input before anything ran,
@@ -117,6 +126,9 @@ def check(
         golden_of_another_model=golden_of_another_model,
         map_inputs=tuple(f"{new}={old}" for new, old in (map_inputs or {}).items()),
         map_outputs=tuple(f"{new}={old}" for new, old in (map_outputs or {}).items()),
+        inputs=str(inputs),
+        state=tuple(f"{output}={name}" for output, name in (state or {}).items()),
+        image=image,
         config=Path(config) if config else None,
         policy=Path(policy) if policy else None,
         reports=tuple(f"{name}={path}" for name, path in (reports or {}).items()),
@@ -133,7 +145,7 @@ def run_check(options: CheckOptions, progress: Progress = SILENT) -> Checked:
     reports = destinations(options.reports)
     config = _config(options)
     request = _request(options, config)
-    history = options.history or (_near(config.history) if config else DEFAULT_HISTORY)
+    history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
     with open_house(history, workers=options.jobs, progress=progress, config=config) as house:
         if options.against:
             request = replace(request, baseline=house.store.run(options.against).id)
@@ -145,10 +157,10 @@ def run_check(options: CheckOptions, progress: Progress = SILENT) -> Checked:
 
 @contextmanager
 def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Request, House]]:
-    """What the options ask for and the house to do it in: where other commands on models begin."""
+    """What the options ask for and the house to do it in: where other commands begin."""
     config = _config(options)
     request = _request(options, config)
-    history = options.history or (_near(config.history) if config else DEFAULT_HISTORY)
+    history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
     with open_house(history, workers=options.jobs, progress=progress, config=config) as house:
         yield request, house
 
@@ -188,18 +200,22 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
 
 
 def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[ModelRequest, ...]:
-    if options.golden and len(options.models) > 1:
-        raise UsageError(f"--golden belongs to one model and {len(options.models)} are given; list them in assay.toml")
+    own = "--golden" if options.golden else "--inputs" if options.inputs else ""
+    if own and len(options.models) > 1:
+        raise UsageError(f"{own} belongs to one model and {len(options.models)} are given; list them in assay.toml")
     demand_drawn(options)
     names = options.flows or (config.use if config else ()) or ("onnxruntime",)
+    golden, given = source_of(str(options.golden or "")), source_of(options.inputs)
+    data = data_of(golden, given, state=parse_state(options.state), image=options.image, most=options.samples or 0)
     inputs = Inputs(
-        _near(options.golden) if options.golden else "",
+        "" if data else golden,
         options.seed,
         options.samples or Inputs().samples,
         options.batch or Inputs().batch,
         options.calibration,
         parse_dims(options.dims),
         _fill(options.fill),
+        data=data,
     )
     table_of(options.tolerance or DERIVED)
     tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
@@ -231,12 +247,13 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
         raise UsageError(f"{config.path.name} lists no [[model]]: add one, or name an ONNX file on the command line")
     return tuple(
         ModelRequest(
-            path=Path(_near(one.path)),
+            path=Path(near(one.path)),
             flows=_flows(options.flows or one.flows or config.use, options, config),
             name=one.name,
             inputs=msgspec.structs.replace(
                 one.inputs,
-                golden=_near(Path(one.inputs.golden)) if one.inputs.golden else "",
+                golden=near(Path(one.inputs.golden)) if one.inputs.golden else "",
+                data=near_data(one.inputs.data),
                 calibration=options.calibration or one.inputs.calibration,
                 dims={**one.inputs.dims, **parse_dims(options.dims)},
             ),
@@ -303,9 +320,3 @@ def _measuring(options: CheckOptions, config: Config | None) -> Measuring:
         if value is not None
     }
     return msgspec.structs.replace(measuring, **changes)
-
-
-def _near(path: Path) -> str:
-    """Relative to the working folder where it lies below it: what people read, and what a repro line repeats."""
-    absolute = Path(os.path.abspath(path))
-    return os.path.relpath(absolute) if absolute.is_relative_to(Path.cwd()) else str(absolute)

@@ -84,6 +84,7 @@ class FlowUnderTest:
     def _golden(self, path: Path, arrays: Mapping[str, Any] | Sequence[Any]) -> Path:
         """The reference's outputs on these inputs."""
         from assay.core.case import Inputs
+        from assay.core.data import Data
         from assay.core.job import Limits
         from assay.faces.composition import open_house
         from assay.models.tensors import write_tensors
@@ -96,10 +97,11 @@ class FlowUnderTest:
             (case,) = look([ModelRequest(path=path, flows=(flow,))], Limits(), house)
             names = [spec.name for spec in case.model.inputs]
             named = dict(arrays) if isinstance(arrays, Mapping) else dict(zip(names, arrays, strict=True))
-            stacked = self._folder / "inputs.safetensors"
-            write_tensors(stacked, {name: np.asarray(array)[None] for name, array in named.items()})
+            stored = self._folder / "inputs.safetensors"
+            write_tensors(stored, {name: np.asarray(array) for name, array in named.items()})
             folder = self._folder / f"golden-{len(list(self._folder.iterdir()))}"
-            golden.record(path, folder, Inputs(golden=str(stacked)), flow, "inputs of a test", house, limits=Limits())
+            inputs = Inputs(data=Data(str(stored), expected=False))
+            golden.record(path, folder, inputs, flow, "inputs of a test", house, limits=Limits())
         return folder
 
 

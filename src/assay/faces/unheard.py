@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
+from assay.models.own_data.functions import is_function
 
 if TYPE_CHECKING:
     from assay.faces.api import CheckOptions
@@ -13,12 +14,17 @@ if TYPE_CHECKING:
 
 def demand_drawn(options: CheckOptions) -> None:
     """How inputs are drawn says nothing of those that a golden stores. Raises UsageError where both are given."""
-    given = {"--samples": options.samples, "--batch": options.batch, "--inputs": options.fill}
+    source = str(options.golden or options.inputs)
+    # How many are wanted is a question to a function, which may have no end.
+    samples = None if is_function(source) else options.samples
+    given = {"--samples": samples, "--batch": options.batch, "--inputs": options.fill}
     if options.golden and (named := _given(given)):
         raise UsageError(
             f"{named} cannot go with --golden {options.golden}: a golden brings its own inputs, and all of them "
             "are run; leave out one of the two, or record another with `assay golden record`"
         )
+    if options.inputs and (named := _given(given)):
+        raise UsageError(f"{named} cannot go with --inputs {options.inputs}: all of the inputs are run as they are")
 
 
 def demand_named(options: CheckOptions) -> None:
@@ -32,7 +38,9 @@ def demand_named(options: CheckOptions) -> None:
         "--rtol": options.rtol is not None,
         "--atol": options.atol is not None,
         "--answers": options.answers,
-        "--inputs": options.fill,
+        "--inputs": options.fill or options.inputs,
+        "--state": options.state,
+        "--image": options.image,
         "--seed": options.seed,
         "--samples": options.samples,
         "--batch": options.batch,

@@ -19,10 +19,10 @@ LOCK = "golden.lock"
 FILES = {"input": "inputs.safetensors", "output": "outputs.safetensors", "label": "labels.safetensors"}
 
 
-def file_problems(folder: Path, lock: GoldenLock) -> Iterator[str]:
-    """Every file the lock lists is there, whole and unchanged."""
+def file_problems(folder: Path, lock: GoldenLock, roles: Sequence[str] = ("input", "output")) -> Iterator[str]:
+    """Every file the lock lists is there, whole and unchanged; one for each of `roles` at least."""
     listed = {file.path for file in lock.files}
-    for role in ("input", "output"):
+    for role in roles:
         if FILES[role] not in listed:
             yield f"{folder / LOCK} lists no {FILES[role]}; record the golden again"
     for file in lock.files:

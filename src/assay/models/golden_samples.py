@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,12 +52,12 @@ def model_name(stored: str) -> tuple[str, int | None]:
     return (match["name"], int(match["index"])) if match else (stored, None)
 
 
-def pack(samples: Sequence[Sample], role: str) -> dict[str, Array]:
+def pack(samples: Sequence[Sample], role: str, partial: Collection[str] = ()) -> dict[str, Array]:
     """Samples as the tensors of one file. Raises `BadGolden` where samples disagree about the names; only the parts of
-    sequences, optionals and maps may be in some samples alone."""
+    sequences, optionals and maps, and what is `partial`, may be in some samples alone."""
     names = list(dict.fromkeys(name for sample in samples for name in sample))
     for index, sample in enumerate(samples):
-        odd = sorted(set(map(whole_name, sample)) ^ set(map(whole_name, samples[0])))
+        odd = sorted((set(map(whole_name, sample)) ^ set(map(whole_name, samples[0]))) - set(partial))
         if odd:
             raise BadGolden(
                 f"sample {index} and sample 0 do not have the same {role}s ({', '.join(odd)}); give all or none"
@@ -75,9 +75,9 @@ def pack(samples: Sequence[Sample], role: str) -> dict[str, Array]:
     return packed
 
 
-def unpack(tensors: Sample, samples: int, role: str) -> list[dict[str, Array]]:
+def unpack(tensors: Sample, samples: int, role: str, partial: Collection[str] = ()) -> list[dict[str, Array]]:
     """The inverse of `pack`. Raises `BadGolden` where a sample lacks a tensor or a stack has another count."""
-    _check_count(tensors, samples, role)
+    _check_count(tensors, samples, role, partial)
     unpacked: list[dict[str, Array]] = [{} for _ in range(samples)]
     for stored, array in tensors.items():
         name, index = model_name(stored)
@@ -89,7 +89,7 @@ def unpack(tensors: Sample, samples: int, role: str) -> list[dict[str, Array]]:
     return unpacked
 
 
-def _check_count(tensors: Sample, samples: int, role: str) -> None:
+def _check_count(tensors: Sample, samples: int, role: str, partial: Collection[str]) -> None:
     """Before anything is made for each sample: how many there are is what a file claims."""
     indices: dict[str, set[int]] = {}
     for stored, array in tensors.items():
@@ -103,7 +103,7 @@ def _check_count(tensors: Sample, samples: int, role: str) -> None:
     stacked = {whole_name(name) for name, index in map(model_name, tensors) if index is None}
     for name, known in sorted(indices.items()):
         missing = next(index for index in range(len(known) + 1) if index not in known)
-        if missing < samples and name not in stacked:
+        if missing < samples and name not in stacked and name not in partial:
             raise BadGolden(f"{role} {name!r} is missing in sample {missing}; record the golden again")
 
 

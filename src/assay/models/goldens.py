@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -24,12 +24,14 @@ from assay.models.golden_checks import (
     unused_problems,
 )
 from assay.models.golden_diff import diff_goldens
-from assay.models.golden_samples import Array, Golden, Sample, pack, unpack
+from assay.models.golden_samples import Array, Golden, Sample, model_name, pack, unpack
 from assay.models.tensors import TensorFile, write_tensors
 
 __all__ = ["Golden", "diff_goldens", "read_golden", "read_lock", "verify_golden", "write_golden"]
 
-_VERSION = 1
+_VERSION = 2
+"""Since 2, samples may be calls of a sequence, a sample may have parts of a sequence or map that others lack, and outputs may be left
+out. What needs none of that is written as 1, so that an earlier assay reads it."""
 
 
 class _Versioned(msgspec.Struct):
@@ -76,6 +78,18 @@ def read_golden(folder: Path, model_digest: str | None = None, *, model: Model |
     return _load(folder, lock)
 
 
+def read_inputs(folder: Path, model_digest: str | None = None) -> Golden:
+    """A golden, or inputs that nobody has answered yet, without outputs. Raises `BadGolden`."""
+    lock = read_lock(folder)
+    for problem in chain(
+        file_problems(folder, lock, roles=("input",)), _model_problems(folder, lock, None, model_digest)
+    ):
+        raise BadGolden(problem)
+    tensors = _tensors(folder, lock)
+    inputs = unpack(tensors["input"], lock.samples, "input", tuple(lock.state.values()))
+    return Golden(lock, inputs, [], tensors["label"])
+
+
 def verify_golden(folder: Path, model: Model | None = None) -> list[str]:
     """All problems at once, unused files among them; empty when the golden is fine."""
     try:
@@ -110,15 +124,18 @@ def write_golden(
     why: str,
     created_at: str,
     plan: InputPlan | None = None,
+    state: Mapping[str, str] | None = None,
+    sequences: Sequence[int] = (),
 ) -> GoldenLock:
-    """Write or replace a golden; equal content gives equal bytes.
+    """Write or replace a golden; equal content gives equal bytes. Without any `outputs` these are inputs that are yet to be
+    answered, which `read_inputs` reads. `state` and `sequences` are those of the lock.
 
     Every file is written beside its place and flushed, then all are renamed, the lock last: after a power cut the
     folder holds the old golden, the new one, or one that `read_golden` refuses, never a mixture that passes. Two
     processes that write the same at once both succeed. Raises
     `BadGolden` for samples that make no golden, before anything changes, and `NotWritable`.
     """
-    contents = _contents(inputs, outputs, labels or {})
+    contents = _contents(inputs, outputs, labels or {}, () if outputs else (state or {}).values())
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files = tuple(_stage(folder, role, tensors) for role, tensors in contents.items())
@@ -134,7 +151,11 @@ def write_golden(
             created_at=created_at,
             files=files,
             plan=plan,
+            version=1,
+            state=dict(state or {}),
+            sequences=tuple(sequences),
         )
+        lock = msgspec.structs.replace(lock, version=_version_of(lock))
         _staged(folder, LOCK).write_bytes(_lock_text(lock))
         _publish(folder, [*(file.path for file in files), LOCK])
     except OSError as error:
@@ -151,17 +172,31 @@ def _lock_text(lock: GoldenLock) -> bytes:
 
 
 def _contents(
-    inputs: Sequence[Sample], outputs: Sequence[Sample], labels: Mapping[str, Array]
+    inputs: Sequence[Sample], outputs: Sequence[Sample], labels: Mapping[str, Array], partial: Iterable[str]
 ) -> dict[str, dict[str, Array]]:
-    if not inputs or len(inputs) != len(outputs):
+    if not inputs or (outputs and len(inputs) != len(outputs)):
         raise BadGolden(f"{len(inputs)} inputs and {len(outputs)} outputs make no golden; give one output per input")
     for name, array in labels.items():
         if array.ndim == 0 or array.shape[0] != len(inputs):
             raise BadGolden(
                 f"label {name!r} has shape {list(array.shape)} for {len(inputs)} samples; give one per sample"
             )
-    contents = {"input": pack(inputs, "input"), "output": pack(outputs, "output")}
+    contents = {"input": pack(inputs, "input", tuple(partial))}
+    if outputs:
+        contents["output"] = pack(outputs, "output")
     return contents | ({"label": dict(labels)} if labels else {})
+
+
+def _version_of(lock: GoldenLock) -> int:
+    """The earliest that knows what is in it."""
+    indices: dict[tuple[str, str], int] = {}
+    for file in lock.files:
+        for tensor in file.tensors:
+            name, index = model_name(tensor.name)
+            if index is not None:
+                indices[tensor.role, name] = indices.get((tensor.role, name), 0) + 1
+    whole = len(lock.files) > 1 and all(count == lock.samples for count in indices.values())
+    return 1 if whole and not lock.state else _VERSION
 
 
 def _staged(folder: Path, name: str) -> Path:
@@ -208,15 +243,7 @@ def _model_problems(folder: Path, lock: GoldenLock, model: Model | None, digest:
 
 
 def _load(folder: Path, lock: GoldenLock) -> Golden:
-    tensors: dict[str, dict[str, Array]] = {"input": {}, "output": {}, "label": {}}
-    for file in lock.files:
-        role = next(role for role, name in FILES.items() if name == file.path)
-        told = {tensor.name: (tensor.role, tensor.dtype, tensor.shape) for tensor in file.tensors}
-        with TensorFile(folder / file.path) as opened:
-            found = {name: (role, what.dtype, what.shape) for name, what in opened.tensors.items()}
-            tensors[role] = {name: opened.read(name) for name in told if name in found}
-        if told != found:
-            raise BadGolden(f"{folder / file.path} holds other tensors than {LOCK} says; record the golden again")
+    tensors = _tensors(folder, lock)
     if not tensors["output"]:
         raise BadGolden(f"{folder} holds no output: there is nothing to compare with; record the golden again")
     # Outputs first: a model may have no inputs, and then nothing else bounds how many samples are claimed.
@@ -227,3 +254,17 @@ def _load(folder: Path, lock: GoldenLock) -> Golden:
         outputs=outputs,
         labels=tensors["label"],
     )
+
+
+def _tensors(folder: Path, lock: GoldenLock) -> dict[str, dict[str, Array]]:
+    """By role, as they are stored."""
+    tensors: dict[str, dict[str, Array]] = {"input": {}, "output": {}, "label": {}}
+    for file in lock.files:
+        role = next(role for role, name in FILES.items() if name == file.path)
+        told = {tensor.name: (tensor.role, tensor.dtype, tensor.shape) for tensor in file.tensors}
+        with TensorFile(folder / file.path) as opened:
+            found = {name: (role, what.dtype, what.shape) for name, what in opened.tensors.items()}
+            tensors[role] = {name: opened.read(name) for name in told if name in found}
+        if told != found:
+            raise BadGolden(f"{folder / file.path} holds other tensors than {LOCK} says; record the golden again")
+    return tensors

@@ -8,14 +8,28 @@ maps that all have the same keys (the probabilities of a classifier, one map a r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from assay.core.model import TensorSpec
+from assay.core.parts import whole_name
+
 Array = np.ndarray[Any, Any]
 Value = Any
 """An array, a list of values, None, or a dict of scalars."""
+
+
+def declared_types(specs: Iterable[TensorSpec], names: Iterable[str]) -> dict[str, str]:
+    """The type that each of the named tensors is declared with: tensors, and those inside sequences and optionals."""
+    by_name = {spec.name: spec for spec in specs}
+    found = {name: spec.dtype for name, spec in by_name.items()}
+    for name in names:
+        spec = by_name.get(whole_name(name))
+        if spec is not None and spec.element and not name.endswith(("[]", "?")):
+            found[name] = spec.element
+    return found
 
 
 def flatten(name: str, value: Value) -> dict[str, Array]:

@@ -173,8 +173,16 @@ def _check_nodes(proto: ModelProto, nodes: Iterable[NodeProto]) -> None:
 def _spec(value: ValueInfoProto) -> TensorSpec:
     kind = value.type.WhichOneof("value") or "undefined"
     if kind != "tensor_type":
-        return TensorSpec(name=value.name, dtype=kind.removesuffix("_type"), shape=())
+        return TensorSpec(value.name, kind.removesuffix("_type"), (), _element(value.type))
     return TensorSpec(name=value.name, dtype=_dtype(value.type.tensor_type.elem_type), shape=_shape(value.type))
+
+
+def _element(kind: TypeProto) -> str:
+    """Of the tensors inside, however deep; "" for maps, whose numbers are not arrays."""
+    inner = kind.WhichOneof("value")
+    if inner in ("sequence_type", "optional_type"):
+        return _element(getattr(kind, inner).elem_type)
+    return _dtype(kind.tensor_type.elem_type) if inner == "tensor_type" else ""
 
 
 def _dtype(element: int) -> str:

@@ -16,7 +16,9 @@ from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 from assay.models.bound import MOST_BYTES
+from assay.models.seeded import FILLS
 from assay.models.sources import is_factory, source_name
+from assay.pipeline.data_options import data_of
 
 if TYPE_CHECKING:
     from assay.pipeline.config_schema import ConfigFile, ModelFile, PolicyFile
@@ -154,8 +156,13 @@ def _found(path: Path, one: ModelFile) -> list[Path]:
 def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     stems = [source_name(file) for file in found]
     names = stems if not _twice(stems) else [_relative(path, file) for file in found]
-    golden = str(_beside(path, one.golden)) if one.golden else ""
-    inputs = Inputs(golden, one.seed, one.samples, one.batch, one.calibration, _dims(one.dims), one.inputs)
+    golden = _data(path, one.golden) if one.golden else ""
+    fill = one.inputs if one.inputs in FILLS else Inputs().fill
+    given = _data(path, one.inputs) if one.inputs not in FILLS else ""
+    data = data_of(golden, given, state=one.state, image=one.image)
+    inputs = Inputs(
+        "" if data else golden, one.seed, one.samples, one.batch, one.calibration, _dims(one.dims), fill, data=data
+    )
     told: Any = one.tolerance
     named = {} if isinstance(told, str) else one.tolerance
     contract = Contract(
@@ -179,6 +186,13 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
         )
         for name, file in zip(names, found, strict=True)
     ]
+
+
+def _data(path: Path, source: str) -> str:
+    """Beside the file; a function of a module as it is written."""
+    beside = _beside(path, source)
+    of_module = is_factory(source) and not source.rpartition(":")[0].endswith(".py") and not beside.exists()
+    return source if of_module else str(beside)
 
 
 def _dims(told: dict[str, list[int]]) -> dict[str, tuple[int, int, int]]:

@@ -63,7 +63,9 @@ class ModelFile(_Table):
     calibration: Annotated[int, Field(ge=0)] = 0
     dims: dict[str, Sizes] = {}
     tolerance: Annotated[dict[str, ToleranceFile], EITHER_TOLERANCE] = {}
-    inputs: Literal["normal", "exact"] = "normal"
+    inputs: Annotated[str, Field(min_length=1)] = "normal"
+    state: dict[str, str] = {}
+    image: str = ""
 
 
 class FlowsFile(_Table):

@@ -28,8 +28,20 @@ def record(
     """A new golden in `folder`. Raises UsageError where one lies there already, or the flow cannot produce it."""
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
-    case = _case(model, flow, limits, house)
-    return _produce(case, folder, inputs, flow, why, house, limits)
+    case = _case(model, flow, limits, house, inputs)
+    return _produce(case, folder, case.inputs, flow, why, house, limits)
+
+
+def keep(model: Path, folder: Path, inputs: Inputs, why: str, house: House, *, limits: Limits) -> GoldenLock:
+    """A new golden of the outputs that the data bring themselves. Raises UsageError where they bring none."""
+    if (folder / LOCK).exists():
+        raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
+    read = _case(model, Flow("inspect", ""), limits, house, inputs).inputs
+    if not read.golden:
+        raise UsageError("the data bring no outputs to keep; leave --keep-outputs out, and the reference answers them")
+    shutil.copytree(read.golden, folder, dirs_exist_ok=True)
+    give_reason(folder, why)
+    return read_lock(folder)
 
 
 def verify(model: Path | None, folder: Path, house: House, *, limits: Limits) -> list[str]:
@@ -61,8 +73,10 @@ def publish(staging: Path, folder: Path) -> GoldenLock:
     return read_lock(folder)
 
 
-def _case(model: Path, flow: Flow, limits: Limits, house: House) -> Case:
-    return look([ModelRequest(path=model, flows=(flow,))], limits, house)[0]
+def _case(model: Path, flow: Flow, limits: Limits, house: House, inputs: Inputs | None = None) -> Case:
+    """Data that are given are read here, too."""
+    wanted = ModelRequest(path=model, flows=(flow,), inputs=inputs or Inputs())
+    return look([wanted], limits, house)[0]
 
 
 def _produce(

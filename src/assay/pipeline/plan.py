@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
@@ -25,6 +26,7 @@ from assay.pipeline.dimensions import check_dims
 from assay.pipeline.goals import check_goals
 from assay.pipeline.house import House
 from assay.pipeline.originals import change_job, oracle_digest, original_case, original_folder, original_of
+from assay.pipeline.own_data import put_in_place, staging_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.threads import threaded_each
@@ -51,7 +53,7 @@ def plan(request: Request, house: House) -> Run:
         check_dims(case)
         _check_outputs(case)
         drawn = original_case(case) if case.original is not None else case
-        if not drawn.inputs.golden:
+        if not drawn.inputs.golden and not drawn.inputs.given:
             check_drawable(drawn.model, samples=drawn.inputs.samples, batch=drawn.inputs.batch)
     check_goals(request.policy.goals, cases)
     now = datetime.now(UTC)
@@ -100,12 +102,18 @@ def _no_such_job(only: str, jobs: Sequence[Job]) -> NoReturn:
 def look(wanted: Sequence[ModelRequest], limits: Limits, house: House) -> list[Case]:
     """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
     names = _names(wanted)
-    asked = [job for name, one in zip(names, wanted, strict=True) for job in _looks(name, one, limits)]
+    asked = [job for name, one in zip(names, wanted, strict=True) for job in _looks(name, one, limits, house.folder)]
     seen = {result.case: result for result in house.pool.launch(asked)}
     models = dict(
         zip((job.case.name for job in asked), each(asked, lambda job: _model(seen[job.case.name], job)), strict=True)
     )
-    return [_case(name, one, models) for name, one in zip(names, wanted, strict=True)]
+    placed = {
+        job.case.name.removesuffix(_ORIGINAL): put_in_place(job.case.inputs, job.reference, house.folder)
+        for job in asked
+        if job.case.inputs.data is not None
+    }
+    read = [replace(one, inputs=placed.get(name, one.inputs)) for name, one in zip(names, wanted, strict=True)]
+    return [_case(name, one, models) for name, one in zip(names, read, strict=True)]
 
 
 def _files(wanted: ModelRequest) -> list[Path]:
@@ -113,12 +121,19 @@ def _files(wanted: ModelRequest) -> list[Path]:
     return [wanted.path, *([original] if original is not None else [])]
 
 
-def _looks(name: str, one: ModelRequest, limits: Limits) -> list[Job]:
-    """The model, and its original where there is one: then it is the original's golden that is looked at beside it."""
-    flow = Flow("inspect", "")
+def _looks(name: str, one: ModelRequest, limits: Limits, history: Path) -> list[Job]:
+    """The model, and its original where there is one: then it is the original's golden that is looked at beside it. Given data
+    are read by the model whose names they have."""
+    flow, staging = Flow("inspect", ""), staging_folder(one.inputs, history)
     if one.original is None:
-        return [Job(Case(name, Model(name, str(one.path), ""), one.inputs, one.contract), flow, Task.INSPECT, limits)]
-    unknown, plain = Original(Model("", "", "")), msgspec.structs.replace(one.inputs, golden="")
+        case = Case(name, Model(name, str(one.path), ""), one.inputs, one.contract)
+        return [Job(case, flow, Task.INSPECT, limits, reference=staging)]
+    if one.original.path is None and one.inputs.data is not None:
+        raise UsageError(
+            f"{one.inputs.data.source} is no golden folder, and of another model nothing else is known: record one with "
+            "`assay golden record`, or give that model with --reference"
+        )
+    unknown, plain = Original(Model("", "", "")), msgspec.structs.replace(one.inputs, golden="", data=None)
     if one.original.path is None:
         unknown = msgspec.structs.replace(unknown, golden=one.inputs.golden)
     new = Case(name, Model(name, str(one.path), ""), plain, one.contract, original=unknown)
@@ -126,7 +141,10 @@ def _looks(name: str, one: ModelRequest, limits: Limits) -> list[Job]:
         f"{name}{_ORIGINAL}", Model(name, str(one.original.path), ""), one.inputs, one.contract, original=unknown
     )
     cases = [new] if one.original.path is None else [new, old]
-    return [Job(case, flow, Task.INSPECT, limits) for case in cases]
+    return [
+        Job(case, flow, Task.INSPECT, limits, reference=staging if case.inputs.data is not None else "")
+        for case in cases
+    ]
 
 
 def _case(name: str, one: ModelRequest, models: Mapping[str, Model]) -> Case:
@@ -213,5 +231,9 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
 def oracle_folder(case: Case, history: Path) -> Path:
     """Where the reference outputs of this model on these inputs are kept: once for all flows and runs."""
     given = case.inputs
-    inputs = Inputs(seed=given.seed, samples=given.samples, batch=given.batch, dims=given.dims, fill=given.fill)
+    # Inputs that were given lie in a folder that is called by their contents.
+    name = Path(given.given).name
+    inputs = Inputs(
+        seed=given.seed, samples=given.samples, batch=given.batch, dims=given.dims, fill=given.fill, given=name
+    )
     return (history / "oracle" / oracle_digest(case, inputs)).absolute()

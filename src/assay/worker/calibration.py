@@ -20,7 +20,7 @@ from assay.models.goldens import Golden
 from assay.ports import Tensor, Tensors
 from assay.worker.input_choice import drawn as drawn_by
 from assay.worker.input_choice import planned
-from assay.worker.samples import given, golden_of
+from assay.worker.samples import golden_of, source_of
 
 SHARE = 4
 """One sample in four of a golden set is kept for calibration, unless the case says how many."""
@@ -46,13 +46,13 @@ def is_calibrated(flow: Flow) -> bool:
 def calibration_of(job: Job) -> Calibration:
     """The samples to calibrate with. Raises UsageError where taking them would leave none to judge."""
     recipe = _recipe(job)
-    if recipe.golden:
+    if stored := recipe.golden or recipe.given:
         # What is recorded is not judged yet: its inputs may come from a file or from a golden of another model.
-        inputs = given(job)[0] if job.task is Task.RECORD else golden_of(job).inputs
+        inputs = source_of(job).inputs if job.task is Task.RECORD else golden_of(job).inputs
         if _is_resampled(recipe, len(inputs)):
             drawn = resampled(inputs[0], count=recipe.calibration or DRAWN, seed=recipe.seed)
             return Calibration(drawn, tuple(range(1, len(drawn) + 1)), recipe.seed)
-        indices = kept_for_calibration(len(inputs), recipe.calibration, recipe.seed, recipe.golden)
+        indices = kept_for_calibration(len(inputs), recipe.calibration, recipe.seed, stored)
         return Calibration([inputs[index] for index in indices], indices, recipe.seed)
     first, count = recipe.samples, recipe.calibration or DRAWN
     drawn = drawn_by(job, planned(job), samples=first + count)
@@ -63,13 +63,14 @@ def judged(job: Job, golden: Golden) -> Golden:
     """What is left of the golden set for a flow that is calibrated on it; for any other all of it, its companion's samples
     at the end (those lie outside of the range that a calibrated flow was promised)."""
     recipe = _recipe(job)
-    if not recipe.golden:
+    stored = recipe.golden or recipe.given
+    if not stored:
         return golden
     if not is_calibrated(job.flow):
-        return with_companion(Path(recipe.golden), golden) if job.case.inputs.golden else golden
+        return with_companion(Path(stored), golden) if job.case.inputs.golden else golden
     if _is_resampled(recipe, len(golden.inputs)):
         return golden
-    taken = set(kept_for_calibration(len(golden.inputs), recipe.calibration, recipe.seed, recipe.golden))
+    taken = set(kept_for_calibration(len(golden.inputs), recipe.calibration, recipe.seed, stored))
     rest = [index for index in range(len(golden.inputs)) if index not in taken]
     return replace(
         golden,

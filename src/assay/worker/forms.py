@@ -64,7 +64,8 @@ def _fed(job: Job) -> dict[str, tuple[int, ...]]:
     dimension (the steps of a recurrent layer), it is fixed to what is needed."""
     original = job.case.original
     renamed = {theirs: name for name, theirs in original.inputs.items()} if original is not None else {}
-    for folder, names in ((job.case.inputs.golden, {}), (job.reference, {}), (job.original, renamed)):
+    own = job.case.inputs.golden or job.case.inputs.given
+    for folder, names in ((own, {}), (job.reference, {}), (job.original, renamed)):
         if folder and (Path(folder) / LOCK).is_file():
             tensors = [one for file in read_lock(Path(folder)).files for one in file.tensors if one.role == "input"]
             named = [(*model_name(one.name), one.shape) for one in tensors]

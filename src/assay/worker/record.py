@@ -10,19 +10,21 @@ import msgspec
 import numpy as np
 
 from assay.core.blank import blank_result
-from assay.core.dtype import dtype_name, is_floating, numpy_dtype
+from assay.core.dtype import CONTAINERS, dtype_name, is_floating, numpy_dtype
 from assay.core.golden import REFERENCE
 from assay.core.input_plan import InputPlan
 from assay.core.job import Job
 from assay.core.result import Result, Stage
 from assay.errors import BadGolden
 from assay.models.goldens import read_golden, write_golden
+from assay.models.nested import declared_types
 from assay.models.own_types import coarse_types
 from assay.models.sources import open_source
 from assay.ports import Tensor
 from assay.worker.input_choice import Samples, chosen
 from assay.worker.lower import load, lower
-from assay.worker.samples import given
+from assay.worker.samples import Source, has_source, source_of, take_data
+from assay.worker.sequences import run_calls
 from assay.worker.stages import Stages
 
 
@@ -30,7 +32,9 @@ def inspect(job: Job, stages: Stages) -> Result:
     """`Result.model` describes the file. Raises BadModel or BadGolden: the file is not looked at anywhere else."""
     with stages.enter(Stage.LOAD):
         model = open_source(Path(job.case.model.source))
-        if job.case.inputs.golden:
+        if job.case.inputs.data is not None:
+            take_data(job, model)
+        elif job.case.inputs.golden:
             read_golden(Path(job.case.inputs.golden), model_digest=model.digest, model=model)
         if job.case.original is not None:
             model = msgspec.structs.replace(model, coarse=coarse_types(Path(job.case.model.source)))
@@ -40,32 +44,40 @@ def inspect(job: Job, stages: Stages) -> Result:
 
 
 def record(job: Job, stages: Stages) -> Result:
-    """Run the flow (the oracle, mostly) on the inputs and write a golden folder at `job.reference`."""
+    """Run the flow (the oracle, mostly) on the inputs and write a golden folder at `job.reference`. Where outputs are fed back,
+    each call takes the state that the flow gave in the call before, and is stored with it."""
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
 
     def answer(inputs: Samples) -> Samples:
         return [engine.run(sample) for sample in lowered.rewritten.fed(inputs)]
 
-    labels: dict[str, Tensor] = {}
+    source = Source([])
     plan: InputPlan | None = None
     with stages.enter(Stage.RUN):
-        if job.case.inputs.golden or job.case.original is not None:
-            inputs, labels = given(job)
-            outputs = answer(inputs)
+        if has_source(job):
+            source = source_of(job)
+            inputs, outputs = run_calls(engine, lowered.rewritten, source, job.case.model)
         else:
             inputs, outputs, plan = chosen(job, answer)
     own = not job.why or job.why.startswith(REFERENCE)
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)
-        declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
+        names = dict.fromkeys(name for sample in outputs for name in sample)
+        declared = {
+            name: dtype
+            for name, dtype in declared_types(job.case.model.outputs, names).items()
+            if dtype not in CONTAINERS
+        }
         outputs = outputs if own else [_as_declared(one, declared, job.flow.name) for one in outputs]
         write_golden(
             Path(job.reference),
             model=job.case.model,
             inputs=inputs,
             outputs=outputs,
-            labels=labels,
+            labels=source.labels,
+            state=source.state,
+            sequences=source.sequences,
             seed=job.case.inputs.seed,
             producer=job.flow.name,
             producer_version=facts.backend_version,

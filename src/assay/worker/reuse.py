@@ -132,7 +132,8 @@ def _cache_of(*_: str | None) -> Artifacts:
 
 def _key(job: Job, backend: Backend, source: Path) -> str:
     flow = msgspec.structs.replace(job.flow, name="", allowances=())
-    inputs = msgspec.structs.replace(job.case.inputs, golden=_lock(job.case.inputs.golden))
+    recipe = job.case.inputs
+    inputs = msgspec.structs.replace(recipe, golden=_lock(recipe.golden), given=_lock(recipe.given))
     plugs = [backend, *(plugins.load(plugins.TRANSFORMS, told.partition(":")[0])() for told in job.flow.transforms)]
     foreign = [_code_of(type(one).__module__.partition(".")[0]) for one in plugs]
     return value_digest((_content(job, source), flow, inputs, surroundings(), foreign))

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import getpass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
+from assay.core.golden import GIVEN
 from assay.core.job import Job
+from assay.core.model import Model
 from assay.core.reference import Reference, ReferenceKind
-from assay.errors import BadGolden
 from assay.models.conversion import form_of
-from assay.models.golden_samples import unpack
-from assay.models.goldens import Golden, read_golden, read_lock
-from assay.models.tensors import TensorFile
+from assay.models.goldens import Golden, read_golden, read_inputs, read_lock, write_golden
+from assay.models.own_data import read_data
+from assay.models.own_data.state import without_fed
 from assay.plugins import library_of
 from assay.ports import Tensor
 from assay.worker.original import inputs_of_original
+
+
+@dataclass(frozen=True)
+class Source:
+    """Inputs, one dict for each call, and what came with them; `state` and `sequences` are those of a golden's lock."""
+
+    inputs: list[dict[str, Tensor]]
+    labels: dict[str, Tensor] = field(default_factory=dict)
+    state: dict[str, str] = field(default_factory=dict)
+    sequences: tuple[int, ...] = ()
 
 
 def golden_of(job: Job) -> Golden:
@@ -41,29 +55,44 @@ def reference_of(job: Job, quantized: Path | None = None) -> Reference:
     return Reference(kind, lock.producer, lock.producer_version, library, engine)
 
 
-def given(job: Job) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
-    """Inputs and labels to record from, of a case that has some: those of its original, a golden folder (of any model), or one
-    safetensors file with every input stacked on axis 0."""
+def has_source(job: Job) -> bool:
+    """Whether inputs are given, and none need be planned."""
+    recipe = job.case.inputs
+    return bool(recipe.golden or recipe.given) or job.case.original is not None
+
+
+def source_of(job: Job) -> Source:
+    """What to record from, of a case that has some: the inputs of its original, those that a user gave, or a golden folder (of any
+    model). Raises BadGolden."""
+    recipe = job.case.inputs
     if job.case.original is not None:
-        return inputs_of_original(job, job.case.original)
-    path = Path(job.case.inputs.golden)
-    if path.is_dir():
-        golden = read_golden(path)
-        return golden.inputs, golden.labels
-    return _stacked(path, job), {}
+        return Source(*inputs_of_original(job, job.case.original))
+    if recipe.given:
+        given = read_inputs(Path(recipe.given))
+        return Source(given.inputs, given.labels, given.lock.state, given.lock.sequences)
+    golden = read_golden(Path(recipe.golden))
+    lock = golden.lock
+    return Source(without_fed(golden.inputs, lock), golden.labels, lock.state, lock.sequences)
 
 
-def _stacked(path: Path, job: Job) -> list[dict[str, Tensor]]:
-    if not path.is_file():
-        raise BadGolden(f"{path} is neither a golden folder nor a safetensors file; give one of them as inputs")
-    with TensorFile(path) as opened:
-        tensors = {name: opened.read(name) for name in opened.tensors}
-    wanted = {spec.name for spec in job.case.model.inputs}
-    if set(tensors) != wanted:
-        raise BadGolden(f"{path} holds {sorted(tensors)}, the model takes {sorted(wanted)}; store one tensor per input")
-    counts = {array.shape[0] if array.ndim else 0 for array in tensors.values()}
-    if len(counts) != 1 or 0 in counts:
-        raise BadGolden(
-            f"{path}: the inputs hold different numbers of samples ({sorted(counts)}); stack them on axis 0"
-        )
-    return unpack(tensors, counts.pop(), "input")
+def take_data(job: Job, model: Model) -> None:
+    """Read what the case brings as `inputs.data` into the folder `job.reference`: a golden where outputs came with it, inputs
+    that are yet to be answered else. Raises BadGolden and UsageError."""
+    data = job.case.inputs.data
+    assert data is not None
+    found = read_data(data, model)
+    write_golden(
+        Path(job.reference),
+        model=model,
+        inputs=found.inputs,
+        outputs=found.outputs,
+        labels=found.labels,
+        seed=job.case.inputs.seed,
+        producer=GIVEN,
+        producer_version="",
+        who=getpass.getuser(),
+        why=job.why or f"given as {data.source}",
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        state=dict(found.state),
+        sequences=found.sequences,
+    )

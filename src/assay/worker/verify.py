@@ -18,6 +18,7 @@ from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.models.judging import judging_of
+from assay.models.nested import declared_types
 from assay.models.own_types import own_types
 from assay.numerics.tolerance.choice import DERIVED
 from assay.numerics.tolerance.judging import Judging, judging_of_quantized
@@ -35,6 +36,7 @@ from assay.worker.original import compare_with_original, golden_of_original
 from assay.worker.ranges import within_ranges
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of, reference_of
+from assay.worker.sequences import run_free
 from assay.worker.stages import Stages
 from assay.worker.unmoved import probe, unmoved
 from assay.worker.yardsticks import Compared, Samples, hold_at_sizes
@@ -61,6 +63,7 @@ def verify(job: Job, stages: Stages) -> Result:
             f"the engine writes into its input '{name}'" for name in whole if _differ(fed[0].get(name), whole[name])
         )
         again = engine.run(whole)
+        drifted, unlike = run_free(engine, rewritten, golden, job.case.model)
     with stages.enter(Stage.COMPARE):
         judging = _judging(job, rewritten, golden).first(len(actual))
         compare = partial(_compare, job, rewritten, judging)
@@ -75,7 +78,7 @@ def verify(job: Job, stages: Stages) -> Result:
         against = _against(job, actual, held.against_float)
     facts = lowered.facts(engine)
     asked = job.flow.precision
-    findings += coarser(asked, facts, lambda: own_types(_lowered_from(job, lowered)))
+    findings += unlike + coarser(asked, facts, lambda: own_types(_lowered_from(job, lowered)))
     outcome, detail = _outcome(
         comparisons,
         findings,
@@ -94,7 +97,9 @@ def verify(job: Job, stages: Stages) -> Result:
         task_metrics=task_metrics,
         facts=facts,
         reference=reference_of(job, rewritten.standard),
-        warnings=tuple(dict.fromkeys((*untaken, *written, *judging.notes, *judging.told, *little(asked, facts)))),
+        warnings=tuple(
+            dict.fromkeys((*untaken, *written, *drifted, *judging.notes, *judging.told, *little(asked, facts)))
+        ),
     )
 
 
@@ -142,7 +147,8 @@ def _answer(engine: Engine, sample: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _compare(job: Job, rewritten: Rewritten, judging: Judging, actual: Samples, expected: Samples) -> Compared:
-    declared = {spec.name: spec.dtype for spec in job.case.model.outputs} | rewritten.gives
+    names = dict.fromkeys(name for sample in expected for name in sample)
+    declared = declared_types(job.case.model.outputs, names) | rewritten.gives
     if "float64" in (job.flow.precision, job.flow.options.get("precision")):
         declared = {name: _in_double(name, dtype, actual) for name, dtype in declared.items()}
     return with_metrics(judging.compare(actual, expected, declared), actual, expected, contract_of(job))

@@ -44,7 +44,9 @@ def check(
     rtol: opt.Rtol = None,
     atol: opt.Atol = None,
     tolerance: opt.ToleranceKind = "",
-    inputs: opt.Fill = "",
+    inputs: opt.Given = "",
+    state: opt.State = None,
+    image: opt.Image = "",
     seed: opt.Seed = 0,
     samples: opt.Samples = None,
     batch: opt.Batch = None,
@@ -62,6 +64,7 @@ def check(
 ) -> None:
     """Build, verify and measure models on every flow; judge; exit 0 only if all is well."""
     from assay.faces.api import CheckOptions, run_check
+    from assay.models.seeded import FILLS
 
     options = CheckOptions(
         models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, reference=reference,
@@ -69,7 +72,8 @@ def check(
         map_outputs=tuple(map_output or ()), config=config, policy=policy,
         reports=tuple(report or ()), task=task, per_node=per_node, options=tuple(option or ()),
         transforms=tuple(transform or ()), require=tuple(require or ()), dims=tuple(dim or ()),
-        calibration=calibration, answers=answers, rtol=rtol, atol=atol, tolerance=tolerance, fill=inputs, seed=seed,
+        calibration=calibration, answers=answers, rtol=rtol, atol=atol, tolerance=tolerance, seed=seed,
+        fill=inputs if inputs in FILLS else "", inputs="" if inputs in FILLS else inputs, state=tuple(state or ()), image=image,
         samples=samples, batch=batch, drawn=drawn, measure_seconds=measure_seconds, measure_batches=tuple(measure_batch or ()),
         threads=threads, timeout_s=timeout, memory=memory, jobs=jobs, against=against, baseline=baseline,
         history=history, only=only, command=command_line(sys.argv[1:]),

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from assay.faces.cli import options as opt
 from assay.faces.cli.common import DEFAULT_HISTORY, History
 
 app = typer.Typer(
@@ -29,23 +30,44 @@ def record(
     why: Why,
     flow: FlowName = REFERENCE,
     inputs: Annotated[
-        Path | None, typer.Option(help="Safetensors file, samples stacked on axis 0; or another golden.")
-    ] = None,
+        str,
+        typer.Option(
+            metavar="DATA", help="Own inputs: another golden, .npy, .npz, a folder, images, module:function..."
+        ),
+    ] = "",
+    state: opt.State = None,
+    image: opt.Image = "",
+    keep_outputs: Annotated[
+        bool, typer.Option("--keep-outputs", help="The outputs that the data bring, not those of the flow.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Of the inputs, without --inputs.")] = 0,
     samples: Annotated[int, typer.Option(min=1)] = 16,
     batch: Annotated[int, typer.Option(min=1)] = 1,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Record reference outputs for a model into a new golden folder."""
+    import msgspec
+
     from assay import plugins
     from assay.core.case import Inputs
     from assay.core.job import Limits
     from assay.faces.composition import open_house
+    from assay.faces.own_data import source_of
+    from assay.models.golden_checks import nan_notes
+    from assay.models.goldens import read_golden
     from assay.pipeline import golden
+    from assay.pipeline.data_options import data_of, parse_state
 
-    recipe = Inputs(golden=str(inputs.absolute()) if inputs else "", seed=seed, samples=samples, batch=batch)
+    found = data_of("", source_of(inputs), state=parse_state(state or ()), image=image)
+    data = msgspec.structs.replace(found, expected=keep_outputs) if found else None
+    recipe = Inputs(seed=seed, samples=samples, batch=batch, data=data)
     with open_house(history) as house:
-        lock = golden.record(model, folder, recipe, plugins.find_flow(flow), why, house, limits=Limits())
+        if keep_outputs:
+            lock = golden.keep(model, folder, recipe, why, house, limits=Limits())
+        else:
+            lock = golden.record(model, folder, recipe, plugins.find_flow(flow), why, house, limits=Limits())
+    for note in nan_notes(read_golden(folder).outputs):
+        print(f"note: {note}")
     print(f"recorded {lock.samples} samples by {lock.producer} {lock.producer_version} in {folder}")
 
 

@@ -34,7 +34,35 @@ Dims = Annotated[
 ]
 
 Golden = Annotated[
-    Path | None, typer.Option("--golden", help="Golden folder of the model. Without it: the float64 reference.")
+    Path | None,
+    typer.Option(
+        "--golden",
+        metavar="DATA",
+        help="Inputs and expected outputs: a golden folder, .npz, test_data_set_N, a function... Without it: the float64 reference.",
+    ),
+]
+Given = Annotated[
+    str,
+    typer.Option(
+        "--inputs",
+        metavar="DATA",
+        help="Inputs alone, answered by the reference: .npy, .npz, a folder, images, module:function... Or how random ones are "
+        "filled: normal, exact [normal].",
+    ),
+]
+State = Annotated[
+    Texts,
+    typer.Option(
+        "--state", metavar="OUTPUT=INPUT", help="Of --inputs, --golden: fed back in the next call. Repeatable."
+    ),
+]
+Image = Annotated[
+    str,
+    typer.Option(
+        "--image",
+        metavar="KEY=VALUE,...",
+        help="How images become inputs: size=224x224,layout=NCHW,scale=1/255,mean=...,std=...",
+    ),
 ]
 Reference = Annotated[
     Path | None,

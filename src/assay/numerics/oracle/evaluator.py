@@ -28,7 +28,7 @@ from assay.numerics.oracle.kernels import KERNELS
 from assay.numerics.oracle.probe import SILENT, Call, Kernel, Values, current
 from assay.numerics.oracle.regions import REGION_OPERATORS
 from assay.numerics.oracle.spelling import respell
-from assay.numerics.oracle.trees import TREE_OPERATORS
+from assay.numerics.oracle.trees import LOOKUPS, TREE_OPERATORS
 from assay.numerics.oracle.widen import widen
 from assay.ports import Tensors
 
@@ -152,6 +152,8 @@ class Evaluator(ReferenceEvaluator):
                 f"onnx.reference failed in {node.op_type}: {error.__cause__ or error}", node=label
             ) from error
         if self.computes_in and any(self._is_of_another_type(one) for one in results):
+            if node.domain == "ai.onnx.ml" and node.op_type in LOOKUPS:
+                return tuple(one.astype(self.computes_in) if self._is_of_another_type(one) else one for one in results)
             raise Unsupported(f"onnx.reference does not compute {node.op_type} in {self.computes_in}.", node=label)
         return results
 

@@ -195,4 +195,20 @@ class ZipMap(OpRun):
         return ([dict(zip(labels, row, strict=True)) for row in _rows(x).tolist()],)
 
 
-TREE_OPERATORS: list[type[OpRun]] = [TreeEnsembleRegressor, TreeEnsembleClassifier, ZipMap]
+class DictVectorizer(OpRun):
+    """The values of a map in the order of a vocabulary, in one row: onnx.reference gives no row, where every runtime does."""
+
+    op_domain = "ai.onnx.ml"
+
+    def _run(self, x: Mapping[Any, Any], int64_vocabulary: Any = None, string_vocabulary: Any = None) -> tuple[Tensor]:
+        words = list(int64_vocabulary or [_text(one) for one in string_vocabulary or ()])
+        kinds = {type(value) for value in x.values()} or {float}
+        return (
+            np.array([[x.get(word, "" if str in kinds else 0) for word in words]], object if str in kinds else None),
+        )
+
+
+LOOKUPS = frozenset({"LabelEncoder", "OneHotEncoder", "DictVectorizer"})
+"""What they give is chosen, not computed: it is the same number in any wider type."""
+
+TREE_OPERATORS: list[type[OpRun]] = [TreeEnsembleRegressor, TreeEnsembleClassifier, ZipMap, DictVectorizer]

@@ -122,9 +122,9 @@ RULES: dict[str, Rule] = {
 MOVEMENT = frozenset(
     """
     Abs And ArgMax ArgMin Bernoulli BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Ceil CenterCropPad Clip
-    Compress Concat ConcatFromSequence ConvInteger DepthToSpace Dropout Equal Expand EyeLike Flatten Floor Gather
-    GatherElements GatherND GlobalMaxPool Greater GreaterOrEqual Hardmax Identity IsInf IsNaN Less LessOrEqual Max
-    MatMulInteger
+    Compress Concat ConcatFromSequence ConvInteger DepthToSpace DictVectorizer Dropout Equal Expand EyeLike Flatten Floor
+    Gather GatherElements GatherND GlobalMaxPool Greater GreaterOrEqual Hardmax Identity IsInf IsNaN LabelEncoder Less
+    LessOrEqual MatMulInteger Max OneHotEncoder
     MaxPool MaxRoiPool MaxUnpool Min Multinomial Neg NonMaxSuppression NonZero Not OneHot Optional
     OptionalGetElement OptionalHasElement Or Pad QuantizeLinear RandomNormal RandomNormalLike RandomUniform
     RandomUniformLike Range ReduceMax ReduceMin Relu Reshape ReverseSequence Round Scatter SequenceAt

@@ -1,0 +1,15 @@
+"""The name that was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """The most similar of the known names, letter case aside; "" where none is near."""
+    by_case: dict[str, str] = {}
+    for one in known:
+        by_case.setdefault(one.lower(), one)
+    near = difflib.get_close_matches(name.lower(), by_case, n=1, cutoff=cutoff)
+    return by_case[near[0]] if near else ""

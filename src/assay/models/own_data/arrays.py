@@ -1,0 +1,42 @@
+"""Arrays in files of numpy and of safetensors."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.errors import BadGolden
+from assay.models.own_data.raw import SINGLE, Raw
+from assay.models.tensors import TensorFile
+
+SUFFIXES = (".npy", ".npz", ".safetensors")
+_ALONE = ("arr_0",)
+"""What numpy calls the array of a savez that was given no name."""
+
+
+def read_arrays(path: Path) -> Raw:
+    """The arrays of one file by name. Raises BadGolden with one sentence; pickled objects are never read."""
+    if path.suffix.lower() == ".safetensors":
+        with TensorFile(path) as opened:
+            return Raw(str(path), {name: opened.read(name) for name in opened.tensors})
+    try:
+        loaded: Any = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return Raw(str(path), {SINGLE: loaded})
+        with loaded:
+            found = {name: loaded[name] for name in loaded.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
+        if "pickle" in str(error):
+            raise BadGolden(
+                f"{path} holds Python objects, which run code when they are read; save arrays of numbers or text"
+            ) from None
+        told = " ".join(str(error).split()) or type(error).__name__
+        raise BadGolden(
+            f"{path} is no whole file of numpy ({told}); save it again with numpy.save or numpy.savez"
+        ) from None
+    if len(found) == 1 and next(iter(found)) in _ALONE:
+        found = {SINGLE: found.popitem()[1]}
+    return Raw(str(path), found)

@@ -1,0 +1,166 @@
+"""What lies at a place, by what it looks like, as samples of the model in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from assay.core.data import Data
+from assay.core.model import Model
+from assay.errors import BadGolden
+from assay.models.golden_checks import LOCK
+from assay.models.goldens import read_golden, read_inputs, read_lock
+from assay.models.own_data import arrays, pictures
+from assay.models.own_data.fit import Values, calls_of
+from assay.models.own_data.functions import is_function, read_function
+from assay.models.own_data.onnx_sets import read_set, sets_of
+from assay.models.own_data.polygraphy import read_json
+from assay.models.own_data.raw import SINGLE, Group, Raw, numbered
+from assay.models.own_data.state import check_state, first_state, without_fed
+
+FORMS = (
+    "a golden folder, .npy, .npz, .safetensors, a folder of them, of test_data_set_N or of images, an image, Polygraphy's JSON, "
+    "or a function (module:function, file.py:function)"
+)
+
+
+@dataclass(frozen=True)
+class OwnData:
+    """`outputs` is empty where none were given; `sequences` says how many calls belong together, in order, where there is state.
+    A call without a state input takes what the call before it gives."""
+
+    inputs: list[Values]
+    outputs: list[Values]
+    labels: Values = field(default_factory=dict)
+    sequences: tuple[int, ...] = ()
+    state: tuple[tuple[str, str], ...] = ()
+
+
+def read_data(data: Data, model: Model) -> OwnData:
+    """Raises BadGolden or UsageError with one sentence: what was wrong, where, what to do."""
+    check_state(data.state, model)
+    path = Path(data.source)
+    if (path / LOCK).is_file():
+        return _golden(path, data)
+    groups = _groups(path, data, model)
+    calls = [[call for raw in group for call in calls_of(raw, model, data.state)] for group in groups]
+    every = [call for group in calls for call in group]
+    if not every:
+        raise BadGolden(f"{data.source} holds no sample; give {FORMS}")
+    answered = [bool(outputs) for _, outputs in every]
+    wanted = data.expected and any(answered)
+    if wanted:
+        _demand_outputs(data, every, model)
+    inputs = _with_state(calls, data, model, known=wanted) if data.state else [one for one, _ in every]
+    sequences = tuple(map(len, calls)) if data.state else ()
+    outputs = [one for _, one in every] if wanted else []
+    return OwnData(inputs, outputs, sequences=sequences, state=tuple(data.state.items()))
+
+
+def _golden(path: Path, data: Data) -> OwnData:
+    """Of any model. States of later calls are those of the flow that recorded it: they are fed anew."""
+    from assay.models.golden_checks import FILES
+
+    lock = read_lock(path)
+    answered = data.expected and any(file.path == FILES["output"] for file in lock.files)
+    golden = read_golden(path) if answered else read_inputs(path)
+    state = data.state or lock.state
+    sequences = lock.sequences or ((lock.samples,) if state else ())
+    inputs = golden.inputs if answered else without_fed(golden.inputs, lock)
+    return OwnData(inputs, golden.outputs, golden.labels, sequences, tuple(state.items()))
+
+
+def _groups(path: Path, data: Data, model: Model) -> list[Group]:
+    if is_function(data.source):
+        return read_function(data.source, data.most)
+    if path.is_dir():
+        return _folder(path, data, model)
+    if not path.exists():
+        raise BadGolden(f"{data.source} does not exist; give {FORMS}")
+    return [_file(path, data, model)]
+
+
+def _file(path: Path, data: Data, model: Model) -> Group:
+    suffix = path.suffix.lower()
+    if not path.is_file():
+        raise BadGolden(f"{path} is not a regular file; give {FORMS}")
+    if suffix in arrays.SUFFIXES:
+        return [arrays.read_arrays(path)]
+    if suffix in pictures.SUFFIXES:
+        return [pictures.read_picture(path, model, data.image)]
+    if suffix == ".json":
+        return read_json(path)
+    raise BadGolden(f"{path} is of no kind that is read ({suffix or 'no suffix'}); give {FORMS}")
+
+
+def _folder(path: Path, data: Data, model: Model) -> list[Group]:
+    """Files of one call each are one sequence; files of several, a sequence each."""
+    if sets := sets_of(path):
+        return [[read_set(one, model) for one in sets]]
+    known = (*arrays.SUFFIXES, *pictures.SUFFIXES, ".json")
+    files = sorted((one for one in path.iterdir() if one.suffix.lower() in known and one.is_file()), key=numbered)
+    if not files:
+        raise BadGolden(f"{path} holds nothing that is read; give {FORMS}")
+    if together := _by_name(path, files, model):
+        return [[together]]
+    if all(one.suffix.lower() == ".json" for one in files):
+        return [_paired(path, [raw for one in files for raw in read_json(one)])]
+    groups = [_file(one, data, model) for one in files]
+    single = all(len(group) == 1 and _is_one(group[0], model, data) for group in groups)
+    return [[raw for group in groups for raw in group]] if single else groups
+
+
+def _paired(path: Path, rows: Sequence[Raw]) -> Group:
+    """Polygraphy's inputs beside its outputs, which it saves in two files."""
+    inputs, outputs = [one for one in rows if one.values], [one for one in rows if not one.values]
+    if outputs and len(outputs) != len(inputs):
+        raise BadGolden(f"{path} holds {len(inputs)} inputs and {len(outputs)} outputs; save as many of each")
+    return [replace(one, expected=other.expected) for one, other in zip(inputs, outputs, strict=True)] or inputs
+
+
+def _by_name(path: Path, files: Sequence[Path], model: Model) -> Raw | None:
+    """A folder of .npy files that are called like what the model takes and gives."""
+    names = {spec.name for spec in (*model.inputs, *model.outputs)}
+    stems = [one.stem for one in files if one.suffix.lower() == ".npy"]
+    inputs = {spec.name for spec in model.inputs}
+    if len(stems) < len(files) or not set(stems) <= names or inputs.isdisjoint(stems):
+        return None
+    return Raw(str(path), {one.stem: arrays.read_arrays(one).values[SINGLE] for one in files})
+
+
+def _is_one(raw: Raw, model: Model, data: Data) -> bool:
+    return len(list(calls_of(raw, model, data.state))) == 1
+
+
+def _demand_outputs(data: Data, every: Sequence[tuple[Values, Values]], model: Model) -> None:
+    """Some of the outputs prove nothing of the others, and are refused: a golden is judged whole."""
+    from assay.core.parts import whole_name
+
+    for number, (_, outputs) in enumerate(every):
+        there = {*outputs, *map(whole_name, outputs)}
+        lacking = [spec.name for spec in model.outputs if spec.name not in there]
+        if lacking:
+            raise BadGolden(
+                f"{data.source}: sample {number} lacks the expected output '{lacking[0]}'; give all outputs of {model.name}, or the inputs "
+                "alone with --inputs"
+            )
+
+
+def _with_state(
+    calls: Sequence[Sequence[tuple[Values, Values]]], data: Data, model: Model, *, known: bool
+) -> list[Values]:
+    """The first call of a sequence begins at zeros, unless it brings its state; where outputs are expected, the following take
+    what is expected of the call before."""
+    filled: list[Values] = []
+    for group in calls:
+        before: Values = {}
+        for step, (inputs, outputs) in enumerate(group):
+            missing = [name for name in data.state.values() if name not in inputs]
+            if step == 0:
+                inputs |= {name: first_state(name, model, inputs) for name in missing}
+            elif known:
+                inputs |= {name: before[output] for output, name in data.state.items() if name in missing}
+            filled.append(inputs)
+            before = outputs
+    return filled

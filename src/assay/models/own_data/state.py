@@ -1,0 +1,131 @@
+"""Outputs that are fed back into inputs: recurrent and streaming models, whose calls are a sequence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from assay.core.dtype import dtype_name, is_floating, numpy_dtype
+from assay.core.golden import GoldenLock
+from assay.core.model import Model, TensorSpec
+from assay.core.near import nearest
+from assay.errors import BadGolden, UsageError
+from assay.ports import Tensor
+
+_WORDS = frozenset(
+    {
+        "in",
+        "out",
+        "input",
+        "output",
+        "new",
+        "next",
+        "n",
+        "prev",
+        "previous",
+        "past",
+        "present",
+        "cur",
+        "current",
+        "old",
+        "last",
+    }
+    | {"updated", "init", "initial", "0", "1", "t"}
+)
+"""What tells the state before a call from the state after it, and nothing else."""
+
+
+def proposed(model: Model) -> dict[str, str]:
+    """Outputs that plausibly are the state of the next call: of the type and shape of one input, with a name that differs
+    from its name by such a word only (`stateN` and `state`, `present.0.key` and `past.0.key`, `hn` and `h0`)."""
+    found: dict[str, str] = {}
+    for output in model.outputs:
+        stem = _stem(output.name)
+        matching = [one for one in model.inputs if stem and _stem(one.name) == stem and _alike(one, output)]
+        if len(matching) == 1 and matching[0].name not in found.values():
+            found[output.name] = matching[0].name
+    return found
+
+
+def _stem(name: str) -> tuple[str, ...]:
+    """Its words in lower case, without those that say before or after; numbers inside are kept (`present.0.key`)."""
+    apart = re.sub(r"([a-z])([A-Z0-9])", r"\1 \2", name)
+    words = re.findall(r"[a-z]+|\d+", apart.lower())
+    inner = words[1:-1]
+    kept = [
+        word for place, word in enumerate(words) if word not in _WORDS or (word.isdigit() and 0 < place <= len(inner))
+    ]
+    return tuple(word[:-1] if len(word) == 2 and word.endswith("n") else word for word in kept)
+
+
+def _alike(one: TensorSpec, other: TensorSpec) -> bool:
+    pairs = zip(one.shape, other.shape, strict=False)
+    return (
+        one.dtype == other.dtype
+        and len(one.shape) == len(other.shape)
+        and all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
+    )
+
+
+def check_state(state: Mapping[str, str], model: Model) -> None:
+    """Raises UsageError for a name that the model lacks, a pair that cannot go together, and an input that is fed twice."""
+    outputs, inputs = ({spec.name: spec for spec in specs} for specs in (model.outputs, model.inputs))
+    for output, name in state.items():
+        for role, one, known in (("output", output, outputs), ("input", name, inputs)):
+            if one not in known:
+                near = nearest(one, known)
+                hint = f"perhaps you mean '{near}'" if near else f"it has {', '.join(known)}"
+                raise UsageError(f"state {output}={name}: {model.name} has no {role} '{one}'; {hint}")
+        if not _alike(inputs[name], outputs[output]):
+            raise UsageError(
+                f"state {output}={name}: output '{output}' is {outputs[output].dtype} {list(outputs[output].shape)}, input '{name}' "
+                f"{inputs[name].dtype} {list(inputs[name].shape)}; only a state of one type and shape can be fed back"
+            )
+    if len(set(state.values())) < len(state):
+        raise UsageError(f"two outputs are fed into one input ({', '.join(state.values())}); give each its own")
+
+
+def first_state(name: str, model: Model, call: Mapping[str, Tensor]) -> Tensor:
+    """Zeros, in the shape that the model declares: a symbol is the size that it has in what the call brings, and a dimension
+    without a name the length of the first axis of what the call brings first. Raises BadGolden where neither is known."""
+    specs = {spec.name: spec for spec in model.inputs}
+    sizes: dict[str, int] = {}
+    for other, array in call.items():
+        if other in specs and len(specs[other].shape) == array.ndim:
+            sizes |= {
+                symbol: size
+                for symbol, size in zip(specs[other].shape, array.shape, strict=True)
+                if isinstance(symbol, str) and symbol != "?"
+            }
+    batch = next((array.shape[0] for array in call.values() if array.ndim), None)
+    shape = []
+    for size in specs[name].shape:
+        known: Any = size if isinstance(size, int) else sizes.get(size, batch)
+        if known is None or size == "...":
+            raise BadGolden(
+                f"how large state '{name}' {list(specs[name].shape)} is at the first call cannot be told; give its first value in the data"
+            )
+        shape.append(known)
+    return np.zeros(shape, numpy_dtype(specs[name].dtype))
+
+
+def as_input(array: Tensor, name: str, model: Model) -> Tensor:
+    """What an output becomes when it is fed: rounded to the input's type, where an oracle answered in double."""
+    dtype = next(spec.dtype for spec in model.inputs if spec.name == name)
+    if dtype_name(array.dtype) != dtype and is_floating(dtype):
+        with np.errstate(over="ignore"):
+            return array.astype(numpy_dtype(dtype))
+    return array
+
+
+def without_fed(inputs: list[dict[str, Tensor]], lock: GoldenLock) -> list[dict[str, Tensor]]:
+    """Without the states that another flow gave: but for the first of each sequence."""
+    firsts = {sum(lock.sequences[:number]) for number in range(len(lock.sequences))}
+    fed = set(lock.state.values())
+    return [
+        one if number in firsts else {name: array for name, array in one.items() if name not in fed}
+        for number, one in enumerate(inputs)
+    ]
