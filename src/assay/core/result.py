@@ -11,6 +11,7 @@ from assay.core.gpu import GpuRecord
 from assay.core.model import Model
 from assay.core.node_error import NodeError
 from assay.core.reference import Reference, Witness
+from assay.core.tensor_statistics import TensorStatistics
 
 
 class Stage(enum.StrEnum):
@@ -101,7 +102,7 @@ class Comparison(msgspec.Struct, frozen=True):
     is too poor to prove anything ("" if it is not). `at` is "" for the inputs of the case, or the sizes of the dynamic
     dimensions that it was run at besides ("batch=17"). `tolerance` is whose limits those are: "derived" from the graph, "learnt" from
     perturbed runs of a plain engine, "default" (a multiple of the unit roundoff, a guess where the other two were asked for), or
-    "chosen" by the user; "" where results are older than the field.
+    "chosen" by the user; "" where results are older than the field. `actual` is what the engine's values are like.
     """
 
     output: str
@@ -119,6 +120,7 @@ class Comparison(msgspec.Struct, frozen=True):
     ulp_histogram: Histogram | None = None
     at: str = ""
     tolerance: str = ""
+    actual: TensorStatistics | None = None
 
 
 class Measurement(msgspec.Struct, frozen=True):

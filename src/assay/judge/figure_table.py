@@ -121,6 +121,7 @@ METRICS = (
     Kind("max_abs", "", "up", "largest absolute error"),
     Kind("mean_abs", "", "up", "mean absolute error"),
     Kind("max_rel", "", "up", "largest relative error"),
+    Kind("mean_rel", "", "up", "mean relative error, where the expected value is not zero"),
     Kind("rel_l2", "", "up", "norm of the error over norm of the reference"),
     Kind("rmse", "", "up", "root of the mean squared error"),
     Kind("cosine", "", "down", "cosine of the angle to the reference"),
@@ -128,6 +129,7 @@ METRICS = (
     Kind("sqnr_db", "dB", "down", "signal to error ratio"),
     Kind("psnr_db", "dB", "down", "peak of the reference to error ratio"),
     Kind("share_out_of_tolerance", "", "up", "share of elements beyond their tolerance"),
+    Kind("rel_p*", "", "up", "quantile of the relative error: rel_p50, rel_p90, rel_p99"),
     Kind("abs_p*", "", "up", "quantile of the absolute error: abs_p50, abs_p90, abs_p99"),
 )
 

@@ -13,6 +13,7 @@ from assay.core.verdict import Verdict
 from assay.judge.operator_changes import differences
 from assay.judge.witnesses import described
 from assay.reports import figures_text as text
+from assay.reports.details import values
 from assay.reports.html_latency import latency
 from assay.reports.node_errors import node_rows
 from assay.reports.plain import one_line, plain, shortened
@@ -124,7 +125,7 @@ def _comparison(compared: Comparison, what: str = "") -> dict[str, object]:
     place = f" at {compared.at}" if compared.at else ""
     return {
         "output": one_line(f"{compared.output}{place}{what}"),
-        "about": f"{compared.dtype} {_shape(compared.shape)}, {compared.samples} samples, {compared.elements} elements",
+        "about": _about(compared),
         "allowed": f"|error| ≤ {text.number(compared.atol)} + {text.number(compared.rtol)} × |expected|",
         "findings": [[finding.kind, one_line(finding.text)] for finding in compared.findings],
         "degenerate": one_line(compared.degenerate),
@@ -136,6 +137,11 @@ def _comparison(compared: Comparison, what: str = "") -> dict[str, object]:
         "errors": _histogram(compared.error_histogram),
         "ulps": _histogram(compared.ulp_histogram),
     }
+
+
+def _about(compared: Comparison) -> str:
+    known = f"{compared.dtype} {_shape(compared.shape)}, {compared.samples} samples, {compared.elements} elements"
+    return f"{known}; {values(compared.actual)}" if compared.actual is not None else known
 
 
 def _histogram(found: Histogram | None) -> dict[str, object] | None:

@@ -16,6 +16,7 @@ from assay.core.run import Run
 from assay.core.verdict import Judgement, Word
 from assay.judge.coverage import FIRST
 from assay.reports import figures_text as text
+from assay.reports.details import detail_lines
 from assay.reports.kill_rates import kill_rates, shown
 from assay.reports.node_errors import node_tables
 from assay.reports.plain import one_line
@@ -48,12 +49,16 @@ OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs", "Reference")
 
 class Terminal:
     """Plain text without any escape code unless `colour`; `width` None is the width of the terminal. `wrapped`: sentences are
-    broken between words, for a screen; else each is one line, for whatever reads lines."""
+    broken between words, for a screen; else each is one line, for whatever reads lines. `details`: every output with its values
+    and errors."""
 
     name = "terminal"
     suffix = ".txt"
 
-    def __init__(self, width: int | None = None, colour: bool = False, wrapped: bool = False) -> None:
+    def __init__(
+        self, width: int | None = None, colour: bool = False, wrapped: bool = False, details: bool = False
+    ) -> None:
+        self._details = details
         self._width = width
         self._colour = colour
         self._wrapped = wrapped
@@ -70,6 +75,9 @@ class Terminal:
                     _failure(console, run, together)
         _remarks(console, found)
         _duels(console, found)
+        if self._details:
+            for line in detail_lines(found):
+                _line(console, line)
         for line in shown(kill_rates(results)):
             _prose(console, line)
         _end(console, run, found, judgement, len(results))

@@ -33,6 +33,7 @@ from assay.worker.metrics import with_metrics
 from assay.worker.misuse import provoke
 from assay.worker.obtained import coarser, finer, little
 from assay.worker.original import compare_with_original, golden_of_original
+from assay.worker.output_statistics import with_statistics
 from assay.worker.ranges import within_ranges
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of, reference_of
@@ -70,7 +71,8 @@ def verify(job: Job, stages: Stages) -> Result:
         held = within_ranges(job, actual, golden, rewritten, judging, compare, plain)
     sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):
-        comparisons, findings = held.given[0] + sized.given[0], held.given[1] + sized.given[1]
+        given = with_statistics(held.given[0], actual, golden.outputs)
+        comparisons, findings = given + sized.given[0], held.given[1] + sized.given[1]
         task_metrics = _score(job, actual, golden) if not findings else {}
         repeatable = {name: one for name, one in actual[0].items() if name not in judging.random}
         comparisons += unmoved(job, rewritten, probed, repeatable, plain)

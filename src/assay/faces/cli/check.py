@@ -19,6 +19,9 @@ PerNode = Annotated[
     bool,
     typer.Option("--per-node", help="Judge every node on the engine's own inputs, too: names the first wrong one."),
 ]
+Details = Annotated[
+    bool, typer.Option("--details", help="Show every output: its values, and its errors with quantiles.")
+]
 Baseline = Annotated[bool, typer.Option("--baseline", help="Is it as fast as the blessed engine? (assay baseline set)")]
 
 
@@ -59,6 +62,7 @@ def check(
     jobs: opt.Workers = 0,
     against: opt.Against = "",
     baseline: Baseline = False,
+    details: Details = False,
     only: opt.Only = "",
     history: History = "",
 ) -> None:
@@ -80,4 +84,4 @@ def check(
     )  # fmt: skip
     with progress_bar() as progress:
         checked = run_check(options, progress)
-    finish(checked, [f"report: {text.partition('=')[2]}" for text in options.reports])
+    finish(checked, [f"report: {text.partition('=')[2]}" for text in options.reports], details)

@@ -75,12 +75,13 @@ def command_line(arguments: Sequence[str]) -> str:
     return shlex.join(["assay", *kept])
 
 
-def finish(checked: Checked, reports: Sequence[str] = ()) -> None:
+def finish(checked: Checked, reports: Sequence[str] = (), details: bool = False) -> None:
     """The table and the verdict on standard output; then leaves with the judgement's exit code."""
     from assay.reports.terminal import Terminal
 
     screen = sys.stdout.isatty()
-    print(Terminal(colour=screen, wrapped=screen).render(checked.run, checked.results, checked.judgement), end="")
+    terminal = Terminal(colour=screen, wrapped=screen, details=details)
+    print(terminal.render(checked.run, checked.results, checked.judgement), end="")
     for line in reports:
         print(line)
     raise typer.Exit(checked.judgement.exit_code)
