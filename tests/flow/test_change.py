@@ -83,7 +83,10 @@ def test_names_are_mapped_and_the_golden_of_the_old_file_is_enough_if_somebody_s
         '[[model]]\npath = "renamed.onnx"\ngolden = "golden"\ngolden-of-another-model = true\n'
         'map-inputs = { z = "x" }\nmap-outputs = { out = "y" }\n[flows]\nuse = ["onnxruntime"]\n[measure]\nenabled = false\n'
     )
-    checked = assay.check()
+    checked = assay.check(save_inputs="fed.npz", save_outputs="answers")
+    with np.load("fed.npz") as fed:
+        assert fed["z"].shape == (5, 1, 4)
+    assert Path("answers/golden.lock").is_file()
     assert _words(checked) == {
         "renamed|model-change|change": Word.PASS,
         "renamed|onnxruntime|verify": Word.PASS,

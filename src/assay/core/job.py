@@ -84,7 +84,8 @@ class Job(msgspec.Struct, frozen=True):
     tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is
     fought with, under the rule `speed`; `keep` where a measure job leaves a copy of the artifact that it measured, and a
     job of `turns` finds it; with `reuse` an artifact that an earlier job lowered from the same, by the same versions, is
-    loaded instead of lowering again."""
+    loaded instead of lowering again. `save_inputs` and `save_outputs`
+    are where a verify job leaves what it fed and what the engine answered ("": nowhere)."""
 
     case: Case
     flow: Flow
@@ -102,6 +103,8 @@ class Job(msgspec.Struct, frozen=True):
     turns: Turns | None = None
     reuse: bool = False
     original: str = ""
+    save_inputs: str = ""
+    save_outputs: str = ""
 
     @property
     def key(self) -> str:

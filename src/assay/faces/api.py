@@ -87,6 +87,8 @@ class CheckOptions:
     history: str = ""
     only: str = ""
     command: str = "assay check"
+    save_inputs: str = ""
+    save_outputs: str = ""
 
 
 def check(
@@ -107,6 +109,8 @@ def check(
     seed: int = 0,
     samples: int | None = None,
     history: str | Path = "",
+    save_inputs: str | Path = "",
+    save_outputs: str | Path = "",
 ) -> Checked:
     """Build, verify and measure models on flows, record and judge: the run, its results and the judgement.
 
@@ -115,7 +119,8 @@ def check(
     the reference answers. `state` maps an output to the input of the next call, `image` says how images become inputs.
     `reference` is the file of another model that these are to be still (a golden is then the reference's), or with
     `golden_of_another_model` all that is known of it is its golden; `map_inputs` and `map_outputs` go from new names to old.
-    Without `models`, all that `config` (default: ./assay.toml) lists. Raises UsageError for bad input before anything ran,
+    `save_inputs` and `save_outputs` name an .npz, or a folder for goldens. Without `models`, all that `config` (default:
+    ./assay.toml) lists. Raises UsageError for bad input before anything ran,
     HarnessError when the machine fails. A failing model raises nothing: look at `judgement.exit_code`.
     """
     options = CheckOptions(
@@ -136,6 +141,8 @@ def check(
         seed=seed,
         samples=samples,
         history=str(history),
+        save_inputs=str(save_inputs),
+        save_outputs=str(save_outputs),
     )
     return run_check(options)
 
@@ -196,6 +203,8 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
         duels=options.baseline,
         command=options.command,
         only=options.only,
+        save_inputs=options.save_inputs,
+        save_outputs=options.save_outputs,
     )
 
 

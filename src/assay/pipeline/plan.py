@@ -29,6 +29,7 @@ from assay.pipeline.originals import change_job, oracle_digest, original_case, o
 from assay.pipeline.own_data import put_in_place, staging_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
+from assay.pipeline.saving import with_saving
 from assay.pipeline.threads import threaded_each
 from assay.plugins import check_flow
 from assay.tasks.registry import check_task
@@ -68,6 +69,7 @@ def plan(request: Request, house: House) -> Run:
         raise UsageError(f"'{twice[0]}' is asked for twice: name each flow once for a model")
     if request.only:
         jobs = tuple(job for job in jobs if job.key == request.only) or _no_such_job(request.only, jobs)
+    jobs = tuple(with_saving(jobs, request.save_inputs, request.save_outputs))
     return Run(
         id=run_id,
         started_at=now.isoformat(timespec="seconds"),

@@ -31,7 +31,8 @@ class ModelRequest:
 class Request:
     """Everything that decides what a run does. `baseline` is the id of a run to compare figures with ("" for none);
     `per_node` judges node by node, too; `duels` asks for one with the blessed engine of every cell;
-    `measuring` None leaves measuring out; `only` keeps one job (`case|flow|task`) of those."""
+    `measuring` None leaves measuring out; `only` keeps one job (`case|flow|task`) of those; `save_inputs` and `save_outputs` are
+    where inputs and answers are kept: an .npz, or a folder of goldens ("": nowhere)."""
 
     models: tuple[ModelRequest, ...]
     policy: Policy = field(default_factory=Policy)
@@ -43,3 +44,5 @@ class Request:
     baseline: str = ""
     duels: bool = False
     only: str = ""
+    save_inputs: str = ""
+    save_outputs: str = ""

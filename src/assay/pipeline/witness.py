@@ -147,7 +147,7 @@ class Witnessed:
 
     def _run(self, job: Job, asked: _Asked) -> Result:
         begin = time.monotonic()
-        (result,) = self.launcher.launch([replace(job, limits=_bounded(job.limits))])
+        (result,) = self.launcher.launch([replace(job, limits=_bounded(job.limits), save_inputs="", save_outputs="")])
         asked.seconds += time.monotonic() - begin
         return result
 

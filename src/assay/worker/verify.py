@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
@@ -37,6 +37,7 @@ from assay.worker.output_statistics import with_statistics
 from assay.worker.ranges import within_ranges
 from assay.worker.rewrite import Rewritten
 from assay.worker.samples import golden_of, reference_of
+from assay.worker.saving import save
 from assay.worker.sequences import run_free
 from assay.worker.stages import Stages
 from assay.worker.unmoved import probe, unmoved
@@ -79,6 +80,8 @@ def verify(job: Job, stages: Stages) -> Result:
         unrepeated = _first_difference(repeatable, again)
         against = _against(job, actual, held.against_float)
     facts = lowered.facts(engine)
+    with stages.enter(Stage.SAVE) if job.save_inputs or job.save_outputs else nullcontext():
+        save(job, golden, actual, facts.backend_version)
     asked = job.flow.precision
     findings += unlike + coarser(asked, facts, lambda: own_types(_lowered_from(job, lowered)))
     outcome, detail = _outcome(

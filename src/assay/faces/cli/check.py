@@ -65,6 +65,8 @@ def check(
     details: Details = False,
     only: opt.Only = "",
     history: History = "",
+    save_inputs: opt.SaveInputs = "",
+    save_outputs: opt.SaveOutputs = "",
 ) -> None:
     """Build, verify and measure models on every flow; judge; exit 0 only if all is well."""
     from assay.faces.api import CheckOptions, run_check
@@ -80,7 +82,7 @@ def check(
         fill=inputs if inputs in FILLS else "", inputs="" if inputs in FILLS else inputs, state=tuple(state or ()), image=image,
         samples=samples, batch=batch, drawn=drawn, measure_seconds=measure_seconds, measure_batches=tuple(measure_batch or ()),
         threads=threads, timeout_s=timeout, memory=memory, jobs=jobs, against=against, baseline=baseline,
-        history=history, only=only, command=command_line(sys.argv[1:]),
+        history=history, only=only, save_inputs=save_inputs, save_outputs=save_outputs, command=command_line(sys.argv[1:]),
     )  # fmt: skip
     with progress_bar() as progress:
         checked = run_check(options, progress)

@@ -63,14 +63,18 @@ def _shown() -> Iterator[Progress]:
             yield progress
 
 
+_ONCE = ("--report", "--only", "--save", "--save-inputs", "--save-outputs")
+"""Options with a value that a repeat leaves out: it must not overwrite what they wrote."""
+
+
 def command_line(arguments: Sequence[str]) -> str:
     """The line that repeats the run: without its reports, which a repeat must not overwrite, and without --only."""
     kept: list[str] = []
     words = iter(arguments)
     for word in words:
-        if word in ("--report", "--only", "--save"):
+        if word in _ONCE:
             next(words, None)
-        elif not word.startswith(("--report=", "--only=", "--save=")):
+        elif not word.startswith(tuple(f"{name}=" for name in _ONCE)):
             kept.append(word)
     return shlex.join(["assay", *kept])
 

@@ -80,6 +80,12 @@ MapInputs = Annotated[
 MapOutputs = Annotated[
     Texts, typer.Option("--map-output", metavar="NEW=OLD", help="Which output of the reference it is. Repeatable.")
 ]
+SaveInputs = Annotated[
+    str, typer.Option("--save-inputs", metavar="PATH", help="Keep what was fed: an .npz, or a golden folder.")
+]
+SaveOutputs = Annotated[
+    str, typer.Option("--save-outputs", metavar="PATH", help="Keep what engines answer: an .npz, or golden folders.")
+]
 Calibration = Annotated[
     int,
     typer.Option(
