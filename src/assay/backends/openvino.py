@@ -14,6 +14,7 @@ import numpy as np
 from assay.backends.availability import installed
 from assay.backends.failures import openvino_failure, unusable_artifact
 from assay.backends.feeds import check_feeds
+from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, numeric_defaults, turned_off
 from assay.backends.openvino_executed import DEVICE, NAMES, numbers_in_bytes, placements
 from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
@@ -36,7 +37,7 @@ _EXTENSION = {
 PROFILED_CALLS, PROFILE_S = 20, 0.5
 """What a profile of operators takes at most; two calls at least, of which the first does not count."""
 _TIES = "ties-after-zero-point"
-_HINTS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
+_HINTS = {"float32": "f32", "bfloat16": "bf16", "float16": "f16", "default": ""}
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -51,19 +52,35 @@ class OpenVINO:
     """Conformance: `assay.testing.check_backend`.
 
     Left alone, the CPU plug-in computes in bfloat16 where the processor can; asked for float16 it gives bfloat16
-    (2026.4). So the precision is always asked for, and what was obtained is in the facts.
+    (2026.4). So the precision is asked for, unless the flow says `default`, and what was obtained is in the facts.
     """
 
     name = "openvino"
     accepts = "onnx"
     dynamic = True
     options = (
-        OptionSpec("precision", "float32", tuple(_HINTS), "the type in which it may multiply"),
+        OptionSpec(
+            "precision", "float32", tuple(_HINTS), "the type in which it may multiply; default: as openvino chooses"
+        ),
         OptionSpec("threads", 1, help="threads of one inference"),
+        *DEFAULTS_OFF,
     )
     flows = (
         # It has no kernels for double on a CPU, and converts (2026.4). Its FakeQuantize adds the zero point before it rounds.
-        Flow(name="openvino-f32", backend="openvino", allowances=("double-in-float32", _TIES)),
+        # Activations quantized while it runs are no float32, so that the flow that promises float32 turns that off.
+        Flow(
+            name="openvino-f32",
+            backend="openvino",
+            options={GROUP_SIZE: 0},
+            allowances=("double-in-float32", _TIES),
+        ),
+        # As it is deployed by whoever sets nothing.
+        Flow(
+            name="openvino",
+            backend="openvino",
+            options={"precision": "default"},
+            allowances=("double-in-float32", _TIES),
+        ),
         Flow(
             name="openvino-bf16",
             backend="openvino",
@@ -202,12 +219,14 @@ class OpenVINOEngine:
             precision=NAMES.get(hint, hint),
             placements=placements(self._compiled.get_runtime_model(), numbers=self._declared.numbers_in_bytes),
             options={**{name: str(value) for name, value in self._options.items()}, "threads": str(threads)},
+            numeric_defaults=numeric_defaults(self._compiled, self._options),
         )
 
 
 def _config(options: dict[str, Option], flow: Flow) -> dict[str, str | int]:
     hint = _HINTS[str(options["precision"])]
-    return {"INFERENCE_PRECISION_HINT": hint, "INFERENCE_NUM_THREADS": positive(options, "threads", flow)}
+    config: dict[str, str | int] = {"INFERENCE_NUM_THREADS": positive(options, "threads", flow)}
+    return {**config, **({"INFERENCE_PRECISION_HINT": hint} if hint else {}), **turned_off(options)}
 
 
 def declared_names(model: Path) -> Declared:

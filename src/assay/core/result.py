@@ -7,6 +7,7 @@ import enum
 import msgspec
 
 from assay.core.duel import Duel
+from assay.core.flow import Option
 from assay.core.gpu import GpuRecord
 from assay.core.model import Model
 from assay.core.node_error import NodeError
@@ -201,6 +202,19 @@ class Applied(msgspec.Struct, frozen=True):
     seed: int = 0
 
 
+class NumericDefault(msgspec.Struct, frozen=True):
+    """A setting of the backend that nobody asked for and that changes numbers, with the value that the engine has. `effect` is a code of
+    `assay.judge.numeric_defaults`. `option` and `off` are the option of the flow, and its value, that turn it off ("" where none
+    does). `cures`: whether the answers are right without it, asked where they were wrong; None: not tried, or it failed."""
+
+    name: str
+    value: str
+    effect: str
+    option: str = ""
+    off: Option = ""
+    cures: bool | None = None
+
+
 class BuildFacts(msgspec.Struct, frozen=True):
     """What the engine really is, as far as the backend tells.
 
@@ -208,7 +222,7 @@ class BuildFacts(msgspec.Struct, frozen=True):
     None for a backend that delegates nothing by design; 0 makes the outcome `undelegated`. `undelegated` names those
     that were left to somebody else, as often as they occur. `weights` counts layers by the type in which the artifact stores
     their weights, where the backend tells. `reused` is the key of the cached artifact that was loaded,
-    "" where this job lowered the model itself.
+    "" where this job lowered the model itself. `numeric_defaults` are those that apply to this engine.
     """
 
     backend_version: str = ""
@@ -222,6 +236,7 @@ class BuildFacts(msgspec.Struct, frozen=True):
     transforms: tuple[Applied, ...] = ()
     reused: str = ""
     weights: dict[str, int] = {}
+    numeric_defaults: tuple[NumericDefault, ...] = ()
 
 
 class StageTime(msgspec.Struct, frozen=True):

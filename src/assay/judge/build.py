@@ -12,6 +12,7 @@ from assay.core.verdict import Word
 from assay.judge import accuracy, change, duels, on_gpu
 from assay.judge.disputed import unsettled, vouched
 from assay.judge.figures import figures
+from assay.judge.numeric_defaults import named
 from assay.judge.opinion import Complaint, Opinion, is_refusal, quantity
 from assay.judge.witnesses import described
 
@@ -80,6 +81,7 @@ def _mismatch(blank: Opinion, found: list[Complaint], policy: Policy) -> Opinion
         reason = change.changed(reason, blank.result.original)
     elif blank.result is not None:
         reason += vouched(blank.result) or (f"; against {who}" if (who := described(blank.result.reference)) else "")
+    reason += named(blank.result) if blank.result is not None else ""
     first = next((complaint for complaint in failing if complaint.figure), failing[0])
     return replace(
         blank,

@@ -241,7 +241,9 @@ def judging_by(contract: Contract, profile: Callable[[], Profile | None], *, der
     return Judging(contract, None, (told,) if why else (), guessed=bool(why))
 
 
-def judging_of_quantized(model: Path, inputs: Samples, contract: Contract, seed: int) -> Judging:
+def judging_of_quantized(
+    model: Path, inputs: Samples, contract: Contract, seed: int, allowances: tuple[str, ...] = ()
+) -> Judging:
     """For a model that transforms have quantized: its grid is in its graph, so everything around it is held to float32.
 
     Derived here and now: no other flow has the same model.
@@ -254,7 +256,7 @@ def judging_of_quantized(model: Path, inputs: Samples, contract: Contract, seed:
     from assay.numerics.tolerance.derive import derive
 
     try:
-        profile = derive(model, inputs, "float32", seed=seed)
+        profile = derive(model, inputs, "float32", seed=seed, allowances=allowances)
     except Lowering as error:
         told = (
             f"no tolerance could be derived for the quantized model ({error}): judged by a multiple of its step instead"

@@ -1,0 +1,45 @@
+"""What a backend does unasked that changes numbers, in words, and the option that turns it off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.core.result import NumericDefault, Result
+
+EFFECTS = {
+    "dynamic-quantization": "quantizes activations to eight bits while it runs",
+    "cache-precision": "keeps what attention remembers in a coarser type",
+    "coarse-products": "multiplies in a coarser type than float32",
+    "denormals": "takes numbers below the normal ones of their type for zero",
+    "saturating-sums": "adds up products of eight bits in sixteen, which saturates",
+    "winograd": "computes convolutions by Winograd's transforms",
+    "fast-math": "lets the compiler reorder and contract floating-point operations",
+}
+"""What each code means, after the name of the backend."""
+
+
+def named(result: Result) -> str:
+    """Of a mismatch: the setting without which the answers are right, else those that may be at fault; "" where there is none."""
+    defaults = result.facts.numeric_defaults
+    cured = [one for one in defaults if one.cures]
+    if cured:
+        options = " ".join(map(_option, cured))
+        return f"; its cause: by default the backend {_joined(cured)}; with `{options}` the answers are right"
+    open_ = [one for one in defaults if one.cures is None]
+    if not open_:
+        return ""
+    options = " ".join(_option(one) for one in open_ if one.option)
+    return f"; by default the backend {_joined(open_)}" + (f": try `{options}`" if options else "")
+
+
+def _joined(defaults: Sequence[NumericDefault]) -> str:
+    return " and ".join(map(_told, defaults))
+
+
+def _told(one: NumericDefault) -> str:
+    return f"{EFFECTS.get(one.effect, one.effect)} ({one.name}={one.value})"
+
+
+def _option(one: NumericDefault) -> str:
+    value = str(one.off).lower() if isinstance(one.off, bool) else one.off
+    return f"--option {one.option}={value}"
