@@ -17,6 +17,7 @@ from assay.backends.mnn_run import ModuleRunner, Runner, SessionRunner
 from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
+from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
@@ -126,7 +127,12 @@ class MNNEngine:
         options = {name: str(value) for name, value in self._options.items()}
         options |= {f"cast.{name}": text for name, text in self._cast.items()}
         return BuildFacts(
-            backend_version=MNN.version(), precision=precision, placements=kernels, options=options, weights=stored
+            backend_version=MNN.version(),
+            precision=precision,
+            placements=kernels,
+            options=options,
+            weights=stored,
+            numeric_defaults=numeric_defaults(self._options, (one.operator for one in kernels)),
         )
 
     def _read(self) -> list[Any]:

@@ -17,6 +17,7 @@ from assay.backends.ncnn_failures import artifact_failure, missing_layers, run_f
 from assay.backends.onnx_checked import load_checked
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
+from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts
@@ -141,6 +142,7 @@ class NcnnEngine:
                 for one in placements
             ),
             options=options,
+            numeric_defaults=numeric_defaults(self._options, kinds),
         )
 
     def _answer(self, extractor: Any, blob: Blob) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ from assay.backends.onnxruntime_session import LEVELS, PROVIDER, errors, session
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
+from assay.backends.processor import sums_saturate
 from assay.core.flow import Flow, Option
-from assay.core.result import BuildFacts, Cause, OperatorTime, Placement
+from assay.core.result import BuildFacts, Cause, NumericDefault, OperatorTime, Placement
 from assay.errors import InvalidModel, Unsupported
 from assay.models.nested import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -213,7 +214,16 @@ class OnnxRuntimeEngine:
             placements=placements,
             undelegated=tuple(sorted({one.operator for one in placements if one.device != PROVIDER})),
             options=options,
+            numeric_defaults=self._numeric_defaults(placements),
         )
+
+    def _numeric_defaults(self, placements: Sequence[Placement]) -> tuple[NumericDefault, ...]:
+        """Its other settings that change numbers (approximate Gelu, denormals as zero, products in bfloat16 on ARM) are off unless
+        a session asks for them, which none of ours does."""
+        whole = any(one.precision in ("int8", "uint8") and one.role != "cast" for one in placements)
+        if self._options["int8_sums"] != "fast" or not whole or not sums_saturate():
+            return ()
+        return (NumericDefault("session.x64quantprecision", "0", "saturating-sums", "int8_sums", "exact"),)
 
     def operator_times(self, tensors: Tensors) -> tuple[OperatorTime, ...]:
         """From the profile of some calls, in a session of their own: profiling costs time."""

@@ -74,13 +74,8 @@ class OpenVINO:
             options={GROUP_SIZE: 0},
             allowances=("double-in-float32", _TIES),
         ),
-        # As it is deployed by whoever sets nothing.
-        Flow(
-            name="openvino",
-            backend="openvino",
-            options={"precision": "default"},
-            allowances=("double-in-float32", _TIES),
-        ),
+        # As it is deployed by whoever pins the precision and nothing else.
+        Flow(name="openvino", backend="openvino", allowances=("double-in-float32", _TIES)),
         Flow(
             name="openvino-bf16",
             backend="openvino",

@@ -29,6 +29,13 @@ def check_processor(backend: str, features: Iterable[str]) -> None:
         )
 
 
+def sums_saturate() -> bool:
+    """Whether a product of unsigned and signed bytes is added up in sixteen bits here: on x86 without VNNI (vpmaddubsw). False where
+    the system does not tell."""
+    have = _features()
+    return "avx2" in have and have.isdisjoint({"avx512vnni", "avxvnni"})
+
+
 @cache
 def _features() -> frozenset[str]:
     try:
