@@ -3,6 +3,7 @@
 AssayError
 ├── UsageError                exit 2: wrong usage or bad input; the text is one sentence: what, where, what to do
 │   ├── BadModel              a file that is no usable ONNX model
+│   ├── BadInputs             no inputs were found, or given, that a model takes
 │   ├── BadGolden             a golden folder that cannot be used as it is
 │   ├── BadPolicy             assay.toml
 │   ├── UnknownName           an unknown flow, backend, report; names the nearest
@@ -48,6 +49,10 @@ class UsageError(AssayError):
 
 class BadModel(UsageError):
     """A file that is no usable model."""
+
+
+class BadInputs(UsageError):
+    """No inputs were found that a model takes, or those that are asked for are refused by everything."""
 
 
 class BadGolden(UsageError):

@@ -92,7 +92,7 @@ class Backend(Protocol):
     """The form of model that `lower` reads: "onnx" (a file) or "torch" (a file of torch.export). The worker converts."""
     dynamic: bool
     """Claims that one engine takes every size of the symbolic dimensions (absent: it does not). Where the case names sizes,
-    such an engine is verified at the least, an odd middle and the most; `lower` finds them in `Flow.dims`."""
+    such an engine is verified at every size that the case names; `lower` finds them in `Flow.dims`."""
     # `library = "onnxruntime"` may stand here too, where the answers are computed by a library that another backend is called after:
     # flows of one library do not vouch for one another.
     # `integers = False` may stand here too, where the backend has no integer tensors: its conformance model has no ArgMax.

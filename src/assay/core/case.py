@@ -7,6 +7,7 @@ import math
 import msgspec
 
 from assay.core.data import Data
+from assay.core.input_plan import InputRange
 from assay.core.misuse import Misuse
 from assay.core.model import Model
 from assay.errors import UsageError
@@ -50,8 +51,9 @@ class Inputs(msgspec.Struct, frozen=True):
     """Where the inputs come from: a golden folder (stored samples), or a seed (`golden` empty).
 
     `calibration` samples are kept for transforms that need them and are not judged on such flows (0: a quarter of the
-    golden set, 128 at most). `dims` gives (least, usual, most) of symbolic dimensions: flows that claim dynamic shapes are
-    run at the least, an odd middle and the most besides, on inputs drawn from the seed. `fill` is how they are drawn:
+    golden set, 128 at most). `dims` gives (least, usual, most) of symbolic dimensions, `input[2]` for one without a name: flows
+    that claim dynamic shapes are run at these sizes besides, or at those in `sizes` where there are some, on random inputs.
+    `ranges` are what a user states of the values of inputs, in place of what the graph says. `fill` is how they are drawn:
     normal, or exact (small whole numbers, on which sums of products are exact in any order). `layout` is how they lie in
     memory when the engine is fed: "" in order, strided (the first axis innermost, every second element), channels-last.
     `resampled`: where the golden set has one sample only, flows are calibrated on resamplings of its values; else refused.
@@ -70,6 +72,8 @@ class Inputs(msgspec.Struct, frozen=True):
     resampled: bool = False
     given: str = ""
     data: Data | None = None
+    sizes: dict[str, tuple[int, ...]] = {}
+    ranges: dict[str, InputRange] = {}
 
     def __post_init__(self) -> None:
         for name in ("seed", "samples", "batch", "calibration"):

@@ -121,7 +121,13 @@ def input_words(case: Case) -> list[str]:
     if inputs.calibration:
         words += ["--calibration", str(inputs.calibration)]
     for name, sizes in inputs.dims.items():
-        words += ["--dim", f"{name}={':'.join(map(str, sizes))}"]
+        listed = inputs.sizes.get(name)
+        words += ["--dim", f"{name}={','.join(map(str, listed)) if listed else ':'.join(map(str, sizes))}"]
+    for name, one in inputs.ranges.items():
+        if one.choices:
+            words += ["--input-value", f"{name}={','.join(f'{number:.17g}' for number in one.choices)}"]
+        else:
+            words += ["--input-range", f"{name}={one.low:.17g}:{one.high:.17g}"]
     return words
 
 

@@ -9,6 +9,7 @@ import msgspec
 from assay.core.duel import Duel
 from assay.core.flow import Option
 from assay.core.gpu import GpuRecord
+from assay.core.input_plan import InputFacts
 from assay.core.model import Model
 from assay.core.node_error import NodeError
 from assay.core.reference import Reference, Witness
@@ -293,6 +294,7 @@ class Result(msgspec.Struct, frozen=True):
     operator_times: tuple[OperatorTime, ...] = ()
     rival_operator_times: tuple[OperatorTime, ...] = ()
     work: Work = Work()
+    inputs: tuple[InputFacts, ...] = ()
     node_errors: tuple[NodeError, ...] = ()
     reference: Reference = Reference()
     witnesses: tuple[Witness, ...] = ()

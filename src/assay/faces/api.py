@@ -23,7 +23,7 @@ from assay.faces.environments import check_environment, known_environments
 from assay.faces.originals import original_asked, original_listed
 from assay.faces.own_data import near, near_data, source_of
 from assay.faces.reporting import destinations
-from assay.faces.requests import parse_bytes, parse_dims, parse_options, with_options
+from assay.faces.requests import parse_bytes, parse_options, with_options, with_stated
 from assay.faces.unheard import demand_drawn, demand_named
 from assay.judge.duels import with_baseline_goals
 from assay.judge.requirement import parse_requirement
@@ -62,6 +62,8 @@ class CheckOptions:
     transforms: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
     dims: tuple[str, ...] = ()
+    input_ranges: tuple[str, ...] = ()
+    input_values: tuple[str, ...] = ()
     calibration: int = 0
     answers: str = ""
     rtol: float | None = None
@@ -108,6 +110,9 @@ def check(
     measure: bool = True,
     seed: int = 0,
     samples: int | None = None,
+    dims: Mapping[str, str | int] | None = None,
+    input_ranges: Mapping[str, str] | None = None,
+    input_values: Mapping[str, float | str] | None = None,
     history: str | Path = "",
     save_inputs: str | Path = "",
     save_outputs: str | Path = "",
@@ -119,8 +124,10 @@ def check(
     the reference answers. `state` maps an output to the input of the next call, `image` says how images become inputs.
     `reference` is the file of another model that these are to be still (a golden is then the reference's), or with
     `golden_of_another_model` all that is known of it is its golden; `map_inputs` and `map_outputs` go from new names to old.
-    `save_inputs` and `save_outputs` name an .npz, or a folder for goldens. Without `models`, all that `config` (default:
-    ./assay.toml) lists. Raises UsageError for bad input before anything ran,
+    `dims` are sizes of symbolic dimensions (`{"height": "64,96,160", "x[2]": 48}`), `input_ranges` and `input_values` the values
+    of inputs (`{"mask": "0:1"}`, `{"rate": 16000}`), all written as on the command line. `save_inputs` and `save_outputs` name
+    an .npz, or a folder for goldens. Without `models`, all that `config` (default: ./assay.toml) lists. Raises UsageError for
+    bad input before anything ran,
     HarnessError when the machine fails. A failing model raises nothing: look at `judgement.exit_code`.
     """
     options = CheckOptions(
@@ -140,11 +147,18 @@ def check(
         task="all" if measure else "verify",
         seed=seed,
         samples=samples,
+        dims=_words(dims),
+        input_ranges=_words(input_ranges),
+        input_values=_words(input_values),
         history=str(history),
         save_inputs=str(save_inputs),
         save_outputs=str(save_outputs),
     )
     return run_check(options)
+
+
+def _words(named: Mapping[str, object] | None) -> tuple[str, ...]:
+    return tuple(f"{name}={told}" for name, told in (named or {}).items())
 
 
 def run_check(options: CheckOptions, progress: Progress = SILENT) -> Checked:
@@ -222,10 +236,10 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
         options.samples or Inputs().samples,
         options.batch or Inputs().batch,
         options.calibration,
-        parse_dims(options.dims),
-        _fill(options.fill),
+        fill=_fill(options.fill),
         data=data,
     )
+    inputs = with_stated(inputs, options)
     table_of(options.tolerance or DERIVED)
     tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
     contract = Contract(tolerances=tolerances, task=options.answers or None, tolerance=options.tolerance or DERIVED)
@@ -259,12 +273,14 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
             path=Path(near(one.path)),
             flows=_flows(options.flows or one.flows or config.use, options, config),
             name=one.name,
-            inputs=msgspec.structs.replace(
-                one.inputs,
-                golden=near(Path(one.inputs.golden)) if one.inputs.golden else "",
-                data=near_data(one.inputs.data),
-                calibration=options.calibration or one.inputs.calibration,
-                dims={**one.inputs.dims, **parse_dims(options.dims)},
+            inputs=with_stated(
+                msgspec.structs.replace(
+                    one.inputs,
+                    golden=near(Path(one.inputs.golden)) if one.inputs.golden else "",
+                    data=near_data(one.inputs.data),
+                    calibration=options.calibration or one.inputs.calibration,
+                ),
+                options,
             ),
             contract=_chosen(one.contract, options.tolerance),
             drawn=one.drawn,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from assay import plugins
+from assay.core.case import Inputs
 from assay.core.flow import Flow, Option
 from assay.errors import UsageError
 from assay.ports import Backend, OptionSpec
+
+if TYPE_CHECKING:
+    from assay.faces.api import CheckOptions
 
 
 def parse_bytes(text: str) -> int:
@@ -24,15 +28,33 @@ def parse_bytes(text: str) -> int:
         raise UsageError(f"{text!r} is no amount of memory; write for example 4GB or 512MiB") from None
 
 
-def parse_dims(texts: Sequence[str]) -> dict[str, tuple[int, int, int]]:
-    """`batch=1:4:16` each: the least, the usual and the largest size. Raises UsageError."""
-    dims = {}
+def with_stated(inputs: Inputs, options: CheckOptions) -> Inputs:
+    """The inputs with the sizes, ranges and values of the command line, which take the place of those that were there. Raises
+    UsageError."""
+    from assay.pipeline.dimensions import parse_dims
+    from assay.pipeline.stated_inputs import stated
+
+    asked = parse_dims(_named("--dim", "height=64:96:160", options.dims))
+    ranges = _named("--input-range", "mask=0:1", options.input_ranges)
+    values = _named("--input-value", "rate=16000", options.input_values)
+    kept = {name: sizes for name, sizes in inputs.sizes.items() if name not in asked.dims}
+    return msgspec.structs.replace(
+        inputs,
+        dims={**inputs.dims, **asked.dims},
+        sizes={**kept, **asked.sizes},
+        ranges={**inputs.ranges, **stated(ranges, values)},
+    )
+
+
+def _named(option: str, example: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """NAME=TEXT each; a name may hold an equals sign in brackets only."""
+    pairs = []
     for text in texts:
-        found = re.fullmatch(r"([^=]+)=(\d+):(\d+):(\d+)", text)
-        if not found:
-            raise UsageError(f"--dim {text!r} is not NAME=LEAST:USUAL:LARGEST; write for example --dim batch=1:4:16")
-        dims[found[1]] = (int(found[2]), int(found[3]), int(found[4]))
-    return dims
+        name, separator, told = text.rpartition("=")
+        if not separator or not name or not told:
+            raise UsageError(f"{option} {text!r} is not NAME=...; write for example {option} {example}")
+        pairs.append((name, told))
+    return pairs
 
 
 def parse_options(pairs: Sequence[str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ import msgspec
 from assay.core.case import Contract, Inputs, Tolerance
 from assay.core.environment import EnvironmentSpec
 from assay.core.flow import Flow
+from assay.core.input_plan import InputRange
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
@@ -19,6 +20,8 @@ from assay.models.bound import MOST_BYTES
 from assay.models.seeded import FILLS
 from assay.models.sources import is_factory, source_name
 from assay.pipeline.data_options import data_of
+from assay.pipeline.dimensions import parse_dims
+from assay.pipeline.stated_inputs import STATED
 
 if TYPE_CHECKING:
     from assay.pipeline.config_schema import ConfigFile, ModelFile, PolicyFile
@@ -160,8 +163,18 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     fill = one.inputs if one.inputs in FILLS else Inputs().fill
     given = _data(path, one.inputs) if one.inputs not in FILLS else ""
     data = data_of(golden, given, state=one.state, image=one.image)
+    asked = parse_dims(one.dims.items())
     inputs = Inputs(
-        "" if data else golden, one.seed, one.samples, one.batch, one.calibration, _dims(one.dims), fill, data=data
+        "" if data else golden,
+        one.seed,
+        one.samples,
+        one.batch,
+        one.calibration,
+        asked.dims,
+        fill,
+        data=data,
+        sizes=asked.sizes,
+        ranges=_ranges(one),
     )
     told: Any = one.tolerance
     named = {} if isinstance(told, str) else one.tolerance
@@ -195,8 +208,14 @@ def _data(path: Path, source: str) -> str:
     return source if of_module else str(beside)
 
 
-def _dims(told: dict[str, list[int]]) -> dict[str, tuple[int, int, int]]:
-    return {name: (least, usual, most) for name, (least, usual, most) in told.items()}
+def _ranges(one: ModelFile) -> dict[str, InputRange]:
+    """A value takes the place of a range of the same input."""
+    ranges = {name: InputRange(low, high, why=STATED) for name, (low, high) in one.input_ranges.items()}
+    values = {
+        name: InputRange(min(numbers), max(numbers), choices=tuple(numbers), why=STATED)
+        for name, numbers in one.input_values.items()
+    }
+    return ranges | values
 
 
 def _relative(path: Path, file: Path) -> str:

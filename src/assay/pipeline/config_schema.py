@@ -18,6 +18,8 @@ from assay.pipeline.config_values import (
     Date,
     EnvironmentName,
     FigureName,
+    InputBounds,
+    InputNumbers,
     NonNegative,
     Options,
     OutcomeName,
@@ -62,6 +64,8 @@ class ModelFile(_Table):
     drawn: Annotated[int, Field(ge=0)] = 0
     calibration: Annotated[int, Field(ge=0)] = 0
     dims: dict[str, Sizes] = {}
+    input_ranges: dict[str, InputBounds] = {}
+    input_values: dict[str, InputNumbers] = {}
     tolerance: Annotated[dict[str, ToleranceFile], EITHER_TOLERANCE] = {}
     inputs: Annotated[str, Field(min_length=1)] = "normal"
     state: dict[str, str] = {}

@@ -18,6 +18,7 @@ from assay.numerics.tolerance.choice import table_of
 from assay.numerics.tolerance.contract import ALLOWANCES
 from assay.numerics.tolerance.default import default_tolerance
 from assay.pipeline.config_text import nearest
+from assay.pipeline.dimensions import parse_sizes
 
 JUDGED = tuple(one.value for one in Outcome if one not in (Outcome.OK, Outcome.INFRASTRUCTURE))
 """Outcomes a policy may speak of: what is fine needs no rule, and what the harness broke is no outcome of a model."""
@@ -93,10 +94,36 @@ def _stage(value: str) -> str:
     return value
 
 
-def _sizes(value: list[int]) -> list[int]:
-    if len(value) != 3 or value != sorted(value):
-        raise ValueError("must be the least, the usual and the largest size in this order, for example [1, 4, 16]")
-    return value
+def _sizes(value: object) -> str | list[int]:
+    try:
+        if isinstance(value, str):
+            parse_sizes("it", value)
+            return value
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return [value]
+        if isinstance(value, list) and value and all(type(one) is int and 0 < one <= LARGEST for one in value):
+            return value
+    except UsageError as error:
+        raise ValueError(f"is of no use: {error}") from None
+    raise ValueError(
+        "must be the least, the usual and the largest size in this order, for example [1, 4, 16], one size, or a list of them, "
+        'or a text such as "64,96,160" or "64:160:32"'
+    )
+
+
+def _input_range(value: object) -> list[float]:
+    numbers = [float(one) for one in value if type(one) in (int, float)] if isinstance(value, list) else []
+    if len(numbers) != 2 or not isinstance(value, list) or len(value) != 2 or not numbers[0] <= numbers[1] < math.inf:
+        raise ValueError(f"must be the lowest and the highest value in this order, for example [0, 1], not {value!r}")
+    return numbers
+
+
+def _input_values(value: object) -> list[float]:
+    listed: list[object] = value if isinstance(value, list) else [value]
+    numbers = [float(one) for one in listed if isinstance(one, int | float) and not isinstance(one, bool)]
+    if not numbers or len(numbers) < len(listed) or not all(map(math.isfinite, numbers)):
+        raise ValueError(f"must be a number, or a list of numbers that samples take in turn, not {value!r}")
+    return numbers
 
 
 def _precision(value: str) -> str:
@@ -162,7 +189,9 @@ Bytes = Annotated[int, BeforeValidator(bytes_of)]
 Date = Annotated[datetime.date, BeforeValidator(_date)]
 FigureName = Annotated[str, AfterValidator(_figure)]
 StageName = Annotated[str, AfterValidator(_stage)]
-Sizes = Annotated[list[Count], AfterValidator(_sizes)]
+Sizes = Annotated[Any, BeforeValidator(_sizes)]
+InputBounds = Annotated[Any, BeforeValidator(_input_range)]
+InputNumbers = Annotated[Any, BeforeValidator(_input_values)]
 Precision = Annotated[str, AfterValidator(_precision)]
 AllowanceName = Annotated[str, AfterValidator(_allowance)]
 Requirement = Annotated[str, AfterValidator(_requirement)]

@@ -30,6 +30,7 @@ from assay.pipeline.own_data import put_in_place, staging_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
 from assay.pipeline.saving import with_saving
+from assay.pipeline.stated_inputs import check_stated
 from assay.pipeline.threads import threaded_each
 from assay.plugins import check_flow
 from assay.tasks.registry import check_task
@@ -52,6 +53,7 @@ def plan(request: Request, house: House) -> Run:
     cases = look(request.models, request.limits, house)
     for case in cases:
         check_dims(case)
+        check_stated(case)
         _check_outputs(case)
         drawn = original_case(case) if case.original is not None else case
         if not drawn.inputs.golden and not drawn.inputs.given:
@@ -236,6 +238,12 @@ def oracle_folder(case: Case, history: Path) -> Path:
     # Inputs that were given lie in a folder that is called by their contents.
     name = Path(given.given).name
     inputs = Inputs(
-        seed=given.seed, samples=given.samples, batch=given.batch, dims=given.dims, fill=given.fill, given=name
+        seed=given.seed,
+        samples=given.samples,
+        batch=given.batch,
+        dims=given.dims,
+        fill=given.fill,
+        given=name,
+        ranges=given.ranges,
     )
     return (history / "oracle" / oracle_digest(case, inputs)).absolute()

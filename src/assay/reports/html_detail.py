@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from assay.core.input_plan import InputFacts
 from assay.core.model import Model, TensorSpec
 from assay.core.reference import Witness
 from assay.core.repro import repro_line
@@ -65,6 +66,7 @@ def _result(result: Result) -> dict[str, object]:
         "outcome": result.outcome.value,
         "detail": one_line(result.detail),
         "ended": _ended(result),
+        "inputs": [_input(one) for one in result.inputs],
         "stages": [[time.stage.value, time.seconds, text.duration(time.seconds)] for time in result.stage_times],
         "findings": [[f.output, f.kind, f.text] for f in result.findings if f not in compared],
         "comparisons": [
@@ -90,6 +92,13 @@ def _result(result: Result) -> dict[str, object]:
         "versions": _pairs(sorted(result.versions.items())),
         "blobs": _pairs(sorted(result.blobs.items())),
     }
+
+
+def _input(one: InputFacts) -> list[str]:
+    """[name, type and shapes, values, where they come from]."""
+    shapes = " or ".join(map(_shape, one.shapes[:3]))
+    values = "" if one.least is None or one.most is None else f"{text.number(one.least)} to {text.number(one.most)}"
+    return [one_line(one.name), f"{one.dtype} {shapes}", values, one_line(one.chosen)]
 
 
 def _ended(result: Result) -> Pairs:

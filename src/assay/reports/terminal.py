@@ -17,6 +17,7 @@ from assay.core.verdict import Judgement, Word
 from assay.judge.coverage import FIRST
 from assay.reports import figures_text as text
 from assay.reports.details import detail_lines
+from assay.reports.fed import fed
 from assay.reports.kill_rates import kill_rates, shown
 from assay.reports.node_errors import node_tables
 from assay.reports.plain import one_line
@@ -39,6 +40,7 @@ STYLES = {
 QUIET = (Word.PASS.value, Word.XFAIL.value)
 ROWS_SHOWN = 60
 FAILURES_SHOWN = 40
+INPUTS_SHOWN = 6
 NARROWEST_CASE = 18
 GAP = 3
 SWEEP_SHOWN = 3
@@ -217,6 +219,10 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             _prose(console, f"  {detail}")
         if result.node:
             _prose(console, f"  node: {one_line(result.node)}")
+        if result.inputs:
+            _prose(
+                console, f"  inputs: {'; '.join(map(one_line, map(fed, result.inputs[:INPUTS_SHOWN])))}{_more(result)}"
+            )
         for warning in result.warnings[:3]:
             _prose(console, f"  warning: {one_line(warning)}")
         for one in together:
@@ -226,6 +232,11 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             _line(console, f"  log: {one_line(result.log_file)}")
     # One line whatever the width: it is there to be copied.
     _line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
+
+
+def _more(result: Result) -> str:
+    left = len(result.inputs) - INPUTS_SHOWN
+    return f"; and {left} more" if left > 0 else ""
 
 
 def _remarks(console: Console, found: Sequence[Row]) -> None:

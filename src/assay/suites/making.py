@@ -16,6 +16,7 @@ from assay.core.case import Case
 from assay.core.model import Model
 from assay.errors import UsageError
 from assay.models.bound import used_now
+from assay.models.input_plan.symbols import symbols
 from assay.suites.cache import DONE, cache_folder
 from assay.suites.code import code_digest
 from assay.suites.makers import Maker, start_makers
@@ -83,7 +84,7 @@ def _case(asked: Asked, answer: Answer) -> tuple[Case, str]:
     if answer.model is None:
         return case, answer.reason or "no reason was given"
     model, program = (_placed(one, asked.folder) if one else None for one in (answer.model, answer.program))
-    inputs = msgspec.structs.replace(case.inputs, golden=f"{asked.folder}/golden", dims=_dims(answer.model))
+    inputs = msgspec.structs.replace(case.inputs, golden=f"{asked.folder}/golden", **_dims(answer.model))
     return msgspec.structs.replace(case, model=model, program=program, inputs=inputs), ""
 
 
@@ -91,9 +92,12 @@ def _placed(model: Model, folder: str) -> Model:
     return msgspec.structs.replace(model, source=f"{folder}/model{SUFFIX[model.format]}")
 
 
-def _dims(model: Model) -> dict[str, tuple[int, int, int]]:
+def _dims(model: Model) -> dict[str, dict[str, tuple[int, ...]]]:
     """What is left open is tried at its least, an odd size between and its most."""
-    return {one: SIZES for spec in model.inputs for one in spec.shape if isinstance(one, str)}
+    least, _, most = SIZES
+    names = symbols({spec.name: spec.shape for spec in model.inputs if spec.shape != ("...",)})
+    middle = (least + most) // 2 | 1
+    return {"dims": dict.fromkeys(names, SIZES), "sizes": dict.fromkeys(names, (least, middle, most))}
 
 
 def _made(todo: Sequence[Asked], workers: int, module: str) -> Iterator[tuple[Asked, Answer]]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from assay.core.input_plan import InputPlan
 from assay.core.job import Job
-from assay.errors import BadGolden, NotRunnable, Unsupported
+from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.goldens import read_lock
 from assay.models.input_plan.plan import TRIED, alternatives, plan_of
 from assay.models.seeded import seeded_inputs
@@ -39,13 +39,13 @@ def new_plan(job: Job, sizes: Mapping[str, int] = {}) -> InputPlan:
     """From the graph, at these sizes, and at the usual ones that the case names for the other dimensions."""
     recipe = job.case.inputs
     fixed = {name: size for name, (_, size, _) in recipe.dims.items()} | dict(sizes)
-    return plan_of(job.case.model, batch=recipe.batch, fixed=fixed, stated={})
+    return plan_of(job.case.model, batch=recipe.batch, fixed=fixed, stated=recipe.ranges)
 
 
 def inputs_at(job: Job, sizes: Mapping[str, int]) -> dict[str, Tensor]:
     """One sample at other sizes than the case's own; what was changed until the reference took its inputs is changed here, too."""
     recorded, plan = planned(job), new_plan(job, sizes)
-    kept = {name: one for name, one in recorded.ranges.items() if one.choices or one.why == TRIED}
+    kept = {name: one for name, one in recorded.ranges.items() if one.why == TRIED}
     (sample,) = drawn(job, replace(plan, ranges={**plan.ranges, **kept}, floats=recorded.floats), samples=1)
     return sample
 
@@ -60,7 +60,7 @@ def drawn(job: Job, plan: InputPlan, *, samples: int) -> Samples:
 
 def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Samples, InputPlan]:
     """Inputs, their answers, and the plan: the first that the reference answers with something to compare; where none does, the
-    first that it answers at all. Raises what it raised at the first where it takes none."""
+    first that it answers at all. Raises BadInputs where it takes none, and the graph says why; else what it raised at the first."""
     begin = time.monotonic()
     refusal: Exception | None = None
     poor: tuple[Samples, Samples, InputPlan] | None = None
@@ -78,11 +78,26 @@ def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Sam
             continue
         if is_telling(outputs):
             return inputs, outputs, plan
-        poor = poor or (inputs, outputs, plan)
+        # A runtime may answer nonsense to sizes that the graph does not take.
+        poor = poor or (None if plan.unmet else (inputs, outputs, plan))
     if poor is not None:
         return poor
+    plan = new_plan(job)
+    # A graph that contradicts itself at its own fixed shapes is no matter of inputs.
+    if plan.unmet and (plan.sizes or job.case.inputs.ranges):
+        raise BadInputs(_unmet(job, plan)) from refusal
     assert refusal is not None
     raise refusal
+
+
+def _unmet(job: Job, plan: InputPlan) -> str:
+    """Which constraint is not met, and by which option it could be."""
+    sizes = ", ".join(f"{name}={size}" for name, size in plan.sizes.items())
+    tried = f" (tried with {sizes})" if sizes else ""
+    option = f"state other sizes with --dim {next(reversed(plan.sizes))}=SIZE, or " if plan.sizes else ""
+    if job.case.inputs.ranges:
+        option = f"state other values with --input-range or --input-value, or {option}"
+    return f"no inputs were found that {job.case.model.source} takes: {plan.unmet}{tried}; {option}give a golden with --golden"
 
 
 def _plans(job: Job) -> Iterator[InputPlan]:

@@ -21,6 +21,7 @@ from assay.ports import Engine, Tensor
 from assay.worker.batches import at_batch, batch_of
 from assay.worker.bench import cold_calls, work_of
 from assay.worker.calls import Call, timed_call
+from assay.worker.input_facts import input_facts
 from assay.worker.layouts import channels_last
 from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.memory import freed_at_once, peak_bytes, reset_peak, resident_bytes, soak
@@ -44,7 +45,9 @@ SOAK_SHARE = 0.3
 def measure(job: Job, stages: Stages) -> Result:
     """One engine, loaded once, at every batch size asked for. Raises UsageError for a batch the model cannot take."""
     with freed_at_once():
-        inputs = golden_of(job).inputs
+        golden = golden_of(job)
+        inputs, fed = golden.inputs, input_facts(job.case.model, golden)
+        del golden
         watch = watched(job)
         lowered = lower(job, stages)
         if job.keep:
@@ -80,6 +83,7 @@ def measure(job: Job, stages: Stages) -> Result:
         facts=facts,
         operator_times=times,
         work=work,
+        inputs=fed,
     )
 
 

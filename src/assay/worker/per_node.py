@@ -27,6 +27,7 @@ from assay.plugins import library_of
 from assay.ports import Tensor
 from assay.worker.accumulated_error import Accumulated, accumulated_errors, added_errors
 from assay.worker.calibration import judged
+from assay.worker.input_facts import input_facts
 from assay.worker.lower import Lowered, load, lower
 from assay.worker.rewrite import Rewritten, rewrite
 from assay.worker.samples import golden_of
@@ -72,6 +73,7 @@ def compare_per_node(job: Job, stages: Stages) -> Result:
         comparisons=_comparisons(seen, feeds),
         node_errors=node_errors,
         facts=lowered.facts(engine),
+        inputs=input_facts(job.case.model, golden),
         reference=Reference(ReferenceKind.ORACLE, EVALUATOR, "", library_of(EVALUATOR), library_of(job.flow)),
     )
 

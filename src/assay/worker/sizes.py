@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from assay.core.case import Inputs
 
 Sizes = dict[str, int]
 
 
-def points(dims: Mapping[str, tuple[int, int, int]]) -> list[Sizes]:
-    """All dimensions at their least, at an odd size in the middle, and at their most; a point that comes twice is one."""
-    places = [
-        {name: least for name, (least, _, _) in dims.items()},
-        {name: odd_between(least, most) for name, (least, _, most) in dims.items()},
-        {name: most for name, (_, _, most) in dims.items()},
-    ]
-    return [place for index, place in enumerate(places) if place and place not in places[:index]]
-
-
-def odd_between(least: int, most: int) -> int:
-    """An odd number near the middle, inside both bounds where there is one: kernels are tuned for even sizes."""
-    middle = (least + most) // 2
-    if middle % 2:
-        return middle
-    return next((one for one in (middle + 1, middle - 1) if least <= one <= most), middle)
+def points(inputs: Inputs) -> list[Sizes]:
+    """The least, the usual and the largest size of all dimensions together, or the first, second ... of those that are listed;
+    a dimension with fewer sizes than others stays at its last. A point that comes twice is one."""
+    listed = {name: inputs.sizes.get(name, sizes) for name, sizes in inputs.dims.items()}
+    longest = max(map(len, listed.values()), default=0)
+    places = [{name: sizes[min(place, len(sizes) - 1)] for name, sizes in listed.items()} for place in range(longest)]
+    return [place for index, place in enumerate(places) if place not in places[:index]]
 
 
 def told(sizes: Sizes) -> str:

@@ -28,6 +28,7 @@ from assay.tasks.registry import score
 from assay.worker.bodies import hold_body
 from assay.worker.calibration import judged
 from assay.worker.forms import as_graph, source_of
+from assay.worker.input_facts import input_facts
 from assay.worker.layouts import laid
 from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.metrics import with_metrics
@@ -107,6 +108,7 @@ def verify(job: Job, stages: Stages) -> Result:
         findings=findings,
         task_metrics=task_metrics,
         facts=facts,
+        inputs=input_facts(job.case.model, golden),
         reference=reference_of(job, rewritten.standard),
         warnings=tuple(
             dict.fromkeys((*untaken, *written, *drifted, *judging.notes, *judging.told, *little(asked, facts)))

@@ -10,7 +10,7 @@ import msgspec
 
 from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Stage
-from assay.errors import Lowering, NotRunnable
+from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.ports import Backend, Engine, Tensor
 from assay.worker.input_choice import inputs_at
@@ -60,11 +60,11 @@ def hold_at_sizes(
     """The engine at the sizes that the case names, where the backend claims to take them all."""
     comparisons: list[Comparison] = []
     findings: list[Finding] = []
-    for sizes in points(job.case.inputs.dims) if getattr(backend, "dynamic", False) else []:
+    for sizes in points(job.case.inputs) if getattr(backend, "dynamic", False) else []:
         sample = inputs_at(job, sizes)
         with stages.enter(Stage.RUN):
             (fed,) = rewritten.fed([sample])
-            actual = _run(engine, fed, sizes)
+            actual = _run(engine, fed, sizes, lambda: evaluated(job, rewritten, sample))  # noqa: B023  called at once
         with stages.enter(Stage.COMPARE):
             try:
                 expected = evaluated(job, rewritten, sample)
@@ -85,13 +85,24 @@ def evaluated(job: Job, rewritten: Rewritten, sample: Mapping[str, Tensor]) -> l
     return evaluate(Path(job.case.model.source), [sample])
 
 
-def _run(engine: Engine, feed: Mapping[str, Tensor], sizes: Sizes) -> dict[str, Tensor]:
-    """Raises as the engine does, the sizes named: a claim to take all sizes is broken."""
+def _run(
+    engine: Engine, feed: Mapping[str, Tensor], sizes: Sizes, reference: Callable[[], object]
+) -> dict[str, Tensor]:
+    """Raises as the engine does, the sizes named: a claim to take all sizes is broken. Raises BadInputs where the reference does
+    not take them either: then the sizes are wrong, not the engine."""
     try:
         return engine.run(feed)
     except (MemoryError, NotRunnable):
         raise
     except Exception as error:
+        try:
+            reference()
+        except Unsupported:
+            pass
+        except Lowering as refusal:
+            raise BadInputs(
+                f"at {told(sizes)} neither the engine nor the reference takes the inputs: {refusal}; give other sizes with --dim"
+            ) from error
         raise Lowering(f"at {told(sizes)}: {error}") from error
 
 

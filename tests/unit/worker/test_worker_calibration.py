@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.core.case import Inputs
 from assay.errors import UsageError
 from assay.worker.calibration import MOST, kept_for_calibration
-from assay.worker.sizes import odd_between, points, told
+from assay.worker.sizes import points, told
 
 
 @given(count=st.integers(2, 5000), seed=st.integers(0, 2**32))
@@ -35,20 +36,18 @@ def test_none_left_to_judge_is_refused(count: int, wanted: int) -> None:
     )
 
 
-@given(least=st.integers(1, 50), more=st.integers(0, 50))
-def test_the_middle_is_odd_where_it_can_be(least: int, more: int) -> None:
-    middle = odd_between(least, least + more)
-    assert least <= middle <= least + more
-    assert middle % 2 or (more == 0 and least % 2 == 0)
-
-
 def test_points_go_together_and_come_once() -> None:
-    dims = {"batch": (1, 4, 16), "length": (8, 8, 8)}
-    assert points(dims) == [
+    inputs = Inputs(dims={"batch": (1, 4, 16), "length": (8, 8, 8)})
+    assert points(inputs) == [
         {"batch": 1, "length": 8},
-        {"batch": 9, "length": 8},
+        {"batch": 4, "length": 8},
         {"batch": 16, "length": 8},
     ]
-    assert points({"batch": (3, 3, 3)}) == [{"batch": 3}]
-    assert points({}) == []
-    assert told(points(dims)[1]) == "batch=9, length=8"
+    assert points(Inputs(dims={"batch": (3, 3, 3)})) == [{"batch": 3}]
+    assert points(Inputs()) == []
+    assert told(points(inputs)[1]) == "batch=4, length=8"
+
+
+def test_listed_sizes_are_run_in_their_order_and_nothing_else() -> None:
+    inputs = Inputs(dims={"h": (64, 64, 160), "w": (32, 32, 64)}, sizes={"h": (64, 96, 160), "w": (32, 64)})
+    assert points(inputs) == [{"h": 64, "w": 32}, {"h": 96, "w": 64}, {"h": 160, "w": 64}]

@@ -30,7 +30,21 @@ Require = Annotated[
 ]
 Dims = Annotated[
     Texts,
-    typer.Option("--dim", metavar="NAME=LEAST:USUAL:LARGEST", help="Sizes of a symbolic dimension. Repeatable."),
+    typer.Option(
+        "--dim",
+        metavar="NAME=SIZES",
+        help="Sizes of a symbolic dimension, or of 'input[2]': 96, 64,96,160, MIN:OPT:MAX or MIN:MAX:STEP. Repeatable.",
+    ),
+]
+InputRanges = Annotated[
+    Texts,
+    typer.Option("--input-range", metavar="NAME=LOW:HIGH", help="Values of an input, both included. Repeatable."),
+]
+InputValues = Annotated[
+    Texts,
+    typer.Option(
+        "--input-value", metavar="NAME=VALUE", help="An input that has one value, or several in turn. Repeatable."
+    ),
 ]
 
 Golden = Annotated[

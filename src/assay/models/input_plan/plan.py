@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from assay.core.input_plan import InputPlan, InputRange
 from assay.core.model import Model
 from assay.models.input_plan.graph import Array, Graph, read_graph
-from assay.models.input_plan.needs import DOMAIN, Need
+from assay.models.input_plan.needs import DOMAIN, INDEX, UNIQUE, Need
 from assay.models.input_plan.sizes import Solution, solve
 from assay.models.input_plan.symbols import Sizes, symbols
 from assay.models.input_plan.value_ranges import compared_constants, value_ranges
@@ -35,9 +35,20 @@ def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mappi
     chosen = {**_compared(graph, model), **stated}
     solution = _solved(graph, batch, dict(fixed), chosen)
     ranges = {name: _range(need) for name, need in value_ranges(graph, solution.walked).items()}
-    return InputPlan(
-        solution.sizes, {**ranges, **chosen}, unmet=str(solution.unmet) if solution.unmet is not None else ""
-    )
+    unmet = str(solution.unmet) if solution.unmet is not None else ""
+    outside = (text for name, one in stated.items() if name in ranges and (text := _outside(name, one, ranges[name])))
+    return InputPlan(solution.sizes, {**ranges, **chosen}, unmet=unmet or next(outside, ""))
+
+
+def _outside(name: str, stated: InputRange, asked: InputRange) -> str:
+    """Why a range that a user states leads out of a table; "" where it does not. Indices below zero count from the end."""
+    if asked.kind not in (INDEX, UNIQUE) or asked.high is None:
+        return ""
+    low, high = stated.low, stated.high
+    if (low is None or low >= -asked.high - 1) and (high is None or high <= asked.high):
+        return ""
+    shown = " to ".join("any" if end is None else f"{end:g}" for end in (low, high))
+    return f"{asked.why} takes 0 to {asked.high:g} of input '{name}', and {shown} is stated"
 
 
 def _graph(model: Model) -> Graph | None:

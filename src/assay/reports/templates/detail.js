@@ -91,6 +91,7 @@ function task(entry) {
     return make("section", { class: "task" }, ...parts);
   }
   parts.push(...titled("How it ended", pairs(entry.ended)));
+  if (some(entry.inputs)) parts.push(...titled("Inputs", table(["input", "type and shape", "values", "how chosen"], entry.inputs)));
   if (some(entry.findings)) parts.push(...titled("Findings", table(["output", "kind", "what"], entry.findings)));
   if (some(entry.taskMetrics)) parts.push(...titled("What users mean by the same answer", pairs(entry.taskMetrics)));
   parts.push(...comparisons(entry.comparisons));

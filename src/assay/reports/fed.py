@@ -1,0 +1,14 @@
+"""One line for what was fed as one input."""
+
+from __future__ import annotations
+
+from assay.core.input_plan import InputFacts
+
+
+def fed(one: InputFacts) -> str:
+    """`ids int64 [1, 16] from 3 to 30110 (0 to 30521 (Gather 'embedding'))`."""
+    shapes = " or ".join(str(list(shape)) for shape in one.shapes[:3])
+    values = "" if one.least is None or one.most is None else f" from {one.least:.4g} to {one.most:.4g}"
+    if one.least == one.most and one.least is not None:
+        values = f" = {one.least:.6g}"
+    return f"{one.name} {one.dtype} {shapes}{values}{f' ({one.chosen})' if one.chosen else ''}"
