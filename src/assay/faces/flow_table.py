@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay import plugins
 from assay.core.flow import Flow
 from assay.errors import HarnessError, UnknownName
+from assay.faces.trials import Trial, Trials, trial_key, try_flows
+from assay.pipeline.progress import Progress
 from assay.ports import Availability
 
 HIDDEN = ("faulty",)
@@ -18,10 +21,19 @@ HIDDEN = ("faulty",)
 
 @dataclass(frozen=True)
 class FlowLine:
-    """One flow and whether it can run here."""
+    """One flow, whether what it needs is here, and how a tiny model ended on it (None: nobody tried)."""
 
     flow: Flow
     state: Availability
+    trial: Trial | None = None
+
+    @property
+    def mark(self) -> str:
+        if not self.state.available:
+            return "-  "
+        if self.trial is None:
+            return "?  "
+        return "ok " if self.trial.passed else "x  "
 
 
 @dataclass(frozen=True)
@@ -33,19 +45,42 @@ class Group:
     broken: str = ""
 
 
-def flow_groups(history: Path) -> list[Group]:
-    """Asked of this interpreter, and of the environments of flows that have one; nothing is built."""
+def flow_groups(history: Path, trials: Trials | None = None) -> list[Group]:
+    """Asked of this interpreter, and of the environments of flows that have one; nothing is built, and nothing is tried: what is
+    known of earlier trials is told."""
     from assay.faces.environments import open_environments
 
     found = plugins.catalogue()
     environments = open_environments(history)
+    known = trials or Trials()
     groups = []
     for backend in sorted(found.backends.keys() - set(HIDDEN)):
         own = [flow for flow in found.flows.values() if flow.backend == backend]
         groups.append(
-            Group(backend, tuple(FlowLine(flow, state_of(flow, environments.availability(flow))) for flow in own))
+            Group(backend, tuple(_line(flow, state_of(flow, environments.availability(flow)), known) for flow in own))
         )
     return [*groups, *(Group(name, (), reason) for name, reason in sorted(found.broken.items()))]
+
+
+def tried(
+    groups: Sequence[Group], locks: Path, trials: Trials, progress: Progress, *, again: bool = False
+) -> list[Group]:
+    """The same after a trial of every flow whose needs are met and that was not tried with these versions; of all of them, `again`."""
+    missing = [
+        line for group in groups for line in group.lines if line.state.available and (again or line.trial is None)
+    ]
+    found = try_flows([line.flow for line in missing], locks, progress) if missing else {}
+    trials.keep(
+        {trial_key(line.flow, line.state): found[line.flow.name] for line in missing if line.flow.name in found}
+    )
+    return [
+        replace(group, lines=tuple(replace(line, trial=found.get(line.flow.name, line.trial)) for line in group.lines))
+        for group in groups
+    ]
+
+
+def _line(flow: Flow, state: Availability, trials: Trials) -> FlowLine:
+    return FlowLine(flow, state, trials.find(trial_key(flow, state)) if state.available else None)
 
 
 def state_of(flow: Flow, backend: Availability) -> Availability:
@@ -64,11 +99,18 @@ def flow_table(groups: Sequence[Group], width: int) -> str:
     for group in groups:
         told += _group(group, names, width)
     every = [line for group in groups for line in group.lines]
-    here = sum(line.state.available for line in every)
-    told += _wrapped(
-        f"{here} of {len(every)} flows have what they need installed; assay doctor FLOW tries one", width, ""
-    )
+    told += _wrapped(_summary(every), width, "")
     return "\n".join(told) + "\n"
+
+
+def _summary(lines: Sequence[FlowLine]) -> str:
+    marks = Counter(line.mark.strip() for line in lines)
+    parts = [f"{marks['ok']} of {len(lines)} flows run here (a tiny model passed)"]
+    if marks["x"]:
+        parts.append(f"{marks['x']} do not, though installed (x)")
+    if marks["?"]:
+        parts.append(f"{marks['?']} were not tried (?)")
+    return "; ".join(parts) + "; assay doctor FLOW explains one"
 
 
 def _group(group: Group, names: int, width: int) -> list[str]:
@@ -81,10 +123,13 @@ def _group(group: Group, names: int, width: int) -> list[str]:
     if shared:
         lines += _wrapped(next(iter(reasons)), width)
     for line in group.lines:
-        mark = "ok " if line.state.available else "-  "
-        lines.append(f"  {mark}{line.flow.name:<{names}}  {_about(line.flow)}".rstrip())
+        lines.append(f"  {line.mark}{line.flow.name:<{names}}  {_about(line.flow)}".rstrip())
         if not line.state.available and not shared:
             lines += _wrapped(_reason(line.state), width)
+        if line.trial is not None and not line.trial.passed and line.state.available:
+            lines += _wrapped(
+                f"{line.trial.outcome.replace('_', ' ')}: {line.trial.detail.rstrip('.')}".rstrip(": "), width
+            )
     return [*lines, ""]
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from assay.core.flow import Flow
 from assay.faces.flow_table import FlowLine, Group, flow_table
+from assay.faces.trials import Trial
 from assay.ports import Availability
 
 HERE = Availability(available=True, version="1.2")
@@ -20,7 +21,8 @@ GROUPS = [
     Group(
         "mixed",
         (
-            FlowLine(Flow("mixed", "mixed"), HERE),
+            FlowLine(Flow("mixed", "mixed"), HERE, Trial("ok")),
+            FlowLine(Flow("mixed-opencl", "mixed"), HERE, Trial("lowered", "no runtime for opencl.")),
             FlowLine(Flow("mixed-int8-per-channel", "mixed", precision="int8"), OTHER),
             FlowLine(Flow("mixed-cuda", "mixed", device="cuda", environment="own"), HERE),
         ),
@@ -32,9 +34,11 @@ GROUPS = [
 WIDE = """\
 mixed 1.2
   ok mixed                   float32
+  x  mixed-opencl            float32
+     lowered: no runtime for opencl
   -  mixed-int8-per-channel  int8
      not here: the transform int8 needs a package that is not installed in this interpreter, and says so at length; pip install calibrator
-  ok mixed-cuda              float32  cuda  in own
+  ?  mixed-cuda              float32  cuda  in own
 
 vendor
      not here: vendor-library is not installed; pip install 'assay[vendor]'
@@ -44,7 +48,7 @@ vendor
 strange
      broken: backend 'strange' of a-package is broken (KeyError: 'x'); reinstall or remove it
 
-2 of 5 flows have what they need installed; assay doctor FLOW tries one
+1 of 6 flows run here (a tiny model passed); 1 do not, though installed (x); 1 were not tried (?); assay doctor FLOW explains one
 """
 
 

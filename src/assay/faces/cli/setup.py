@@ -48,10 +48,22 @@ def init(path: Annotated[Path, typer.Argument(help="The file to write.")] = Path
     print(f"wrote {path}: list your models in it, then run `assay check`")
 
 
-def flows(history: History = DEFAULT_HISTORY) -> None:
-    """The flows of this machine: version where one can run, reason and install command where not."""
+def flows(
+    history: History = DEFAULT_HISTORY,
+    installed: Annotated[
+        bool, typer.Option("--installed", help="Try nothing: what is installed, and what earlier trials found.")
+    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Try all flows again, also with the same versions.")] = False,
+) -> None:
+    """The flows of this machine: ok where a tiny model passes in a worker (tried once for each version), else why not."""
     import shutil
 
-    from assay.faces.flow_table import flow_groups, flow_table
+    from assay.faces.flow_table import flow_groups, flow_table, tried
+    from assay.faces.trials import Trials
 
-    print(flow_table(flow_groups(Path(history)), shutil.get_terminal_size((100, 24)).columns), end="")
+    trials, folder = Trials(), Path(history)
+    groups = flow_groups(folder, trials)
+    if not installed:
+        with progress_bar() as progress:
+            groups = tried(groups, folder, trials, progress, again=again)
+    print(flow_table(groups, shutil.get_terminal_size((100, 24)).columns), end="")
