@@ -118,13 +118,13 @@ CASES: dict[str, tuple[Callable[[Path], object], Model, str]] = {
     ),
     "other shape": (
         written(),
-        model(outputs=(TensorSpec("y", "float32", (1, 3)),)),
-        "{g}: output 'y' has shape [1, 2], the model says [1, 3]; run assay golden update",
+        model(inputs=(TensorSpec("x", "float32", (2, 4)),)),
+        "{g}: input 'x' has shape [1, 4], the model says [2, 4]; run assay golden update",
     ),
     "other rank in one sample": (
-        written(outputs=[{"y": np.zeros((1, 2), np.float32)}] * 2 + [{"y": np.zeros(2, np.float32)}]),
+        written(inputs=[{"x": np.zeros((1, 4), np.float32)}] * 2 + [{"x": np.zeros(4, np.float32)}]),
         MODEL,
-        "{g}: output 'y' of sample 2 has shape [2], the model says [1, 2]; run assay golden update",
+        "{g}: input 'x' of sample 2 has shape [4], the model says [N, 4]; run assay golden update",
     ),
     "other dtype": (
         written(),

@@ -17,7 +17,8 @@ class TensorSpec(msgspec.Struct, frozen=True):
 
 class Model(msgspec.Struct, frozen=True):
     """A model by digest: its bytes never travel inside a value. `coarse` are the types below float32 in which it multiplies or
-    stores what it multiplies with, by name; they are looked for only where another model is compared with it."""
+    stores what it multiplies with, by name; they are looked for only where another model is compared with it. `contradictions`
+    are sentences about outputs that its nodes give otherwise than it declares."""
 
     name: str
     source: str
@@ -30,3 +31,4 @@ class Model(msgspec.Struct, frozen=True):
     opsets: dict[str, int] = {}
     nodes: int = 0
     coarse: tuple[str, ...] = ()
+    contradictions: tuple[str, ...] = ()

@@ -101,8 +101,10 @@ class Comparison(msgspec.Struct, frozen=True):
 
     `metrics` holds plain figures (max_abs, max_rel, rel_l2, rmse, cosine, norm_ratio, sqnr_db, psnr_db, abs_p50, abs_p99,
     share_out_of_tolerance, budget_used ...); units are in the names. `degenerate` says why the reference or the output
-    is too poor to prove anything ("" if it is not). `at` is "" for the inputs of the case, or the sizes of the dynamic
-    dimensions that it was run at besides ("batch=17"). `tolerance` is whose limits those are: "derived" from the graph, "learnt" from
+    is too poor to prove anything ("" if it is not); `uninformative`: it is the reference, which is empty, constant or at the
+    bounds of its type, and not a doubt about the output; `share_at_bounds` of its elements are there (0.0 below a half). `at` is
+    "" for the inputs of the case, or the sizes of the dynamic dimensions that it was run at besides ("batch=17"). `tolerance` is
+    whose limits those are: "derived" from the graph, "learnt" from
     perturbed runs of a plain engine, "default" (a multiple of the unit roundoff, a guess where the other two were asked for), or
     "chosen" by the user; "" where results are older than the field. `actual` is what the engine's values are like.
     """
@@ -123,6 +125,8 @@ class Comparison(msgspec.Struct, frozen=True):
     at: str = ""
     tolerance: str = ""
     actual: TensorStatistics | None = None
+    uninformative: bool = False
+    share_at_bounds: float = 0.0
 
 
 class Measurement(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from assay.core.evidence import blocking
 from assay.core.job import Task
 from assay.core.policy import Policy
 from assay.core.result import Comparison, Finding, Outcome, Result
@@ -91,10 +92,11 @@ def _where(one: Comparison) -> str:
 
 
 def _poor(result: Result) -> Iterator[Complaint]:
+    undecided = set(map(id, blocking(result.comparisons)))
     for one in result.comparisons:
-        if one.degenerate:
+        if id(one) in undecided:
             text = f"mistrusted: output '{one.output}'{_at(one)}: {one.degenerate}; it proves nothing, give inputs that tell more"
             yield Complaint(Word.INCONCLUSIVE, text)
-        elif "budget_used" not in one.metrics and not one.findings:
+        elif "budget_used" not in one.metrics and not one.findings and not one.degenerate:
             text = f"output '{one.output}'{_at(one)} has no budget_used: nothing tells how far it is off; run the job again"
             yield Complaint(Word.INCONCLUSIVE, text)

@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from assay.core.model import Model, TensorSpec
 from assay.errors import BadModel
 from assay.models.external_data import external_files
 from assay.models.files import check_model_file, file_digest
 from assay.models.onnx_graph import graph_problems
-from assay.models.onnx_shapes import shape_problems
+from assay.models.onnx_shapes import contradictions, shape_problems
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TypeProto, ValueInfoProto
@@ -47,7 +49,7 @@ def _checked(proto: ModelProto, path: Path) -> Model:
     _check_with_onnx(proto, path)
     for problem in shape_problems(proto):
         raise BadModel(f"{path} {problem}")
-    return _described(proto, path, files)
+    return msgspec.structs.replace(_described(proto, path, files), contradictions=tuple(contradictions(proto)))
 
 
 def describe(path: Path) -> Model:

@@ -13,8 +13,7 @@ _SMALL = 1024
 
 
 def shape_problems(proto: ModelProto) -> Iterator[str]:
-    """One for each input or output of a size below -1, and for each output whose declared rank or size another is inferred for,
-    as the predicate of a sentence about the model. Symbols, and whatever inference does not know, are left alone."""
+    """One for each input or output of a size below -1, as the predicate of a sentence about the model."""
     for value in (*proto.graph.input, *proto.graph.output):
         least = min((dim.dim_value for dim in value.type.tensor_type.shape.dim), default=0)
         if least < -1:
@@ -23,6 +22,11 @@ def shape_problems(proto: ModelProto) -> Iterator[str]:
                 f"declares a size of {least} for {value.name!r}: a size is 0 or more, and a name (or -1) where any is taken; "
                 "export the model again"
             )
+
+
+def contradictions(proto: ModelProto) -> Iterator[str]:
+    """One sentence for each output whose declared rank or size another is inferred for. Symbols, and whatever inference does not
+    know, are left alone. Every engine gives what the nodes give, so that the declaration alone is wrong."""
     inferred = _inferred(proto)
     for value in proto.graph.output:
         declared, found = _sizes(value), inferred.get(value.name)
@@ -31,10 +35,7 @@ def shape_problems(proto: ModelProto) -> Iterator[str]:
         if len(declared) != len(found) or any(
             a != b for a, b in zip(declared, found, strict=True) if None not in (a, b)
         ):
-            yield (
-                f"declares output {value.name!r} as {_text(declared)}, and its nodes give {_text(found)}; "
-                "correct the declaration or export the model again"
-            )
+            yield f"the model declares output {value.name!r} as {_text(declared)}, and its nodes give {_text(found)}"
 
 
 Sizes = tuple[int | None, ...]

@@ -60,9 +60,20 @@ def _poor(who: str, tensors: Sequence[Tensor], dtype: str, lowest: float, highes
     if elements < fewest or (lowest > bottom and highest < top and finite == elements):
         return ""
     at_bounds = sum(_at_bounds(tensor, bottom, top) for tensor in tensors)
-    if 2 * at_bounds >= elements:
+    if 2 * at_bounds >= elements and elements - at_bounds < _FEWEST_WHOLE:
         return f"{who} is saturated: {at_bounds} of {elements} elements are at the bounds of {dtype}"
     return ""
+
+
+def share_at_bounds(reference: Reference, expected: Sequence[Tensor], dtype: str) -> float:
+    """0.0 below a half. The elements there would hide a larger value."""
+    if dtype == "bool" or not reference.elements:
+        return 0.0
+    bottom, top = extremes(dtype)
+    if reference.lowest > bottom and reference.highest < top and reference.finite == reference.elements:
+        return 0.0
+    share = sum(_at_bounds(tensor, bottom, top) for tensor in expected) / reference.elements
+    return share if share >= 0.5 else 0.0
 
 
 def _at_bounds(tensor: Tensor, bottom: float, top: float) -> int:

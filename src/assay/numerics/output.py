@@ -58,7 +58,7 @@ def _replace(comparison: Comparison, **changes: object) -> Comparison:
 
 def _compare_text(blank: Comparison, left: Sequence[Tensor], right: Sequence[Tensor]) -> Comparison:
     if not blank.elements:
-        return _replace(blank, degenerate="the reference is empty")
+        return _replace(blank, degenerate="the reference is empty", uninformative=True)
     wrong = text.differences(left, right)
     findings: tuple[Finding, ...] = ()
     if wrong:
@@ -96,9 +96,11 @@ def _compare_numbers(
         blank,
         findings=tuple(findings),
         metrics=figures(account, reference, total),
+        share_at_bounds=degenerate.share_at_bounds(reference, right, dtype),
         rtol=rtol,
         atol=atol,
         degenerate=poor or collapsed or degenerate.tolerates_zeros(reference, rtol, atol),
+        uninformative=bool(poor),
         worst=tuple(_worst(point, left) for point in account.worst),
         error_histogram=histogram.by_octave(account.octaves, reference.scale),
         ulp_histogram=None if integers or not account.ulps.any() else _ulps(account),

@@ -13,10 +13,12 @@ import numpy as np
 
 from assay.core.blank import blank_result
 from assay.core.case import Contract
-from assay.core.dtype import dtype_name, is_floating
+from assay.core.dtype import CONTAINERS, dtype_name, is_floating
+from assay.core.evidence import blocking, passed_over
 from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import Lowering, NotRunnable, Unsupported
+from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
 from assay.models.judging import judging_of
 from assay.models.nested import declared_types
@@ -111,7 +113,17 @@ def verify(job: Job, stages: Stages) -> Result:
         inputs=input_facts(job.case.model, golden),
         reference=reference_of(job, rewritten.standard),
         warnings=tuple(
-            dict.fromkeys((*untaken, *written, *drifted, *judging.notes, *judging.told, *little(asked, facts)))
+            dict.fromkeys(
+                (
+                    *untaken,
+                    *written,
+                    *drifted,
+                    *_passed_by(job, comparisons, golden),
+                    *judging.notes,
+                    *judging.told,
+                    *little(asked, facts),
+                )
+            )
         ),
     )
 
@@ -228,8 +240,19 @@ def _outcome(
     return next(((outcome, detail) for outcome, detail in otherwise if detail), (Outcome.OK, ""))
 
 
+def _passed_by(job: Job, comparisons: Sequence[Comparison], golden: Golden) -> tuple[str, ...]:
+    """What the verdict does not rest on: outputs that prove nothing, and what the model declares of its outputs where its nodes
+    give something else."""
+    found = list(job.case.model.contradictions)
+    for spec in job.case.model.outputs:
+        shapes = [sample[spec.name].shape for sample in golden.outputs if spec.name in sample]
+        odd = next((one for one in shapes if spec.shape != ("...",) and not fits(one, spec.shape)), None)
+        if odd is not None and spec.dtype not in CONTAINERS and not any(f"'{spec.name}'" in told for told in found):
+            given = f"{format_shape(spec.shape)}, and its nodes give {format_shape(odd)}"
+            found.append(f"the model declares output '{spec.name}' as {given}")
+    return (*passed_over(comparisons), *(f"{told}: judged as the nodes give it" for told in found))
+
+
 def _poor(comparisons: Sequence[Comparison]) -> str:
-    told = (
-        f"output '{one.output}': {one.degenerate}; such a pass proves nothing" for one in comparisons if one.degenerate
-    )
+    told = (f"output '{one.output}': {one.degenerate}; such a pass proves nothing" for one in blocking(comparisons))
     return next(told, "")

@@ -1,0 +1,49 @@
+"""Outputs that a model declares otherwise than its nodes give them; outputs that prove nothing beside others that do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper
+
+import assay
+from assay.core.result import Outcome
+
+
+def save(path: Path, nodes: list[onnx.NodeProto], outputs: dict[str, list[int | str]]) -> Path:
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 8])],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()],
+        [helper.make_tensor("low", TensorProto.FLOAT, [], [-1e9])],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), path)
+    return path
+
+
+def test_a_wrong_declaration_is_told_and_the_graph_is_judged(tmp_path: Path) -> None:
+    path = save(tmp_path / "m.onnx", [helper.make_node("Neg", ["x"], ["y"])], {"y": ["N", 8, 1]})
+    found = assay.check(path, flows=["onnxruntime"], measure=False, history=tmp_path / "h")
+    assert found.results[0].outcome is Outcome.OK
+    assert found.results[0].warnings == (
+        "the model declares output 'y' as [?, 8, 1], and its nodes give [?, 8]: judged as the nodes give it",
+    )
+
+
+def test_an_output_that_proves_nothing_does_not_discard_the_others(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Neg", ["x"], ["y"]),
+        helper.make_node("Less", ["x", "low"], ["b"]),
+        helper.make_node("Cast", ["b"], ["z"], to=TensorProto.FLOAT),
+    ]
+    found = assay.check(
+        save(tmp_path / "m.onnx", nodes, {"y": ["N", 8], "z": ["N", 8]}),
+        flows=["onnxruntime"], measure=False, history=tmp_path / "h",
+    )  # fmt: skip
+    assert found.results[0].outcome is Outcome.OK
+    assert found.judgement.exit_code == 0
+    assert found.results[0].warnings == (
+        "output 'z': the reference is all zero in all 32 elements: it was compared, and proves nothing; the answer rests on 'y'",
+    )

@@ -1,0 +1,39 @@
+"""Outputs that prove nothing beside others that do."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.core.evidence import blocking, passed_over
+from assay.core.result import Comparison, Finding
+
+GOOD = Comparison("scores", "float32", (1, 10), 1, 10)
+CONSTANT = Comparison("mask", "float32", (1, 4), 1, 4, degenerate="the reference is constant (1)", uninformative=True)
+DOUBTED = Comparison("boxes", "float32", (1, 4), 1, 4, degenerate="zeros would pass")
+COUNT = Comparison("count", "int64", (), 1, 1)
+WRONG = Comparison("scores", "float32", (1, 10), 1, 10, findings=(Finding("values", "scores", "off"),))
+
+CASES: dict[str, tuple[list[Comparison], list[str]]] = {
+    "others carry it": ([CONSTANT, GOOD], []),
+    "nothing else": ([CONSTANT], ["mask"]),
+    "a count carries nothing": ([CONSTANT, COUNT], ["mask"]),
+    "what is wrong carries nothing": ([CONSTANT, WRONG], ["mask"]),
+    "a doubt about the output stays": ([DOUBTED, GOOD, CONSTANT], ["boxes"]),
+    "nothing poor": ([GOOD, COUNT], []),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_keeps_the_answer_open(name: str) -> None:
+    given, open_ones = CASES[name]
+    assert [one.output for one in blocking(given)] == open_ones
+
+
+def test_what_the_answer_does_not_rest_on_is_told() -> None:
+    bounds = Comparison("y", "uint8", (1, 100), 1, 100, share_at_bounds=0.75)
+    assert list(passed_over([CONSTANT, GOOD, bounds])) == [
+        "output 'mask': the reference is constant (1): it was compared, and proves nothing; the answer rests on 'scores', 'y'",
+        "output 'y': 75 % of the reference are at the bounds of uint8: there any larger value would have passed; the answer rests on "
+        "the other elements",
+    ]
+    assert list(passed_over([CONSTANT])) == []
