@@ -21,7 +21,7 @@ ONE, TWO = np.array([1.0, 2.0], np.float32), np.array([[3]], np.int64)
         ([[ONE], []], ["x[]", "x[0][]", "x[0][0]", "x[1][]"]),
         (None, ["x?"]),
         ({"b": 2.0, "a": 1.0}, ["x{keys}", "x{values}"]),
-        ([{1: 0.5}], ["x[]", "x[0]{keys}", "x[0]{values}"]),
+        ([{1: 0.5}], ["x[]{keys}", "x[]{values}"]),
     ],
 )
 def test_there_and_back(value: object, names: list[str]) -> None:
