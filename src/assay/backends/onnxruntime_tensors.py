@@ -57,7 +57,7 @@ def to_ort_value(array: Tensor) -> Any:
         return OrtValue.ortvalue_from_numpy(array.astype(object))
     code = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
     if array.dtype.name not in BITS:
-        return OrtValue.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(array), code)
+        return OrtValue.ortvalue_from_numpy_with_onnx_type(np.asarray(array, order="C"), code)
     value = OrtValue.ortvalue_from_shape_and_type(list(array.shape), code)
     packed = pack(array)
     ctypes.memmove(value.data_ptr(), packed.ctypes.data, packed.nbytes)

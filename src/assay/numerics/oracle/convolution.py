@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from onnx.reference.op_run import OpRun
 from onnx.reference.ops.op_average_pool import AveragePool_19
 from onnx.reference.ops.op_conv import Conv as _Conv
 from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
@@ -167,7 +168,24 @@ def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> Non
         np.add(into, product, out=into)
 
 
-FAST_OPERATORS = [Conv, ConvTranspose, MaxPool, AveragePool]
+class LpPool(OpRun):
+    """(sum of |x|^p)^(1/p) under the window; padding adds nothing. That of onnx.reference 1.23 counts a window that steps over the end
+    as if its elements were more, and passes over what is no number."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor, p: Any = None, kernel_shape: Any = None, **attributes: Any) -> tuple[Tensor]:
+        order = 2 if p is None else p
+        window = window_of(x.shape[2:], kernel_shape, attributes)
+        wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+        powers = window.pad(np.abs(wide) ** order, 0)
+        total: Tensor = np.zeros((*x.shape[:2], *window.out), wide.dtype)
+        for _, where in window.positions():
+            total += powers[where]
+        return ((total ** (1 / order)).astype(x.dtype),)
+
+
+FAST_OPERATORS = [Conv, ConvTranspose, MaxPool, AveragePool, LpPool]
 
 
 def _disputed(kernel: Sequence[int], attributes: Mapping[str, Any]) -> bool:

@@ -40,7 +40,12 @@ class DequantizeLinear(OpRun):
             if zero is not None:
                 wide[part] -= zero
             wide[part] *= by
-        named = onnx.helper.tensor_dtype_to_np_dtype(output_dtype) if self.declared and output_dtype else scale.dtype
+        real = scale.dtype.name in ("float64", "float32", "float16", "bfloat16")  # and not the powers of two of a block
+        named = (
+            onnx.helper.tensor_dtype_to_np_dtype(output_dtype)
+            if output_dtype and (self.declared or not real)
+            else scale.dtype
+        )
         return (wide.astype(named, copy=False),)
 
 

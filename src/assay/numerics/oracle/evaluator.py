@@ -16,19 +16,14 @@ from onnx.reference.op_run import OpFunction, OpRun, RefAttrName
 
 from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
-from assay.numerics.oracle.contrib import CONTRIB_KERNELS, CONTRIB_OPERATORS, DOMAIN
+from assay.numerics.oracle.contrib import CONTRIB_KERNELS, DOMAIN
 from assay.numerics.oracle.contrib.decompose import decomposed
-from assay.numerics.oracle.control import CONTROL_OPERATORS
-from assay.numerics.oracle.convolution import FAST_OPERATORS
-from assay.numerics.oracle.dequantize import DECLARED_TYPE_OPERATORS, ONE_TYPE_OPERATORS
-from assay.numerics.oracle.drawn import DRAWN_OPERATORS
 from assay.numerics.oracle.expand import expanded
-from assay.numerics.oracle.former import FORMER_OPERATORS
-from assay.numerics.oracle.kernels import KERNELS
+from assay.numerics.oracle.kernels import ANY_TYPE, KERNELS
+from assay.numerics.oracle.operators import operators
 from assay.numerics.oracle.probe import SILENT, Call, Kernel, Values, current
-from assay.numerics.oracle.regions import REGION_OPERATORS
 from assay.numerics.oracle.spelling import respell
-from assay.numerics.oracle.trees import LOOKUPS, TREE_OPERATORS
+from assay.numerics.oracle.trees import LOOKUPS
 from assay.numerics.oracle.widen import widen
 from assay.ports import Tensors
 
@@ -52,10 +47,8 @@ class Evaluator(ReferenceEvaluator):
         if isinstance(proto, onnx.ModelProto):
             respell(proto)
             proto = decomposed(proto)
-        operators = list(new_ops or ()) + FAST_OPERATORS + CONTROL_OPERATORS + REGION_OPERATORS + FORMER_OPERATORS
-        operators += DRAWN_OPERATORS + TREE_OPERATORS + CONTRIB_OPERATORS
-        operators += ONE_TYPE_OPERATORS if self.computes_in else DECLARED_TYPE_OPERATORS
-        super().__init__(proto, new_ops=operators, **arguments)
+        own = [*(new_ops or ()), *operators(one_type=bool(self.computes_in))]
+        super().__init__(proto, new_ops=own, **arguments)
         self._labels: dict[int, str] = {}
         self._freed: dict[frozenset[str], dict[int, list[str]]] = {}
         self._fixed: dict[int, tuple[dict[str, Any], frozenset[str], tuple[str, ...], tuple[str, ...]]] = {}
@@ -176,7 +169,8 @@ class Evaluator(ReferenceEvaluator):
             outer: Values = node.run(*inputs, **context, **linked)
             return outer  # its inner operators went past the probe
         probe = current()
-        kernel = kernel_of(node.domain, node.op_type) if _is_plain(inputs) else None
+        kernel = kernel_of(node.domain, node.op_type)
+        kernel = kernel if node.op_type in ANY_TYPE or _is_plain(inputs) else None
         if kernel is None and probe is SILENT:
             plain: Values = node.run(*inputs, **linked)
             return plain

@@ -91,8 +91,9 @@ class LogSoftmax(Softmax):
     """LogSoftmax-1, -11 and -13."""
 
     def _run(self, x: Tensor, axis: Any = None) -> tuple[Tensor, ...]:
+        wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x  # whose least quotient is not 0
         with np.errstate(divide="ignore"):
-            return (np.log(super()._run(x, axis=axis)[0]),)
+            return (np.log(super()._run(wide, axis=axis)[0]).astype(x.dtype),)
 
 
 class Hardmax(_OfRows, Hardmax13):

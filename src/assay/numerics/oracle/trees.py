@@ -1,4 +1,4 @@
-"""Ensembles of decision trees and ZipMap, of the domain ai.onnx.ml, in the type of their input.
+"""Ensembles of decision trees and ZipMap, of the domain ai.onnx.ml.
 
 onnx.reference 1.23.2 computes a classifier in single precision whatever it is given, walks every tree for every row in
 Python, has no NaN without `nodes_missing_value_tracks_true`, no post transforms of a regressor, and no ZipMap. What the
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from assay.numerics.oracle.scores import Real
 from assay.ports import Tensor
 
 _MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
@@ -128,7 +129,7 @@ def _rows(x: Tensor) -> Tensor:
     return x.reshape(1, -1) if x.ndim == 1 else x
 
 
-class TreeEnsembleRegressor(OpRun):
+class TreeEnsembleRegressor(Real):
     """Sums, means, least or most of what the trees give to each target."""
 
     op_domain = "ai.onnx.ml"
@@ -145,10 +146,10 @@ class TreeEnsembleRegressor(OpRun):
             scores = scores / len(set(attributes["nodes_treeids"]))
         base = _numbers(attributes, "base_values")
         scores = scores + base if base.size else scores
-        return (scores.astype(np.float64 if x.dtype == np.float64 else np.float32),)
+        return (self.given(scores, x),)
 
 
-class TreeEnsembleClassifier(OpRun):
+class TreeEnsembleClassifier(Real):
     """The label with the highest score, and the scores."""
 
     op_domain = "ai.onnx.ml"
@@ -159,7 +160,7 @@ class TreeEnsembleClassifier(OpRun):
         if len(labels) < 2:
             raise NotImplementedError(f"{len(labels)} class labels")
         chosen, scores = classified(_rows(x), attributes, len(labels))
-        return labels[chosen], scores.astype(np.float64 if x.dtype == np.float64 else np.float32)
+        return labels[chosen], self.given(scores, x)
 
 
 def classified(x: Tensor, attributes: Mapping[str, Any], classes: int) -> tuple[Tensor, Tensor]:
@@ -195,20 +196,8 @@ class ZipMap(OpRun):
         return ([dict(zip(labels, row, strict=True)) for row in _rows(x).tolist()],)
 
 
-class DictVectorizer(OpRun):
-    """The values of a map in the order of a vocabulary, in one row: onnx.reference gives no row, where every runtime does."""
-
-    op_domain = "ai.onnx.ml"
-
-    def _run(self, x: Mapping[Any, Any], int64_vocabulary: Any = None, string_vocabulary: Any = None) -> tuple[Tensor]:
-        words = list(int64_vocabulary or [_text(one) for one in string_vocabulary or ()])
-        kinds = {type(value) for value in x.values()} or {float}
-        return (
-            np.array([[x.get(word, "" if str in kinds else 0) for word in words]], object if str in kinds else None),
-        )
-
-
 LOOKUPS = frozenset({"LabelEncoder", "OneHotEncoder", "DictVectorizer"})
 """What they give is chosen, not computed: it is the same number in any wider type."""
 
-TREE_OPERATORS: list[type[OpRun]] = [TreeEnsembleRegressor, TreeEnsembleClassifier, ZipMap, DictVectorizer]
+TREES: list[type[OpRun]] = [TreeEnsembleRegressor, TreeEnsembleClassifier]
+TREE_OPERATORS: list[type[OpRun]] = [*TREES, ZipMap]

@@ -31,3 +31,6 @@ KERNELS: dict[str, Kernel] = {
     **SUPPRESSION,
     **SHAPES,
 }
+
+ANY_TYPE = frozenset({*GATHERING, *PADDING, *SUPPRESSION})
+"""These move elements and compute nothing: they take half precision too."""

@@ -12,7 +12,7 @@ from assay.ports import Tensor
 def _centres(count: int, aligned: bool, dtype: np.dtype[np.generic]) -> Tensor:
     """Of `count` pixels in [-1, 1]; aligned corners lie on the bounds."""
     places = np.arange(count, dtype=np.float64)
-    found = (2 * places / max(1, count - 1) - 1) if aligned else (2 * places + 1) / count - 1
+    found = (2 * places / (count - 1) - 1) if aligned and count > 1 else (2 * places + 1) / count - 1
     return found.astype(dtype)
 
 

@@ -56,6 +56,7 @@ def _quantize(call: Call) -> Values | None:
     if dtype.name not in _WHOLE:
         return None
     axis, block = call.attributes.get("axis", 1), call.attributes.get("block_size") or 0
+    x = x if x.dtype.kind == "f" else x.astype(np.float64 if scale.dtype == np.float64 else np.float32)
     steps = x / _spread(scale, x.shape, axis, block).astype(x.dtype)
     offset = 0.0 if zero is None else _spread(zero, x.shape, axis, block)
     return (on_grid(call, steps, offset, dtype),)

@@ -5,7 +5,7 @@ onnx.reference 1.23 has one direction only. Each gate is a sum, then a function,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class _Cell:
         self.bias_back: Tensor = zeros if bias is None else bias[..., width:]
         per_direction = len(_DEFAULTS[call.operator])
         names = _texts(call.attributes.get("activations")) or _DEFAULTS[call.operator] * 2
+        self.all_names = names
         self.names = names[direction * per_direction : (direction + 1) * per_direction]
         self.first = direction * per_direction
         self.clip = call.attributes.get("clip")
@@ -86,8 +87,8 @@ class _Cell:
         return self.call.mark(kind, value, x=x)
 
     def _function(self, name: str, which: int) -> Function:
-        alpha = self._parameter("activation_alpha", which, _ALPHA.get(name, 1.0))
-        beta = self._parameter("activation_beta", which, _BETA.get(name, 0.0))
+        alpha = self._parameter("activation_alpha", which, _ALPHA)
+        beta = self._parameter("activation_beta", which, _BETA)
         functions: dict[str, Function] = {
             "Sigmoid": sigmoid,
             "Tanh": np.tanh,
@@ -105,10 +106,12 @@ class _Cell:
             raise NotImplementedError(f"activation {name!r}")
         return functions[name]
 
-    def _parameter(self, name: str, which: int, default: float) -> float:
+    def _parameter(self, name: str, which: int, defaults: Mapping[str, float]) -> float:
+        """ "Consumed in the order of activation functions": by those alone that have one."""
         given = self.call.attributes.get(name) or ()
-        at = self.first + which
-        return float(given[at]) if at < len(given) else default
+        at = sum(one in defaults for one in self.all_names[: self.first + which])
+        function = self.names[which]
+        return float(given[at]) if function in defaults and at < len(given) else defaults.get(function, 0.0)
 
     def step(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
         return {"RNN": self._rnn, "GRU": self._gru}.get(self.call.operator, self._lstm)(x, h, c)

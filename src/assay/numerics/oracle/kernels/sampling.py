@@ -56,7 +56,7 @@ def _neighbours(at: Tensor, size: int, mode: str, padding: str, corners: bool) -
         padding = "none"
     if mode == "nearest":
         at = np.rint(at)
-    if padding == "border":
+    if padding == "border" and mode != "cubic":  # whose neighbours are cut, each by itself, as PyTorch has it
         at = np.clip(at, 0, size - 1)
     elif padding == "reflection":
         at = _reflected(at, size, corners)

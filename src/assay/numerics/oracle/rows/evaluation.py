@@ -68,7 +68,7 @@ def evaluate_rows(
     """The values called `wanted`, of every row. Of `tensors` those called `rowed` have the axis; one called like an
     initializer takes its place. Raises Unlike, or Lowering that names the node."""
     values, many = _evaluate(evaluator, tensors, rowed, count, probe, wanted)
-    return [[values[name][row] if name in many else values[name] for name in wanted] for row in range(count)]
+    return [[_row(values[name], row) if name in many else values[name] for name in wanted] for row in range(count)]
 
 
 def _evaluate(

@@ -27,7 +27,7 @@ def _insert(one: Operator) -> Values | None:
         return None
     found = _tensors(one, 0)
     at: Any = one.call.input(2)
-    found.insert(len(found) if at is None else _place(at, len(found) + 1), one.rows(1))
+    found.insert(len(found) if at is None else _place(at, len(found)), one.rows(1))
     return (found,)
 
 

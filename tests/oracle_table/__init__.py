@@ -1,0 +1,1 @@
+"""Every operator that the oracle claims, at every version of its schema, beside independent evaluations."""
