@@ -41,6 +41,15 @@ class Row:
     wrong: list[str] = field(default_factory=list)
     gaps: list[str] = field(default_factory=list)
 
+    def add(self, other: Row) -> None:
+        """Of another seed."""
+        for name in ("cases", "unwitnessed", "invalid", "refused", "excused", "rows"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for name, count in other.agreed.items():
+            self.agreed[name] = self.agreed.get(name, 0) + count
+        self.wrong += other.wrong
+        self.gaps += other.gaps
+
 
 class _Quiet(Rows):
     def touches(self, outputs: tuple[str, ...]) -> bool:
