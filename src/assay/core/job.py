@@ -34,25 +34,35 @@ class Task(enum.StrEnum):
 
 
 IMPORT_S = 120.0
+DERIVATIONS = 4.0
 
 
 class Limits(msgspec.Struct, frozen=True):
     """What one job may use. `memory_bytes` 0 means no limit; importing a backend has a clock of its own, `import_s`
-    (0: IMPORT_S, or `timeout_s` where that is longer)."""
+    (0: IMPORT_S, or `timeout_s` where that is longer), and so has the derivation of a tolerance, `derive_s` (0: DERIVATIONS
+    times `timeout_s`), which no engine answers for."""
 
     timeout_s: float = 300.0
     memory_bytes: int = 0
     import_s: float = 0.0
+    derive_s: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0.0 < self.timeout_s < math.inf:
             raise UsageError(f"the time limit is {self.timeout_s:g} s; it must be a finite number, more than 0")
+        if not 0.0 <= self.derive_s < math.inf:
+            raise UsageError(f"a derivation may take {self.derive_s:g} s; it must be a finite number, 0 or more")
         _check_fits("the memory limit", self.memory_bytes)
 
     @property
     def importing_s(self) -> float:
         """How long importing may take: who raises the limit of a job on a slow machine raises this one, too."""
         return self.import_s or max(IMPORT_S, self.timeout_s)
+
+    @property
+    def deriving_s(self) -> float:
+        """How long the derivation of a tolerance may take."""
+        return self.derive_s or DERIVATIONS * self.timeout_s
 
 
 class Measuring(msgspec.Struct, frozen=True):
@@ -84,8 +94,8 @@ class Job(msgspec.Struct, frozen=True):
     tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is
     fought with, under the rule `speed`; `keep` where a measure job leaves a copy of the artifact that it measured, and a
     job of `turns` finds it; with `reuse` an artifact that an earlier job lowered from the same, by the same versions, is
-    loaded instead of lowering again. `save_inputs` and `save_outputs`
-    are where a verify job leaves what it fed and what the engine answered ("": nowhere)."""
+    loaded instead of lowering again; `coarse` lets a derive job write a coarse tolerance beside `profile` where that saves
+    work. `save_inputs` and `save_outputs` are where a verify job leaves what it fed and what the engine answered ("": nowhere)."""
 
     case: Case
     flow: Flow
@@ -105,6 +115,7 @@ class Job(msgspec.Struct, frozen=True):
     original: str = ""
     save_inputs: str = ""
     save_outputs: str = ""
+    coarse: bool = False
 
     @property
     def key(self) -> str:

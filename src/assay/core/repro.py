@@ -164,6 +164,8 @@ def _limits(limits: Limits) -> list[str]:
     words = []
     if limits.timeout_s != default.timeout_s:
         words += ["--timeout", repr(limits.timeout_s)]
+    if limits.derive_s != default.derive_s:
+        words += ["--derive-timeout", repr(limits.derive_s)]
     if limits.memory_bytes != default.memory_bytes:
         words += ["--memory", str(limits.memory_bytes)]
     return words

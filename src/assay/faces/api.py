@@ -81,6 +81,7 @@ class CheckOptions:
     measure_batches: tuple[int, ...] = ()
     threads: int | None = None
     timeout_s: float | None = None
+    derive_s: float | None = None
     memory: str = ""
     jobs: int = 0
     per_node: bool = False
@@ -328,6 +329,8 @@ def _limits(options: CheckOptions, config: Config | None) -> Limits:
     limits = config.limits if config else Limits()
     if options.timeout_s is not None:
         limits = msgspec.structs.replace(limits, timeout_s=options.timeout_s)
+    if options.derive_s is not None:
+        limits = msgspec.structs.replace(limits, derive_s=options.derive_s)
     if options.memory:
         limits = msgspec.structs.replace(limits, memory_bytes=parse_bytes(options.memory))
     return limits

@@ -38,7 +38,7 @@ def activity(job: Job, stage: Stage) -> str:
         case Task.RECORD:
             return f"computing the reference of {case} by {flow}"
         case Task.DERIVE:
-            return f"deriving the tolerance of {case} for {job.flow.precision}"
+            return f"deriving the tolerance of {case} for {job.flow.precision} (at most {job.limits.timeout_s:.0f} s)"
         case Task.VERIFY:
             return f"{'building' if stage in _BUILDING else 'verifying'} {case} on {flow}"
         case Task.PER_NODE:

@@ -115,6 +115,7 @@ METRICS = (
     Kind("budget_element", "", "up", "the worst element as a share of what rounding explains"),
     Kind("budget_slice", "", "up", "the worst slice of any axis as a share of what rounding explains"),
     Kind("noise_share", "", "up", "noise of a correct flow over the signal; beyond 0.1 a pass proves nothing"),
+    Kind("coarse_tolerance", "", "up", "1: judged by a coarse tolerance, so that the budgets are upper bounds"),
     Kind("ties", "", "up", "answers that differ where noise decides"),
     Kind("share_out_of_torch", "", "up", "share of elements that torch's tolerance would fail"),
     Kind("share_out_of_onnx", "", "up", "share of elements that ONNX's tolerance would fail"),

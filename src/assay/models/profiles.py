@@ -21,6 +21,11 @@ _PARTS = ("oracle", "deviation", "margins")
 _KEY = re.compile(r"(?P<sample>[0-9]{5})/(?P<name>.*)", re.DOTALL)
 
 
+def coarse_of(folder: str) -> str:
+    """Where the coarse tolerance lies, beside the folder of the derived one."""
+    return f"{folder}-coarse"
+
+
 class _Kept(msgspec.Struct, frozen=True):
     digest: str
     header: msgspec.Raw

@@ -25,10 +25,10 @@ from assay.pipeline.house import House, RunJournal
 from assay.pipeline.job_logs import with_log
 from assay.pipeline.originals import record_originals
 from assay.pipeline.plan import plan
-from assay.pipeline.profiles import with_profiles
 from assay.pipeline.ratchet import with_changes
 from assay.pipeline.reference import record_references
 from assay.pipeline.request import Request
+from assay.pipeline.verifying import Verifying, coarse_will_do
 from assay.pipeline.witness import Witnessed
 from assay.plugins import transforms_available
 from assay.ports import Launcher
@@ -78,10 +78,9 @@ def carry_out(
             todo = recorder.take(_unavailable(todo, house), todo)
             todo = recorder.take(record_originals(todo, house), todo)
             todo = recorder.take(record_references(todo, house), todo)
-            todo = with_profiles(todo, house)
             for task, launcher in (
-                (Task.CHANGE, house.pool),
-                (Task.VERIFY, Witnessed(house, house.pool)),
+                (Task.CHANGE, Verifying(house, house.pool, coarse=False)),
+                (Task.VERIFY, Witnessed(house, Verifying(house, house.pool, coarse=coarse_will_do(run)))),
                 (Task.PER_NODE, Witnessed(house, house.pool)),
                 (Task.MEASURE, house.alone),
                 (Task.DUEL, Duels(house)),

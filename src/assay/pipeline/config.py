@@ -98,7 +98,7 @@ def load_config(path: Path) -> Config:
             EnvironmentSpec(name, tuple(one.requires), one.python, str(_beside(path, one.lock)) if one.lock else "")
             for name, one in parsed.environments.items()
         ),
-        limits=Limits(parsed.limits.timeout_s, parsed.limits.memory),
+        limits=Limits(parsed.limits.timeout_s, parsed.limits.memory, derive_s=parsed.limits.derive_timeout_s),
         cache_bytes=parsed.cache.max_size,
         measure=parsed.measure.enabled,
         measuring=Measuring(

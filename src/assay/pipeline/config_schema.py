@@ -94,6 +94,7 @@ class EnvironmentFile(_Table):
 
 class LimitsFile(_Table):
     timeout_s: Positive = 300.0
+    derive_timeout_s: Annotated[float, Field(ge=0)] = 0.0
     memory: Bytes = 0
 
 

@@ -12,27 +12,65 @@ import msgspec
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
 from assay.core.job import Job, Task
+from assay.core.result import Outcome, Result
 from assay.models.companions import lock_of_companion
-from assay.models.profiles import read_header
+from assay.models.profiles import coarse_of, read_header
 from assay.numerics.tolerance.choice import DERIVED
 from assay.numerics.tolerance.contract import TIES
 from assay.numerics.tolerance.profile import VERSION
 from assay.pipeline.house import House
 from assay.pipeline.originals import identity, is_quantized, tolerance_of
 
-TIMES_LONGER = 4.0
-"""A derivation may take so many times the limit of a job."""
+Failed = dict[str, Result]
+"""What a derivation that did not end well gave, by the folder of its profile."""
 
 
 def with_profiles(jobs: Sequence[Job], house: House) -> list[Job]:
     """The same jobs, each that verifies by a derived tolerance with the folder of its profile; those that are not there
     yet, or not as they were written, are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
+    return ensure_profiles(jobs, house)[0]
+
+
+def ensure_profiles(jobs: Sequence[Job], house: House, *, coarse: bool = False) -> tuple[list[Job], Failed]:
+    """The same, and the derivations that failed. `coarse`: a coarse tolerance will do where the derived one is not there and would
+    take long; then that is the job's profile (`is_coarse`)."""
     placed = [_placed(job, house.folder) if _wants(job) else job for job in jobs]
-    missing = {job.profile: job for job in placed if job.profile and not read_header(Path(job.profile))}
-    asked = [_derivation(tolerance_of(job)) for job in missing.values()]
-    if asked:
-        list(house.pool.launch(asked))
-    return placed
+    failed = derive([job for job in placed if not (coarse and _there(coarse_of(job.profile)))], house, coarse=coarse)
+    if not coarse:
+        return placed, failed
+    only_coarse = {
+        folder
+        for folder in {job.profile for job in placed if job.profile}
+        if not _there(folder) and _there(coarse_of(folder))
+    }
+    return [
+        msgspec.structs.replace(job, profile=coarse_of(job.profile)) if job.profile in only_coarse else job
+        for job in placed
+    ], failed
+
+
+def is_coarse(job: Job) -> bool:
+    """Whether a job is judged by a coarse tolerance, by its folder."""
+    return bool(job.profile) and job.profile == coarse_of(derived_of(job.profile))
+
+
+def derived_of(folder: str) -> str:
+    """Where the derived tolerance lies, or will, beside the coarse one."""
+    return folder.removesuffix(coarse_of(""))
+
+
+def derive(jobs: Sequence[Job], house: House, *, coarse: bool = False) -> Failed:
+    """Every profile that is not there; returns the derivations that did not end well."""
+    missing = {job.profile: job for job in jobs if job.profile and not _there(job.profile)}
+    asked = {(one := _derivation(tolerance_of(job), coarse)).key: (one, folder) for folder, job in missing.items()}
+    if not asked:
+        return {}
+    found = house.pool.launch([one for one, _ in asked.values()])
+    return {asked[result.job_key][1]: result for result in found if result.outcome is not Outcome.OK}
+
+
+def _there(folder: str) -> bool:
+    return read_header(Path(folder)) is not None
 
 
 def _wants(job: Job) -> bool:
@@ -42,12 +80,14 @@ def _wants(job: Job) -> bool:
     return job.task in (Task.VERIFY, Task.CHANGE) and contract.tolerance == DERIVED and "*" not in contract.tolerances
 
 
-def _derivation(job: Job) -> Job:
+def _derivation(job: Job, coarse: bool) -> Job:
     """The promise of the flow without its backend, which is what the derivation depends on; it takes some ten times as
-    long as the model itself, and has the time."""
-    flow = Flow(f"derive-{job.flow.precision}", "", precision=job.flow.precision, allowances=_allowances(job))
-    limits = msgspec.structs.replace(job.limits, timeout_s=TIMES_LONGER * job.limits.timeout_s)
-    return msgspec.structs.replace(job, flow=flow, task=Task.DERIVE, limits=limits)
+    long as the model itself, and has the time. Its name says whose profile it is: one run may need several of a model."""
+    allowances = _allowances(job)
+    name = "-".join(("derive", job.flow.precision, *allowances))
+    flow = Flow(name, "", precision=job.flow.precision, allowances=allowances)
+    limits = msgspec.structs.replace(job.limits, timeout_s=job.limits.deriving_s)
+    return msgspec.structs.replace(job, flow=flow, task=Task.DERIVE, limits=limits, coarse=coarse)
 
 
 def _placed(job: Job, history: Path) -> Job:

@@ -12,6 +12,7 @@ from assay.core.verdict import Judgement, Verdict, Word
 from assay.numerics.tolerance.ratchet import grown
 from assay.pipeline.house import House
 
+COARSE = "coarse_tolerance"
 LOOKED_AT = 20
 """Runs back in the history among which the one before is searched."""
 
@@ -50,6 +51,8 @@ def _told(verdict: Verdict, result: Result, former: tuple[str, dict[str, Result]
         return verdict
     old = {(one.output, one.at): one.metrics for one in before.comparisons}
     for one in result.comparisons:
+        if old.get((one.output, one.at), {}).get(COARSE) != one.metrics.get(COARSE):
+            continue  # budgets of two tolerances say nothing of each other
         for name, (was, now) in grown(old.get((one.output, one.at), {}), one.metrics).items():
             text = (
                 f"changed: the {name.removeprefix('budget_')} error of output '{one.output}' is {now:.3g} noise widths, "

@@ -5,6 +5,11 @@ from __future__ import annotations
 import math
 
 
+def budget(used: float | None, is_bound: bool) -> str:
+    """With a sign before it where it is more than what is used (a coarse tolerance)."""
+    return f"<{number(used)}" if is_bound and used else number(used)
+
+
 def number(value: float | None) -> str:
     """Three significant digits, plain where that is readable: 0.21, 3.4, 12300, 2.1e-07; "" for None."""
     if value is None:

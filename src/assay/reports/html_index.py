@@ -49,7 +49,7 @@ def _row(row: Row) -> list[object]:
         seen.artifact_bytes or None,
     )
     texts = (
-        text.number(seen.budget_used),
+        text.budget(seen.budget_used, seen.is_bound),
         text.number(seen.max_abs),
         text.milliseconds(seen.median_s),
         text.milliseconds(seen.p90_s),

@@ -97,7 +97,7 @@ def _cells(row: Row) -> list[str]:
         word if row.word in QUIET else f"**{word}**",
         escaped(row.case, 120),
         escaped(row.flow, 120),
-        text.number(figures.budget_used),
+        text.budget(figures.budget_used, figures.is_bound),
         text.number(figures.max_abs),
         text.milliseconds(figures.median_s),
         text.milliseconds(figures.p90_s),

@@ -52,6 +52,8 @@ class Figures(msgspec.Struct, frozen=True):
     artifact_bytes: int = 0
     slowdown_percent: float | None = None
     """Of a duel, at its slowest batch size."""
+    is_bound: bool = False
+    """Of a coarse tolerance: what is used of the derived one is less than `budget_used`."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -187,6 +189,7 @@ def figures(found: Sequence[Entry]) -> Figures:
         batch=measured.batch if measured else 0,
         memory_bytes=max((max(r.memory.load_peak_bytes, r.memory.run_peak_bytes) for r in results), default=0),
         artifact_bytes=max((result.facts.artifact_bytes for result in results), default=0),
+        is_bound=any("coarse_tolerance" in each for each in metrics),
         slowdown_percent=_worst([change for result in results for change in slowdowns(result)]),
     )
 

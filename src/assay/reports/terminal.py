@@ -137,7 +137,7 @@ def _cells(row: Row) -> dict[str, str]:
         "Verdict": row.word or "not run",
         "Case": one_line(row.case),
         "Flow": one_line(row.flow),
-        "Budget": text.number(figures.budget_used),
+        "Budget": text.budget(figures.budget_used, figures.is_bound),
         "Max abs": text.number(figures.max_abs),
         "Median": text.milliseconds(figures.median_s),
         "p90": text.milliseconds(figures.p90_s),

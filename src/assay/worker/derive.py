@@ -11,7 +11,7 @@ from assay.core.blank import blank_result
 from assay.core.job import Job
 from assay.core.result import Result, Stage
 from assay.errors import Lowering, UsageError
-from assay.models.profiles import write_profile
+from assay.models.profiles import coarse_of, write_profile
 from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.profile import Header, Profile
 from assay.ports import Tensors
@@ -32,7 +32,7 @@ def derive(job: Job, stages: Stages) -> Result:
         except (Lowering, UsageError) as error:
             profile = underived(_text(error), job.flow.precision)
     with stages.enter(Stage.SAVE):
-        write_profile(Path(job.profile), profile)
+        write_profile(Path(coarse_of(job.profile) if profile.header.coarse else job.profile), profile)
     return msgspec.structs.replace(blank_result(job), detail=profile.header.reason)
 
 
@@ -43,7 +43,7 @@ def _profile(model: Path, inputs: Sequence[Tensors], job: Job) -> Profile:
 
     seed, allowances = job.case.inputs.seed, tuple(job.flow.allowances)
     try:
-        return derived(model, inputs, job.flow.precision, seed=seed, allowances=allowances)
+        return derived(model, inputs, job.flow.precision, seed=seed, allowances=allowances, coarse=job.coarse)
     except Lowering as error:
         try:
             return learnt(model, inputs, job, _text(error))

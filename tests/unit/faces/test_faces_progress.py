@@ -44,9 +44,9 @@ def test_what_lasts_has_one_line_and_a_sign_of_life_every_ten_seconds() -> None:
     told.lines.at(_derivation(), Stage.RUN, 0, 1)
     told.ticks(25.0)
     assert told.texts == [
-        "[  1.0 s] deriving the tolerance of net for float32",
-        "[ 11.0 s] deriving the tolerance of net for float32, for 11 s",
-        "[ 21.0 s] deriving the tolerance of net for float32, for 21 s",
+        "[  1.0 s] deriving the tolerance of net for float32 (at most 300 s)",
+        "[ 11.0 s] deriving the tolerance of net for float32 (at most 300 s), for 11 s",
+        "[ 21.0 s] deriving the tolerance of net for float32 (at most 300 s), for 21 s",
     ]
 
 
@@ -65,10 +65,10 @@ def test_many_short_stages_are_still_a_line_every_two_seconds() -> None:
         told.ticks(0.5)
         told.lines.at(_derivation(f"net{number}"), None, number + 1, 16)
     assert told.texts == [
-        "[  2.0 s] deriving the tolerance of net3 for float32, 3 of 16 done",
-        "[  4.0 s] deriving the tolerance of net7 for float32, 7 of 16 done",
-        "[  6.0 s] deriving the tolerance of net11 for float32, 11 of 16 done",
-        "[  8.0 s] deriving the tolerance of net15 for float32, 15 of 16 done",
+        "[  2.0 s] deriving the tolerance of net3 for float32 (at most 300 s), 3 of 16 done",
+        "[  4.0 s] deriving the tolerance of net7 for float32 (at most 300 s), 7 of 16 done",
+        "[  6.0 s] deriving the tolerance of net11 for float32 (at most 300 s), 11 of 16 done",
+        "[  8.0 s] deriving the tolerance of net15 for float32 (at most 300 s), 15 of 16 done",
     ]
 
 
@@ -88,7 +88,7 @@ def test_of_jobs_side_by_side_the_one_that_still_runs_is_shown() -> None:
     told.lines.at(_derivation("first"), Stage.RUN, 0, 2)
     told.lines.at(_derivation("second"), Stage.RUN, 0, 2)
     told.lines.at(_derivation("second"), None, 1, 2)
-    assert told.lines.current.text == "deriving the tolerance of first for float32"
+    assert told.lines.current.text == "deriving the tolerance of first for float32 (at most 300 s)"
 
 
 @pytest.mark.parametrize("task", list(Task))

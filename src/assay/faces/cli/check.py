@@ -60,6 +60,7 @@ def check(
     measure_batch: opt.MeasureBatches = None,
     threads: opt.Threads = None,
     timeout: opt.Timeout = None,
+    derive_timeout: opt.DeriveTimeout = None,
     memory: opt.Memory = "",
     jobs: opt.Workers = 0,
     against: opt.Against = "",
@@ -84,7 +85,7 @@ def check(
         calibration=calibration, answers=answers, rtol=rtol, atol=atol, tolerance=tolerance, seed=seed,
         fill=inputs if inputs in FILLS else "", inputs="" if inputs in FILLS else inputs, state=tuple(state or ()), image=image,
         samples=samples, batch=batch, drawn=drawn, measure_seconds=measure_seconds, measure_batches=tuple(measure_batch or ()),
-        threads=threads, timeout_s=timeout, memory=memory, jobs=jobs, against=against, baseline=baseline,
+        threads=threads, timeout_s=timeout, derive_s=derive_timeout, memory=memory, jobs=jobs, against=against, baseline=baseline,
         history=history, only=only, save_inputs=save_inputs, save_outputs=save_outputs, command=command_line(sys.argv[1:]),
     )  # fmt: skip
     with progress_bar() as progress:

@@ -154,6 +154,10 @@ Timeout = Annotated[
     float | None,
     typer.Option("--timeout", min=0.1, help="Seconds per job, importing the backend apart [300; of a suite 60]."),
 ]
+DeriveTimeout = Annotated[
+    float | None,
+    typer.Option("--derive-timeout", min=0.1, help="Seconds for deriving one tolerance [four times --timeout]."),
+]
 Memory = Annotated[
     str, typer.Option("--memory", metavar="SIZE", help="Resident memory per job, for example 4GB [no limit].")
 ]

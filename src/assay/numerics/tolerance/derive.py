@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.expand import expanded
 from assay.numerics.tolerance.bits import derive_bits
+from assay.numerics.tolerance.coarse import WORTH, coarsely, work
 from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.discrete import Decision, chosen_by, decision_of, interval, ranking
 from assay.numerics.tolerance.drawing import BYTES_A_PLACE, Bent, Drawing, Sample
@@ -41,20 +42,32 @@ MEMORY_BYTES = 1 << 29
 
 
 def derive(
-    model: Path, inputs: Sequence[Tensors], precision: str, *, seed: int = 0, allowances: tuple[str, ...] = ()
+    model: Path,
+    inputs: Sequence[Tensors],
+    precision: str,
+    *,
+    seed: int = 0,
+    allowances: tuple[str, ...] = (),
+    coarse: bool = False,
 ) -> Profile:
     """The profile of an ONNX model on these inputs for flows of this precision.
 
     Raises UsageError for a precision without arithmetic, `assay.errors.Lowering` where the model cannot be evaluated in
-    double (custom operators, text): the reason is its text.
+    double (custom operators, text): the reason is its text. `coarse`: a coarse one will do, where that saves work.
     """
     import onnx
 
-    return derive_model(onnx.load(model), inputs, precision, seed=seed, allowances=allowances)
+    return derive_model(onnx.load(model), inputs, precision, seed=seed, allowances=allowances, coarse=coarse)
 
 
 def derive_model(
-    proto: Any, inputs: Sequence[Tensors], precision: str, *, seed: int = 0, allowances: tuple[str, ...] = ()
+    proto: Any,
+    inputs: Sequence[Tensors],
+    precision: str,
+    *,
+    seed: int = 0,
+    allowances: tuple[str, ...] = (),
+    coarse: bool = False,
 ) -> Profile:
     """The same of a loaded model, which is left as it is."""
     whole = expanded(tensors_only(proto))
@@ -67,8 +80,8 @@ def derive_model(
         deriving = Deriving(whole, arithmetic, seed, graph)
     except Lowering as error:
         return derive_bits(whole, inputs, graph, precision, arithmetic, error)
-    samples = deriving.samples(inputs)
-    profile = deriving.profile(samples, precision)
+    first = coarsely(deriving, inputs, precision) if coarse and work(whole, inputs) >= WORTH else None
+    profile = first or deriving.profile(deriving.samples(inputs), precision)
     begin = time.perf_counter()
     tried = selftest(deriving, profile, inputs)
     seconds = {**deriving.drawing.seconds, "selftest": time.perf_counter() - begin}
@@ -102,14 +115,25 @@ class Deriving:
 
     def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
         """Oracle and noise of all samples, several at once where the model lets them."""
-        self.drawing.draws = self._how_many(len(inputs))
+        self.drawing.draws = self.how_many(len(inputs))
         try:
             return self._samples(inputs)
         except Bent:
             self.drawing.unamplified()
             return self._samples(inputs)
 
-    def _how_many(self, samples: int) -> int:
+    def once(self, inputs: Sequence[Tensors], fit: Callable[[Profile], bool], precision: str) -> Profile | None:
+        """The coarse profile; None where that of the first sample does not `fit`."""
+        self.drawing.draws, self.drawing.once = self.how_many(len(inputs)), True
+        try:
+            first = self._sample(0, inputs[0])
+            if not fit(self.profile([first], precision)):
+                return None
+            return self.profile(self._samples(inputs, first), precision)
+        finally:
+            self.drawing.once = False
+
+    def how_many(self, samples: int) -> int:
         """All of them where the range of the draws is what is allowed, or where values jump."""
         smooth = not self.graph.jumps and not self.graph.subgraphs
         real = all(is_floating(self.graph.types.get(one, "")) or one in self.decisions for one in self.outputs)
@@ -121,10 +145,10 @@ class Deriving:
         sizes = ([one.dim_value if one.HasField("dim_value") else 1 for one in dims] for dims in shapes)
         return min((math.prod(one) for one in sizes), default=0)
 
-    def _samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
+    def _samples(self, inputs: Sequence[Tensors], first: Sample | None = None) -> list[Sample]:
         if not inputs:
             return []
-        found = {0: self._sample(0, inputs[0])}
+        found = {0: first or self._sample(0, inputs[0])}
         inputs = inputs[: max(1, MOST_VALUES // max(1, found[0].recorded_bytes // BYTES_A_PLACE))]
         for places in alike(inputs):
             self._group(places, inputs, found)

@@ -18,6 +18,7 @@ from assay.numerics.oracle.rows.evaluation import Rows, evaluate_rows, stackable
 from assay.numerics.oracle.rows.operator import Unlike
 from assay.numerics.oracle.single import SingleEvaluator
 from assay.numerics.oracle.weights import without_weights
+from assay.numerics.tolerance.coarse import draw_once
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.draws import Draws
 from assay.numerics.tolerance.evaluation import as_type, check_classes, named, wide_evaluator
@@ -89,6 +90,7 @@ class Drawing:
         self.wide = wide_evaluator(light, weights)
         self._single = self._single_evaluator(light, weights)
         self.draws = DRAWS
+        self.once = False
         self._together = stackable(self.wide)
         self._has_names = not any(isinstance(one, OpFunction) for one in self.wide.rt_nodes_)
         self._feeding = Feeding(graph, arithmetic, self.wide.rt_inits_)
@@ -165,6 +167,9 @@ class Drawing:
 
     def _draw(self, number: int, inputs: Tensors, recorder: Recorder, sample: Sample, added: Sums | None) -> None:
         pool = Pool((self.seed, number), recorder.largest)
+        if self.once:
+            draw_once(self, number, inputs, self._alone(recorder), pool, sample)
+            return
         try:
             self._draws(number, inputs, recorder, pool, sample, added, self._single or self.wide, self._amplified)
         except (Diverged, Lowering, FloatingPointError):

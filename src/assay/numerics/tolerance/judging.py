@@ -72,6 +72,8 @@ class Judging:
                 f"the tolerance was derived on the first {known} of {len(actual)} samples; the others may be off by as much as "
                 "the noisiest element of these"
             )
+        if self.profile is not None and self.profile.header.coarse:
+            comparisons = tuple(_by_coarse(one) if one.output in ours else one for one in comparisons)
         comparisons, findings = self._undecided(comparisons, findings, actual, expected)
         comparisons, findings = self._unmeasured(comparisons, findings)
         comparisons, findings = self._outside_a_guess(comparisons, findings)
@@ -196,6 +198,8 @@ class Judging:
         ) and all(one[name].dtype == np.float64 for one in expected for name in one if one[name].dtype.kind == "f")
         suspected = {} if oracle else suspects(expected, self.profile)
         judged = judge(actual, None if oracle else expected, self.profile)
+        if self.profile.header.coarse and suspected:
+            return {name: _open(one) if name in suspected else one for name, one in judged.items()}
         if not self.translated:
             self.told.extend(suspected.values())
             return judged
@@ -302,6 +306,16 @@ def _outside(one: Comparison) -> Comparison:
         findings=tuple(finding for finding in one.findings if finding.kind != "values"),
         degenerate=f"it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for this model",
     )
+
+
+def _by_coarse(one: Comparison) -> Comparison:
+    """With a figure that says what its budget is of."""
+    return msgspec.structs.replace(one, metrics={**one.metrics, "coarse_tolerance": 1.0}) if one.metrics else one
+
+
+def _open(one: Judged) -> Judged:
+    """A golden of single precision may lie beyond a coarse tolerance, and be sound."""
+    return replace(one, degenerate="the coarse tolerance does not tell whether the golden itself is sound")
 
 
 def _other_rows(one: Comparison, reason: str, kinds: tuple[str, ...] = _ROWS) -> Comparison:

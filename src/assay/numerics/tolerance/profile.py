@@ -46,7 +46,8 @@ class Header(msgspec.Struct, frozen=True):
     that got the wider fallback rule; `fallen` those that failed when several draws were evaluated at once, with the error (a fault
     of ours: they were evaluated one by one instead); `untaken` are branches that no sample takes; `jumps`: a value steps on its
     way to a real output (quantization); `selftest` what the tolerance was tried on; `learnt` the engine from whose
-    perturbed runs (`draws`) the noise was learnt, `why` it could not be derived."""
+    perturbed runs (`draws`) the noise was learnt, `why` it could not be derived; `coarse`: of two noisy evaluations only, narrower
+    than the derived tolerance (`assay.numerics.tolerance.coarse`)."""
 
     precision: str
     arithmetic: Arithmetic
@@ -63,6 +64,7 @@ class Header(msgspec.Struct, frozen=True):
     jumps: bool = False
     learnt: str = ""
     why: str = ""
+    coarse: bool = False
     version: int = VERSION
 
     @property

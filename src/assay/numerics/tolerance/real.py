@@ -18,6 +18,8 @@ from assay.ports import Tensor
 
 SHARE_LIMIT = 0.1
 """Noise above this share of the signal proves nothing."""
+UNSEEN = 6.0
+"""Times as much noise as a coarse tolerance shows of it: three where it shows a quarter of the mean square, and as much again."""
 WORST = 10
 """Elements that are told, those that use most of their limit."""
 _TINY_STATISTIC = 0.01
@@ -67,7 +69,7 @@ def judge_real(
         noise.name,
         metrics={**budgets, "noise_share": share},
         findings=findings,
-        degenerate=_mistrust(share),
+        degenerate=_mistrust(share * (UNSEEN if profile.header.coarse else 1.0)),
         notes=_odd(noise.name, found, profile),
         worst=tuple(worst_at(at, actual, expected) for at in found.worst),
         allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,

@@ -120,6 +120,9 @@ def constant(site: Site, unit: Arithmetic) -> Variance:
 
 def cast(site: Site, unit: Arithmetic) -> Variance:
     """Numbers that the type holds stay as they are: a noisy exponent of 3 would make NaN of what is negative."""
+    given = np.asarray(site.x())
+    if given.dtype.kind in "iu" and (int(np.iinfo(given.dtype).max) + 1) * unit.storage <= 1.0:
+        return EXACT  # every number of that type is held: a table of millions of them need not be looked at
     return EXACT if stored(np.asarray(site.value), unit.storage) else rounding(site, unit)
 
 

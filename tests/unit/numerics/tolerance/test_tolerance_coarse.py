@@ -1,0 +1,74 @@
+"""A coarse tolerance lets nothing pass that the derived one refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_graphs import budget, float32, network, noise, parsed
+
+from assay.numerics.tolerance.coarse import coarsely, of_one_order
+from assay.numerics.tolerance.contract import arithmetic_of
+from assay.numerics.tolerance.derive import Deriving
+from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.profile import Profile
+from assay.ports import Tensor
+
+
+def _both(seed: int) -> tuple[Profile, Profile, dict[str, Tensor]]:
+    model, feeds = network(seed)
+    coarse = coarsely(Deriving(model, arithmetic_of("float32"), seed), [feeds], "float32")
+    deriving = Deriving(model, arithmetic_of("float32"), seed)
+    assert coarse is not None
+    assert coarse.header.coarse
+    return coarse, deriving.profile(deriving.samples([feeds]), "float32"), float32(model, feeds)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_element_uses_more_of_it_than_of_the_derived_one(seed: int) -> None:
+    coarse, fine, _ = _both(seed)
+    for at in np.ndindex(coarse.oracle[0]["y"].shape):
+        wrong = coarse.oracle[0]["y"].copy()
+        wrong[at] += 1e-3
+        assert budget(coarse, {"y": wrong}) > budget(fine, {"y": wrong}) > 1
+
+
+def test_a_correct_engine_passes_by_it() -> None:
+    coarse, fine, answers = _both(3)
+    assert 0 < budget(fine, answers) < budget(coarse, answers) < 1
+
+
+def test_noise_that_is_a_share_of_the_signal_is_asked_of_the_derived_one() -> None:
+    """A coarse tolerance shows a part of the noise only: what it lets pass might be mistrusted by the whole of it."""
+    coarse, _, _ = _both(3)
+    loud = [{"y": np.full_like(one["y"], 0.05 * np.abs(coarse.oracle[0]["y"]).mean())} for one in coarse.deviation]
+    (judged,) = judge([coarse.oracle[0]], None, Profile(coarse.header, coarse.oracle, loud, coarse.margins)).values()
+    assert judged.metrics["noise_share"] < 0.1
+    assert "ill-conditioned" in judged.degenerate
+
+
+def test_what_is_rounded_to_a_grid_and_coarse_types_are_derived_at_once() -> None:
+    grid = parsed("g (float[4, 8] x) => (float[4, 8] y) { r = Round(x) y = Mul(r, x) }")
+    feeds = {"x": noise(4, 8)}
+    assert coarsely(Deriving(grid, arithmetic_of("float32"), 0), [feeds], "float32") is None
+    model, fed = network()
+    assert coarsely(Deriving(model, arithmetic_of("bfloat16"), 0), [fed], "bfloat16") is None
+    assert coarsely(Deriving(model, arithmetic_of("float32"), 0), [], "float32") is None
+
+
+def _two_noises(gap: float, few: int) -> Tensor:
+    """What two evaluations leave of the noise of 4000 elements, `few` of them quieter by so many octaves."""
+    drawn = np.random.default_rng(5).standard_normal((2, 4000))
+    drawn[:, :few] *= 2.0**-gap
+    return np.asarray(np.square(drawn).sum(axis=0) / 8)
+
+
+@pytest.mark.parametrize("few", [40, 400, 2000, 3600, 3960])
+def test_elements_that_the_derivation_would_judge_apart_are_seen(few: int) -> None:
+    assert not of_one_order(_two_noises(12, few))
+    assert of_one_order(_two_noises(0, few))
+
+
+def test_noise_of_all_orders_without_a_gap_is_of_one() -> None:
+    random = np.random.default_rng(5)
+    levels = np.exp2(random.uniform(-30, 0, 4000))
+    assert of_one_order(np.square(random.standard_normal((2, 4000)) * levels).sum(axis=0))
