@@ -33,19 +33,37 @@ def demo(
     finish(checked, [f"took {time.perf_counter() - begin:.1f} s", f"report: {output.absolute()}"])
 
 
-def init(path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("assay.toml")) -> None:
-    """Write a commented assay.toml: models, flows, goldens, limits."""
+def init(
+    path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("assay.toml"),
+    untried: Annotated[
+        bool, typer.Option("--untried", help="List the models; try no flow on them, use onnxruntime.")
+    ] = False,
+) -> None:
+    """Write a commented assay.toml with the models below its folder, and the flows that ran one sample of them."""
     from assay.errors import NotWritable
+    from assay.faces.first_config import candidates, config_text, find_models, propose
     from assay.pipeline.config import TEMPLATE
 
+    if path.exists():
+        raise NotWritable(f"{path} exists already; change it by hand, or give another name")
+    folder, locks = path.absolute().parent, Path(DEFAULT_HISTORY)
+    with progress_bar() as progress:
+        flows = candidates(locks) if not untried and find_models(folder) else []
+        found = propose(folder, flows, locks, progress)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(TEMPLATE)
+            file.write(config_text(TEMPLATE, found))
     except FileExistsError:
         raise NotWritable(f"{path} exists already; change it by hand, or give another name") from None
     except OSError as error:
         raise NotWritable(f"{path} cannot be written ({error.strerror}); give another name") from None
-    print(f"wrote {path}: list your models in it, then run `assay check`")
+    if not found.models:
+        print(f"wrote {path}: list your models in it, then run `assay check`")
+        return
+    for model, why in found.refused.items():
+        print(f"no flow ran {model}: {why}")
+    count = f"{len(found.models)} model{'s' if len(found.models) > 1 else ''}"
+    print(f"wrote {path}: {count} on {', '.join(found.common)}; look at it, then run `assay check`")
 
 
 def flows(
