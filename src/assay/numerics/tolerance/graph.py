@@ -76,7 +76,6 @@ DRAWING = frozenset("Bernoulli Multinomial RandomNormal RandomNormalLike RandomU
 ROUNDING = frozenset(
     {
         "Ceil",
-        "DynamicQuantizeLSTM",
         "DynamicQuantizeLinear",
         "Floor",
         "QLinearConv",

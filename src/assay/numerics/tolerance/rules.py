@@ -67,6 +67,7 @@ INNER: dict[str, Rule] = {
     "steps": steps,
     "sum": lambda site, unit: total(float(site.operands["terms"]), site.value, site.operands["squares"](), unit),
     "convert": rounding,
+    "left_out": lambda site, unit: np.square(site.operands["error"]) + rounding(site, unit),
 }
 """Places inside our own kernels, by the kind that they mark."""
 

@@ -37,6 +37,9 @@ TIPPING = 8.0
 """Standard deviations from a boundary, within which noise may decide (as `jumps.TIPPING`)."""
 _PRODUCTS = {"QLinearConv": 7, "QLinearMatMul": 7}
 """Products of quantized tensors, and where the zero point of what they give stands."""
+DYNAMIC = frozenset({"DynamicQuantizeLinear"})
+"""What goes onto a grid of its own range was a real number in every engine: no fixed-point arithmetic comes before it, but a quotient, and
+a zero point that is added."""
 _SINGLE = 2.0**-24
 _SEEN = 2.0**-13
 """Of a step: single precision still shows it beside the largest number of a grid of eight bits."""
@@ -50,6 +53,8 @@ def steps(site: Site, unit: Arithmetic) -> Variance:
     way and the scale is a power of two, only what an engine rounds by adding the zero point first, and the ties that the flow's
     rule decides otherwise."""
     value = site.value
+    if site.call.operator in DYNAMIC:
+        return (unit.accumulate * 4) ** 2 / 3 * (np.square(value) + 255.0**2)
     plain = unit.steps**2 + (unit.accumulate * 4) ** 2 / 3 * np.square(value)
     if unit.storage > _SINGLE or not _is_exact(site, unit):
         return plain
