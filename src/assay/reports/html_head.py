@@ -12,6 +12,8 @@ from assay.reports import figures_text as text
 from assay.reports.kill_rates import ALL, GROUPS, HEADER, HIT, KillRate, kill_rates, texts
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, Row, counts, headline, run_verdicts
+from assay.reports.upgrades import HEADER as HEADER_OF_UPGRADES
+from assay.reports.upgrades import upgrades
 
 Pairs = list[tuple[str, str]]
 
@@ -44,6 +46,14 @@ def head(run: Run, results: Sequence[Result], judgement: Judgement, found: Seque
         "expectations": _expectations(run.policy),
         "demands": _demands(run.policy),
         "kill_rates": _kill_rates(results),
+        "upgrade_header": HEADER_OF_UPGRADES,
+        "upgrades": [
+            {
+                "title": f"{one_line(one.case)} on {one_line(one.flow)}: old beside new",
+                "rows": [[one_line(cell) for cell in line] for line in one.lines],
+            }
+            for one in upgrades(found)
+        ],
     }
 
 

@@ -23,6 +23,8 @@ from assay.reports.node_errors import node_tables
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, alike, counts, headline, rows, run_verdicts
 from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
+from assay.reports.upgrades import HEADER as UPGRADE
+from assay.reports.upgrades import upgrades
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,6 +79,9 @@ class Terminal:
                     _failure(console, run, together)
         _remarks(console, found)
         _duels(console, found)
+        for upgrade in upgrades(found):
+            console.print(f"\n{one_line(upgrade.case)} | {one_line(upgrade.flow)}: old beside new", style="bold")
+            _plain(console, columns(UPGRADE, [list(line) for line in upgrade.lines]))
         if self._details:
             for line in detail_lines(found):
                 _line(console, line)
