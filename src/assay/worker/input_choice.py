@@ -63,6 +63,7 @@ def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Sam
     first that it answers at all. Raises BadInputs where it takes none, and the graph says why; else what it raised at the first."""
     begin = time.monotonic()
     refusal: Exception | None = None
+    stated = bool(job.case.inputs.ranges)
     poor: tuple[Samples, Samples, InputPlan] | None = None
     for plan in _plans(job):
         if (refusal or poor) and time.monotonic() - begin > TRYING_S:
@@ -79,12 +80,12 @@ def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Sam
         if is_telling(outputs):
             return inputs, outputs, plan
         # A runtime may answer nonsense to sizes that the graph does not take.
-        poor = poor or (None if plan.unmet else (inputs, outputs, plan))
+        poor = poor or (None if plan.unmet and (plan.sizes or stated) else (inputs, outputs, plan))
     if poor is not None:
         return poor
     plan = new_plan(job)
     # A graph that contradicts itself at its own fixed shapes is no matter of inputs.
-    if plan.unmet and (plan.sizes or job.case.inputs.ranges):
+    if plan.unmet and (plan.sizes or stated):
         raise BadInputs(_unmet(job, plan)) from refusal
     assert refusal is not None
     raise refusal

@@ -269,3 +269,32 @@ def test_what_was_fine_stays_as_it_was(tmp_path: Path) -> None:
 def test_constraints_that_nothing_meets_are_named(tmp_path: Path) -> None:
     path = made(tmp_path, "g (float[N, 4] x, float[N, 6] z) => (float[N, ?] y) { y = Add (x, z) }")
     assert planned(path).unmet == "Add 'Add -> y': shapes [1, 4] and [1, 6] do not broadcast"
+
+
+def test_scalars_that_bound_a_row_of_numbers_leave_some_between_them(tmp_path: Path) -> None:
+    """A lower bound above the upper one masks everything, and a softmax of that is not a number."""
+    text = """g (float[N, 8] x, float low, float high) => (float[N, 8] y) {
+      a = GreaterOrEqual (grid, low)
+      b = LessOrEqual (grid, high)
+      c = And (a, b)
+      never = Constant <value_float=-100000.0> ()
+      d = Where (c, x, never)
+      y = Softmax (d)
+    }"""
+    path = made(tmp_path, text, {"grid": np.linspace(40, 400, 8, dtype=np.float32)})
+    plan = planned(path)
+    assert [(plan.ranges[name].low, plan.ranges[name].high) for name in ("low", "high")] == [(40, 130), (310, 400)]
+    for (output,) in answers(path, plan):
+        assert np.count_nonzero(output > 1e-6) > 2
+
+
+def test_a_batch_on_another_axis_follows_the_batch(tmp_path: Path) -> None:
+    """The state of a recurrent layer, [directions, batch, features]."""
+    text = (
+        "g (float[T, N, 4] x, float[1, ?, 3] h) => (float[T, 1, ?, 3] y) { y = GRU <hidden_size=3> (x, w, r, b, , h) }"
+    )
+    path = made(tmp_path, text, {"w": rows(1, 9, 4), "r": rows(1, 9, 3), "b": rows(1, 18)})
+    plan = planned(path, N=5)
+    assert (plan.sizes["N"], plan.sizes["h[1]"]) == (5, 5)
+    assert plan.sizes["T"] == 1  # the first dimension: ONNX does not say that it is time
+    answers(path, plan)

@@ -14,7 +14,7 @@ from assay.models.input_plan import (  # noqa: F401
     rules_window,
 )
 from assay.models.input_plan.graph import Array, Dims, Graph, Value, of_data
-from assay.models.input_plan.shape_engine import Evaluation, Unmet
+from assay.models.input_plan.shape_engine import EMPTY, Evaluation, Unmet
 from assay.models.input_plan.shape_rules import Conflict
 
 
@@ -31,6 +31,6 @@ def evaluate(graph: Graph, shapes: Mapping[str, Dims | None], data: Mapping[str,
     for name, value in zip(graph.outputs, outputs, strict=True):
         if value.shape is not None and 0 in value.shape:
             text = f"it would be empty, of shape {list(value.shape)}"
-            found.unmet = Unmet(name, "output", text, (), found.progress + 1)
+            found.unmet = Unmet(name, EMPTY, text, (), found.progress + 1)
             break
     return found

@@ -22,15 +22,13 @@ Dims = tuple[int | None, ...]
 
 
 class Value:
-    """What is known of a tensor: its shape (None: not even the rank; a None inside: that size), its values where they are few,
-    and the lowest and highest of them where it is a larger constant."""
+    """What is known of a tensor: its shape (None: not even the rank; a None inside: that size), and its values where they are
+    few."""
 
-    __slots__ = ("bounds", "data", "shape")
+    __slots__ = ("data", "shape")
 
-    def __init__(
-        self, shape: Dims | None, data: Array | None = None, bounds: tuple[float, float] | None = None
-    ) -> None:
-        self.shape, self.data, self.bounds = shape, data, bounds
+    def __init__(self, shape: Dims | None, data: Array | None = None) -> None:
+        self.shape, self.data = shape, data
 
     def __repr__(self) -> str:
         return f"Value({self.shape}, {self.data})"

@@ -12,6 +12,7 @@ from assay.core.input_plan import InputPlan, InputRange
 from assay.core.model import Model
 from assay.models.input_plan.graph import Array, Graph, read_graph
 from assay.models.input_plan.needs import DOMAIN, INDEX, UNIQUE, Need
+from assay.models.input_plan.shape_engine import EMPTY
 from assay.models.input_plan.sizes import Solution, solve
 from assay.models.input_plan.symbols import Sizes, symbols
 from assay.models.input_plan.value_ranges import compared_constants, value_ranges
@@ -35,7 +36,8 @@ def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mappi
     chosen = {**_compared(graph, model), **stated}
     solution = _solved(graph, batch, dict(fixed), chosen)
     ranges = {name: _range(need) for name, need in value_ranges(graph, solution.walked).items()}
-    unmet = str(solution.unmet) if solution.unmet is not None else ""
+    # An output may be empty by what the model is: that is avoided, not demanded.
+    unmet = str(solution.unmet) if solution.unmet is not None and solution.unmet.op != EMPTY else ""
     outside = (text for name, one in stated.items() if name in ranges and (text := _outside(name, one, ranges[name])))
     return InputPlan(solution.sizes, {**ranges, **chosen}, unmet=unmet or next(outside, ""))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import inf
 
 from assay.models.input_plan.graph import Node, Value
-from assay.models.input_plan.needs import COUNT, DIVISOR, INDEX, LENGTH, MASK, UNIQUE, Need
+from assay.models.input_plan.needs import COUNT, INDEX, LENGTH, MASK, UNIQUE, Need
 
 Demands = Iterator[tuple[int, Need]]
 Demand = Callable[[Node, Sequence[Value]], Demands]
@@ -31,7 +31,9 @@ def _named(need: Need, node: Node) -> Need:
     return replace(need, why=f"{node.op} '{node.label}'")
 
 
-def _on(*operators: str) -> Callable[[Demand], Demand]:
+def demands(*operators: str) -> Callable[[Demand], Demand]:
+    """Registers what these operators ask."""
+
     def register(one: Demand) -> Demand:
         _TABLE.update(dict.fromkeys(operators, one))
         return one
@@ -39,7 +41,8 @@ def _on(*operators: str) -> Callable[[Demand], Demand]:
     return register
 
 
-def _size(inputs: Sequence[Value], place: int, axis: int) -> int | None:
+def size_of(inputs: Sequence[Value], place: int, axis: int) -> int | None:
+    """Of one axis of an input; None where it is not known."""
     shape = inputs[place].shape if place < len(inputs) else None
     return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
 
@@ -49,83 +52,83 @@ def _index(size: int | None, kind: str = INDEX) -> Need:
     return Need(0, 0 if size is None else max(size - 1, 0), kind)
 
 
-@_on("Gather", "GatherElements")
+@demands("Gather", "GatherElements")
 def _gather(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 1, _index(_size(inputs, 0, node.attributes.get("axis", 0)))
+    yield 1, _index(size_of(inputs, 0, node.attributes.get("axis", 0)))
 
 
-@_on("Scatter", "ScatterElements")
+@demands("Scatter", "ScatterElements")
 def _scatter(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 1, _index(_size(inputs, 0, node.attributes.get("axis", 0)), UNIQUE)
+    yield 1, _index(size_of(inputs, 0, node.attributes.get("axis", 0)), UNIQUE)
 
 
-@_on("GatherND", "ScatterND")
+@demands("GatherND", "ScatterND")
 def _several(node: Node, inputs: Sequence[Value]) -> Demands:
     skipped = node.attributes.get("batch_dims", 0)
-    length = _size(inputs, 1, -1)
-    sizes = [_size(inputs, 0, skipped + one) for one in range(length or 1)]
+    length = size_of(inputs, 1, -1)
+    sizes = [size_of(inputs, 0, skipped + one) for one in range(length or 1)]
     known = [one for one in sizes if one is not None]
     yield 1, _index(min(known) if len(known) == len(sizes) else None, INDEX if node.op == "GatherND" else UNIQUE)
 
 
-@_on("EmbedLayerNormalization")
+@demands("EmbedLayerNormalization")
 def _embed(node: Node, inputs: Sequence[Value]) -> Demands:
     for place, table in ((0, 2), (1, 4)):
-        yield place, _index(_size(inputs, table, 0))
+        yield place, _index(size_of(inputs, table, 0))
     yield 7, Need(0, 1, MASK)
 
 
-@_on("GatherBlockQuantized")
+@demands("GatherBlockQuantized")
 def _rows(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 1, _index(_size(inputs, 0, node.attributes.get("gather_axis", 0)))
+    yield 1, _index(size_of(inputs, 0, node.attributes.get("gather_axis", 0)))
 
 
-@_on("OneHot")
+@demands("OneHot")
 def _one_hot(node: Node, inputs: Sequence[Value]) -> Demands:
     depth = inputs[1].data
     yield 0, _index(None if depth is None else int(depth.reshape(-1)[0]))
     yield 1, Need(2, 16, COUNT)
 
 
-@_on("LSTM", "GRU", "RNN", "DynamicQuantizeLSTM")
+@demands("LSTM", "GRU", "RNN", "DynamicQuantizeLSTM")
 def _steps(node: Node, inputs: Sequence[Value]) -> Demands:
-    steps = _size(inputs, 0, 1 if node.attributes.get("layout") else 0)
+    steps = size_of(inputs, 0, 1 if node.attributes.get("layout") else 0)
     yield 4, Need(1, steps or 1, LENGTH)
 
 
-@_on("ReverseSequence")
+@demands("ReverseSequence")
 def _reversed(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 1, Need(1, _size(inputs, 0, node.attributes.get("time_axis", 0)) or 1, LENGTH)
+    yield 1, Need(1, size_of(inputs, 0, node.attributes.get("time_axis", 0)) or 1, LENGTH)
 
 
-@_on("TopK")
+@demands("TopK")
 def _top(node: Node, inputs: Sequence[Value]) -> Demands:
-    size = _size(inputs, 0, node.attributes.get("axis", -1)) or 1
+    size = size_of(inputs, 0, node.attributes.get("axis", -1)) or 1
     yield 1, Need(min(2, size), size, COUNT)
 
 
-@_on("Range")
+@demands("Range")
 def _range(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 0, Need(0, 2, COUNT)
     yield 1, Need(4, 16, COUNT)
     yield 2, Need(1, 2, COUNT)
 
 
-@_on("Loop")
+@demands("Loop")
 def _loop(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 0, Need(1, MOST_TRIPS, COUNT)
     yield 1, Need(1, 1, COUNT)
 
 
-@_on("ConstantOfShape", "Tile")
+@demands("ConstantOfShape", "Tile")
 def _sizes(node: Node, inputs: Sequence[Value]) -> Demands:
     yield (0 if node.op == "ConstantOfShape" else 1), Need(1, 4, COUNT)
 
 
-@_on("Expand", "Reshape")
+@demands("Expand", "Reshape")
 def _shape(node: Node, inputs: Sequence[Value]) -> Demands:
     """The shape that it has, where the rank stays; else everything on the first axis."""
-    shape, count = inputs[0].shape, _size(inputs, 1, 0)
+    shape, count = inputs[0].shape, size_of(inputs, 1, 0)
     if shape is None or count is None:
         return
     if len(shape) == count and None not in shape:
@@ -136,13 +139,13 @@ def _shape(node: Node, inputs: Sequence[Value]) -> Demands:
         yield 1, Need(1, 1, COUNT)
 
 
-@_on("CumSum")
+@demands("CumSum", "CumProd")
 def _axis(node: Node, inputs: Sequence[Value]) -> Demands:
     shape = inputs[0].shape
     yield 1, Need(0, max(len(shape or (1,)) - 1, 0), COUNT)
 
 
-@_on("Slice")
+@demands("Slice")
 def _slice(node: Node, inputs: Sequence[Value]) -> Demands:
     shape = inputs[0].shape or (1,)
     axes = inputs[3].data if len(inputs) > 3 and node.inputs[3] else None
@@ -153,31 +156,70 @@ def _slice(node: Node, inputs: Sequence[Value]) -> Demands:
     start = max((int(one) for one in fixed.reshape(-1)), default=0) if fixed is not None else max(least // 2 - 1, 0)
     yield 1, Need(0, max(least // 2 - 1, 0), COUNT)
     yield 2, Need(min(start + 1, least), least, COUNT)
-    count = _size(inputs, 1, 0) or 1
-    yield 3, Need(0, count - 1, COUNT, exact=tuple(map(float, range(count))))
+    count = size_of(inputs, 1, 0) or 1
+    yield 3, _all(count)
     yield 4, Need(1, 1, COUNT)
 
 
-@_on("Pad")
+@demands("Pad")
 def _pad(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 1, Need(0, 1, COUNT)
+    yield 3, _all(size_of(inputs, 3, 0) or 1)
 
 
-@_on("Split")
+@demands("Split")
 def _split(node: Node, inputs: Sequence[Value]) -> Demands:
-    size, count = _size(inputs, 0, node.attributes.get("axis", 0)), len(node.outputs)
+    size, count = size_of(inputs, 0, node.attributes.get("axis", 0)), len(node.outputs)
     if size is not None and count:
         parts = [float(size // count)] * (count - 1)
         yield 1, Need(1, size, COUNT, exact=(*parts, size - sum(parts)))
 
 
-@_on("Squeeze", "Unsqueeze", "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin")
+def _all(count: int) -> Need:
+    """The first axes, so many as there are places."""
+    return Need(0, count - 1, COUNT, exact=tuple(map(float, range(count))))
+
+
+_REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
+
+
+@demands("Squeeze", "Unsqueeze", *(f"Reduce{one}" for one in _REDUCTIONS))
 def _axes(node: Node, inputs: Sequence[Value]) -> Demands:
-    count = _size(inputs, 1, 0) or 1
-    yield 1, Need(0, count - 1, COUNT, exact=tuple(map(float, range(count))))
+    yield 1, _all(size_of(inputs, 1, 0) or 1)
 
 
-@_on("Resize")
+@demands("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")
+def _labels(node: Node, inputs: Sequence[Value]) -> Demands:
+    yield 1, _index(size_of(inputs, 0, 1))
+
+
+@demands("ArrayFeatureExtractor")
+def _features(node: Node, inputs: Sequence[Value]) -> Demands:
+    yield 1, _index(size_of(inputs, 0, -1))
+
+
+@demands("SplitToSequence")
+def _pieces(node: Node, inputs: Sequence[Value]) -> Demands:
+    size, count = size_of(inputs, 0, node.attributes.get("axis", 0)), size_of(inputs, 1, 0)
+    if size is not None:
+        parts = [float(size // count)] * (count - 1) if count else []
+        yield 1, Need(1, size, COUNT, exact=(*parts, size - sum(parts)) if count else ())
+
+
+@demands("Attention")
+def _attended(node: Node, inputs: Sequence[Value]) -> Demands:
+    """How many keys of each item count."""
+    yield 6, Need(1, size_of(inputs, 1, -2) or 1, LENGTH)
+
+
+@demands("TensorScatter")
+def _written(node: Node, inputs: Sequence[Value]) -> Demands:
+    axis = node.attributes.get("axis", -2)
+    whole, part = size_of(inputs, 0, axis) or 1, size_of(inputs, 1, axis) or 1
+    yield 2, Need(0, max(whole - part, 0), INDEX)
+
+
+@demands("Resize")
 def _resize(node: Node, inputs: Sequence[Value]) -> Demands:
     shape = inputs[0].shape
     known = shape is not None and None not in shape
@@ -186,12 +228,12 @@ def _resize(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 3, Need(4, 16, COUNT, exact=(*sizes[:2], *(2 * one for one in sizes[2:])) if known else ())
 
 
-@_on("Upsample")
+@demands("Upsample")
 def _upsample(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 1, Need(1.0, 2.0, COUNT)
 
 
-@_on("NonMaxSuppression")
+@demands("NonMaxSuppression")
 def _suppression(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 0, Need(0.0, 1.0)
     yield 1, Need(0.0, 1.0)
@@ -200,91 +242,13 @@ def _suppression(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 4, Need(0.0, 0.3, COUNT)
 
 
-@_on("RoiAlign", "MaxRoiPool")
+@demands("RoiAlign", "MaxRoiPool")
 def _regions(node: Node, inputs: Sequence[Value]) -> Demands:
     scale = node.attributes.get("spatial_scale", 1.0) or 1.0
-    yield 1, Need(0.0, max((_size(inputs, 0, -1) or 2) - 1, 1) / scale)
-    yield 2, _index(_size(inputs, 0, 0))
+    yield 1, Need(0.0, max((size_of(inputs, 0, -1) or 2) - 1, 1) / scale)
+    yield 2, _index(size_of(inputs, 0, 0))
 
 
-@_on("GridSample")
+@demands("GridSample")
 def _grid(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 1, Need(-1.0, 1.0)
-
-
-@_on("Clip")
-def _clip(node: Node, inputs: Sequence[Value]) -> Demands:
-    # A lower bound below every upper one.
-    yield 1, Need(-2.0, -1.0, COUNT)
-    yield 2, Need(1.0, 2.0, COUNT)
-
-
-@_on("Log", "Reciprocal")
-def _positive(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 0, Need(TINY, inf)
-
-
-@_on("Sqrt")
-def _not_negative(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 0, Need(0.0, inf)
-
-
-@_on("Acos", "Asin")
-def _cosine(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 0, Need(-1.0, 1.0)
-
-
-@_on("Atanh")
-def _tangent(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 0, Need(-1.0 + TINY, 1.0 - TINY)
-
-
-@_on("Acosh")
-def _hyperbolic(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 0, Need(1.0, inf)
-
-
-@_on("Pow")
-def _power(node: Node, inputs: Sequence[Value]) -> Demands:
-    exponents = inputs[1].data
-    if exponents is not None and exponents.size and exponents.dtype.kind == "f":
-        if (exponents != exponents.round()).any():
-            yield 0, Need(0.0 if (exponents >= 0).all() else TINY, inf)
-    elif inputs[0].data is None:
-        yield 0, Need(TINY, inf)
-
-
-@_on("Div", "Mod")
-def _divisor(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 1, Need(0.5, inf, DIVISOR)
-
-
-@_on("BatchNormalization")
-def _variance(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 4, Need(0.0, inf)
-
-
-@_on("Dropout")
-def _ratio(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 1, Need(0.0, 0.5, COUNT)
-    yield 2, Need(0, 0, COUNT)
-
-
-@_on("Mul")
-def _masked(node: Node, inputs: Sequence[Value]) -> Demands:
-    """`(1 - mask) * -10000`."""
-    for place, other in ((0, 1), (1, 0)):
-        factor = inputs[other].data
-        if factor is not None and factor.size == 1 and float(factor.reshape(-1)[0]) <= -LARGE_FACTOR:
-            yield place, Need(0, 1, MASK)
-
-
-@_on("Cast")
-def _truth(node: Node, inputs: Sequence[Value]) -> Demands:
-    if node.attributes.get("to") == 9:
-        yield 0, Need(0, 1, MASK)
-
-
-@_on("STFT", "HannWindow", "HammingWindow", "BlackmanWindow")
-def _frames(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield (0 if node.op.endswith("Window") else 1), Need(4, 16, COUNT)

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from assay.models.input_plan.graph import UNKNOWN, Graph, Node, Value
 from assay.models.input_plan.shape_rules import Conflict, rule_of
 
+EMPTY = "output"
+"""In place of an operator: an output of the graph would be empty."""
+
 
 @dataclass(frozen=True)
 class Unmet:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+# What operators ask registers itself.
+from assay.models.input_plan import range_domains  # noqa: F401
 from assay.models.input_plan.graph import UNKNOWN, Graph, Node, Value, subgraphs
 from assay.models.input_plan.needs import Need
 from assay.models.input_plan.range_carry import carried
