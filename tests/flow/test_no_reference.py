@@ -1,4 +1,4 @@
-"""A model for which nothing can compute a reference, because it is broken: that is said, and the machine is not blamed."""
+"""A model for which nothing can compute a reference: engines run all the same, and nobody is blamed for it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from onnx import NodeProto, TensorProto, helper, save_model
 
 import assay
 from assay.core.result import Cause, Outcome
+from assay.core.verdict import Word
 
 
 @pytest.fixture
@@ -30,5 +31,33 @@ def test_a_model_whose_shapes_do_not_fit_is_broken(folder: Path) -> None:
     checked = assay.check("m.onnx", flows=["onnxruntime"], measure=False)
     (result,) = checked.results
     assert (result.outcome, result.cause) == (Outcome.ERROR, Cause.INVALID_MODEL)
-    assert result.detail.startswith("the model is broken: ")
+    assert "Op (Concat) [ShapeInferenceError]" in result.detail
     assert checked.judgement.exit_code == 1
+
+
+NEXT = "assay check m.onnx --flow mine --golden ANSWERS.npz"
+
+
+def test_an_operator_that_only_one_engine_has_is_neither_right_nor_wrong(folder: Path) -> None:
+    _model(folder / "m.onnx", helper.make_node("Ours", ["a", "b"], ["y"], domain="ours"), ["n", "m"])
+    (folder / "assay.toml").write_text('[flow.mine]\nbackend = "faulty"\noptions = { model = "identity" }\n')
+    checked = assay.check("m.onnx", flows=["mine", "onnxruntime"], config="assay.toml", measure=False)
+    mine, other = checked.judgement.verdicts
+    assert checked.judgement.exit_code == 3
+    assert other.word is Word.SKIP
+    assert mine.reason.startswith("agrees with mine, which is the same library (faulty) and no witness of its own")
+    assert mine.reason.endswith(NEXT)
+
+
+def test_inputs_that_nobody_takes_are_no_fault_of_an_engine(folder: Path) -> None:
+    _model(folder / "m.onnx", helper.make_node("Ours", ["a", "b"], ["y"], domain="ours"), ["n", "m"])
+    options = '{ model = "identity", fault = "raise" }'
+    (folder / "assay.toml").write_text(f'[flow.mine]\nbackend = "faulty"\noptions = {options}\n')
+    checked = assay.check("m.onnx", flows=["mine"], config="assay.toml", measure=False)
+    (result,), (verdict,) = checked.results, checked.judgement.verdicts
+    assert (result.outcome, result.cause) == (Outcome.MISTRUSTED, Cause.NO_REFERENCE)
+    for oracle in ("reference-f64", "reference", "onnxruntime-disable", "openvino-f32", "torch-eager"):
+        assert f"{oracle}: " in result.detail
+    assert "nor does this engine: RuntimeError while in run: faulty was told to raise" in verdict.reason
+    assert verdict.reason.endswith(NEXT)
+    assert checked.judgement.exit_code == 3

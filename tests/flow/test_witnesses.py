@@ -77,7 +77,7 @@ def test_an_oracle_that_is_wrong_is_disputed_and_the_node_is_named(
         assert verdict.word is Word.INCONCLUSIVE
         assert "the reference is disputed" in verdict.reason
         assert f"only reference-f64 differs{where}; to decide it, " in verdict.reason
-        assert "--golden FOLDER" in verdict.reason
+        assert "--golden ANSWERS.npz" in verdict.reason
 
 
 def test_an_engine_that_is_wrong_is_blamed_by_two(model: Path) -> None:
@@ -119,7 +119,7 @@ def test_an_engine_is_no_witness_of_its_own(tmp_path: Path, monkeypatch: pytest.
         "agrees with onnxruntime-disable, which is the same library (onnxruntime) and no witness of its own; "
         "nobody else could be asked (openvino-f32: "
     )
-    assert verdict.reason.endswith("/m.onnx --flow onnxruntime --golden FOLDER")
+    assert verdict.reason.endswith("/m.onnx --flow onnxruntime --golden ANSWERS.npz")
 
 
 def test_another_library_vouches_for_what_only_engines_know(

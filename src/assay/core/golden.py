@@ -38,7 +38,7 @@ class GoldenLock(msgspec.Struct, frozen=True):
     sample keeps the shape the model sees, so stored shape is (samples, *tensor shape)). `plan` is how the inputs were
     chosen; None where they were given. With `state` (an output: the input of
     the next call that it is fed into) samples are calls in order, and `sequences` says how many belong to each sequence;
-    every call is stored with the state that it was given.
+    every call is stored with the state that it was given. `library` is whose code the producer runs, "" where that is not known.
     """
 
     model_digest: str
@@ -55,3 +55,4 @@ class GoldenLock(msgspec.Struct, frozen=True):
     plan: InputPlan | None = None
     state: dict[str, str] = {}
     sequences: tuple[int, ...] = ()
+    library: str = ""

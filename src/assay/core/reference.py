@@ -20,13 +20,14 @@ class ReferenceKind(enum.StrEnum):
 
 class Reference(msgspec.Struct, frozen=True):
     """`producer` is the flow that computed the answers, `library` whose code it runs ("" where no flow here has that name),
-    `engine` the library of the flow under test."""
+    `engine` the library of the flow under test. `own_inputs`: they are a user's, not drawn."""
 
     kind: ReferenceKind = ReferenceKind.NONE
     producer: str = ""
     version: str = ""
     library: str = ""
     engine: str = ""
+    own_inputs: bool = False
 
     @property
     def independent(self) -> bool:
@@ -36,7 +37,7 @@ class Reference(msgspec.Struct, frozen=True):
 
 class Witness(msgspec.Struct, frozen=True):
     """A third engine on the same model and inputs. None: that question was not asked, or it had no answer to it (`detail` says
-    why). `node` is where it and the reference part first."""
+    why; `install` is the command where only a library is missing). `node` is where it and the reference part first."""
 
     flow: str
     library: str
@@ -45,3 +46,4 @@ class Witness(msgspec.Struct, frozen=True):
     agrees_with_engine: bool | None = None
     node: str = ""
     detail: str = ""
+    install: str = ""

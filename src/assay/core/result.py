@@ -54,7 +54,8 @@ class Outcome(enum.StrEnum):
 
 
 class Cause(enum.StrEnum):
-    """Why a stage failed, as far as the backend's words tell. `refused`: it said no in words of its own, which tell no more."""
+    """Why a stage failed, as far as the backend's words tell. `refused`: it said no in words of its own, which tell no more.
+    `no_reference`: nobody has answers to compare with."""
 
     NONE = "none"
     INVALID_MODEL = "invalid_model"
@@ -67,6 +68,7 @@ class Cause(enum.StrEnum):
     MISSING_LIBRARY = "missing_library"
     MISSING_DEVICE = "missing_device"
     REFUSED = "refused"
+    NO_REFERENCE = "no_reference"
     OTHER = "other"
 
 

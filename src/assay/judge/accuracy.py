@@ -95,8 +95,8 @@ def _poor(result: Result) -> Iterator[Complaint]:
     undecided = set(map(id, blocking(result.comparisons)))
     for one in result.comparisons:
         if id(one) in undecided:
-            text = f"mistrusted: output '{one.output}'{_at(one)}: {one.degenerate}; it proves nothing, give inputs that tell more"
+            text = f"mistrusted: output '{one.output}'{_at(one)}: {one.degenerate}; it proves nothing"
             yield Complaint(Word.INCONCLUSIVE, text)
         elif "budget_used" not in one.metrics and not one.findings and not one.degenerate:
-            text = f"output '{one.output}'{_at(one)} has no budget_used: nothing tells how far it is off; run the job again"
+            text = f"output '{one.output}'{_at(one)} has no budget_used: nothing tells how far it is off"
             yield Complaint(Word.INCONCLUSIVE, text)

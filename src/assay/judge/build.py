@@ -10,6 +10,7 @@ from assay.core.policy import Policy
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Word
 from assay.judge import accuracy, change, duels, on_gpu
+from assay.judge.advice import advice, to_compare, to_measure
 from assay.judge.disputed import unsettled, vouched
 from assay.judge.figures import figures
 from assay.judge.numeric_defaults import named
@@ -27,7 +28,6 @@ NEXT = {
     Outcome.NONDETERMINISTIC: "switch to deterministic kernels, or list the outcome in [[policy.expect]] with a reason",
     Outcome.UNAVAILABLE: "`assay flows` names the install command",
     Outcome.LOWERED: "run the job on a machine that has it",
-    Outcome.MISTRUSTED: "give inputs that tell more",
     Outcome.INFRASTRUCTURE: "this is no fault of the model: mend the machine and repeat the job with its repro line",
 }
 """What to do about an outcome."""
@@ -60,13 +60,13 @@ def first_opinion(job_key: str, result: Result | None, policy: Policy, source: s
     if result.task == Task.DUEL.value and result.outcome is Outcome.TIMEOUT and result.stage is Stage.MEASURE:
         return replace(blank, word=Word.INCONCLUSIVE, reason=f"undecided: {result.detail}; {LATE}; {_HANGS}")
     if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
-        return replace(blank, word=_word(_counted_as(result), policy), reason=_told(result))
+        return replace(blank, word=_word(_counted_as(result), policy), reason=_told(result, source))
     if found:
         mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_word(Outcome.MISTRUSTED, policy))
-        return replace(mistrusted, reason=_join(found))
+        return replace(mistrusted, reason=f"{_join(found)}; {advice(result, source)}")
     if why := unsettled(result, source) if result.outcome is Outcome.OK else "":
         return replace(blank, outcome=Outcome.MISTRUSTED, word=_word(Outcome.MISTRUSTED, policy), reason=why)
-    return _passed(replace(blank, outcome=Outcome.OK), policy)
+    return _passed(replace(blank, outcome=Outcome.OK), policy, source)
 
 
 def _mismatch(blank: Opinion, found: list[Complaint], policy: Policy) -> Opinion:
@@ -102,7 +102,7 @@ def _word(outcome: Outcome, policy: Policy) -> Word:
     return Word.FAIL if outcome.value in policy.fail_on else TOLERATED.get(outcome, Word.INCONCLUSIVE)
 
 
-def _told(result: Result) -> str:
+def _told(result: Result, source: str = "") -> str:
     """`outcome in stage: detail; what to do`."""
     node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
     signal = f" ({result.signal})" if result.signal and result.signal not in result.detail else ""
@@ -110,14 +110,10 @@ def _told(result: Result) -> str:
     alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
     # The backend's own words already hold the install command where there is one.
     outcome = _counted_as(result)
-    step = NEXT.get(outcome, "")
-    if result.outcome is Outcome.MISTRUSTED and "no reference answers" in result.detail:
-        step = "choose a transform or a size that the reference evaluator can compute"
+    step = advice(result, source) if outcome is Outcome.MISTRUSTED else NEXT.get(outcome, "")
     told = (
         (Outcome.UNAVAILABLE, "install"),
         (Outcome.UNAVAILABLE, "cannot be resolved"),
-        (Outcome.INFRASTRUCTURE, "no reference outputs"),
-        (Outcome.MISTRUSTED, "no reference outputs"),
         (Outcome.ERROR, "the case cannot be made"),
         (Outcome.UNSUPPORTED, "before it"),
     )
@@ -128,7 +124,7 @@ def _told(result: Result) -> str:
     return f"{outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 
 
-def _passed(opinion: Opinion, policy: Policy) -> Opinion:
+def _passed(opinion: Opinion, policy: Policy, source: str) -> Opinion:
     result = opinion.result
     assert result is not None
     after = "; crashed once after other jobs, not alone" if result.only_after_other_jobs else ""
@@ -137,13 +133,15 @@ def _passed(opinion: Opinion, policy: Policy) -> Opinion:
     if opinion.task == Task.CHANGE.value:
         return change.within(opinion, policy)
     if opinion.task == "verify" and not result.comparisons:
-        nothing = "nothing was compared: the model has no output that the reference has; check the golden"
+        nothing = f"nothing was compared: the model has no output that the reference has; {to_compare(result, source)}"
         return replace(opinion, word=Word.INCONCLUSIVE, reason=nothing)
     if opinion.task == "measure" and (none_counts := on_gpu.all_lost(result)):
         return replace(opinion, word=Word.INCONCLUSIVE, reason=none_counts)
     if opinion.task == "measure" and not result.measurements:
         return replace(
-            opinion, word=Word.INCONCLUSIVE, reason="nothing was measured: no sample was taken; read the log"
+            opinion,
+            word=Word.INCONCLUSIVE,
+            reason=f"nothing was measured: no sample was taken; {to_measure(result, source)}",
         )
     used = accuracy.worst_budget(result)
     if used is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from assay.core.reference import Witness
 from assay.core.result import Result
+from assay.judge.advice import to_compare
 from assay.judge.witnesses import Doubt, Side, described, doubt_of, side_of
 
 
@@ -37,10 +37,9 @@ def unsettled(result: Result, source: str) -> str:
 
 def to_decide(result: Result, source: str) -> str:
     """Other answers to compare with: of an engine that is not installed, or of the framework that the model comes from."""
-    command = shlex.join(["assay", "check", source or "MODEL.onnx", "--flow", result.flow, "--golden", "FOLDER"])
-    missing = [one.detail for one in result.witnesses if one.agrees_with_reference is None and "install" in one.detail]
-    first = f"install another engine ({missing[0]}), or give" if missing else "give"
-    return f"to decide it, {first} the answers of the framework that the model comes from as a golden and check again: {command}"
+    install = next((one.install for one in result.witnesses if one.install), "")
+    given = to_compare(result, source)
+    return f"install another engine ({install}) and check again; or, {given}" if install else given
 
 
 def _disputed(result: Result, side: Side, witness: Witness | None) -> str:

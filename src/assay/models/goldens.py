@@ -126,6 +126,7 @@ def write_golden(
     plan: InputPlan | None = None,
     state: Mapping[str, str] | None = None,
     sequences: Sequence[int] = (),
+    library: str = "",
 ) -> GoldenLock:
     """Write or replace a golden; equal content gives equal bytes. Without any `outputs` these are inputs that are yet to be
     answered, which `read_inputs` reads. `state` and `sequences` are those of the lock.
@@ -154,6 +155,7 @@ def write_golden(
             version=1,
             state=dict(state or {}),
             sequences=tuple(sequences),
+            library=library,
         )
         lock = msgspec.structs.replace(lock, version=_version_of(lock))
         _staged(folder, LOCK).write_bytes(_lock_text(lock))

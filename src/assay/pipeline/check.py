@@ -26,7 +26,7 @@ from assay.pipeline.job_logs import with_log
 from assay.pipeline.originals import record_originals
 from assay.pipeline.plan import plan
 from assay.pipeline.ratchet import with_changes
-from assay.pipeline.reference import record_references
+from assay.pipeline.reference import record_references, without_reference
 from assay.pipeline.request import Request
 from assay.pipeline.verifying import Verifying, coarse_will_do
 from assay.pipeline.witness import Witnessed
@@ -77,7 +77,9 @@ def carry_out(
             todo = recorder.left(run.jobs)
             todo = recorder.take(_unavailable(todo, house), todo)
             todo = recorder.take(record_originals(todo, house), todo)
-            todo = recorder.take(record_references(todo, house), todo)
+            lacking = record_references(todo, house)
+            todo = without_reference(todo, lacking)
+            todo = recorder.take([one for one in lacking if one.outcome is not Outcome.MISTRUSTED], todo)
             for task, launcher in (
                 (Task.CHANGE, Verifying(house, house.pool, coarse=False)),
                 (Task.VERIFY, Witnessed(house, Verifying(house, house.pool, coarse=coarse_will_do(run)))),

@@ -16,46 +16,42 @@ from assay.errors import BadGolden, BadInputs
 from assay.models.golden_checks import file_problems
 from assay.models.goldens import read_lock
 from assay.pipeline.house import House
-from assay.plugins import find_flow
+from assay.plugins import find_flow, library_of
 
 ORACLES = {
-    "onnx": ("reference-f64", "reference", "onnxruntime-disable", "openvino-f32"),
+    "onnx": ("reference-f64", "reference", "onnxruntime-disable", "openvino-f32", "torch-eager"),
     "torch": ("torch-eager-f64", "torch-eager"),
 }
 """By the format of the model, tried in this order: the float64 evaluation, then the model's own precision where double is
 not possible, then a runtime that has operators which the standard does not have. Which one it was, and why, is kept with
-the answers, and told with the result."""
+the answers, and told with the result. Where none has an answer the engines of the run are asked themselves."""
 
 
 def record_references(jobs: Sequence[Job], house: House) -> list[Result]:
     """Make sure that every job has its reference. Returns the results of the jobs that cannot have one: an error where the
-    model itself is broken, mistrusted where nothing can compute it, infrastructure where the machine was the reason."""
+    model is not valid by the standard, mistrusted where nothing can compute it, infrastructure where the machine was the reason."""
     missing = {job.reference: job for job in jobs if job.reference and not _there(job.reference)}
-    waiting = missing
     reasons: dict[str, str] = {}
     refusals: dict[str, list[Result]] = {}
-    for attempt in range(max(map(len, ORACLES.values()))):
-        for format, oracles in ORACLES.items():
-            asked = [job for job in waiting.values() if job.case.model.format == format]
-            if not asked or attempt >= len(oracles):
-                continue
-            for result in _record(asked, find_flow(oracles[attempt]), reasons, house):
-                told = f"{oracles[attempt]}: {result.outcome.value}, {result.detail}"
-                reasons[result.case] = "; ".join(filter(None, (reasons.get(result.case), told)))
-                refusals.setdefault(result.case, []).append(result)
+    while missing:
+        asked = [
+            (job, oracle)
+            for job in missing.values()
+            if (oracle := _next(job, refusals.get(job.case.name, ()), jobs)) is not None
+        ]
+        if not asked:
+            break
+        for result in _record(asked, reasons, house):
+            told = f"{result.flow}: {result.outcome.value}, {result.detail}"
+            reasons[result.case] = "; ".join(filter(None, (reasons.get(result.case), told)))
+            refusals.setdefault(result.case, []).append(result)
         missing = {folder: job for folder, job in missing.items() if not _there(folder)}
-        # The graph says what is wrong, and an evaluator agrees: a laxer runtime's answer would prove nothing.
-        waiting = {folder: job for folder, job in waiting.items() if folder in missing and not _unmet(refusals, job)}
     without = [job for job in jobs if job.reference in missing]
     if without and len(without) == len(jobs):
         wrong = {job.case.name: _wrong_inputs(refusals.get(job.case.name, [])) for job in without}
         if all(wrong.values()):
             raise BadInputs("\n".join(dict.fromkeys(wrong.values())))
     return [_without(job, refusals.get(job.case.name, [])) for job in without]
-
-
-def _unmet(refusals: Mapping[str, Sequence[Result]], job: Job) -> bool:
-    return any(one.cause is Cause.WRONG_USAGE for one in refusals.get(job.case.name, ()))
 
 
 def _wrong_inputs(refusals: Sequence[Result]) -> str:
@@ -72,10 +68,36 @@ def _wrong_inputs(refusals: Sequence[Result]) -> str:
     )
 
 
-def _record(jobs: Sequence[Job], oracle: Flow, reasons: Mapping[str, str], house: House) -> list[Result]:
-    """`reasons` say why the oracles before this one have no answers."""
-    asked = [msgspec.structs.replace(job, flow=oracle, task=Task.RECORD, why=_why(job, reasons)) for job in jobs]
-    return list(house.pool.launch(asked))
+def without_reference(jobs: Sequence[Job], lacking: Sequence[Result]) -> list[Job]:
+    """The same jobs; those for which nobody has an answer run all the same, and know why: whether an engine takes the model at
+    all, and takes it without a crash, is an answer, too."""
+    reasons = {one.job_key: one.detail for one in lacking if one.outcome is Outcome.MISTRUSTED}
+    return [
+        msgspec.structs.replace(job, reference="", profile="", why=reasons[job.key]) if job.key in reasons else job
+        for job in jobs
+    ]
+
+
+def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | None:
+    """Who is asked next: an oracle, or a flow of the run whose library has not been asked. Nobody where the model is invalid, or
+    where the graph says what is wrong with the inputs, and an evaluator agrees: a laxer runtime's answer would prove nothing."""
+    if any(_is_invalid(one, job) or one.cause is Cause.WRONG_USAGE for one in refusals):
+        return None
+    asked = {one.flow for one in refusals}
+    for name in ORACLES.get(job.case.model.format, ()):
+        if name not in asked:
+            return find_flow(name)
+    libraries = {library_of(one.flow) for one in refusals}
+    engines = [one.flow for one in jobs if one.case.name == job.case.name and not one.flow.transforms]
+    return next((one for one in engines if one.name not in asked and library_of(one) not in libraries), None)
+
+
+def _record(asked: Sequence[tuple[Job, Flow]], reasons: Mapping[str, str], house: House) -> list[Result]:
+    """`reasons` say why the oracles before these have no answers."""
+    recording = [
+        msgspec.structs.replace(job, flow=oracle, task=Task.RECORD, why=_why(job, reasons)) for job, oracle in asked
+    ]
+    return list(house.pool.launch(recording))
 
 
 def _why(job: Job, reasons: Mapping[str, str]) -> str:
@@ -90,8 +112,15 @@ def _there(folder: str) -> bool:
         return False
 
 
+def _is_invalid(refusal: Result, job: Job) -> bool:
+    """By the checker of its own format. What the loader of a runtime says of a model (or of what it made of one) is that runtime's
+    opinion."""
+    first, *_ = ORACLES.get(job.case.model.format, ("",))
+    return refusal.cause is Cause.INVALID_MODEL and library_of(refusal.flow) == library_of(first)
+
+
 def _without(job: Job, refusals: Sequence[Result]) -> Result:
-    invalid = next((one for one in refusals if one.cause is Cause.INVALID_MODEL), None)
+    invalid = next((one for one in refusals if _is_invalid(one, job)), None)
     if invalid is not None:
         blank = blank_result(job, Outcome.ERROR)
         told = f"the model is broken: {invalid.detail} ({invalid.flow})"
@@ -101,6 +130,6 @@ def _without(job: Job, refusals: Sequence[Result]) -> Result:
     ours = not refusals or any(one.outcome is Outcome.INFRASTRUCTURE for one in refusals)
     first, *others = (f"{one.flow}: {one.outcome.value}" for one in refusals) if refusals else ("nothing was tried",)
     why = "; ".join([f"{first}, {refusals[0].detail}" if refusals else first, *others])
-    told = f"no reference outputs for '{job.case.name}' ({why}); record goldens with `assay golden record` and give --golden"
+    told = f"no reference outputs for '{job.case.name}' ({why})"
     blank = blank_result(job, Outcome.INFRASTRUCTURE if ours else Outcome.MISTRUSTED)
-    return msgspec.structs.replace(blank, detail=told)
+    return msgspec.structs.replace(blank, detail=told, cause=Cause.NO_REFERENCE)

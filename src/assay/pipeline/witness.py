@@ -19,9 +19,8 @@ from assay.core.result import Outcome, Result
 from assay.errors import HarnessError, UnknownName
 from assay.judge.witnesses import EVALUATOR, Doubt, Side, doubt_of, library_of_reference, side_of
 from assay.pipeline.house import House
-from assay.pipeline.profiles import with_profiles
 from assay.plugins import find_flow, library_of
-from assay.ports import Availability, Launcher
+from assay.ports import Launcher
 
 WITNESSES = ("onnxruntime-disable", "openvino-f32", "torch-eager")
 """Asked in this order after the engines of the run: an engine that rewrites as little as possible first, then other libraries, the
@@ -103,10 +102,9 @@ class Witnessed:
         except (UnknownName, HarnessError) as error:
             return replace(blank, detail=str(error))
         if not (here := self.house.available(flow)).available:
-            return replace(blank, detail=_missing(here))
+            return replace(blank, detail=here.reason.rstrip("."), install=here.install)
         case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))
         question = replace(job, case=case, flow=flow, profile="", rival=None, limits=_bounded(job.limits))
-        (question,) = with_profiles([question], self.house)
         return _witness(flow, self._run(question, asked), result)
 
     def _beside_engine(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
@@ -181,11 +179,6 @@ def _witness(flow: Flow, testimony: Result, result: Result) -> Witness:
 def _agreed(testimony: Result) -> bool | None:
     """None where the job did not come so far, or its answers prove nothing."""
     return {Outcome.OK: True, Outcome.MISMATCH: False}.get(testimony.outcome)
-
-
-def _missing(here: Availability) -> str:
-    how = f"; to install it: {here.install}" if here.install else ""
-    return f"{here.reason.rstrip('.')}{how}"
 
 
 def _bounded(limits: Limits) -> Limits:

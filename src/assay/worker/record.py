@@ -20,6 +20,7 @@ from assay.models.goldens import read_golden, write_golden
 from assay.models.nested import declared_types
 from assay.models.own_types import coarse_types
 from assay.models.sources import open_source
+from assay.plugins import library_of
 from assay.ports import Tensor
 from assay.worker.input_choice import Samples, chosen
 from assay.worker.lower import load, lower
@@ -80,6 +81,7 @@ def record(job: Job, stages: Stages) -> Result:
             sequences=source.sequences,
             seed=job.case.inputs.seed,
             producer=job.flow.name,
+            library=library_of(job.flow),
             producer_version=facts.backend_version,
             who=getpass.getuser(),
             why=job.why or REFERENCE,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay.core.golden import GIVEN
+from assay.core.golden import GIVEN, GoldenLock
 from assay.core.job import Job
 from assay.core.model import Model
 from assay.core.reference import Reference, ReferenceKind
@@ -17,6 +17,7 @@ from assay.models.own_data import read_data
 from assay.models.own_data.state import without_fed
 from assay.plugins import library_of
 from assay.ports import Tensor
+from assay.worker.input_choice import drawn, new_plan
 from assay.worker.original import inputs_of_original
 
 
@@ -31,9 +32,12 @@ class Source:
 
 
 def golden_of(job: Job) -> Golden:
-    """The golden of the case, or the one that the oracle recorded for this run. Raises BadGolden."""
+    """The golden of the case, or the one that the oracle recorded for this run; where nobody has answers inputs alone. Raises
+    BadGolden."""
     if job.case.inputs.golden:
         return read_golden(Path(job.case.inputs.golden), model_digest=job.case.model.digest)
+    if is_unanswered(job):
+        return _inputs_alone(job)
     return read_golden(Path(job.reference), model_digest=job.case.model.digest)
 
 
@@ -45,14 +49,26 @@ def reference_of(job: Job, quantized: Path | None = None) -> Reference:
     if quantized is not None and not job.case.inputs.golden:
         producer = "reference" if form == "onnx" else "torch-eager"
         kind = ReferenceKind.ORACLE if form == "onnx" else ReferenceKind.DEFINITION
-        return Reference(kind, producer, "", library_of(producer), engine)
+        return Reference(kind, producer, "", library_of(producer), engine, has_source(job))
     lock = read_lock(Path(job.case.inputs.golden or job.reference))
-    library = library_of(lock.producer)
+    library = lock.library or library_of(lock.producer)
     if job.case.contract.published or (form != "onnx" and library == "torch"):
         kind = ReferenceKind.DEFINITION
     else:
         kind = ReferenceKind.GOLDEN if job.case.inputs.golden else ReferenceKind.ORACLE
-    return Reference(kind, lock.producer, lock.producer_version, library, engine)
+    return Reference(kind, lock.producer, lock.producer_version, library, engine, has_source(job))
+
+
+def is_unanswered(job: Job) -> bool:
+    """Whether nobody has answers to compare with: `job.why` says why."""
+    return bool(job.why) and not job.reference and not job.case.inputs.golden
+
+
+def _inputs_alone(job: Job) -> Golden:
+    inputs = source_of(job).inputs if has_source(job) else drawn(job, new_plan(job), samples=job.case.inputs.samples)
+    model, seed = job.case.model, job.case.inputs.seed
+    lock = GoldenLock(model.digest, model.name, len(inputs), seed, "", "", "", job.why, "", ())
+    return Golden(lock, inputs, [{} for _ in inputs], {})
 
 
 def has_source(job: Job) -> bool:

@@ -32,6 +32,7 @@ from assay.errors import (
     Unsupported,
     UsageError,
 )
+from assay.worker.samples import is_unanswered
 from assay.worker.scratch import lent
 from assay.worker.stages import Stages
 from assay.worker.versions import versions_for
@@ -110,6 +111,9 @@ def _failure(job: Job, error: Exception, stages: Stages) -> Result:
     if not isinstance(error, Lowering | UsageError | _DiskFull | BrokenMetric):
         text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
         traceback.print_exc()
+    if outcome is Outcome.ERROR and is_unanswered(job) and stages.reached in (Stage.RUN, Stage.MEASURE):
+        # What nobody takes is no fault of this engine.
+        outcome, cause, text = Outcome.MISTRUSTED, Cause.NO_REFERENCE, f"{job.why}; nor does this engine: {text}"
     return msgspec.structs.replace(
         blank_result(job),
         outcome=outcome,

@@ -16,7 +16,7 @@ from assay.core.case import Contract
 from assay.core.dtype import CONTAINERS, dtype_name, is_floating
 from assay.core.evidence import blocking, passed_over
 from assay.core.job import Job
-from assay.core.result import Comparison, Finding, Outcome, Result, Stage
+from assay.core.result import BuildFacts, Cause, Comparison, Finding, Outcome, Result, Stage
 from assay.errors import Lowering, NotRunnable, Unsupported
 from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
@@ -41,7 +41,7 @@ from assay.worker.original import compare_with_original, golden_of_original
 from assay.worker.output_statistics import with_statistics
 from assay.worker.ranges import within_ranges
 from assay.worker.rewrite import Rewritten
-from assay.worker.samples import golden_of, reference_of
+from assay.worker.samples import golden_of, is_unanswered, reference_of
 from assay.worker.saving import save
 from assay.worker.sequences import run_free
 from assay.worker.stages import Stages
@@ -70,6 +70,8 @@ def verify(job: Job, stages: Stages) -> Result:
             f"the engine writes into its input '{name}'" for name in whole if _differ(fed[0].get(name), whole[name])
         )
         again = engine.run(whole)
+        if is_unanswered(job):
+            return _unanswered(job, lowered.facts(engine), _first_difference(actual[0], again))
         drifted, unlike = run_free(engine, rewritten, golden, job.case.model)
     with stages.enter(Stage.COMPARE):
         judging = _judging(job, rewritten, golden).first(len(actual))
@@ -93,16 +95,18 @@ def verify(job: Job, stages: Stages) -> Result:
         save(job, golden, actual, facts.backend_version)
     asked = job.flow.precision
     findings += unlike + coarser(asked, facts, lambda: own_types(_lowered_from(job, lowered)))
+    unproven = held.unproven or sized.unproven
     outcome, detail = _outcome(
         comparisons,
         findings,
         (Outcome.UNDELEGATED, delegation(facts)),
         (Outcome.NONDETERMINISTIC, unrepeated),
-        (Outcome.MISTRUSTED, held.unproven or sized.unproven or _poor(comparisons)),
+        (Outcome.MISTRUSTED, unproven or _poor(comparisons)),
         (Outcome.OTHER_PRECISION, finer(asked, facts, held.against_float if rewritten.standard else comparisons)),
     )
     return msgspec.structs.replace(
         blank_result(job, outcome),
+        cause=Cause.NO_REFERENCE if outcome is Outcome.MISTRUSTED and unproven else Cause.NONE,
         detail=detail,
         comparisons=comparisons,
         against_float=against,
@@ -133,6 +137,14 @@ def _against(job: Job, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[C
     if job.case.original is None:
         return lost
     return compare_with_original(job, actual, judged(job, golden_of_original(job, job.case.original)))
+
+
+def _unanswered(job: Job, facts: BuildFacts, unrepeated: str) -> Result:
+    """It takes the model and its inputs, and nobody knows whether the answers are right."""
+    if unrepeated:
+        return msgspec.structs.replace(blank_result(job, Outcome.NONDETERMINISTIC), detail=unrepeated, facts=facts)
+    blank = blank_result(job, Outcome.MISTRUSTED)
+    return msgspec.structs.replace(blank, detail=job.why, cause=Cause.NO_REFERENCE, facts=facts)
 
 
 def _lowered_from(job: Job, lowered: Lowered) -> Path:

@@ -58,8 +58,7 @@ def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: House) -
     asked = []
     for one, lock, folder in zip(recipes, locks, folders, strict=True):
         if one.name in failed:
-            why = failed[one.name].partition("; record goldens")[0]
-            asked.append(Asked(_case(one.name, model, one.expected), Path(), why))
+            asked.append(Asked(_case(one.name, model, one.expected), Path(), failed[one.name]))
         else:
             # The seed names the inputs: the tolerance is kept by it.
             asked.append(Asked(Case(one.name, model, Inputs(seed=int(lock[:12], 16))), folder))

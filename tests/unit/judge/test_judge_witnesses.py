@@ -20,8 +20,8 @@ OWN = Reference(ReferenceKind.ORACLE, "onnxruntime-disable", "1.31", "onnxruntim
 GOLDEN = Reference(ReferenceKind.GOLDEN, "torch-eager", "2.9", "torch", "onnxruntime")
 HIS_OWN = replace(GOLDEN, producer="onnxruntime", library="onnxruntime")
 COMMAND = (
-    "to decide it, give the answers of the framework that the model comes from as a golden and check again: "
-    "assay check models/net.onnx --flow onnxruntime --golden FOLDER"
+    "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
+    "assay check models/net.onnx --flow onnxruntime --golden ANSWERS.npz"
 )
 SEEN = "; seen: output 'scores': budget used 9, allowed 1 (max_abs 9e-05); worst at [17, 0, 3]: expected 4.25, actual 4.25009"
 
@@ -48,8 +48,9 @@ def says(
     library: str = "",
     node: str = "",
     detail: str = "",
+    install: str = "",
 ) -> Witness:
-    return Witness(flow, library or flow.partition("-")[0], "", reference, engine, node, detail)
+    return Witness(flow, library or flow.partition("-")[0], "", reference, engine, node, detail, install)
 
 
 @pytest.mark.parametrize(
@@ -80,11 +81,10 @@ def says(
             f"{COMMAND}{SEEN}",
         ),
         (
-            differing(F64, says("openvino-f32", None, detail="openvino is not installed; to install it: pip install o")),
+            differing(F64, says("openvino-f32", None, detail="openvino is not installed", install="pip install o")),
             Word.INCONCLUSIVE,
-            "differs from reference-f64, and nobody else vouches for it (openvino-f32: openvino is not installed; to install "
-            "it: pip install o); to decide it, install another engine (openvino is not installed; to install it: pip install o), "
-            f"or {COMMAND.removeprefix('to decide it, ')}{SEEN}",
+            "differs from reference-f64, and nobody else vouches for it (openvino-f32: openvino is not installed); install another "
+            f"engine (pip install o) and check again; or, {COMMAND}{SEEN}",
         ),
         (
             differing(OWN, says("onnxruntime", True)),

@@ -1,0 +1,85 @@
+"""Inconclusive is no dead end: what each way of proving nothing says would decide it, as golden texts."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from assay.core.policy import Policy
+from assay.core.reference import Reference, ReferenceKind
+from assay.core.result import Applied, BuildFacts, Cause, Outcome, Result, Stage
+from assay.core.verdict import Word
+from assay.judge import judge
+from assay.testing.builders import make_comparison, make_result
+
+DRAWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxruntime")
+OWN = Reference(ReferenceKind.GOLDEN, "torch-eager", "", "torch", "onnxruntime", own_inputs=True)
+PUBLISHED = Reference(ReferenceKind.DEFINITION, "onnx", "", "", "onnxruntime", own_inputs=True)
+POOR = (make_comparison(degenerate="constant 0.1"),)
+CHECK = "assay check models/net.onnx --flow onnxruntime"
+ANSWERS = (
+    "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
+    f"{CHECK} --golden ANSWERS.npz"
+)
+
+
+def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
+    return make_result(**{"outcome": Outcome.MISTRUSTED, "cause": cause, "detail": "it is poor", **changes})
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        (
+            mistrusted(comparisons=POOR, reference=DRAWN),
+            f"mistrusted in compare: it is poor; to decide it, give inputs of your own: {CHECK} --inputs FILE.npz; or other drawn "
+            f"ones: {CHECK} --seed 1 --samples 16",
+        ),
+        (
+            mistrusted(comparisons=POOR, reference=OWN),
+            "mistrusted in compare: it is poor; to decide it on these inputs, judge by what the outputs mean, with labels in the "
+            f"golden ({CHECK} --golden GOLDEN --answers classification), or by a looser limit that you state "
+            f"({CHECK} --golden GOLDEN --rtol 0.01 --atol 0.001)",
+        ),
+        (
+            mistrusted(comparisons=POOR, reference=PUBLISHED),
+            "mistrusted in compare: it is poor; no more can be told by these published answers: give inputs of your own to the "
+            "same operator",
+        ),
+        (
+            mistrusted(Cause.NO_REFERENCE, comparisons=(), stage=Stage.RUN, detail="no reference outputs for 'net' (...)"),
+            f"mistrusted in run: no reference outputs for 'net' (...); {ANSWERS}",
+        ),
+        (
+            mistrusted(Cause.NO_REFERENCE, facts=BuildFacts(transforms=(Applied("int8-qdq"),))),
+            "mistrusted in compare: it is poor; to decide it, choose a transform or a size that the reference evaluator can "
+            "compute, or judge by what the outputs mean, with labels in the golden: "
+            f"{CHECK} --golden GOLDEN --answers classification",
+        ),
+        (
+            make_result(comparisons=POOR, reference=OWN),
+            "mistrusted: output 'scores': constant 0.1; it proves nothing; to decide it on these inputs, judge by what the outputs "
+            f"mean, with labels in the golden ({CHECK} --golden GOLDEN --answers classification), or by a looser limit that you "
+            f"state ({CHECK} --golden GOLDEN --rtol 0.01 --atol 0.001)",
+        ),
+        (
+            make_result(comparisons=(), reference=DRAWN),
+            f"nothing was compared: the model has no output that the reference has; {ANSWERS}",
+        ),
+        (
+            make_result(task="measure", measurements=()),
+            "nothing was measured: no sample was taken; to decide it, measure for longer: "
+            f"{CHECK} --task measure --measure-seconds 5",
+        ),
+    ],
+)  # fmt: skip
+def test_what_proves_nothing_says_what_would_decide_it(result: Result, reason: str) -> None:
+    found = judge(
+        [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
+        sources={result.case: "models/net.onnx"},
+    )  # fmt: skip
+    (verdict,) = found.verdicts
+    assert verdict.word is Word.INCONCLUSIVE
+    assert verdict.reason == reason
+    assert found.exit_code == 3
