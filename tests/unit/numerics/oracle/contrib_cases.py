@@ -26,16 +26,19 @@ class Case:
     outputs: tuple[str, ...] = ("Y",)
     opset: int = 17
     domain: str = "com.microsoft"
+    declared: bool = False
+    """Whether the model says its sizes; else they are left open."""
 
     def feeds(self) -> dict[str, Tensor]:
         return {f"x{at}": one for at, one in enumerate(self.inputs) if one is not None and at not in self.stored}
 
     def model(self) -> ModelProto:
-        """Sizes are left open."""
         names = ["" if one is None else f"x{at}" for at, one in enumerate(self.inputs)]
         node = helper.make_node(self.operator, names, list(self.outputs), domain=self.domain, **self.attributes)
         inputs = [
-            helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), [None] * one.ndim)
+            helper.make_tensor_value_info(
+                name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape if self.declared else [None] * one.ndim
+            )
             for name, one in self.feeds().items()
         ]
         stored = [numpy_helper.from_array(one, f"x{at}") for at in self.stored if (one := self.inputs[at]) is not None]
@@ -61,6 +64,9 @@ def one(value: float, dtype: type = np.float32) -> Tensor:
 def cases() -> Iterator[Case]:
     yield from _activations()
     yield from _normalizations()
+    yield from _attention()
+    yield from _heads()
+    yield from _rotary()
     yield from _products()
     yield from _few_bits()
     yield from _quantized()
@@ -103,6 +109,59 @@ def _normalizations() -> Iterator[Case]:
         yield Case("EmbedLayerNormalization", segmented, stored=stored, outputs=("Y", "M", "S"), opset=opset)
         placed = (ids, None, *tables[:2], None, scale, bias, None, ids)
         yield Case("EmbedLayerNormalization", placed, stored=stored, outputs=("Y", "M"), opset=opset)
+
+
+def _attention() -> Iterator[Case]:
+    """Two heads of four, rows of three tokens."""
+    x, weights, bias, heads = real(2, 3, 6), real(6, 24), real(24), {"num_heads": 2}
+    lengths, shown = np.array([2, 3], np.int32), np.array([[1, 1, 0], [1, 0, 1]], np.int32)
+    square = np.array([[[1, 0, 0], [1, 1, 0], [1, 1, 1]]] * 2, np.int32)
+    for mask in (None, shown, square):
+        for causal in (0, 1):
+            attributes = {**heads, "unidirectional": causal, "mask_filter_value": -50.0}
+            yield Case("Attention", (x, weights, bias, mask), attributes, stored=(1, 2))
+    yield Case("Attention", (x[:1], weights, bias, lengths[:1]), heads, stored=(1, 2))
+    yield Case("Attention", (x, weights, bias, None, None, real(2, 2, 3, 3)), {**heads, "scale": 0.3}, stored=(1, 2))
+    past = real(2, 2, 2, 4, 4)
+    yield Case(
+        "Attention", (x, weights, bias, None, past), {**heads, "unidirectional": 1}, stored=(1, 2), outputs=("Y", "P")
+    )
+    uneven = {**heads, "qkv_hidden_sizes": [8, 8, 4]}
+    yield Case("Attention", (x, real(6, 20), real(20)), uneven, stored=(1, 2))
+    for dtype in (np.uint8, np.int8):
+        grids = (one(0.02), one(0.01), None, one(120, np.uint8), one(0 if dtype is np.int8 else 118, dtype))
+        quantized = (whole(2, 3, 6), whole(6, 24, dtype=dtype), bias, *grids)
+        yield Case("QAttention", quantized, heads, stored=(1, 2))
+        yield Case("QAttention", (*quantized[:5], shown, *quantized[6:]), {**heads, "unidirectional": 1}, stored=(1, 2))
+
+
+def _heads() -> Iterator[Case]:
+    query, keys, values, heads = real(2, 3, 8), real(2, 5, 8), real(2, 5, 8), {"num_heads": 2}
+    shown = np.array([[1, 1, 0, 1, 1], [1, 0, 1, 1, 0]], np.int32)
+    yield Case("MultiHeadAttention", (query, keys, values), heads, declared=True)
+    yield Case(
+        "MultiHeadAttention", (query, keys, values, real(24)), {**heads, "scale": 0.5}, stored=(3,), declared=True
+    )
+    yield Case("MultiHeadAttention", (query, keys, values, None, shown), heads, declared=True)
+    yield Case("MultiHeadAttention", (query, keys, values, None, None, real(2, 2, 3, 5)), heads, declared=True)
+    yield Case("MultiHeadAttention", (query, real(2, 2, 5, 4), real(2, 2, 5, 4)), heads, declared=True)
+    past = (real(2, 2, 4, 4), real(2, 2, 4, 4))
+    same = (query, real(2, 3, 8), real(2, 3, 8), None, None, None, *past)
+    for causal in (0, 1):
+        attributes = {**heads, "unidirectional": causal}
+        yield Case("MultiHeadAttention", same, attributes, outputs=("Y", "K", "V"), declared=True)
+
+
+def _rotary() -> Iterator[Case]:
+    tables = (real(9, 4), real(9, 4))
+    placed, first = np.array([[0, 1, 2], [4, 2, 8]], np.int64), np.array([3], np.int64)
+    for interleaved in (0, 1):
+        attributes = {"interleaved": interleaved}
+        for positions in (placed, first):
+            yield Case("RotaryEmbedding", (real(2, 3, 16), positions, *tables), attributes, stored=(2, 3))
+            yield Case("RotaryEmbedding", (real(2, 2, 3, 8), positions, *tables), attributes, stored=(2, 3))
+    part = {"rotary_embedding_dim": 8, "num_heads": 2}
+    yield Case("RotaryEmbedding", (real(2, 3, 24), placed, *tables), part, stored=(2, 3), declared=True)
 
 
 def _products() -> Iterator[Case]:

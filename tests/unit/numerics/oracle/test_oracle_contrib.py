@@ -44,7 +44,9 @@ def test_an_operator_gives_what_onnxruntime_gives(case: Case) -> None:
                 assert off.max(initial=0) <= 1
                 assert np.count_nonzero(off) <= off.size / 20  # ties and quotients next to one
             else:
-                assert np.linalg.norm(mine - theirs) <= digits * np.linalg.norm(theirs)
+                # Polynomials of sigmoid and tanh err by some 1e-7 of 1.
+                room = digits * np.linalg.norm(theirs) + 1e-7 * np.sqrt(theirs.size)
+                assert np.linalg.norm(mine - theirs) <= room
 
 
 def test_every_record_has_a_case() -> None:

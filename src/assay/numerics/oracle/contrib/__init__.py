@@ -10,6 +10,7 @@ from __future__ import annotations
 from onnx.reference.op_run import OpRun
 
 from assay.numerics.oracle.contrib.activations import ACTIVATIONS
+from assay.numerics.oracle.contrib.attention import ATTENTION
 from assay.numerics.oracle.contrib.body import Decomposition
 from assay.numerics.oracle.contrib.moving import MOVING
 from assay.numerics.oracle.contrib.normalization import NORMALIZATIONS
@@ -21,7 +22,14 @@ from assay.numerics.oracle.rows.operator import Lift
 
 DOMAIN = "com.microsoft"
 
-DECOMPOSITIONS: dict[str, Decomposition] = {**ACTIVATIONS, **NORMALIZATIONS, **PRODUCTS, **QUANTIZED, **MOVING}
+DECOMPOSITIONS: dict[str, Decomposition] = {
+    **ACTIVATIONS,
+    **ATTENTION,
+    **NORMALIZATIONS,
+    **PRODUCTS,
+    **QUANTIZED,
+    **MOVING,
+}
 """By operator. LayerNormalization and SimplifiedLayerNormalization are in the domain of the standard."""
 
 CONTRIB_KERNELS: dict[str, Kernel] = {OPERATOR: quantized_lstm}

@@ -11,7 +11,9 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from assay.ports import Tensor
 
-SHAPE_TYPES = (np.int64, np.int32)
+_GIVES = {"MatMulInteger": TensorProto.INT32, "Shape": TensorProto.INT64}
+_TYPED_BY = {"DequantizeLinear": 1, "QuantizeLinear": 2, "Where": 1}
+"""Steps that give another type than that of their first input: always the same, or that of the input of this number."""
 
 
 class Unknown(Exception):
@@ -120,10 +122,12 @@ class Body:
         return outputs
 
     def step(self, kind: str, *inputs: str, **attributes: Any) -> str:
-        """A step with one result, of the type of its first input where the standard says no other."""
+        """A step with one result, of the type of its first input unless it is one that changes it."""
         (name,) = self.several(kind, inputs, 1, **attributes)
-        if inputs and inputs[0] in self._known.types:
-            self._known.types.setdefault(name, self._known.types[inputs[0]])
+        like = inputs[_TYPED_BY.get(kind, 0)] if inputs else ""
+        found = attributes.get("to") or _GIVES.get(kind) or self._known.types.get(like)
+        if found:
+            self._known.types.setdefault(name, found)
         return name
 
     def give(self, value: str, position: int = 0) -> None:
