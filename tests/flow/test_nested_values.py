@@ -9,6 +9,7 @@ import onnxruntime
 
 import assay
 from assay.core.result import Outcome, Result
+from assay.faces.api import CheckOptions, run_check
 from assay.models.goldens import write_golden
 from assay.models.nested import flatten
 from assay.models.onnx_file import open_model
@@ -64,3 +65,9 @@ def test_maps_and_sequences_of_any_length_are_fed(tmp_path: Path) -> None:
         y = np.maximum(given[-1], 0)
         outputs.append({"y": y} | flatten("t", [*given, y]))
     assert checked(path, golden(path, tmp_path / "h2", inputs, outputs)).outcome is Outcome.OK
+
+
+def test_nodes_with_maps_are_no_missing_outputs(tmp_path: Path) -> None:
+    options = CheckOptions(models=(classifier(tmp_path / "m.onnx"),), task="per_node", history=str(tmp_path / "h"))
+    (result,) = run_check(options).results
+    assert result.outcome is not Outcome.MISMATCH

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.parts import whole_name
 from assay.errors import Lowering, UsageError
 from assay.models.instrument import is_number, part
 from assay.models.own_types import multiplies
@@ -120,7 +121,8 @@ class Nodes:
         return other if other is not None and other.budget < seen.budget else seen
 
     def _lacks(self, name: str, node: NodeProto) -> bool:
-        return name in node.output and any(name not in one for one in self._feeds)
+        """Not given by any of its parts either, where it is a sequence, an optional or a map."""
+        return name in node.output and any(name not in map(whole_name, one) for one in self._feeds)
 
     def _seen_from(self, node: NodeProto) -> list[NodeProto]:
         """The node, and those before it whose answers were not seen."""

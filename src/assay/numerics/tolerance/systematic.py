@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.errors import Lowering
 from assay.numerics.tolerance.jumps import Exact, Stepping, unseen
 from assay.numerics.tolerance.statistics import ELEMENT_LIMIT, JUMPS, NORM_LIMIT, PSEUDO_DRAWS, SLICE_LIMIT
 from assay.ports import Tensor, Tensors
@@ -72,6 +73,10 @@ class Sums:
         found = {}
         for name, value in self._base.items():
             if noisy[name].shape == value.shape:
+                if (value.shape[0] if value.shape else 1) % self._count:
+                    raise Lowering(
+                        f"output {name!r} has no row for each sample: they are not independent of each other"
+                    )
                 shape = (self._count, -1, *value.shape[1:])
                 with np.errstate(all="ignore"):
                     error = noisy[name].astype(np.float64, order="C") - exact[name]
