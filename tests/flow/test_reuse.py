@@ -19,6 +19,7 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
+from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated
 from assay.faces.caches import hold_bound
 from assay.faces.cli.main import app
 from assay.models.artifacts import Artifacts, artifacts_folder
@@ -254,6 +255,35 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
     assert reuse.REFUSED_BEFORE in second.warnings
     assert execute(_another_option(job), Stages(lambda stage: None)).facts.reused == ""
     assert execute(msgspec.structs.replace(job, reuse=False), Stages(lambda stage: None)).facts.reused == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "asked_again"),
+    [
+        (Lowering("the importer fell over: KeyError", node="n7"), Outcome.UNSUPPORTED, False),
+        (Undelegated("nothing was delegated", node="n7"), Outcome.UNDELEGATED, False),
+        (InvalidModel("the graph is not acyclic", node="n7"), Outcome.UNSUPPORTED, False),  # the checker says otherwise
+        (Lowering("the compiler was killed by signal 9"), Outcome.UNSUPPORTED, True),
+        (InvalidModel("External data path does not exist"), Outcome.ERROR, True),
+        (Unavailable("needs a C++ compiler"), Outcome.UNAVAILABLE, True),
+    ],
+)
+def test_every_refusal_is_unsupported_and_kept_unless_it_may_be_mended_outside(
+    job: Job, monkeypatch: pytest.MonkeyPatch, error: Lowering, outcome: Outcome, asked_again: bool
+) -> None:
+    from assay.backends.onnxruntime import OnnxRuntime
+
+    asked: list[Path] = []
+
+    def refusing(self, model, flow):  # type: ignore[no-untyped-def]
+        asked.append(model)
+        raise error
+
+    monkeypatch.setattr(OnnxRuntime, "lower", refusing)
+    first, second = (execute(job, Stages(lambda stage: None)) for _ in range(2))
+    assert len(asked) == 1 + asked_again
+    assert [(one.outcome, one.node, one.stage) for one in (first, second)] == [(outcome, error.node, Stage.LOWER)] * 2
+    assert first.detail == second.detail
 
 
 def test_one_command_lists_them_and_one_removes_them(job: Job) -> None:

@@ -48,7 +48,14 @@ _OV_INVALID = re.compile(
 )
 _OV_PLACES = re.compile(r"Exception from \S+:\d+:\s*|Check '[^']*' failed at \S+:\d+:\s*")
 """Of its source: where in C++ it gave up."""
-_OV_NODES = (r"No conversion rule found for operations: ([^\n]+)", r"ONNX node '([^']*)'", r'for node "([^"]*)"')
+_OV_NODES = (
+    r"No conversion rule found for operations: ([^\n]+)",
+    r"ONNX node '<Node\(\w+\): ([^>']*)>'",
+    r"ONNX node '([^']*)'",
+    r'for node "([^"]*)"',
+)
+_OV_REFUSED = re.compile(r"ONNX node '<Node\((\w+)\): [^>']*>':[^\n]*\n(?:FrontEnd API failed[^\n]*\n)?([A-Z][^\n]+)")
+"""The operator, and why its importer does not take it here."""
 
 
 def onnxruntime_failure(text: str) -> Failure:
@@ -75,6 +82,8 @@ def openvino_failure(text: str) -> Failure:
     node = first_match(_OV_NODES, text)
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("Exception from", "Check '"))]
     short = _one_line(" ".join(lines) or text)
+    if refused := _OV_REFUSED.search(text):
+        short = f"OpenVINO's importer refuses {refused[1]} '{node}': {refused[2]}"
     if _MEMORY.search(text):
         return MemoryError(short)
     if _OV_OPSET.search(text):

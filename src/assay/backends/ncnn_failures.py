@@ -14,6 +14,7 @@ Failure = Lowering | MemoryError
 _RUNTIME = re.compile(r"ort (?:CreateSession|Run) failed ([^\n]+)")
 _MEMORY = re.compile(r"bad_alloc|[Oo]ut of memory|Cannot allocate memory")
 _UNHANDLED = re.compile(r"^(?:todo|fallback|unsupported) (\S+)", re.MULTILINE)
+_PASS = re.compile(r"^#+ ?(pass_\w+)", re.MULTILINE)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -26,7 +27,10 @@ def conversion_failure(done: Converted) -> Failure:
     if _MEMORY.search(done.text):
         return MemoryError(_tail(done.text))
     ended = f"died of {done.signal}" if done.signal else f"ended with {done.code}"
-    return Lowering(f"pnnx {ended}: {_tail(done.text) or 'it said nothing.'}", node=_last(_UNHANDLED, done.text))
+    node = _last(_UNHANDLED, done.text)
+    if stage := _last(_PASS, done.text):
+        return Lowering(f"pnnx, ncnn's converter, {ended} in its {stage}{f', at {node}' if node else ''}.", node=node)
+    return Lowering(f"pnnx, ncnn's converter, {ended}: {_tail(done.text) or 'it said nothing.'}", node=node)
 
 
 def missing_layers(kinds: dict[str, str]) -> Unsupported:

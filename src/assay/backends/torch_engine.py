@@ -188,7 +188,7 @@ def _told() -> Iterator[None]:
     """What torch raises while it runs, as what it says."""
     try:
         yield
-    except RuntimeError as error:
+    except (AssertionError, RuntimeError) as error:  # a guard of the program is an assertion
         raise torch_failure(error) from error
 
 

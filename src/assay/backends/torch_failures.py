@@ -11,6 +11,8 @@ _MISSING = re.compile(
     r"not implemented for|Could not run '|NotImplementedError|is not (currently )?(supported|implemented)|MissingOperator"
     r"|Unsupported|no kernel|not yet supported"
 )
+_GUARD = re.compile(r"Guard failed: ([^\n]+)")
+"""What `torch.export` of 2.13 raises in a program that was called at a size it is not for."""
 _COMPILER = re.compile(r"InvalidCxxCompiler|No working C\+\+ compiler")
 _OPERATOR = (r"\"(\w+)\" not implemented for", r"Could not run '([^']+)'", r"target: (\S+)")
 
@@ -25,6 +27,9 @@ def torch_failure(error: Exception) -> Lowering | MemoryError:
         return MemoryError(short)
     if _COMPILER.search(text):
         return Unavailable("Inductor needs a C++ compiler and found none; run apt-get install g++")
+    if isinstance(error, AssertionError) and (guard := _GUARD.search(text)):
+        sizes = re.sub(r"\.size\(\)", ".shape", guard[1].strip())
+        return Unsupported(f"the exported program takes no input of this size: it was specialised to {sizes}")
     node = next((match.group(1) for match in (re.search(one, text) for one in _OPERATOR) if match), "")
     if isinstance(error, NotImplementedError) or _MISSING.search(text):
         return Unsupported(f"torch cannot do it: {short}", node=node)

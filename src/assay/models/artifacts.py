@@ -32,12 +32,14 @@ _DIGEST_BYTES = 64
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """Why there is no artifact: what `assay.errors.Unsupported` says, and in which stage it was raised."""
+    """Why there is no artifact: what `assay.errors.Unsupported` says, and in which stage it was raised. `kind` is the error's:
+    Unsupported, Undelegated, or Lowering where a library said no without saying what it lacks."""
 
     text: str
     node: str
     cause: str
     stage: Stage
+    kind: str = "Unsupported"
 
 
 class Kept(msgspec.Struct, frozen=True):

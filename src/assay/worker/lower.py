@@ -18,6 +18,7 @@ from assay.models.importing import importing
 from assay.ports import Backend, Engine
 from assay.worker import reuse
 from assay.worker.forms import in_form, source_of
+from assay.worker.refusals import valid_models_refused
 from assay.worker.rewrite import Rewritten, rewrite
 from assay.worker.scratch import artifact_folder
 from assay.worker.stages import Stages
@@ -71,7 +72,7 @@ def lower(job: Job, stages: Stages) -> Lowered:
 
 def _lower(job: Job, backend: Backend, stages: Stages) -> Lowered:
     changed = in_form(rewrite(job, source_of(job, backend.accepts), stages), backend.accepts, job, stages)
-    with stages.enter(Stage.LOWER):
+    with stages.enter(Stage.LOWER), valid_models_refused(changed.model):
         engine = backend.lower(changed.model, msgspec.structs.replace(job.flow, dims=job.case.inputs.dims))
     with stages.enter(Stage.SAVE):
         folder = artifact_folder(job.scratch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -18,8 +19,8 @@ import assay
 from assay import plugins
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.job import Job
-from assay.core.result import BuildFacts
-from assay.errors import Unsupported
+from assay.core.result import BuildFacts, Stage
+from assay.errors import Lowering, Undelegated, Unsupported
 from assay.models.artifacts import Artifacts, Kept, Refusal, artifacts_folder
 from assay.models.companions import lock_of_companion
 from assay.models.conversion import form_of
@@ -41,6 +42,10 @@ VARIABLES = (
 REFUSED_BEFORE = (
     "an earlier run was refused the same model on the same flow and versions, and said so: --lower-anew asks again"
 )
+_KEPT = {kind.__name__: kind for kind in (Unsupported, Undelegated, Lowering)}
+"""Errors of building that the next job would meet again. What is no valid model, or lacks a library, may be mended outside."""
+_BUILDING = (Stage.TRANSFORM, Stage.LOWER)
+_KILLED = re.compile(r"SIGKILL|SIGTERM|signal (?:9|15)\b")
 _FOLDERS = ("ASSAY_CACHE", "TORCHINDUCTOR_CACHE_DIR", "TVM_CACHE_DIR")
 """Say where, not how."""
 
@@ -98,21 +103,28 @@ def keep(key: str, job: Job, folder: Path, rewritten: Rewritten, facts: BuildFac
 
 @contextmanager
 def refusals_kept(key: str, job: Job, stages: Stages) -> Iterator[None]:
-    """What is unsupported inside is so for the next job that asks the same: it is told at once."""
+    """What the backend does not take is so for the next job that asks the same: it is told at once. A compiler that was killed from
+    outside may do better."""
     try:
         yield
-    except Unsupported as error:
-        refusal = Refusal(str(error), error.node, error.cause, stages.reached)
+    except Lowering as error:
+        kind = type(error).__name__
+        if kind not in _KEPT or stages.reached not in _BUILDING or _KILLED.search(str(error)):
+            raise
+        cause = error.cause if isinstance(error, Unsupported) else ""
+        refusal = Refusal(str(error), error.node, cause, stages.reached, kind)
         _cache().keep(Kept(key, job.case.name, job.flow.name, stages.built, refusal=refusal), None, None)
         raise
 
 
 def refuse(key: str, kept: Kept, refusal: Refusal, stages: Stages) -> NoReturn:
-    """Raises Unsupported again, in the stage where an earlier job met it."""
+    """Raises it again, in the stage where an earlier job met it."""
     stages.built = msgspec.structs.replace(kept.facts, reused=key)
     warnings.warn(REFUSED_BEFORE, stacklevel=2)
     with stages.enter(refusal.stage):
-        raise Unsupported(refusal.text, node=refusal.node, cause=refusal.cause)
+        if refusal.kind == Unsupported.__name__:
+            raise Unsupported(refusal.text, node=refusal.node, cause=refusal.cause)
+        raise _KEPT[refusal.kind](refusal.text, node=refusal.node)
 
 
 def forget(key: str) -> None:

@@ -103,6 +103,10 @@ def _task(task: Task) -> Callable[[Job, Stages], Result]:
     return cast(Callable[[Job, Stages], Result], getattr(import_module(f"assay.worker.{module}"), name))
 
 
+BUILDING = (Stage.TRANSFORM, Stage.LOWER)
+"""Stages in which a library that fails on a valid model does not support it, whatever its words."""
+
+
 def _failure(job: Job, error: Exception, stages: Stages) -> Result:
     outcome, cause = _classify(error, stages.reached)
     text = " ".join(str(error).split()) or type(error).__name__
@@ -144,6 +148,8 @@ def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
             return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
         case MemoryError():
             return Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY
+        case Lowering() if stage in BUILDING:
+            return Outcome.UNSUPPORTED, Cause.REFUSED
         case Lowering():
             return Outcome.ERROR, Cause.REFUSED
         case _:
