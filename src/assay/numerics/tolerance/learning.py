@@ -36,6 +36,8 @@ UNITS = 4.0
 SAMPLES = 16
 """Those beyond are judged by what the noisiest element of these was allowed."""
 _LEVELS = 127
+_OF_REALS = {"DequantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeMatMul", "QAttention"}
+"""Of the operators with grids those that round real numbers, or none."""
 _FAULT = 1.01
 _TRIED = 3
 
@@ -99,7 +101,10 @@ class _Perturbing:
         self._inputs = inputs
         self._arithmetic = arithmetic
         self._seed = seed
-        self.jumps = any(_rounds(node) for node in proto.graph.node)
+        rounding = {node.op_type for node in proto.graph.node if _rounds(node)}
+        self.jumps = bool(rounding)
+        # Where reals go onto a grid, no more than a quotient is left open of a step; where grids meet, fixed-point arithmetic is.
+        self._open = arithmetic.steps if rounding - _OF_REALS else UNITS * arithmetic.accumulate * 255
         steering = {node.input[at] for node in proto.graph.node for at in _controls(node)}
         self._fed = [
             name
@@ -131,10 +136,10 @@ class _Perturbing:
         return model, fed
 
     def _step(self, value: Tensor) -> float:
-        """What requantizing leaves open of a step, were these on a grid of eight bits: in a quantized model ties are tipped by that,
-        and a perturbation by roundoff alone would show next to none of them."""
+        """What is left open of a step, were these on a grid of eight bits: in a quantized model ties are tipped by that, and a
+        perturbation by roundoff alone would show next to none of them."""
         finite = np.abs(value[np.isfinite(value)])
-        return self._arithmetic.steps * math.sqrt(3) * float(finite.max(initial=0.0)) / _LEVELS
+        return self._open * math.sqrt(3) * float(finite.max(initial=0.0)) / _LEVELS
 
     def changed(self, weights: Sequence[int], change: Callable[[Tensor], Tensor]) -> ModelProto:
         """A copy with these initializers, by number, changed."""
