@@ -48,7 +48,7 @@ def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: House) -
     """The oracle's answers to the inputs of each recipe, all asked at once."""
     locks = [sha256_bytes((one.inputs / "golden.lock").read_bytes()) for one in recipes]
     folders = [
-        (house.folder / "oracle" / value_digest((model.digest, lock, "zoo-3"))[:32]).absolute() for lock in locks
+        (house.folder / "oracle" / value_digest((model.digest, lock, "zoo-4"))[:32]).absolute() for lock in locks
     ]
     recording = [
         Job(_case(one.name, model, one.inputs), PLAIN, Task.VERIFY, limits, reference=str(folder))

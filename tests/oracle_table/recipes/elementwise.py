@@ -37,7 +37,9 @@ NONZERO = ("Div", "Mod", "Reciprocal")
 def is_elementwise(schema: Any) -> bool:
     """Inputs and one output alike in shape, and only numbers as attributes: by the schema, and not by any list. Those with shapes of
     their own have recipes of their own, which come first."""
-    kinds = {one.type for one in schema.attributes.values()} - {defs.OpSchema.AttrType.FLOAT}
+    kinds = {one.type for name, one in schema.attributes.items() if name != "consumed_inputs"} - {
+        defs.OpSchema.AttrType.FLOAT
+    }
     broadcast = {"axis", "broadcast", "consumed_inputs", "direction", "fmod", "approximate"}
     plain = not kinds or set(schema.attributes) <= broadcast or schema.name in ("IsInf", "Mod", "Cast")
     return plain and len(schema.outputs) == 1 and 1 <= schema.min_input <= 2
