@@ -13,7 +13,7 @@ from assay.core.dtype import is_floating, numpy_dtype
 from assay.core.input_plan import InputPlan
 from assay.core.model import Model, TensorSpec
 from assay.errors import BadModel
-from assay.models.input_plan.draw import constant_over_samples, draw_in_range
+from assay.models.input_plan.draw import WORDS, constant_over_samples, draw_in_range, draw_texts
 from assay.models.input_plan.symbols import planned_shapes
 
 EXACT_MAGNITUDE = 3
@@ -25,7 +25,7 @@ _MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 _LARGEST_INTEGER = 9
 _LARGEST = {"int4": 7, "int2": 1, "uint2": 3}
-_NO_VALUES = {"sequence", "optional", "map", "sparse", "opaque", "undefined", "string"} | {
+_NO_VALUES = {"sequence", "optional", "map", "sparse", "opaque", "undefined"} | {
     "float8_e8m0fnu",
     "float6_e2m3fn",
     "float6_e3m2fn",  # scale types and types no backend takes as input
@@ -88,6 +88,8 @@ def _stream(seed: int, name: str, sample: int) -> np.random.Generator:
 
 
 def _draw(spec: TensorSpec, shape: tuple[int, ...], stream: np.random.Generator, fill: str) -> Array:
+    if spec.dtype == "string":
+        return draw_texts(shape, WORDS, stream)
     dtype = numpy_dtype(spec.dtype)
     if spec.dtype == "bool":
         return np.asarray(stream.integers(0, 2, shape)).astype(bool)

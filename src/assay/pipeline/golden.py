@@ -15,9 +15,11 @@ from assay.core.job import Job, Limits, Task
 from assay.core.result import Outcome
 from assay.errors import BadGolden, UsageError
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
+from assay.pipeline.dimensions import check_dims
 from assay.pipeline.house import House
 from assay.pipeline.plan import look
 from assay.pipeline.request import ModelRequest
+from assay.pipeline.stated_inputs import check_stated
 
 LOCK = "golden.lock"
 
@@ -29,6 +31,8 @@ def record(
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
     case = _case(model, flow, limits, house, inputs)
+    check_dims(case)
+    check_stated(case)
     return _produce(case, folder, case.inputs, flow, why, house, limits)
 
 

@@ -73,6 +73,8 @@ def _chosen(plan: InputPlan | None, spec: TensorSpec | None) -> str:
 
 def _range(one: InputRange) -> str:
     why = f" ({one.why})" if one.why else ""
+    if one.texts:
+        return f"of {len(one.texts)} texts{why}"
     if one.choices:
         return f"{' or '.join(f'{number:.6g}' for number in one.choices)}{why}"
     if one.kind == MASK:

@@ -298,3 +298,22 @@ def test_a_batch_on_another_axis_follows_the_batch(tmp_path: Path) -> None:
     assert (plan.sizes["N"], plan.sizes["h[1]"]) == (5, 5)
     assert plan.sizes["T"] == 1  # the first dimension: ONNX does not say that it is time
     answers(path, plan)
+
+
+def test_texts_are_those_that_the_model_knows(tmp_path: Path) -> None:
+    node = helper.make_node(
+        "LabelEncoder", ["x"], ["y"], domain="ai.onnx.ml", keys_strings=["red", "green"], values_int64s=[1, 2]
+    )
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.STRING, ["N", 20])],
+        [helper.make_tensor_value_info("y", TensorProto.INT64, ["N", 20])],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    plan = planned(path)
+    assert plan.ranges["x"].texts == ("red", "green")
+    for (output,) in answers(path, plan):
+        assert set(output.reshape(-1).tolist()) == {1, 2}

@@ -85,7 +85,6 @@ REFUSED = {
     "sequence": ("sequence", ()),
     "optional": ("optional", ()),
     "map": ("map", ()),
-    "string": ("string", ("N",)),
 }
 
 

@@ -40,6 +40,9 @@ def record(
     keep_outputs: Annotated[
         bool, typer.Option("--keep-outputs", help="The outputs that the data bring, not those of the flow.")
     ] = False,
+    dim: opt.Dims = None,
+    input_range: opt.InputRanges = None,
+    input_value: opt.InputValues = None,
     seed: Annotated[int, typer.Option(help="Of the inputs, without --inputs.")] = 0,
     samples: Annotated[int, typer.Option(min=1)] = 16,
     batch: Annotated[int, typer.Option(min=1)] = 1,
@@ -51,8 +54,10 @@ def record(
     from assay import plugins
     from assay.core.case import Inputs
     from assay.core.job import Limits
+    from assay.faces.api import CheckOptions
     from assay.faces.composition import open_house
     from assay.faces.own_data import source_of
+    from assay.faces.requests import with_stated
     from assay.models.golden_checks import nan_notes
     from assay.models.goldens import read_golden
     from assay.pipeline import golden
@@ -60,7 +65,10 @@ def record(
 
     found = data_of("", source_of(inputs), state=parse_state(state or ()), image=image)
     data = msgspec.structs.replace(found, expected=keep_outputs) if found else None
-    recipe = Inputs(seed=seed, samples=samples, batch=batch, data=data)
+    stated = CheckOptions(
+        dims=tuple(dim or ()), input_ranges=tuple(input_range or ()), input_values=tuple(input_value or ())
+    )
+    recipe = with_stated(Inputs(seed=seed, samples=samples, batch=batch, data=data), stated)
     with open_house(history) as house:
         if keep_outputs:
             lock = golden.keep(model, folder, recipe, why, house, limits=Limits())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf, prod
 from typing import Any
 
@@ -16,11 +17,23 @@ SPAN = 9
 """How far whole numbers reach past a bound that stands alone."""
 
 
+WORDS = ("the", "cat", "sat", "on", "a", "mat", "A", "Word", "42", "")
+"""Of which texts are made where nothing says which ones a model knows."""
+
+
+def draw_texts(shape: tuple[int, ...], texts: Sequence[str], stream: np.random.Generator) -> Array:
+    """An array of objects."""
+    places = np.asarray(stream.integers(0, len(texts), shape))
+    return np.array([texts[int(place)] for place in places.reshape(-1)], object).reshape(shape)
+
+
 def draw_in_range(
     dtype: str, shape: tuple[int, ...], one: InputRange, stream: np.random.Generator, sample: int
 ) -> Array:
     """The values of one sample: masks are all ones in the first and ones before zeros in the others, lengths whole in the first,
     a choice of several another one in each; all else is spread evenly, or normally beside a single bound."""
+    if dtype == "string":
+        return draw_texts(shape, one.texts or WORDS, stream)
     kind = numpy_dtype(dtype)
     if one.exact and len(one.exact) == prod(shape):
         return np.asarray(one.exact).reshape(shape).astype(kind)

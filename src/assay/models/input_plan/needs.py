@@ -23,6 +23,7 @@ class Need:
     choices: tuple[float, ...] = ()
     why: str = ""
     exact: tuple[float, ...] = ()
+    texts: tuple[str, ...] = ()
 
     def meet(self, other: Need) -> Need:
         """Both at once; where they contradict each other the first stays, for nothing would meet both."""
@@ -34,7 +35,15 @@ class Need:
         if UNIQUE in (self.kind, other.kind):
             kind = UNIQUE
         common = tuple(one for one in self.choices or other.choices if low <= one <= high)
-        return Need(low, high, kind, common, narrower.why or self.why or other.why, self.exact or other.exact)
+        return Need(
+            low,
+            high,
+            kind,
+            common,
+            narrower.why or self.why or other.why,
+            self.exact or other.exact,
+            self.texts or other.texts,
+        )
 
     def shifted(self, lowest: float, highest: float) -> Need:
         """Of `x`, where `x + c` has this one for every c from `lowest` to `highest`."""

@@ -104,6 +104,7 @@ def _range(need: Need) -> InputRange:
         need.choices,
         need.exact,
         need.why,
+        need.texts,
     )
 
 

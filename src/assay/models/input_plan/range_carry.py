@@ -36,7 +36,7 @@ def carried(node: Node, inputs: Sequence[Value], outputs: Sequence[Need | None])
         return
     if node.op == "Max" and _guards(inputs, asked):
         asked = replace(asked, low=-inf)
-    if (asked.low, asked.high) == (-inf, inf):
+    if (asked.low, asked.high) == (-inf, inf) and not asked.texts:
         return
     match node.op:
         case op if op in _ALL:

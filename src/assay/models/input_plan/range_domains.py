@@ -9,6 +9,8 @@ from assay.models.input_plan.graph import Node, Value, product
 from assay.models.input_plan.needs import COUNT, DIVISOR, MASK, UNIQUE, Need
 from assay.models.input_plan.range_demands import LARGE_FACTOR, TINY, Demands, demands, size_of
 
+MOST_TEXTS = 1000
+
 
 @demands("Clip")
 def _clip(node: Node, inputs: Sequence[Value]) -> Demands:
@@ -145,3 +147,21 @@ def _bound(node: Node, inputs: Sequence[Value]) -> Demands:
         # `s < row` and `row > s` keep what is above.
         lower = node.op.startswith("Less") == (place == 0)
         yield place, Need(least, least + quarter) if lower else Need(most - quarter, most)
+
+
+@demands("LabelEncoder", "CategoryMapper", "OneHotEncoder", "TfIdfVectorizer")
+def _known_texts(node: Node, inputs: Sequence[Value]) -> Demands:
+    """What the operator knows: other texts all become one."""
+    lists = (node.attributes.get(name) for name in ("keys_strings", "cats_strings", "pool_strings"))
+    texts = next((one for one in lists if one), None)
+    if texts:
+        yield 0, Need(texts=tuple(texts[:MOST_TEXTS]))
+
+
+@demands("Equal")
+def _compared_text(node: Node, inputs: Sequence[Value]) -> Demands:
+    for place, other in ((0, 1), (1, 0)):
+        known = inputs[other].data
+        if known is not None and known.dtype == object and known.size:
+            texts = tuple(dict.fromkeys(str(one) for one in known.reshape(-1)[:MOST_TEXTS]))
+            yield place, Need(texts=(*texts, "other"))
