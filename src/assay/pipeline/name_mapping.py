@@ -67,7 +67,7 @@ def _pairs(
     if twice:
         raise UsageError(f"--map-{role} gives the {role} {twice[0]!r} of the reference twice: map each one once")
     free = {one.name for one in old} - set(told.values())
-    same = {one.name: one.name for one in new if one.name in free and one.name not in told}
+    same = {one.name: one.name for one in new if one.name in free}
     pairs = {one.name: {**same, **told}[one.name] for one in new if one.name in same or one.name in told}
     return pairs, [one for one in old if one.name not in pairs.values()]
 

@@ -113,7 +113,7 @@ def compare_change(job: Job, stages: Stages) -> Result:
         findings=() if doubt else findings,
         task_metrics=metrics,
         original=original.model.name,
-        warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes, *judging.told))),
+        warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes))),
     )
 
 
