@@ -77,7 +77,8 @@ class Activities:
 
     @property
     def current(self) -> Doing:
-        return next(reversed(self._running.values()), self._own)
+        running = tuple(self._running.values())  # at once: a thread that writes lines asks, too
+        return running[-1] if running else self._own
 
     def doing(self, what: str) -> None:
         """See `assay.pipeline.progress.Progress`."""
@@ -125,7 +126,9 @@ class Lines(Activities):
         """Writes a line where one is due."""
         now, current = self.clock(), self.current
         quiet = now - self._last
-        if current.text not in (self._written, NOTHING):
+        if current.text == NOTHING and now - current.since < HEARTBEAT_S:
+            return
+        if current.text != self._written:
             if now - current.since >= LASTS_S or quiet >= OFTEN_S:
                 self._written = current.text
                 self._line(current.text, current.count)
@@ -171,9 +174,10 @@ class Live(Activities):
         current = self.current
         done, total = (self.results, self.planned) if self.planned else (current.done, current.total)
         counted = f"{done}/{total}" if total > 1 else ""
-        self._bar.update(
-            self._task, completed=done, total=total if total > 1 else None, description=current.text, count=counted
-        )
+        known = total if total > 1 else None
+        self._bar.update(self._task, completed=done, total=known, count=counted)
+        if current.text != NOTHING:  # what went on before stays until something else does
+            self._bar.update(self._task, description=current.text)
 
 
 @contextmanager
@@ -205,7 +209,7 @@ def live() -> Iterator[Live]:
     columns = (
         TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
         TextColumn("{task.fields[count]}", markup=False),
-        BarColumn(bar_width=20),
+        BarColumn(bar_width=10),
         TimeElapsedColumn(),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True, expand=True) as bar:

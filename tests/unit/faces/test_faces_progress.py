@@ -95,3 +95,14 @@ def test_of_jobs_side_by_side_the_one_that_still_runs_is_shown() -> None:
 @pytest.mark.parametrize("stage", list(Stage))
 def test_every_activity_names_its_model(task: Task, stage: Stage) -> None:
     assert "net" in activity(msgspec.structs.replace(JOB, task=task), stage)
+
+
+def test_what_lies_between_two_steps_is_no_news_unless_it_lasts() -> None:
+    told = _Told()
+    told.lines.at(_derivation(), Stage.RUN, 0, 1)
+    told.ticks(10.5)
+    told.lines.at(_derivation(), None, 1, 1)
+    told.ticks(9.5)
+    assert told.texts == ["[  1.0 s] deriving the tolerance of net for float32 (at most 300 s)"]
+    told.ticks(1.0)
+    assert told.texts[1:] == ["[ 20.5 s] between two steps"]

@@ -1,0 +1,93 @@
+"""How long a first answer takes: `assay check` of each model with a new history, as somebody sees it who has just installed it.
+
+`python benchmarks/first_verdict.py MODEL... [--flow NAME]...` prints a line of a table for each: seconds to the first line of progress, to
+the first verdict, to the longest silence and to the end, the processor seconds of all processes, and what was said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+VERDICT = re.compile(r"\] (pass|fail|inconclusive|error|xfail|xpass|skip): ")
+LIMIT_S = 600.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One check, in seconds from its start; the first verdict is that of the end where none came before."""
+
+    first_line_s: float
+    verdict_s: float
+    silence_s: float
+    end_s: float
+    processor_s: float
+    told: str
+
+
+def check(model: Path, flows: list[str], folder: Path) -> Seen:
+    """Raises subprocess.TimeoutExpired where it does not end."""
+    words = [word for flow in flows for word in ("--flow", flow)]
+    command = [sys.executable, "-m", "assay", "check", str(model.absolute()), *words]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.monotonic()
+    child = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert child.stderr is not None
+    times, verdicts = [0.0], list[tuple[float, str]]()
+    for line in child.stderr:
+        times.append(time.monotonic() - begin)
+        if match := VERDICT.search(line):
+            verdicts.append((times[-1], match[1]))
+    code = child.wait(LIMIT_S)
+    end = time.monotonic() - begin
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    times.append(end)
+    return Seen(
+        first_line_s=times[1],
+        verdict_s=verdicts[0][0] if verdicts else end,
+        silence_s=max(later - earlier for earlier, later in itertools.pairwise(times)),
+        end_s=end,
+        processor_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        told=", ".join([*(word for _, word in verdicts), f"exit {code}"]),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("--flow", action="append")
+    options = parser.parse_args()
+    flows = options.flow or ["onnxruntime", "openvino-f32"]
+    print(f"flows {', '.join(flows)}; load at the beginning {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores\n")
+    print("| model | MB | first line s | first verdict s | longest silence s | end s | processor s | said |")
+    print("|---|---|---|---|---|---|---|---|")
+    small = []
+    for model in options.models:
+        with tempfile.TemporaryDirectory() as folder:
+            seen = check(model, flows, Path(folder))
+        size = model.stat().st_size / 1e6
+        small += [seen.verdict_s] if size < 20 else []
+        print(
+            f"| {model.stem} | {size:.1f} | {seen.first_line_s:.1f} | {seen.verdict_s:.1f} | {seen.silence_s:.1f} | {seen.end_s:.1f} | "
+            f"{seen.processor_s:.1f} | {seen.told} |",
+            flush=True,
+        )
+    if small:
+        print(
+            f"\nmodels under 20 MB: first verdict after {statistics.median(small):.1f} s (median), {max(small):.1f} s at most"
+        )
+    print(f"load at the end {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()
