@@ -63,7 +63,7 @@ WEIGHTS = {
 STEPPING = frozenset(
     """
     ArgMax ArgMin Bernoulli Ceil DynamicQuantizeLSTM DynamicQuantizeLinear Equal Floor Greater GreaterOrEqual Hardmax If Less
-    LessOrEqual Loop Mod Multinomial NonMaxSuppression NonZero QLinearConv QLinearMatMul QuantizeLinear Round Scan
+    LessOrEqual Loop MatMulNBits Mod Multinomial NonMaxSuppression NonZero QLinearConv QLinearMatMul QuantizeLinear Round Scan
     Shrink Sign ThresholdedRelu TopK Unique
     """.split()  # noqa: SIM905
 )

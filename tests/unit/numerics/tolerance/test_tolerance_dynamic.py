@@ -74,3 +74,43 @@ def test_a_state_may_stay_off_the_grid_that_one_operator_puts_it_on() -> None:
     assert used["quantized"] < 0.1
     assert 0.1 < used["real"] < 0.8
     assert used["fault"] > 1
+
+
+def few_bits(level: int, factor: float = 1.0) -> ModelProto:
+    """Weights of four bits in blocks of 32."""
+    random = np.random.default_rng(5)
+    packed = random.integers(0, 256, (24, 4, 16)).astype(np.uint8)
+    scales = (random.uniform(0.01, 0.02, (24, 4)) * factor).astype(np.float32)
+    attributes = {"K": 128, "N": 24, "bits": 4, "block_size": 32, "accuracy_level": level}
+    node = helper.make_node("MatMulNBits", ["x", "b", "s"], ["y"], domain="com.microsoft", **attributes)
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [8, 128])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [8, 24])]
+    weights = [numpy_helper.from_array(packed, "b"), numpy_helper.from_array(scales, "s")]
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(
+        helper.make_graph([node], "g", inputs, outputs, weights), opset_imports=opsets, ir_version=10
+    )
+
+
+def test_an_input_may_be_rounded_to_eight_bits_where_the_level_says_so() -> None:
+    """ONNX Runtime rounds it, others multiply in float32."""
+    import onnxruntime
+
+    inputs = [{"x": RANDOM.standard_normal((8, 128)).astype(np.float32)} for _ in range(2)]
+    session = onnxruntime.InferenceSession(few_bits(4).SerializeToString(), providers=["CPUExecutionProvider"])
+    rounded = [{"y": session.run(None, one)[0]} for one in inputs]
+    used = {}
+    for level in (0, 4):
+        profile = derive_model(few_bits(level), inputs, "float32")
+        assert profile.header.without_rule == ()
+        for name, told in (
+            ("rounded", rounded),
+            ("real", answers(few_bits(4), inputs)),
+            ("fault", answers(few_bits(4, factor=1.1), inputs)),
+        ):
+            used[level, name] = judge(told, None, profile)["y"].metrics["budget_used"]
+    assert used[4, "rounded"] < 0.8
+    assert used[4, "real"] < 0.8
+    assert used[4, "fault"] > 1
+    assert used[0, "real"] < 0.8
+    assert used[0, "rounded"] > 1

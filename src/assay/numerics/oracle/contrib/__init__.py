@@ -12,6 +12,8 @@ from onnx.reference.op_run import OpRun
 from assay.numerics.oracle.contrib.activations import ACTIVATIONS
 from assay.numerics.oracle.contrib.attention import ATTENTION
 from assay.numerics.oracle.contrib.body import Decomposition
+from assay.numerics.oracle.contrib.few_bits import OPERATOR as FEW_BITS
+from assay.numerics.oracle.contrib.few_bits import MatMulNBits, coarse_product
 from assay.numerics.oracle.contrib.moving import MOVING
 from assay.numerics.oracle.contrib.normalization import NORMALIZATIONS
 from assay.numerics.oracle.contrib.products import PRODUCTS
@@ -32,14 +34,14 @@ DECOMPOSITIONS: dict[str, Decomposition] = {
 }
 """By operator. LayerNormalization and SimplifiedLayerNormalization are in the domain of the standard."""
 
-CONTRIB_KERNELS: dict[str, Kernel] = {OPERATOR: quantized_lstm}
-"""Those that are computed as they are."""
+CONTRIB_KERNELS: dict[str, Kernel] = {OPERATOR: quantized_lstm, FEW_BITS: coarse_product}
+"""Those that are computed as they are, where they have no steps."""
 
 CONTRIB_LIFTS: dict[str, Lift] = {OPERATOR: lifted_lstm}
 """The same for several evaluations at once."""
 
-CONTRIB_OPERATORS: list[type[OpRun]] = [DynamicQuantizeLSTM]
+CONTRIB_OPERATORS: list[type[OpRun]] = [DynamicQuantizeLSTM, MatMulNBits]
 """What onnx.reference must find for them."""
 
-STATES: dict[str, tuple[int, ...]] = {OPERATOR: (4, 3, 3)}
-"""The rank of each result of a kernel: all are of the type of the first input."""
+STATES: dict[str, tuple[int | None, ...]] = {OPERATOR: (4, 3, 3), FEW_BITS: (None,)}
+"""The rank of each result of a kernel, None where that is another's; all are real numbers."""

@@ -122,7 +122,9 @@ def _declare(graph: GraphProto) -> None:
         if node.domain == DOMAIN and node.op_type in STATES:
             for name, rank in zip(node.output, STATES[node.op_type], strict=False):
                 if name and name not in declared:
-                    info = helper.make_tensor_value_info(name, TensorProto.FLOAT, [None] * rank)
+                    info = helper.make_tensor_value_info(
+                        name, TensorProto.FLOAT, None if rank is None else [None] * rank
+                    )
                     graph.value_info.append(info)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.numerics.oracle.contrib.activations import activated
 from assay.numerics.oracle.contrib.body import Body, Decomposition, Unknown
-from assay.ports import Tensor
+from assay.numerics.oracle.contrib.few_bits import COARSE, unpacked
 
 _WINDOW = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 
@@ -81,43 +81,15 @@ def _dynamic(body: Body) -> None:
 
 
 def _few_bits(body: Body) -> None:
-    """A times B^T, B in blocks of `block_size` along K, each with a scale and a zero point (the middle where there is none).
-
-    With accuracy_level 4 an engine may round A to eight bits, which the operator leaves open: no steps for that."""
-    if body.attribute("accuracy_level", 0) == 4:
+    """A times B^T, B in blocks along K. With accuracy_level 4 an engine may round A to eight bits, which no steps say."""
+    if body.attribute("accuracy_level", 0) == COARSE:
         raise Unknown("MatMulNBits of accuracy level 4 may round its input to eight bits")
-    rows, columns = body.attribute("N"), body.attribute("K")
-    scales = body.stored(body.input(2))
-    weights = _dequantized(body, rows, columns, scales.astype(np.float64))
+    packed, scales = body.stored(body.input(1)), body.stored(body.input(2))
+    zeros, group = (body.stored(body.input(at)) if body.input(at) else None for at in (3, 4))
+    attributes = body.attributes("N", "K", "bits", "block_size")
+    weights = unpacked(packed, scales.astype(np.float64), zeros, group, attributes)
     product = body.step("MatMul", body.input(0), body.tensor(np.ascontiguousarray(weights.T).astype(scales.dtype)))
     body.give(body.add(product, body.input(5)))
-
-
-def _dequantized(body: Body, rows: int, columns: int, scales: Tensor) -> Tensor:
-    """B as (N, K) real numbers. Numbers lie one behind the other from the lowest bits on."""
-    bits, length = body.attribute("bits", 4), body.attribute("block_size")
-    blocks = -(-columns // length)
-    whole = _unpacked(body.stored(body.input(1)).reshape(rows, -1), bits)[:, : blocks * length]
-    if body.input(3):
-        zeros = body.stored(body.input(3))
-        zeros = (
-            _unpacked(zeros.reshape(rows, -1), bits)[:, :blocks]
-            if zeros.dtype == np.uint8
-            else zeros.reshape(rows, blocks)
-        )
-    else:
-        zeros = np.full((rows, blocks), 2 ** (bits - 1))
-    group = body.stored(body.input(4)) if body.input(4) else np.arange(blocks * length) // length
-    group = group[: blocks * length].astype(np.int64)
-    real = (whole.astype(np.float64) - zeros.astype(np.float64)[:, group]) * scales.reshape(rows, blocks)[:, group]
-    return np.asarray(real[:, :columns])
-
-
-def _unpacked(packed: Tensor, bits: int) -> Tensor:
-    """Rows of bytes as rows of numbers of so many bits."""
-    singles = np.unpackbits(packed.astype(np.uint8), axis=1, bitorder="little")
-    singles = singles[:, : singles.shape[1] // bits * bits].reshape(len(packed), -1, bits)
-    return np.asarray(singles @ (1 << np.arange(bits)))
 
 
 PRODUCTS: dict[str, Decomposition] = {

@@ -1,0 +1,76 @@
+"""Weights of few bits in blocks, and a product with them whose other side may be rounded to eight bits (ONNX Runtime,
+ContribOperators.md, MatMulNBits)."""
+
+# onnx.reference is untyped.
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from onnx.reference.op_run import OpRun
+
+from assay.numerics.oracle.probe import Call, Values
+from assay.ports import Tensor
+
+OPERATOR = "MatMulNBits"
+COARSE = 4
+"""The accuracy level at which the other side may be rounded to eight bits, block by block."""
+_LEVELS = 127
+
+
+class MatMulNBits(OpRun):
+    """`coarse_product` computes it; this only has to be there."""
+
+    op_domain = "com.microsoft"
+
+    def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
+        raise NotImplementedError(f"this form of it ({len(inputs)} inputs, {sorted(attributes)})")
+
+
+def unpacked(
+    packed: Tensor, scales: Tensor, zeros: Tensor | None, group: Tensor | None, attributes: Mapping[str, Any]
+) -> Tensor:
+    """B as (N, K) real numbers of the type of `scales`: blocks of `block_size` along K, each with a scale and a zero point (the middle
+    where there is none). Numbers lie one behind the other from the lowest bits on."""
+    rows, columns, length = attributes["N"], attributes["K"], attributes["block_size"]
+    bits = attributes.get("bits") or 4
+    blocks = -(-columns // length)
+    whole = _numbers(packed.reshape(rows, -1), bits)[:, : blocks * length]
+    if zeros is None:
+        zeros = np.full((rows, blocks), 2 ** (bits - 1))
+    elif zeros.dtype == np.uint8:
+        zeros = _numbers(zeros.reshape(rows, -1), bits)[:, :blocks]
+    else:
+        zeros = zeros.reshape(rows, blocks)
+    of_block = np.arange(blocks * length) // length if group is None else group[: blocks * length].astype(np.int64)
+    off = whole.astype(scales.dtype) - zeros.astype(scales.dtype)[:, of_block]
+    return np.asarray((off * scales.reshape(rows, blocks)[:, of_block])[:, :columns])
+
+
+def _numbers(packed: Tensor, bits: int) -> Tensor:
+    """Rows of bytes as rows of numbers of so many bits."""
+    singles = np.unpackbits(packed.astype(np.uint8), axis=1, bitorder="little")
+    singles = singles[:, : singles.shape[1] // bits * bits].reshape(len(packed), -1, bits)
+    return np.asarray(singles @ (1 << np.arange(bits)))
+
+
+def coarse_product(call: Call) -> Values | None:
+    """The product itself; what rounding each block of the other side to a grid of its own leaves is marked."""
+    x, packed, scales, zeros, group, bias = (call.input(at) for at in range(6))
+    weights = unpacked(packed, scales.astype(x.dtype), zeros, group, call.attributes).T
+    product = call.mark("sum", x @ weights, terms=len(weights), squares=lambda: (x * x) @ (weights * weights))
+    if call.attributes.get("accuracy_level") == COARSE:
+        steps = _steps(x, call.attributes["block_size"])
+        product = call.mark("left_out", product, error=np.sqrt((steps * steps / 12) @ (weights * weights)))
+    return (product if bias is None else call.mark("output", product + bias),)
+
+
+def _steps(x: Tensor, length: int) -> Tensor:
+    """For each element the step of the grid of its block, symmetric around zero."""
+    columns = x.shape[-1]
+    starts = np.arange(0, columns, length)
+    largest = np.maximum.reduceat(np.abs(x), starts, axis=-1)
+    return np.repeat(largest / _LEVELS, length, axis=-1)[..., :columns]
