@@ -21,7 +21,7 @@ from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option
 from assay.core.result import BuildFacts, Placement
-from assay.errors import UsageError
+from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.mnn"
@@ -97,6 +97,8 @@ class MNNEngine:
         try:
             make = SessionRunner if options["api"] == "session" else ModuleRunner
             self._runner: Runner = make(artifact, signature, options)
+        except Unsupported:
+            raise
         except Exception as error:  # MNN raises a bare Exception
             raise artifact_failure(_ARTIFACT, error) from error
 

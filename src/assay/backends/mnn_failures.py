@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from assay.backends.converter import Converted
 from assay.backends.failures import first_match
@@ -42,6 +43,13 @@ def conversion_failure(done: Converted) -> Failure:
 def artifact_failure(name: str, error: Exception) -> InvalidModel:
     """An artifact that the runtime does not read."""
     return InvalidModel(f"{name} is not a model that this MNN can load ({error}); lower the model again.")
+
+
+def lost_outputs(names: Sequence[str]) -> Unsupported:
+    """Of outputs of the model that the session does not have: the converter of 3.6 fuses a quantization at the end into the layer before
+    it, and drops the name."""
+    told = ", ".join(f"'{name}'" for name in names)
+    return Unsupported(f"MNN's converter dropped the output {told} of the model.", node=names[0])
 
 
 def run_failure(code: int) -> Lowering:

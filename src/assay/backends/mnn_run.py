@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from assay.backends.mnn_failures import lost_outputs
 from assay.backends.onnx_checked import Signature
 from assay.core.flow import Option
 from assay.ports import Tensor
@@ -48,6 +49,9 @@ class SessionRunner:
         self._outputs = [spec.name for spec in signature.outputs]
         self.inputs = frozenset(self._net.getSessionInputAll(self._session))
         self._shapes: dict[str, tuple[int, ...]] = {}
+        given = self._net.getSessionOutputAll(self._session)
+        if lost := [name for name in self._outputs if name not in given]:
+            raise lost_outputs(lost)
 
     def run(self, tensors: Mapping[str, Tensor]) -> tuple[int, dict[str, Tensor]]:
         import MNN

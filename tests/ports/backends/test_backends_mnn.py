@@ -200,3 +200,20 @@ def test_a_converter_that_dies_is_an_error_with_its_last_words() -> None:
     assert type(failure) is Lowering
     assert str(failure) == "MNN's converter died of SIGSEGV: Check it out ==> scores has empty input"
     assert failure.node == "scores"
+
+
+def test_an_output_whose_name_the_converter_drops_is_refused(write: Any) -> None:
+    """It fuses the quantization at the end into the convolution before it."""
+    model = write(
+        """g (float[1,4,4,4] x) => (float[1,4,4,4] y)
+        <float s = {0.25}, float t = {0.5}, int8 z = {3}, int8 n = {0}, int8[4,4,1,1] w = {1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1}> {
+            q = QuantizeLinear(x, s, z)
+            d = DequantizeLinear(q, s, z)
+            v = DequantizeLinear(w, t, n)
+            c = Conv(d, v)
+            r = QuantizeLinear(c, t, z)
+            y = DequantizeLinear(r, t, z) }""",
+        opset=17,
+    )
+    with pytest.raises(Unsupported, match="MNN's converter dropped the output 'y' of the model"):
+        MNN().lower(model, MNN.flows[0])
