@@ -126,9 +126,17 @@ class Judging:
         self, comparisons: tuple[Comparison, ...], findings: list[Finding]
     ) -> tuple[tuple[Comparison, ...], list[Finding]]:
         """Numbers that a multiple of the unit roundoff does not explain, where nothing is known of the graph: no proof of a fault."""
-        if not self.guessed or self.contract.precision not in UNIT_ROUNDOFF:
+        asked = self.contract.tolerance == DERIVED and "*" not in self.contract.tolerances
+        if not asked or self.contract.precision not in UNIT_ROUNDOFF:
             return comparisons, findings
-        found = {one.output for one in findings if one.kind == "values" and one.output not in self.contract.tolerances}
+        outputs = self.profile.header.outputs if self.profile is not None else ()
+        unknown = {one.name for one in outputs if one.kind == "none"}
+        found = {
+            one.output
+            for one in findings
+            if one.kind == "values" and one.output not in self.contract.tolerances
+            if self.guessed or one.output in unknown
+        }
         left = tuple(_outside(one) if one.output in found else one for one in comparisons)
         return left, [one for one in findings if not (one.output in found and one.kind == "values")]
 
@@ -304,7 +312,7 @@ def _outside(one: Comparison) -> Comparison:
     return msgspec.structs.replace(
         one,
         findings=tuple(finding for finding in one.findings if finding.kind != "values"),
-        degenerate=f"it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for this model",
+        degenerate=f"it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for it",
     )
 
 

@@ -17,7 +17,7 @@ from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.judging import judging_by
 from assay.numerics.tolerance.learning import learn
-from assay.numerics.tolerance.profile import Header, Profile
+from assay.numerics.tolerance.profile import Header, OutputNoise, Profile
 from assay.ports import Tensor
 
 RANDOM = np.random.default_rng(1)
@@ -123,3 +123,12 @@ def test_outside_of_a_guess_nothing_is_called_wrong() -> None:
     chosen = judging_by(Contract(tolerance="default"), lambda: without, derived=True)
     _, findings = chosen.compare(actual, expected, {"y": "float32"})
     assert [one.kind for one in findings] == ["values"]
+
+
+def test_nor_at_one_output_that_has_none() -> None:
+    noise = (OutputNoise("y", "float32", "none", reason="unstable"),)
+    profile = Profile(Header("float32", arithmetic_of("float32"), 0, 1, noise), [{"y": np.ones(8)}], [{}], [{}])
+    judging = judging_by(Contract(), lambda: profile, derived=True)
+    (one,), findings = judging.compare([{"y": np.full(8, 1.5, np.float32)}], [{"y": np.ones(8)}], {"y": "float32"})
+    assert findings == ()
+    assert "a tolerance that is a guess" in one.degenerate
