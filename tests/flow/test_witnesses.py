@@ -15,7 +15,7 @@ from assay.core.reference import ReferenceKind
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, Word
 from assay.pipeline.check import Checked
-from mutating import F, save
+from mutating import F, run_assay, save
 
 BROKEN = """
 import numpy as np
@@ -139,3 +139,20 @@ def _foreign(folder: Path, operator: str, inputs: list[str]) -> Path:
     imports = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]
     onnx.save(helper.make_model(graph, opset_imports=imports, ir_version=10), folder / "m.onnx")
     return folder / "m.onnx"
+
+
+def test_an_oracle_that_is_wrong_records_no_golden(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stored wrong answers without a word."""
+    record = ("golden", "record", "m.onnx", "golden", "--samples", "2", "--why", "a test")
+    with monkeypatch.context() as wrong:
+        start_workers_with(BROKEN.format(operator="Elu", answer="call.inputs[0] * 1.01"), tmp_path, wrong)
+        refused = run_assay(*record, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "the answers are disputed, and nothing was recorded: onnxruntime-disable answers otherwise" in refused.stderr
+    assert "they part at node 'suspect (Elu)'" in refused.stderr
+    assert not (tmp_path / "golden").exists()
+    recorded = run_assay(*record, cwd=tmp_path)
+    assert recorded.returncode == 0
+    assert recorded.stdout.startswith("note: onnxruntime-disable agrees with reference\n")

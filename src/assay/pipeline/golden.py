@@ -15,6 +15,7 @@ from assay.core.job import Job, Limits, Task
 from assay.core.result import Outcome
 from assay.errors import BadGolden, UsageError
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
+from assay.pipeline.cross_check import cross_check
 from assay.pipeline.dimensions import check_dims
 from assay.pipeline.house import House
 from assay.pipeline.plan import look
@@ -26,14 +27,20 @@ LOCK = "golden.lock"
 
 def record(
     model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, house: House, *, limits: Limits
-) -> GoldenLock:
-    """A new golden in `folder`. Raises UsageError where one lies there already, or the flow cannot produce it."""
+) -> tuple[GoldenLock, str]:
+    """A new golden in `folder`, and a note on who else gives these answers. Raises UsageError where one lies there already, the flow
+    cannot produce it, or other engines dispute what an oracle says."""
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
     case = _case(model, flow, limits, house, inputs)
     check_dims(case)
     check_stated(case)
-    return _produce(case, folder, case.inputs, flow, why, house, limits)
+    with tempfile.TemporaryDirectory(dir=house.folder) as name:
+        staging = Path(name) / "golden"
+        _produce(case, staging, case.inputs, flow, why, house, limits)
+        note = cross_check(case, staging, flow, limits, house)
+        folder.mkdir(parents=True, exist_ok=True)
+        return publish(staging, folder), note
 
 
 def keep(model: Path, folder: Path, inputs: Inputs, why: str, house: House, *, limits: Limits) -> GoldenLock:

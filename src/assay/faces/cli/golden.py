@@ -71,11 +71,11 @@ def record(
     recipe = with_stated(Inputs(seed=seed, samples=samples, batch=batch, data=data), stated)
     with open_house(history) as house:
         if keep_outputs:
-            lock = golden.keep(model, folder, recipe, why, house, limits=Limits())
+            lock, note = golden.keep(model, folder, recipe, why, house, limits=Limits()), ""
         else:
-            lock = golden.record(model, folder, recipe, plugins.find_flow(flow), why, house, limits=Limits())
-    for note in nan_notes(read_golden(folder).outputs):
-        print(f"note: {note}")
+            lock, note = golden.record(model, folder, recipe, plugins.find_flow(flow), why, house, limits=Limits())
+    for one in filter(None, [*nan_notes(read_golden(folder).outputs), note]):
+        print(f"note: {one}")
     print(f"recorded {lock.samples} samples by {lock.producer} {lock.producer_version} in {folder}")
 
 
