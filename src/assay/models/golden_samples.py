@@ -115,3 +115,10 @@ def _plain(array: Array) -> Array:
 def holds_nan(array: Array) -> bool:
     """Whether the dtype has NaN at all (numpy's isnan refuses text and the small integers)."""
     return dtype_name(array.dtype).startswith(("float", "bfloat", "complex"))
+
+
+def stored_shapes(lock: GoldenLock) -> dict[str, tuple[int, ...]]:
+    """The shape of each input of the first sample, without reading a tensor."""
+    tensors = [one for file in lock.files for one in file.tensors if one.role == "input"]
+    named = [(*model_name(one.name), one.shape) for one in tensors]
+    return {name: tuple(shape[1:] if index is None else shape) for name, index, shape in reversed(named)}

@@ -16,7 +16,7 @@ from assay.errors import InvalidModel
 from assay.models.conversion import deliver, form_of
 from assay.models.files import file_digest
 from assay.models.golden_checks import LOCK
-from assay.models.golden_samples import model_name
+from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
 from assay.models.input_plan.symbols import planned_shapes
 from assay.worker.input_choice import new_plan
@@ -67,9 +67,7 @@ def _fed(job: Job) -> dict[str, tuple[int, ...]]:
     own = job.case.inputs.golden or job.case.inputs.given
     for folder, names in ((own, {}), (job.reference, {}), (job.original, renamed)):
         if folder and (Path(folder) / LOCK).is_file():
-            tensors = [one for file in read_lock(Path(folder)).files for one in file.tensors if one.role == "input"]
-            named = [(*model_name(one.name), one.shape) for one in tensors]
-            shapes = {name: tuple(shape[1:] if index is None else shape) for name, index, shape in reversed(named)}
+            shapes = stored_shapes(read_lock(Path(folder)))
             return {names.get(name, name): shape for name, shape in shapes.items()}
     known = tuple(spec for spec in job.case.model.inputs if spec.shape != ("...",))
     ranked = msgspec.structs.replace(job.case.model, inputs=known)

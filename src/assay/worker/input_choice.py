@@ -13,8 +13,10 @@ from msgspec.structs import replace
 from assay.core.input_plan import InputPlan
 from assay.core.job import Job
 from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
+from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
 from assay.models.input_plan.plan import TRIED, alternatives, plan_of
+from assay.models.input_plan.symbols import symbol
 from assay.models.seeded import seeded_inputs
 from assay.ports import Tensor
 
@@ -44,10 +46,30 @@ def new_plan(job: Job, sizes: Mapping[str, int] = {}) -> InputPlan:
 
 def inputs_at(job: Job, sizes: Mapping[str, int]) -> dict[str, Tensor]:
     """One sample at other sizes than the case's own; what was changed until the reference took its inputs is changed here, too."""
-    recorded, plan = planned(job), new_plan(job, sizes)
+    recorded, plan = planned(job), new_plan(job, {**_stored_sizes(job, sizes), **sizes})
+    if plan.unmet:
+        # What a golden has goes with its own sizes only.
+        plan = new_plan(job, sizes)
     kept = {name: one for name, one in recorded.ranges.items() if one.why == TRIED}
     (sample,) = drawn(job, replace(plan, ranges={**plan.ranges, **kept}, floats=recorded.floats), samples=1)
     return sample
+
+
+def _stored_sizes(job: Job, changed: Mapping[str, int]) -> dict[str, int]:
+    """Of the dimensions of a golden's first sample, those that are not changed."""
+    folder = job.case.inputs.golden
+    if not folder:
+        return {}
+    try:
+        shapes = stored_shapes(read_lock(Path(folder)))
+    except BadGolden:
+        return {}
+    return {
+        name: size
+        for spec in job.case.model.inputs
+        for axis, (one, size) in enumerate(zip(spec.shape, shapes.get(spec.name, ()), strict=False))
+        if isinstance(one, str) and (name := symbol(spec.name, axis, one)) not in changed
+    }
 
 
 def drawn(job: Job, plan: InputPlan, *, samples: int) -> Samples:

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Inputs, Tolerance
+from assay.core.input_plan import InputRange
 from assay.core.job import Limits, Measuring
 from assay.core.repro import repro_line
 from assay.testing.builders import make_flow, make_job, make_model, make_result, make_run
@@ -111,3 +112,10 @@ def test_transforms_sizes_calibration_and_requirements() -> None:
         "assay check models/digits-classifier.onnx --flow onnxruntime --transform mutant:drop@/a+b --transform int8-qdq "
         "--golden g --seed 0 --calibration 8 --dim batch=1:4:16 --task verify --require 'casts <= 4' --require undelegated==0"
     )
+
+
+def test_listed_sizes_and_stated_values_are_repeated() -> None:
+    ranges = {"mask": InputRange(0, 1), "rate": InputRange(8000, 16000, choices=(8000, 16000))}
+    inputs = Inputs(dims={"h": (64, 64, 160), "x[2]": (1, 2, 3)}, sizes={"h": (64, 160)}, ranges=ranges)
+    line = repro_line(make_run(), replace(make_job(), case=replace(make_job().case, inputs=inputs)))
+    assert "--dim h=64,160 --dim 'x[2]=1:2:3' --input-range mask=0:1 --input-value rate=8000,16000" in line

@@ -15,9 +15,10 @@ from assay.core.flow import Flow
 from assay.core.input_plan import InputRange
 from assay.core.job import Job
 from assay.errors import BadInputs, Lowering, Unsupported
+from assay.models.goldens import write_golden
 from assay.models.onnx_file import describe
 from assay.worker.batches import at_batch
-from assay.worker.input_choice import chosen, drawn, is_telling, new_plan
+from assay.worker.input_choice import chosen, drawn, inputs_at, is_telling, new_plan
 
 Samples = list[dict[str, Any]]
 
@@ -115,3 +116,14 @@ def test_a_model_whose_state_has_its_batch_elsewhere_is_measured_at_other_batch_
 )
 def test_what_tells_something(outputs: Samples, telling: bool) -> None:
     assert is_telling(outputs) is telling
+
+
+def test_the_other_dimensions_stay_as_a_golden_has_them(tmp_path: Path) -> None:
+    text = "g (float[N, ?, W] x) => (float[N, ?, W] y) { y = Relu (x) }"
+    job = job_of(tmp_path, text, inputs=Inputs(golden=str(tmp_path / "golden"), dims={"W": (5, 5, 5)}))
+    sample = {"x": np.zeros((2, 7, 3), np.float32)}
+    write_golden(
+        tmp_path / "golden", model=job.case.model, inputs=[sample], outputs=[{"y": sample["x"]}], seed=0, producer="p",
+        producer_version="", who="w", why="why", created_at="",
+    )  # fmt: skip
+    assert inputs_at(job, {"W": 5})["x"].shape == (2, 7, 5)
