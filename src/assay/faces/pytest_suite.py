@@ -34,6 +34,7 @@ from assay.pipeline.reference import record_references
 from assay.pipeline.suite import not_made
 from assay.pipeline.suite_promises import collected, made_by
 from assay.pipeline.suite_select import Selection, parse_shard, select
+from assay.pipeline.witness import Witnessed
 from assay.ports import Suite
 
 BATCH = 64
@@ -192,7 +193,8 @@ class _Runner:
         house = self._house()
         without = record_references(jobs, house)
         self._results |= {result.job_key: result for result in without}
-        self._running = house.pool.launch([job for job in jobs if job.key not in self._results])
+        todo = [job for job in jobs if job.key not in self._results]
+        self._running = Witnessed(house, house.pool).launch(todo)
 
     def _house(self) -> House:
         """A history of its own, gone with the session."""

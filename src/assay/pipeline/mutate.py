@@ -28,6 +28,7 @@ from assay.pipeline.profiles import with_profiles
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.reference import record_references
 from assay.pipeline.survivors import explain
+from assay.pipeline.witness import Witnessed
 
 CAUGHT = ("mismatch", "nondeterministic", "mistrusted", "crash", "timeout", "out_of_memory", "error")
 """How a gate may see a mutant."""
@@ -130,7 +131,8 @@ def _failing(jobs: Sequence[Job], request: MutateRequest, house: House) -> tuple
     missing = record_references(jobs, house)
     done = [*missing]
     known = {result.job_key for result in missing}
-    for result in house.pool.launch(with_profiles([job for job in jobs if job.key not in known], house)):
+    left = with_profiles([job for job in jobs if job.key not in known], house)
+    for result in Witnessed(house, house.pool).launch(left):
         done.append(result)
         house.progress.recorded(len(done), len(jobs), result, "")
     judged = judge_run(_run(request, jobs, _plain(request.policy), house), done, house)
