@@ -141,7 +141,10 @@ def test_wrong_goldens_are_refused(linear: Path, golden: Path) -> None:
 def test_an_input_that_is_a_sequence_wants_a_golden(tmp_path: Path) -> None:
     text = '<ir_version: 8, opset_import: ["":17]> g (seq(float[n]) x) => (int64 y) { y = SequenceLength(x) }'
     onnx.save(onnx.parser.parse_model(text), tmp_path / "items.onnx")
-    check_refused(run_assay("check", "items.onnx", cwd=tmp_path), "for which no values can be drawn; give a golden")
+    check_refused(
+        run_assay("check", "items.onnx", cwd=tmp_path),
+        "for which no values can be drawn; give your own with --golden DATA (docs/own-data.md)",
+    )
 
 
 @pytest.mark.parametrize("command", [("runs",), ("report",), ("resume",), ("trend", "m", "--flow", "onnxruntime")])

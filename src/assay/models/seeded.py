@@ -23,6 +23,7 @@ _DRAWN_BYTES = 8
 """Of one value, as it is drawn."""
 _MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
+_OWN = "give your own with --golden DATA (docs/own-data.md)"
 _LARGEST_INTEGER = 9
 _LARGEST = {"int4": 7, "int2": 1, "uint2": 3}
 _NO_VALUES = {"sequence", "optional", "map", "sparse", "opaque", "undefined"} | {
@@ -68,11 +69,10 @@ def check_drawable(signature: Model, *, samples: int, batch: int, plan: InputPla
     for spec in signature.inputs:
         if spec.dtype in _NO_VALUES:
             raise BadModel(
-                f"{signature.source} takes a {spec.dtype} as input {spec.name!r}, for which no values can be drawn; "
-                "give a golden"
+                f"{signature.source} takes a {spec.dtype} as input {spec.name!r}, for which no values can be drawn; {_OWN}"
             )
         if spec.shape == ("...",):
-            raise BadModel(f"{signature.source} does not say the rank of input {spec.name!r}; give a golden")
+            raise BadModel(f"{signature.source} does not say the rank of input {spec.name!r}; {_OWN}")
     shapes = planned_shapes(signature, plan or InputPlan(), batch=batch)
     wanted = samples * sum(_DRAWN_BYTES * prod(shape) for shape in shapes.values())
     if wanted > _MEMORY_BYTES:

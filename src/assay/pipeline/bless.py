@@ -24,7 +24,7 @@ from assay.pipeline.house import House
 from assay.pipeline.plan import look, oracle_folder
 from assay.pipeline.provenance import new_run_id, this_machine
 from assay.pipeline.reference import record_references
-from assay.pipeline.request import ModelRequest, Request
+from assay.pipeline.request import Request
 from assay.pipeline.threads import threaded
 
 LAUNCHES = 6
@@ -38,11 +38,11 @@ def bless(request: Request, why: str, house: House) -> list[Baseline]:
     blessed = []
     cases = look(request.models, request.limits, house)
     for wanted, case in zip(request.models, cases, strict=True):
-        blessed += [_bless(request, wanted, case, flow, why, house) for flow in wanted.flows]
+        blessed += [_bless(request, case, flow, why, house) for flow in wanted.flows]
     return blessed
 
 
-def _bless(request: Request, wanted: ModelRequest, case: Case, flow: Flow, why: str, house: House) -> Baseline:
+def _bless(request: Request, case: Case, flow: Flow, why: str, house: House) -> Baseline:
     assert request.measuring is not None
     flow = threaded(flow, request.measuring.threads)
     machine = this_machine(house.gpus)
@@ -57,7 +57,7 @@ def _bless(request: Request, wanted: ModelRequest, case: Case, flow: Flow, why: 
             request.limits,
             request.measuring,
             scratch=name,
-            reference="" if wanted.inputs.golden else str(oracle_folder(case, house.folder)),
+            reference="" if case.inputs.golden else str(oracle_folder(case, house.folder)),
             keep=str(staging / ARTIFACT),
         )
         (result,) = [*record_references([job], house)] or [*house.alone.launch([job])]

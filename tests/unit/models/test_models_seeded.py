@@ -92,9 +92,15 @@ REFUSED = {
 def test_what_cannot_be_drawn_is_refused(kind: str) -> None:
     with pytest.raises(BadModel) as caught:
         seeded_inputs(model(("x", *REFUSED[kind])), seed=1, samples=1, batch=1)
-    assert str(caught.value) == f"net.onnx takes a {kind} as input 'x', for which no values can be drawn; give a golden"
+    assert (
+        str(caught.value)
+        == f"net.onnx takes a {kind} as input 'x', for which no values can be drawn; give your own with --golden DATA (docs/own-data.md)"
+    )
 
 
 def test_an_input_of_unknown_rank_is_refused() -> None:
-    with pytest.raises(BadModel, match=r"^net\.onnx does not say the rank of input 'x'; give a golden$"):
+    with pytest.raises(
+        BadModel,
+        match=r"^net\.onnx does not say the rank of input 'x'; give your own with --golden DATA \(docs/own-data\.md\)$",
+    ):
         seeded_inputs(model(("x", "float32", ("...",))), seed=1, samples=1, batch=1)

@@ -32,7 +32,9 @@ def set_(
     input_range: opt.InputRanges = None,
     input_value: opt.InputValues = None,
     calibration: opt.Calibration = 0,
-    inputs: opt.Fill = "",
+    inputs: opt.Given = "",
+    state: opt.State = None,
+    image: opt.Image = "",
     seed: opt.Seed = 0,
     samples: opt.Samples = None,
     batch: opt.Batch = None,
@@ -47,6 +49,7 @@ def set_(
     """Build and measure, and keep the engines with who, when and why."""
     from assay.faces.api import CheckOptions
     from assay.faces.baselines import set_baselines
+    from assay.models.seeded import FILLS
     from assay.reports import figures_text as text
 
     options = CheckOptions(
@@ -59,7 +62,10 @@ def set_(
         input_ranges=tuple(input_range or ()),
         input_values=tuple(input_value or ()),
         calibration=calibration,
-        fill=inputs,
+        fill=inputs if inputs in FILLS else "",
+        inputs="" if inputs in FILLS else inputs,
+        state=tuple(state or ()),
+        image=image,
         seed=seed,
         samples=samples,
         batch=batch,

@@ -108,14 +108,6 @@ Calibration = Annotated[
         help="Golden samples kept for calibration and not judged. 0: a quarter, 128 at most.",
     ),
 ]
-Fill = Annotated[
-    str,
-    typer.Option(
-        "--inputs",
-        metavar="FILL",
-        help="normal, or exact: small whole numbers, where there is no golden [normal].",
-    ),
-]
 Seed = Annotated[int, typer.Option("--seed", help="Of the inputs that are drawn.")]
 Samples = Annotated[int | None, typer.Option("--samples", min=1, help="How many, where there is no golden [4].")]
 Batch = Annotated[int | None, typer.Option("--batch", min=1, help="Their batch size, where there is no golden [1].")]
