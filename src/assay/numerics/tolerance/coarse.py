@@ -35,7 +35,7 @@ WORTH = 1 << 21
 FINEST = 2.0**-20
 """Unit roundoff of float32 and finer."""
 TURNS = 2
-MARGIN = 0.8
+MARGIN = 0.7
 """Of the deviations: the derivation does not take every one of its evaluations in double and as it is, so that an element that was
 loud in both of these may be less so in the mean of all."""
 WINDOW = 4.0
