@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+PROGRESS = re.compile(r"^\[ *[0-9.]+ s\] .*\n", re.MULTILINE)
+
 
 def run_assay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    """Its standard error without lines of progress, of which a slow machine shows more."""
+    done = subprocess.run(
         [sys.executable, "-m", "assay", *arguments], cwd=cwd, capture_output=True, text=True, timeout=600, check=False
     )
+    done.stderr = PROGRESS.sub("", done.stderr)
+    return done
 
 
 def check_refused(answer: subprocess.CompletedProcess[str], words: str) -> None:
