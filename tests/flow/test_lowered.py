@@ -53,13 +53,13 @@ def test_what_is_known_of_the_artifact_is_judged(linear: Path, golden: Path, mon
     assert judge([result], strict, planned=planned, today=TODAY).exit_code == 1
 
 
-def test_lowering_that_says_not_runnable_is_an_error(
+def test_lowering_that_says_not_runnable_is_a_refusal(
     linear: Path, golden: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing was built then: a backend must not claim that it was."""
     monkeypatch.chdir(linear.parent)
     (result,) = lowered(linear, golden, "lower").results
-    assert result.outcome is Outcome.ERROR
+    assert result.outcome is Outcome.UNSUPPORTED
     assert result.facts == msgspec.structs.replace(result.facts, artifact_bytes=0)
 
 

@@ -45,7 +45,7 @@ def to_measure(result: Result, source: str) -> str:
 
 
 def _without_answers(result: Result, source: str) -> str:
-    if result.facts.transforms and result.comparisons:
+    if result.facts.transforms and (result.comparisons or result.against_float):
         return (
             "to decide it, choose a transform or a size that the reference evaluator can compute, or judge by what the outputs mean, "
             f"with labels in the golden: {command(result, source, '--golden', 'GOLDEN', '--answers', 'classification')}"

@@ -190,7 +190,7 @@ def save_models(program: Any, folder: Path, inputs: list[str], outputs: list[str
         )  # fmt: skip
         assert exported is not None
         exported.save(str(file))
-        found = open_model(file)
+        found = _sound(open_model(file))
     except (OnnxExporterError, BadModel):
         # A flow that reads ONNX meets it again, and says it. Anything else is no refusal, and why the case cannot be made: an
         # error of what is patched here among them, by which every case would lack its file.
@@ -198,6 +198,13 @@ def save_models(program: Any, folder: Path, inputs: list[str], outputs: list[str
     specs = found.inputs if found is not None else _specs(program, inputs)
     path = save_program(program, folder / "model.pt2", specs, outputs)
     return found or open_source(path)
+
+
+def _sound(model: Model) -> Model:
+    """What an exporter wrote and declares otherwise is its defect. Raises BadModel."""
+    if model.contradictions:
+        raise BadModel("; ".join(model.contradictions))
+    return model
 
 
 def _specs(program: Any, names: list[str]) -> list[TensorSpec]:

@@ -125,16 +125,18 @@ class Judging:
     def _outside_a_guess(
         self, comparisons: tuple[Comparison, ...], findings: list[Finding]
     ) -> tuple[tuple[Comparison, ...], list[Finding]]:
-        """Numbers that a multiple of the unit roundoff does not explain, where nothing is known of the graph: no proof of a fault."""
+        """Numbers that a multiple of the unit roundoff does not explain, where nothing is known of the graph: no proof of a fault.
+        Texts are no numbers: another one is wrong."""
         asked = self.contract.tolerance == DERIVED and "*" not in self.contract.tolerances
         if not asked or self.contract.precision not in UNIT_ROUNDOFF:
             return comparisons, findings
         outputs = self.profile.header.outputs if self.profile is not None else ()
         unknown = {one.name for one in outputs if one.kind == "none"}
+        texts = {one.output for one in comparisons if one.dtype == "string"}
         found = {
             one.output
             for one in findings
-            if one.kind == "values" and one.output not in self.contract.tolerances
+            if one.kind == "values" and one.output not in {*self.contract.tolerances, *texts}
             if self.guessed or one.output in unknown
         }
         left = tuple(_outside(one) if one.output in found else one for one in comparisons)
