@@ -88,7 +88,8 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
         if name not in asked:
             return find_flow(name)
     libraries = {library_of(one.flow) for one in refusals}
-    engines = [one.flow for one in jobs if one.case.name == job.case.name and not one.flow.transforms]
+    flows = (one.flow for one in jobs if one.case.name == job.case.name)
+    engines = [flow for flow in flows if flow.backend and not flow.transforms]
     return next((one for one in engines if one.name not in asked and library_of(one) not in libraries), None)
 
 

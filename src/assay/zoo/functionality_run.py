@@ -14,6 +14,7 @@ from assay.core.job import Job, Limits, Task
 from assay.core.model import Model
 from assay.core.result import Result
 from assay.core.run import Run
+from assay.errors import BadInputs
 from assay.pipeline.check import carry_out
 from assay.pipeline.house import House
 from assay.pipeline.plan import PACKAGES
@@ -54,7 +55,10 @@ def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: House) -
         Job(_case(one.name, model, one.inputs), PLAIN, Task.VERIFY, limits, reference=str(folder))
         for one, folder in zip(recipes, folders, strict=True)
     ]
-    failed = {result.case: result.detail for result in record_references(recording, house)}
+    try:
+        failed = {result.case: result.detail for result in record_references(recording, house)}
+    except BadInputs as error:
+        failed = {job.case.name: str(error) for job in recording}
     asked = []
     for one, lock, folder in zip(recipes, locks, folders, strict=True):
         if one.name in failed:

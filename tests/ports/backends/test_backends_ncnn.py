@@ -112,4 +112,4 @@ def test_a_broken_artifact(tiny: Path, tmp_path: Path) -> None:
 def test_a_converter_that_dies_is_an_error_with_its_last_words() -> None:
     failure = conversion_failure(Converted("fp16 = 0\n\x1b[0;93mpass_level2\x1b[m\n", -11))
     assert type(failure) is Lowering
-    assert str(failure) == "pnnx died of SIGSEGV: pass_level2"
+    assert str(failure) == "pnnx, ncnn's converter, died of SIGSEGV: pass_level2"

@@ -24,7 +24,7 @@ History = Annotated[
         "--history", metavar="FOLDER", help="Where runs are recorded: a folder, or a postgresql+psycopg:// URL."
     ),
 ]
-REPORTS = "html, json, junit, markdown, csv, terminal; of suites suite-csv, suite-markdown, matrix, operators"
+REPORTS = "html, json, junit, markdown, csv, per-node, terminal; of suites suite-csv, suite-markdown, matrix, operators"
 """Ours, for the help: a plug-in may bring others."""
 Reports = Annotated[
     list[str] | None,
