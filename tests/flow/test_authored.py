@@ -107,13 +107,14 @@ def _relu(folder: Path) -> Path:
 
 def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> None:
     skip_where_sums_saturate()
+    from assay.pipeline.progress import SILENT
     from assay.pipeline.suite import make
 
     suite = Operators()
     asked = [
         case for case in suite.cases(seed=0) if case.name == "operators/linear-float32-smoke-5x16-size=8,bias=True"
     ]
-    ((made,), _) = make((suite,), asked, 1)
+    ((made,), _) = make((suite,), asked, 1, SILENT)
     found = execute(Job(made, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
     assert found.outcome is Outcome.OK, found.detail
     assert {one.output: one.at for one in found.against_float} == {"out0": ""}, (

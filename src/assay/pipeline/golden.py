@@ -77,8 +77,8 @@ def propose(
 def publish(staging: Path, folder: Path) -> GoldenLock:
     """Put a proposed golden in place: files first, the lock last."""
     for source in sorted(staging.iterdir(), key=lambda path: path.name == LOCK):
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
-            shutil.copyfileobj(source.open("rb"), copy)
+        with source.open("rb") as staged, tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
+            shutil.copyfileobj(staged, copy)
         Path(copy.name).chmod(0o644)
         Path(copy.name).replace(folder / source.name)
     return read_lock(folder)

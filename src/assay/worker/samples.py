@@ -74,18 +74,21 @@ def _inputs_alone(job: Job) -> Golden:
 def has_source(job: Job) -> bool:
     """Whether inputs are given, and none need be planned."""
     recipe = job.case.inputs
-    return bool(recipe.golden or recipe.given) or job.case.original is not None
+    return bool(recipe.golden or recipe.given or recipe.data) or job.case.original is not None
 
 
 def source_of(job: Job) -> Source:
-    """What to record from, of a case that has some: the inputs of its original, those that a user gave, or a golden folder (of any
-    model). Raises BadGolden."""
+    """What to record from, of a case that has some: the inputs of its original, those that a user gave, data as they lie, or a
+    golden folder (of any model). Raises BadGolden."""
     recipe = job.case.inputs
     if job.case.original is not None:
         return Source(*inputs_of_original(job, job.case.original))
     if recipe.given:
         given = read_inputs(Path(recipe.given))
         return Source(given.inputs, given.labels, given.lock.state, given.lock.sequences)
+    if recipe.data is not None and not recipe.golden:
+        found = read_data(recipe.data, job.case.model)
+        return Source(found.inputs, found.labels, dict(found.state), found.sequences)
     golden = read_golden(Path(recipe.golden))
     lock = golden.lock
     return Source(without_fed(golden.inputs, lock), golden.labels, lock.state, lock.sequences)

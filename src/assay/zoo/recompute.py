@@ -7,6 +7,7 @@ import math
 import msgspec
 
 from assay.core.case import Case, Inputs
+from assay.core.data import Data
 from assay.core.job import Job, Task
 from assay.core.result import Outcome, Result
 from assay.errors import BadGolden, BadModel, UsageError
@@ -57,7 +58,9 @@ def _on_data_set(case: Case, place: Place, scenario: Scenario, claim: Claim, too
         told = f"scenario {scenario.name!r} names the data set {scenario.dataset}, which lacks {' and '.join(missing)}"
         return _made(CheckOutcome.UNDECIDED, f"{told}: the zoo's maintainers must restore it")
     labels = read_tensors(folder / LABELS)
-    answered, result = _answers(msgspec.structs.replace(case, inputs=Inputs(golden=str(folder / INPUTS))), place, tools)
+    answered, result = _answers(
+        msgspec.structs.replace(case, inputs=Inputs(data=Data(str(folder / INPUTS)))), place, tools
+    )
     if result is not None:
         return _not_run(result)
     found = score(scenario.task, answered, answered, labels, scenario.task_options)
