@@ -117,7 +117,9 @@ def _unmet(job: Job, plan: InputPlan) -> str:
     """Which constraint is not met, and by which option it could be."""
     sizes = ", ".join(f"{name}={size}" for name, size in plan.sizes.items())
     tried = f" (tried with {sizes})" if sizes else ""
-    option = f"state other sizes with --dim {next(reversed(plan.sizes))}=SIZE, or " if plan.sizes else ""
+    stated = [name for name in plan.sizes if name in job.case.inputs.dims] or list(plan.sizes)[-1:]
+    named = " ".join(f"--dim {name}=SIZE" for name in stated)
+    option = f"state other sizes with {named}, or " if stated else ""
     if job.case.inputs.ranges:
         option = f"state other values with --input-range or --input-value, or {option}"
     return f"no inputs were found that {job.case.model.source} takes: {plan.unmet}{tried}; {option}give a golden with --golden"
