@@ -1,0 +1,111 @@
+"""What other libraries answer, called directly and without Assay: what the verdicts of `real_models.py` are compared with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Feed = dict[str, Array]
+
+VACUOUS = 1e-9
+"""Relative L2 distance within which answers to other inputs are the same answers."""
+
+
+def independent(path: Path, feeds: Sequence[Feed]) -> dict[str, list[Feed]]:
+    """By library: ONNX Runtime without optimisation and OpenVINO without dynamic quantization; where one of them cannot, the
+    reference evaluator of the package `onnx`, too."""
+    answers: dict[str, list[Feed]] = {}
+    evaluators: dict[str, Callable[[Path, Sequence[Feed]], list[Feed]]] = {
+        "onnxruntime": by_onnxruntime, "openvino": by_openvino, "onnx": by_onnx,
+    }  # fmt: skip
+    for peer, evaluate in evaluators.items():
+        if len(answers) == 2:
+            break
+        try:
+            answers[peer] = evaluate(path, feeds)
+        except Exception as error:  # noqa: BLE001 - whatever a runtime raises: then it is no witness
+            print(f"  {peer} cannot: {' '.join(str(error).split())[:120]}", file=sys.stderr)
+    return answers
+
+
+def by_onnxruntime(path: Path, feeds: Sequence[Feed]) -> list[Feed]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return [dict(zip(names, session.run(None, feed), strict=True)) for feed in feeds]
+
+
+def by_openvino(path: Path, feeds: Sequence[Feed]) -> list[Feed]:
+    import onnx
+    import openvino
+
+    options = {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+    compiled = openvino.Core().compile_model(str(path), "CPU", options)
+    names = [value.name for value in onnx.load(str(path), load_external_data=False).graph.output]
+    ports = [next(name for name in port.names if name in feeds[0]) for port in compiled.inputs]
+    answers = []
+    for feed in feeds:
+        given = compiled([feed[name] for name in ports])
+        answers.append({name: np.array(given[place]) for place, name in enumerate(names)})
+    return answers
+
+
+def by_onnx(path: Path, feeds: Sequence[Feed]) -> list[Feed]:
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    evaluator = ReferenceEvaluator(onnx.load(str(path)))
+    return [dict(zip(evaluator.output_names, evaluator.run(None, feed), strict=True)) for feed in feeds]
+
+
+def nearest(own: Sequence[Feed], peers: dict[str, list[Feed]]) -> tuple[float | None, str]:
+    """The smallest over the peers of the largest distance of any output, and that peer."""
+    if not own or not peers:
+        return None, ""
+    return min((apart(own, answers), peer) for peer, answers in peers.items())
+
+
+def apart(own: Sequence[Feed], other: Sequence[Feed]) -> float:
+    """Relative L2 distance, the largest over outputs; infinite for other names or sizes."""
+    worst = 0.0
+    for name in own[0]:
+        square = norm = 0.0
+        for mine, theirs in zip(own, other, strict=True):
+            if name not in theirs or mine[name].shape != theirs[name].shape:
+                return float("inf")
+            a, b = mine[name].astype(np.float64), theirs[name].astype(np.float64)
+            same = (a == b) | (np.isnan(a) & np.isnan(b))
+            with np.errstate(invalid="ignore"):
+                square += float(np.sum(np.where(same, 0.0, a - b) ** 2))
+            norm += float(np.nansum(b**2))
+        worst = max(worst, (square / norm) ** 0.5 if norm else float(square > 0))
+    return worst
+
+
+def vacuous(path: Path, feeds: Sequence[Feed], peers: dict[str, list[Feed]]) -> bool:
+    """Whether other inputs have the same answers, by an independent engine: then agreement proves nothing."""
+    if not peers:
+        return False
+    peer = next(iter(peers))
+    evaluate = {"onnxruntime": by_onnxruntime, "openvino": by_openvino, "onnx": by_onnx}[peer]
+    try:
+        return apart(evaluate(path, [_altered(feed) for feed in feeds]), peers[peer]) <= VACUOUS
+    except Exception:  # noqa: BLE001 - other inputs need not be ones that the model takes
+        return False
+
+
+def _altered(feed: Feed) -> Feed:
+    """Real numbers at 0.7 of their size, whole ones in the reverse order: each stays within the range of all."""
+    return {
+        name: array * array.dtype.type(0.7) if array.dtype.kind == "f" else array[..., ::-1].copy() if array.ndim else array
+        for name, array in feed.items()
+    }  # fmt: skip
