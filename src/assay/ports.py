@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -118,6 +118,15 @@ class Backend(Protocol):
         """The engine saved into `folder` by `Engine.save`. Raises NotRunnable where the device or the runtime that would
         run it is not here (`Engine.run` may, too): the job is then recorded as lowered, never as passed."""
         ...
+
+
+@runtime_checkable
+class BuiltForSizes(Protocol):
+    """An optional ability of a backend: `needs_sizes` says that `lower` needs a size for every symbolic dimension, all or the usual
+    ones. The worker then gives those of the samples in `Flow.sample_sizes`; `assay.core.flow.sizes_to_build` joins them with
+    what is stated. The engine's facts name what was built for: `size.NAME`, or `bounds.NAME` for a range."""
+
+    needs_sizes: bool
 
 
 class Transform(Protocol):

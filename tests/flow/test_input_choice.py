@@ -48,6 +48,20 @@ def test_what_was_fed_is_recorded(model: str) -> None:
     assert fed(ids) == "ids int64 [1, 2] from 0 to 2 (N=1; 0 to 2 (Gather 'Gather -> rows'))"
 
 
+def test_an_engine_of_fixed_sizes_is_built_for_those_of_the_samples(tmp_path: Path) -> None:
+    proto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[N, 3, H, W] x) => (float[N, 3, H, W] y) {y = Relu(x)}'
+    )
+    proto.graph.input[0].type.tensor_type.shape.dim[3].ClearField("dim_param")
+    onnx.save(proto, tmp_path / "m.onnx")
+    (result,) = assay.check(tmp_path / "m.onnx", flows=["ncnn-f32"], measure=False, history=tmp_path / "h").results
+    assert result.outcome is Outcome.OK, result.detail
+    assert {name: size for name, size in result.facts.options.items() if name.startswith("size.")} == {
+        "size.H": "16",
+        "size.x[3]": "16",
+    }
+
+
 def test_sizes_that_the_graph_does_not_take_are_told_before_any_engine(model: str) -> None:
     with pytest.raises(BadInputs) as caught:
         assay.check(model, flows=["onnxruntime"], measure=False, dims={"H": 7})

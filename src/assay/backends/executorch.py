@@ -48,6 +48,7 @@ class ExecuTorch:
     name = "executorch"
     accepts = "torch"
     dynamic = True
+    needs_sizes = True
     forkable = True
     requires = ("executorch==1.4.1", "torch==2.13.0", "torchao==0.18.0", "tosa-tools==2026.8.0", "ruamel.yaml.clib")
     options = (
@@ -96,11 +97,11 @@ class ExecuTorch:
         positive(options, "threads", flow)
         delegate, most = str(options["delegate"]), positive(options, "most", flow)
         given = open_program(model)
-        program, bounds = bounded(given, flow.dims, most, fixed=DELEGATES[delegate].fixed)
+        program, bounds = bounded(given, flow, most, fixed=DELEGATES[delegate].fixed)
         built, artifact = lowered(program, delegate, bounds)
         if built.bounds != bounds:
             # It cannot have any size: then the usual one, not that of an example.
-            program, bounds = bounded(given, flow.dims, most, fixed=True)
+            program, bounds = bounded(given, flow, most, fixed=True)
             built, artifact = lowered(program, delegate, bounds)
         return ExecuTorchEngine(built, artifact, options)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import msgspec
 from assay.backends.executorch_delegates import DELEGATES, partitioners
 from assay.backends.executorch_failures import lowering_failure
 from assay.backends.placements import count
+from assay.core.flow import Flow, Sizes, sizes_to_build
 from assay.core.model import TensorSpec
 from assay.core.result import Placement
 from assay.errors import Lowering
@@ -21,7 +22,6 @@ from assay.models.reexport import bounds_of, reexport, symbols
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-Dims = Mapping[str, tuple[int, int, int]]
 _USUAL = 16
 _NO_OPERATORS = ("getitem", "sym_size", "sym_", "executorch_call_delegate", "_operator.")
 _CASTS = ("quantize_per", "dequantize_per", "choose_qparams", "_to_dim_order_copy", "_to_copy")
@@ -40,18 +40,19 @@ class Built(msgspec.Struct, frozen=True):
     delegated: int | None
 
 
-def bounded(program: Program, dims: Dims, most: int, *, fixed: bool) -> tuple[Program, dict[str, tuple[int, int]]]:
+def bounded(program: Program, flow: Flow, most: int, *, fixed: bool) -> tuple[Program, dict[str, tuple[int, int]]]:
     """Exported again with an upper bound for every dynamic size: ExecuTorch plans memory for the largest sizes, and where
-    none are said it takes those of the example (1.4), so that a larger batch fails. `fixed`: at the usual size of each
-    instead, a batch of 1 where none is named."""
+    none are said it takes those of the example (1.4), so that a larger batch fails. It is `most`, or the largest size of the
+    samples, where none is stated. `fixed`: at the size that samples have instead, a batch of 1 where none is known."""
     where = symbols(program.inputs)
     if not where:
         return program, {}
+    dims = sizes_to_build(flow, program.inputs)
     if fixed:
         usual = {one: dims[one][1] if one in dims else 1 if axis == 0 else _USUAL for one, axis in where.items()}
         wanted = {one: (size, size) for one, size in usual.items()}
     else:
-        wanted = {one: _range(one, dims, most) for one in where}
+        wanted = {one: _range(dims.get(one), most, stated=one in flow.dims) for one in where}
         # Never 0 or 1, which torch.export takes for constants.
         usual = {one: max(2, min(dims[one][1] if one in dims else _USUAL, wanted[one][1])) for one in where}
     try:
@@ -167,10 +168,10 @@ def _role(operator: str) -> str:
     return "reformat" if any(part in operator for part in _LAYOUT) else "compute"
 
 
-def _range(symbol: str, dims: Dims, most: int) -> tuple[int, int]:
-    if symbol in dims:
-        return max(1, dims[symbol][0]), max(2, dims[symbol][2])
-    return 1, most
+def _range(sizes: Sizes | None, most: int, *, stated: bool) -> tuple[int, int]:
+    if sizes is None:
+        return 1, most
+    return (max(1, sizes[0]), max(2, sizes[2])) if stated else (1, max(most, sizes[2]))
 
 
 @contextmanager

@@ -37,12 +37,13 @@ class Declared(msgspec.Struct, frozen=True):
 class LiteRt:
     """Conformance: `assay.testing.check_backend`.
 
-    Shapes are compiled in: litert-torch 0.10 fails to trace a dynamic batch. Symbols take their usual size.
+    Shapes are compiled in: litert-torch 0.10 fails to trace a dynamic batch. Symbols take the size that samples have.
     """
 
     name = "litert"
     accepts = "torch"
     dynamic = False
+    needs_sizes = True
     requires = ("ai-edge-litert==2.3.0", "ai-edge-quantizer==0.10.0", "litert-torch==0.10.0", "torch==2.13.0")
     options = (
         OptionSpec("weights", "float32", ("float32", "int8"), "int8: per channel, activations quantized while running"),
@@ -68,10 +69,10 @@ class LiteRt:
         import litert_torch  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> LiteRtEngine:
-        """Converted for the usual size of every symbol."""
+        """Converted for the size that samples have of every symbol, 1 where nobody knows it."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
-        program, sizes, content = converted(open_program(model), flow.dims, str(options["weights"]))
+        program, sizes, content = converted(open_program(model), flow, str(options["weights"]))
         inputs = tuple(
             msgspec.structs.replace(spec, shape=tuple(sizes.get(str(one), one) for one in spec.shape))
             for spec in program.inputs

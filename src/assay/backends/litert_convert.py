@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import tempfile
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 
+from assay.core.flow import Flow, sizes_to_build
 from assay.errors import Lowering, Unsupported
 from assay.models.program import Program
 from assay.models.reexport import reexport
@@ -18,12 +18,11 @@ _MISSING = re.compile(
 _OPERATOR = re.compile(r"(?:aten|prims|quantized_decomposed)[.:]+([A-Za-z0-9_]+)")
 
 
-def converted(
-    program: Program, dims: Mapping[str, tuple[int, int, int]], weights: str
-) -> tuple[Program, dict[str, int], bytes]:
+def converted(program: Program, flow: Flow, weights: str) -> tuple[Program, dict[str, int], bytes]:
     """The program at fixed sizes, those sizes, and the file. Raises Unsupported, Lowering or MemoryError."""
     import litert_torch
 
+    dims = sizes_to_build(flow, program.inputs)
     sizes = {
         one: dims[one][1] if one in dims else 1 for spec in program.inputs for one in spec.shape if isinstance(one, str)
     }

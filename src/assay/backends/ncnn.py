@@ -19,7 +19,7 @@ from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
 from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
-from assay.core.flow import Flow, Option
+from assay.core.flow import Flow, Option, dimension_key
 from assay.core.result import BuildFacts
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -40,6 +40,7 @@ class Ncnn:
     name = "ncnn"
     accepts = "onnx"
     dynamic = False
+    needs_sizes = True
     integers = False
     options = (
         OptionSpec(
@@ -68,10 +69,13 @@ class Ncnn:
         import ncnn  # noqa: F401
 
     def lower(self, model: Path, flow: Flow) -> NcnnEngine:
-        """Converted in a child process, for a batch of any size and the usual size of every other symbol."""
+        """Converted in a child process, for a batch of any size and the size that samples have of every other symbol. A first
+        dimension that pnnx takes for no batch has the size of the samples, too."""
         options = resolve_options(self.options, flow)
         positive(options, "threads", flow)
-        network, param, weights = to_ncnn(load_checked(model), str(options["storage"]), flow.dims)
+        network, param, weights = to_ncnn(load_checked(model), str(options["storage"]), flow)
+        if any(_misfit(blob, flow) for blob in network.inputs):
+            network, param, weights = to_ncnn(load_checked(model), str(options["storage"]), flow, batched=False)
         return NcnnEngine(network, param, weights, options)
 
     def load(self, folder: Path, flow: Flow) -> NcnnEngine:
@@ -130,6 +134,12 @@ class NcnnEngine:
         precision = stored if stored != "float32" else storage
         options = {name: str(value) for name, value in self._options.items()}
         options |= {f"cast.{name}": text for name, text in self._cast.items()}
+        options |= {
+            f"size.{dimension_key(blob.spec.name, axis, one)}": str(blob.sizes[axis])
+            for blob in self._network.inputs
+            for axis, one in enumerate(blob.spec.shape)
+            if isinstance(one, str) and axis != blob.batch
+        }
         if self._network.ignored:
             options["pnnx.ignored"] = "; ".join(self._network.ignored)
         kinds = [layer.type for layer in self._net.layers() if layer.type not in ("Input", "MemoryData")]
@@ -158,6 +168,12 @@ class NcnnEngine:
             return array
         self._cast[blob.spec.name] = f"{array.dtype} -> {declared} on the way out"
         return array.astype(declared)
+
+
+def _misfit(blob: Blob, flow: Flow) -> bool:
+    """Whether the first dimension was fixed at 1, as a batch is, and is none."""
+    fed = flow.sample_sizes.get(f"{blob.spec.name}[0]")
+    return blob.batch is None and fed is not None and fed[1] != blob.sizes[0]
 
 
 def _open(param: bytes, weights: bytes, options: dict[str, Option]) -> Any:

@@ -13,6 +13,7 @@ import msgspec
 from assay.backends.converter import convert
 from assay.backends.ncnn_failures import conversion_failure
 from assay.backends.onnx_checked import Signature, every_node, signature_of
+from assay.core.flow import Flow, Sizes, dimension_key, sizes_to_build
 from assay.core.model import TensorSpec
 from assay.errors import Unsupported
 
@@ -52,9 +53,10 @@ class Network(msgspec.Struct, frozen=True):
     ignored: tuple[str, ...] = ()
 
 
-def to_ncnn(proto: ModelProto, weights: str, dims: Mapping[str, tuple[int, int, int]]) -> tuple[Network, bytes, bytes]:
+def to_ncnn(proto: ModelProto, weights: str, flow: Flow, *, batched: bool = True) -> tuple[Network, bytes, bytes]:
     """The network and the contents of its .param and .bin. `proto` is changed: unread inputs go, and a cast of an input
-    to float32 becomes the input's type. Raises errors of `assay.errors.Lowering`, or MemoryError."""
+    to float32 becomes the input's type. `batched`: a symbolic first dimension is a batch, and is
+    converted at 1. Raises errors of `assay.errors.Lowering`, or MemoryError."""
     import onnx
     from pnnx import EXEC_PATH
 
@@ -62,7 +64,8 @@ def to_ncnn(proto: ModelProto, weights: str, dims: Mapping[str, tuple[int, int, 
     unread = _drop_unread(proto)
     _cast_outside(proto)
     read = signature_of(proto)
-    sizes = {spec.name: _sizes(spec, dims) for spec in read.inputs}
+    dims = sizes_to_build(flow, read.inputs)
+    sizes = {spec.name: _sizes(spec, dims, batched=batched) for spec in read.inputs}
     shapes = ",".join(f"[{','.join(map(str, sizes[spec.name]))}]{_kind(spec)}" for spec in read.inputs)
     with tempfile.TemporaryDirectory(prefix="ncnn-") as name:
         folder = Path(name)
@@ -119,19 +122,19 @@ def _cast_outside(proto: ModelProto) -> None:
             info.type.tensor_type.elem_type = TensorProto.FLOAT
 
 
-def _sizes(spec: TensorSpec, dims: Mapping[str, tuple[int, int, int]]) -> tuple[int, ...]:
-    """One for the leading dimension where it is a symbol, the usual size for any other symbol."""
+def _sizes(spec: TensorSpec, dims: Mapping[str, Sizes], *, batched: bool) -> tuple[int, ...]:
+    """One for the leading dimension where it is a batch, the usual size for any other symbol."""
     sizes = []
     for axis, size in enumerate(spec.shape):
         if isinstance(size, int):
             sizes.append(size)
-        elif axis == 0:
+        elif axis == 0 and batched:
             sizes.append(1)
-        elif size in dims:
-            sizes.append(dims[size][1])
+        elif (key := dimension_key(spec.name, axis, size)) in dims:
+            sizes.append(dims[key][1])
         else:
             raise Unsupported(
-                f'Input "{spec.name}" has the dimension "{size}" of any size, and pnnx converts at fixed sizes; '
+                f'Input "{spec.name}" has the dimension "{key}" of any size, and pnnx converts at fixed sizes; '
                 "name its sizes in the case (dims), or export the model with fixed ones.",
                 cause="operator_unsupported",
             )

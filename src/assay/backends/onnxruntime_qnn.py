@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import msgspec
@@ -10,16 +11,18 @@ from assay.backends.availability import installed
 from assay.backends.onnx_checked import Signature, load_checked, signature_of
 from assay.backends.onnxruntime_qnn_session import QnnEngine, Settings, compiled, opened, register
 from assay.backends.options import positive, resolve_options
-from assay.core.flow import Flow
+from assay.core.flow import Flow, dimension_key, sizes_to_build
 from assay.core.model import TensorSpec
-from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec
+
+_LARGEST_FILE = 2**31 - 1
+"""Bytes of one message of protobuf."""
 
 
 class OnnxRuntimeQnn:
     """Conformance: `assay.testing.check_backend`.
 
-    QNN compiles shapes in: symbolic dimensions take their usual size (`Flow.dims`; 1 where nobody says). Left alone,
+    QNN compiles shapes in: symbolic dimensions take the size that samples have (1 where nobody knows it). Left alone,
     onnxruntime 1.31 runs on the CPU whatever QNN does not take, all of it if need be, and lists QNN as a provider still.
     """
 
@@ -27,6 +30,7 @@ class OnnxRuntimeQnn:
     library = "onnxruntime"
     accepts = "onnx"
     dynamic = False
+    needs_sizes = True
     requires = ("onnxruntime-qnn==2.7.0", "onnxruntime==1.31.1")
     """Of an environment of its own: the plug-in and the ONNX Runtime that it was tested with."""
     options = (
@@ -52,7 +56,7 @@ class OnnxRuntimeQnn:
         settings = self._settings(flow)
         signature = signature_of(load_checked(model))
         sizes = _sizes(signature, flow)
-        return compiled(model, _fixed(signature, sizes), settings, sizes)
+        return compiled(named(model, signature), _fixed(signature, sizes), settings, sizes)
 
     def load(self, folder: Path, flow: Flow) -> QnnEngine:
         """From the context: nothing is compiled again."""
@@ -68,24 +72,41 @@ class OnnxRuntimeQnn:
 
 
 def _sizes(signature: Signature, flow: Flow) -> dict[str, int]:
-    """Of every symbolic dimension of an input. Raises Unsupported for one without a name: nobody could say its size."""
-    sizes = {}
-    for spec in signature.inputs:
-        for dimension in spec.shape:
-            if dimension == "?":
-                raise Unsupported(
-                    f'Input "{spec.name}" has a dimension without a name or a size; QNN compiles sizes in: name it.'
-                )
-            if isinstance(dimension, str):
-                sizes[dimension] = flow.dims[dimension][1] if dimension in flow.dims else 1
-    return sizes
+    """Of every symbolic dimension of an input, by `dimension_key`."""
+    known = sizes_to_build(flow, signature.inputs)
+    keys = [key for spec in signature.inputs for key in _keys(spec) if isinstance(key, str)]
+    return {key: known[key][1] if key in known else 1 for key in keys}
 
 
 def _fixed(signature: Signature, sizes: dict[str, int]) -> Signature:
     return msgspec.structs.replace(
         signature,
         inputs=tuple(
-            TensorSpec(spec.name, spec.dtype, tuple(sizes.get(str(one), one) for one in spec.shape))
+            TensorSpec(spec.name, spec.dtype, tuple(sizes[key] if isinstance(key, str) else key for key in _keys(spec)))
             for spec in signature.inputs
         ),
     )
+
+
+def _keys(spec: TensorSpec) -> list[int | str]:
+    return [dimension_key(spec.name, axis, one) if isinstance(one, str) else one for axis, one in enumerate(spec.shape)]
+
+
+def named(model: Path, signature: Signature) -> Path:
+    """The file itself, or a copy in which dimensions without a name are called `input[axis]`: ONNX Runtime fixes a size by
+    the name of its dimension."""
+    if not any(one == "?" for spec in signature.inputs for one in spec.shape):
+        return model
+    import onnx
+
+    proto = onnx.load(model)
+    specs = {spec.name: spec for spec in signature.inputs}
+    for info in proto.graph.input:
+        if info.name in specs:
+            for key, dim in zip(_keys(specs[info.name]), info.type.tensor_type.shape.dim, strict=True):
+                if isinstance(key, str):
+                    dim.dim_param = key
+    folder = Path(tempfile.mkdtemp(prefix="assay-qnn-"))
+    large = proto.ByteSize() > _LARGEST_FILE
+    onnx.save(proto, folder / model.name, save_as_external_data=large)
+    return folder / model.name

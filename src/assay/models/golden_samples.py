@@ -122,3 +122,15 @@ def stored_shapes(lock: GoldenLock) -> dict[str, tuple[int, ...]]:
     tensors = [one for file in lock.files for one in file.tensors if one.role == "input"]
     named = [(*model_name(one.name), one.shape) for one in tensors]
     return {name: tuple(shape[1:] if index is None else shape) for name, index, shape in reversed(named)}
+
+
+def sample_shapes(lock: GoldenLock) -> list[dict[str, tuple[int, ...]]]:
+    """The shapes of the inputs of every sample, without reading a tensor."""
+    found: list[dict[str, tuple[int, ...]]] = [{} for _ in range(lock.samples)]
+    tensors = [one for file in lock.files for one in file.tensors if one.role == "input"]
+    for one in tensors:
+        name, index = model_name(one.name)
+        for place in range(lock.samples) if index is None else (index,):
+            if place < lock.samples:
+                found[place][name] = tuple(one.shape if index is not None else one.shape[1:])
+    return found

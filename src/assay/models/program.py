@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from assay.core.flow import dimension_key
 from assay.core.model import TensorSpec
 from assay.errors import InvalidModel, Unsupported
 
@@ -103,9 +104,9 @@ def describe(exported: torch.export.ExportedProgram, names: Names | None = None)
     symbols: dict[str, str] = {}
     if names is not None:
         for spec, value in zip(names.inputs, placeholders, strict=True):
-            for declared, size in zip(spec.shape, value.shape, strict=False):
-                if isinstance(declared, str) and declared != "?" and not isinstance(size, int):
-                    symbols.setdefault(str(size), declared)
+            for axis, (declared, size) in enumerate(zip(spec.shape, value.shape, strict=False)):
+                if isinstance(declared, str) and not isinstance(size, int):
+                    symbols.setdefault(str(size), dimension_key(spec.name, axis, declared))
     own_inputs = list(exported.graph_signature.user_inputs)
     in_names = [spec.name for spec in names.inputs] if names else [str(one) for one in own_inputs]
     out_names = list(names.outputs) if names else _output_names(exported, len(results))

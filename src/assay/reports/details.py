@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from assay.core.result import Comparison
 from assay.core.tensor_statistics import TensorStatistics
 from assay.reports import figures_text as text
-from assay.reports.fed import fed
+from assay.reports.fed import built_for, fed
 from assay.reports.plain import one_line
 from assay.reports.rows import Row
 
@@ -23,6 +23,8 @@ def detail_lines(found: Sequence[Row]) -> Iterator[str]:
                 yield ""
                 yield f"{one_line(row.case)} | {one_line(row.flow)}"
                 yield from (f"  input {one_line(fed(one))}" for one in entry.result.inputs)
+                if sizes := built_for(entry.result.facts):
+                    yield f"  {one_line(sizes)}"
                 for comparison in entry.result.comparisons:
                     yield from _output(comparison)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from assay.core.input_plan import InputFacts
+from assay.core.result import BuildFacts
+
+_SIZES = ("size.", "bounds.")
 
 
 def fed(one: InputFacts) -> str:
@@ -12,3 +15,16 @@ def fed(one: InputFacts) -> str:
     if one.least == one.most and one.least is not None:
         values = f" = {one.least:.6g}"
     return f"{one.name} {one.dtype} {shapes}{values}{f' ({one.chosen})' if one.chosen else ''}"
+
+
+def built_for(facts: BuildFacts) -> str:
+    """`built for height=96, batch=1..32`: sizes of dynamic dimensions that are fixed in the engine. "" where none is."""
+    told = {name.partition(".")[2]: size for name, size in facts.options.items() if name.startswith(_SIZES)}
+    sizes = [f"{name}={_one(size)}" for name, size in told.items()]
+    return f"built for {', '.join(sizes)}" if sizes else ""
+
+
+def _one(size: str) -> str:
+    """`16..16` is 16."""
+    least, _, most = size.partition("..")
+    return least if least == most else size

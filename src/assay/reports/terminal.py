@@ -17,7 +17,7 @@ from assay.core.verdict import Judgement, Word
 from assay.judge.coverage import FIRST
 from assay.reports import figures_text as text
 from assay.reports.details import detail_lines
-from assay.reports.fed import fed
+from assay.reports.fed import built_for, fed
 from assay.reports.kill_rates import kill_rates, shown
 from assay.reports.node_errors import node_tables
 from assay.reports.plain import one_line
@@ -228,6 +228,8 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             _prose(
                 console, f"  inputs: {'; '.join(map(one_line, map(fed, result.inputs[:INPUTS_SHOWN])))}{_more(result)}"
             )
+        if sizes := built_for(result.facts):
+            _prose(console, f"  {one_line(sizes)}")
         for warning in result.warnings[:3]:
             _prose(console, f"  warning: {one_line(warning)}")
         for one in together:

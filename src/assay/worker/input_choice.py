@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
+from assay.core.flow import dimension_key
 from assay.core.input_plan import InputPlan
 from assay.core.job import Job
 from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
 from assay.models.input_plan.plan import TRIED, alternatives, plan_of
-from assay.models.input_plan.symbols import symbol
 from assay.models.seeded import seeded_inputs
 from assay.ports import Tensor
 
@@ -68,7 +68,7 @@ def _stored_sizes(job: Job, changed: Mapping[str, int]) -> dict[str, int]:
         name: size
         for spec in job.case.model.inputs
         for axis, (one, size) in enumerate(zip(spec.shape, shapes.get(spec.name, ()), strict=False))
-        if isinstance(one, str) and (name := symbol(spec.name, axis, one)) not in changed
+        if isinstance(one, str) and (name := dimension_key(spec.name, axis, one)) not in changed
     }
 
 

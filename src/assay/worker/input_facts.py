@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.dtype import dtype_name, is_floating
+from assay.core.flow import dimension_key
 from assay.core.input_plan import InputFacts, InputPlan, InputRange
 from assay.core.model import Model, TensorSpec
 from assay.models.goldens import Golden
 from assay.models.input_plan.needs import MASK
-from assay.models.input_plan.symbols import symbol
 from assay.ports import Tensor
 
 
@@ -56,9 +56,9 @@ def _chosen(plan: InputPlan | None, spec: TensorSpec | None) -> str:
     if spec is None:
         return ""
     sizes = {
-        symbol(spec.name, axis, one): size
+        dimension_key(spec.name, axis, one): size
         for axis, one in enumerate(spec.shape)
-        if isinstance(one, str) and (size := plan.sizes.get(symbol(spec.name, axis, one))) is not None
+        if isinstance(one, str) and (size := plan.sizes.get(dimension_key(spec.name, axis, one))) is not None
     }
     texts = [f"{name}={size}" for name, size in sizes.items()]
     one = plan.ranges.get(spec.name)

@@ -10,16 +10,18 @@ from typing import Any
 import msgspec
 
 from assay import plugins
+from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.result import BuildFacts, Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
 from assay.models.importing import importing
-from assay.ports import Backend, Engine
+from assay.ports import Backend, BuiltForSizes, Engine
 from assay.worker import reuse
 from assay.worker.forms import in_form, source_of
 from assay.worker.refusals import valid_models_refused
 from assay.worker.rewrite import Rewritten, rewrite
+from assay.worker.sample_sizes import sample_sizes
 from assay.worker.scratch import artifact_folder
 from assay.worker.stages import Stages
 
@@ -51,6 +53,7 @@ def lower(job: Job, stages: Stages) -> Lowered:
     the job asks for one that is there already. What was refused before is refused at once."""
     with stages.enter(Stage.IMPORT), importing():
         backend: Backend = _backend(job.flow.backend)()
+        job = msgspec.structs.replace(job, flow=_sized(job, backend))
         # Before anything is imported: libraries set variables of their own.
         key, kept = reuse.kept_for(job, backend)
         if kept is None:
@@ -73,7 +76,7 @@ def lower(job: Job, stages: Stages) -> Lowered:
 def _lower(job: Job, backend: Backend, stages: Stages) -> Lowered:
     changed = in_form(rewrite(job, source_of(job, backend.accepts), stages), backend.accepts, job, stages)
     with stages.enter(Stage.LOWER), valid_models_refused(changed.model):
-        engine = backend.lower(changed.model, msgspec.structs.replace(job.flow, dims=job.case.inputs.dims))
+        engine = backend.lower(changed.model, job.flow)
     with stages.enter(Stage.SAVE):
         folder = artifact_folder(job.scratch)
         engine.save(folder)
@@ -81,6 +84,12 @@ def _lower(job: Job, backend: Backend, stages: Stages) -> Lowered:
         stages.built = lowered.facts(engine)
         del engine
     return lowered
+
+
+def _sized(job: Job, backend: Backend) -> Flow:
+    """With what is known of the sizes of symbolic dimensions: part of what decides the artifact."""
+    fed = sample_sizes(job) if isinstance(backend, BuiltForSizes) and backend.needs_sizes else {}
+    return msgspec.structs.replace(job.flow, dims=job.case.inputs.dims, sample_sizes=fed)
 
 
 @cache

@@ -120,6 +120,12 @@ def test_the_case_names_the_bounds(tiny: Path) -> None:
         engine.run({INPUT: _image(1)})
 
 
+def test_samples_that_are_larger_than_the_default_are_taken(tiny: Path) -> None:
+    engine = ExecuTorch().lower(tiny, Flow(name="f", backend="executorch", sample_sizes={f"{INPUT}[0]": (40, 40, 40)}))
+    assert engine.facts().options["bounds.batch"] == "1..40"
+    assert engine.run({INPUT: _image(40)})["best"].shape == (40,)
+
+
 def test_a_size_that_is_lost_on_the_way_is_told(tmp_path: Path) -> None:
     """executorch 1.4 makes the digits' detector for the example's batch, and then fails with error 0x12 on any other."""
     digits = Path(__file__).parents[3] / "examples" / "digits" / "models"

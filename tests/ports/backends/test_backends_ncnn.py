@@ -83,6 +83,14 @@ def test_a_symbol_that_is_not_the_batch_needs_a_size(write: Any) -> None:
         engine.run({"x": _IMAGE[:1, :, :4]})
 
 
+def test_the_sizes_of_the_samples_are_built_for(write: Any) -> None:
+    model = write("g (float[n, 3, h, 8] x) => (float[n, 3, h, 8] y) { y = Relu(x) }")
+    flow = Flow(name="fed", backend="ncnn", sample_sizes={"x[0]": (1, 1, 1), "x[2]": (4, 8, 16)})
+    engine = Ncnn().lower(model, flow)
+    assert np.array_equal(engine.run({"x": _IMAGE[:1]})["y"], np.maximum(_IMAGE[:1], 0))
+    assert engine.facts().options["size.h"] == "8"
+
+
 def test_names_order_and_unread_inputs(write: Any) -> None:
     text = """g (float[m] unread, float[n, 4] x, float[n, 4] z) => (float[n, 4] d, float[n, 4] c) {
         c = Sub(x, z)

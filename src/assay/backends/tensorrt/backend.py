@@ -12,12 +12,12 @@ from assay.backends.cuda import cuda
 from assay.backends.onnx_checked import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options
 from assay.backends.tensorrt.api import api_of
-from assay.backends.tensorrt.build import built
+from assay.backends.tensorrt.build import built, told_sizes
 from assay.backends.tensorrt.engine import DECLARED, PLAN, Declared, TensorRTEngine
 from assay.backends.tensorrt.logs import Listener
 from assay.backends.tensorrt.precision import BF16, FP8, FP16, FP32, INT8, NAMES, TF32
 from assay.backends.tensorrt.settings import Settings
-from assay.core.flow import Flow, Option
+from assay.core.flow import Flow, Option, sizes_to_build
 from assay.errors import Unavailable, UsageError
 from assay.ports import Availability, OptionSpec
 
@@ -59,6 +59,7 @@ class TensorRT:
     name = "tensorrt"
     accepts = "onnx"
     dynamic = True
+    needs_sizes = True
     options = OPTIONS
     flows = flows("tensorrt")
 
@@ -82,11 +83,12 @@ class TensorRT:
         settings = settings_of(resolve_options(self.options, flow), flow)
         proto = load_checked(model)
         signature = signature_of(proto)
+        dims = sizes_to_build(flow, signature.inputs)
         refuse_types(signature, TYPES, "tensorrt")
         trt = _library()
         api, listener = api_of(trt), Listener(trt)
-        plan = built(trt, api, model, proto, signature, settings, flow.dims, listener)
-        return TensorRTEngine(trt, api, plan, Declared(signature, settings), listener, cuda())
+        plan = built(trt, api, model, proto, signature, settings, dims, listener)
+        return TensorRTEngine(trt, api, plan, Declared(signature, settings, sizes=told_sizes(dims)), listener, cuda())
 
     def load(self, folder: Path, flow: Flow) -> TensorRTEngine:
         """The plan. Raises InvalidModel for one of another version or another GPU."""

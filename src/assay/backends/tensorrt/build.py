@@ -10,13 +10,15 @@ from assay.backends.tensorrt.api import Api
 from assay.backends.tensorrt.logs import Listener, failure
 from assay.backends.tensorrt.precision import carried_by
 from assay.backends.tensorrt.settings import Settings
+from assay.core.flow import Sizes, dimension_key
 from assay.core.model import TensorSpec
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-Dims = dict[str, tuple[int, int, int]]
+Dims = dict[str, Sizes]
+"""By `dimension_key`."""
 
 
 def built(
@@ -98,22 +100,37 @@ def optimization_profile(builder: Any, inputs: tuple[TensorSpec, ...], dims: Dim
     profile = builder.create_optimization_profile()
     for spec in dynamic:
         least, usual, most = (
-            tuple(size if isinstance(size, int) else dims[size][place] for size in spec.shape) for place in range(3)
+            tuple(
+                size if isinstance(size, int) else dims[dimension_key(spec.name, axis, size)][place]
+                for axis, size in enumerate(spec.shape)
+            )
+            for place in range(3)
         )
         profile.set_shape(spec.name, least, usual, most)
     return profile
 
 
 def demand_sizes(inputs: tuple[TensorSpec, ...], dims: Dims) -> None:
-    """Raises Unsupported for a symbol whose sizes nobody named: TensorRT builds for a range, and guessing one would decide
+    """Raises Unsupported for a symbol whose sizes nobody knows: TensorRT builds for a range, and guessing one would decide
     what is tested."""
     for spec in inputs:
-        missing = next((str(size) for size in spec.shape if not isinstance(size, int) and size not in dims), "")
+        keys = [dimension_key(spec.name, axis, str(one)) for axis, one in enumerate(spec.shape) if isinstance(one, str)]
+        missing = next((key for key in keys if key not in dims), "")
         if missing:
             raise Unsupported(
                 f'TensorRT builds for a range of sizes, and none is named for dimension "{missing}" of input '
                 f'"{spec.name}": give least, usual and most (--dim {missing}=1:4:8).'
             )
+
+
+def told_sizes(dims: Dims) -> dict[str, str]:
+    """The profile as options of the facts: `bounds.height` is `64..160, 96 best`."""
+    return {
+        f"{'size' if least == most else 'bounds'}.{name}": str(most)
+        if least == most
+        else f"{least}..{most}, {usual} best"
+        for name, (least, usual, most) in dims.items()
+    }
 
 
 def _timing_cache(config: Any, path: str) -> Any:

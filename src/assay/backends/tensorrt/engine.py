@@ -38,6 +38,7 @@ class Declared(msgspec.Struct, frozen=True):
     signature: Signature
     settings: Settings
     digest: str = ""
+    sizes: dict[str, str] = {}
 
 
 class TensorRTEngine:
@@ -126,7 +127,11 @@ class TensorRTEngine:
             backend_version=str(self._trt.__version__),
             precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
             placements=placements,
-            options={**settings, "device_memory_bytes": str(self._api.device_bytes(self._engine))},
+            options={
+                **settings,
+                **self._declared.sizes,
+                "device_memory_bytes": str(self._api.device_bytes(self._engine)),
+            },
         )
 
     def _names(self) -> list[str]:

@@ -14,12 +14,13 @@ import msgspec
 
 from assay.backends.tensorrt.precision import BF16, FP8, FP16, INT8, TF32
 from assay.backends.tensorrt.settings import Settings
+from assay.core.flow import Sizes, dimension_key
 from assay.core.model import TensorSpec
 from assay.errors import Unsupported
 
 _BANNER = re.compile(r"\[TensorRT v(\d+)\]")
 _FLAGS = {FP16: "--fp16", BF16: "--bf16", INT8: "--int8", FP8: "--fp8"}
-Dims = dict[str, tuple[int, int, int]]
+Dims = dict[str, Sizes]
 
 
 class Mode(msgspec.Struct, frozen=True):
@@ -129,7 +130,11 @@ def _shapes(inputs: Sequence[TensorSpec], dims: Dims) -> list[str]:
     flags = []
     for place, name in enumerate(("minShapes", "optShapes", "maxShapes")):
         sizes = (
-            "x".join(str(size if isinstance(size, int) else dims[size][place]) for size in one.shape) for one in dynamic
+            "x".join(
+                str(size if isinstance(size, int) else dims[dimension_key(one.name, axis, size)][place])
+                for axis, size in enumerate(one.shape)
+            )
+            for one in dynamic
         )
         flags.append(f"--{name}=" + ",".join(f"{one.name}:{size}" for one, size in zip(dynamic, sizes, strict=True)))
     return flags

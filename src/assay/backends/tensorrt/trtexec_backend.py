@@ -10,13 +10,13 @@ from assay.backends.artifacts import check_artifact
 from assay.backends.onnx_checked import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options
 from assay.backends.tensorrt.backend import OPTIONS, TYPES, flows, settings_of
-from assay.backends.tensorrt.build import demand_sizes
+from assay.backends.tensorrt.build import demand_sizes, told_sizes
 from assay.backends.tensorrt.precision import carried_by, demand_quantized, demand_types
 from assay.backends.tensorrt.probe import device_missing
 from assay.backends.tensorrt.trtexec import build_command
 from assay.backends.tensorrt.trtexec_engine import DECLARED, LAYERS, PLAN, Declared, TrtexecEngine
 from assay.backends.tensorrt.trtexec_program import NAME, find, run
-from assay.core.flow import Flow
+from assay.core.flow import Flow, sizes_to_build
 from assay.errors import InvalidModel, Lowering, Unavailable
 from assay.ports import Availability
 
@@ -28,6 +28,7 @@ class Trtexec:
     library = "tensorrt"
     accepts = "onnx"
     dynamic = True
+    needs_sizes = True
     options = OPTIONS
     flows = flows(NAME)
 
@@ -50,8 +51,9 @@ class Trtexec:
         settings = settings_of(resolve_options(self.options, flow), flow)
         proto = load_checked(model)
         signature = signature_of(proto)
+        dims = sizes_to_build(flow, signature.inputs)
         refuse_types(signature, TYPES, NAME)
-        demand_sizes(signature.inputs, flow.dims)
+        demand_sizes(signature.inputs, dims)
         program = find()
         if settings.strongly_typed or program.version[0] >= 11:
             demand_types(carried_by(proto), settings.precision, program.told)
@@ -60,13 +62,13 @@ class Trtexec:
         folder = Path(tempfile.mkdtemp(prefix="trtexec-"))
         plan = folder / PLAN
         command = build_command(
-            program.path, model.absolute(), plan, signature.inputs, settings, flow.dims, program.version[0]
+            program.path, model.absolute(), plan, signature.inputs, settings, dims, program.version[0]
         )
         run(command, folder, "building")
         for file in (PLAN, LAYERS):
             if not (folder / file).is_file():
                 raise Lowering(f"trtexec {program.told} ended well and wrote no {file}.")
-        return TrtexecEngine(program, folder, Declared(signature, settings, program.version))
+        return TrtexecEngine(program, folder, Declared(signature, settings, program.version, sizes=told_sizes(dims)))
 
     def load(self, folder: Path, flow: Flow) -> TrtexecEngine:
         """Raises InvalidModel for a plan that was cut, or built by another version: trtexec would say it at the first call."""

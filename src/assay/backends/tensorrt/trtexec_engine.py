@@ -35,6 +35,7 @@ class Declared(msgspec.Struct, frozen=True):
     settings: Settings
     version: tuple[int, int, int]
     digest: str = ""
+    sizes: dict[str, str] = {}
 
 
 class TrtexecEngine:
@@ -80,7 +81,7 @@ class TrtexecEngine:
         placements = parse_layers((self._folder / LAYERS).read_text(), "--exportLayerInfo").placements()
         settings = msgspec.to_builtins(self._declared.settings)
         mode = msgspec.to_builtins(mode_of((), self._program.version[0]))
-        options = {**settings, **{f"mode.{name}": value for name, value in mode.items()}}
+        options = {**settings, **self._declared.sizes, **{f"mode.{name}": value for name, value in mode.items()}}
         return BuildFacts(
             backend_version=self._program.told,
             precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay.core.flow import dimension_key
 from assay.core.input_plan import InputPlan
 from assay.core.model import Model
 
@@ -12,18 +13,13 @@ USUAL = 16
 """Every symbolic dimension that is not the first of some input, where nothing asks for another size."""
 
 
-def symbol(name: str, axis: int, dimension: str) -> str:
-    """What a dimension without a name is called: `input[2]`."""
-    return f"{name}[{axis}]" if dimension == "?" else dimension
-
-
 def symbols(declared: Mapping[str, tuple[int | str, ...] | None]) -> dict[str, bool]:
     """By name, in order: whether it is the first dimension of some input, which is the batch as a rule."""
     found: dict[str, bool] = {}
     for name, shape in declared.items():
         for axis, one in enumerate(shape or ()):
             if isinstance(one, str):
-                key = symbol(name, axis, one)
+                key = dimension_key(name, axis, one)
                 found[key] = found.get(key, False) or axis == 0
     return found
 
@@ -33,7 +29,9 @@ def shaped(declared: Mapping[str, tuple[int | str, ...] | None], sizes: Sizes) -
     return {
         name: None
         if shape is None
-        else tuple(one if isinstance(one, int) else sizes[symbol(name, axis, one)] for axis, one in enumerate(shape))
+        else tuple(
+            one if isinstance(one, int) else sizes[dimension_key(name, axis, one)] for axis, one in enumerate(shape)
+        )
         for name, shape in declared.items()
     }
 
@@ -45,7 +43,7 @@ def planned_shapes(model: Model, plan: InputPlan, *, batch: int) -> dict[str, tu
     def number(name: str, axis: int, one: int | str) -> int:
         if isinstance(one, int):
             return one
-        key = symbol(name, axis, one)
+        key = dimension_key(name, axis, one)
         return plan.sizes.get(key, batch if firsts[key] else USUAL)
 
     return {
