@@ -160,12 +160,29 @@ def test_four_bit_weights_are_widened_and_only_there(tmp_path: Path) -> None:
         _program(tmp_path, "g (float[3] x) => (int4[3] y) { y = Cast<to=22>(x) }")
 
 
-def test_a_branch_on_data_is_refused_by_the_exporter(tmp_path: Path) -> None:
-    text = """g (float[n] x, bool c) => (float[n] y) {
-        y = If (c) <then_branch = t () => (float[n] a) { a = Neg(x) }, else_branch = e () => (float[n] b) { b = Abs(x) }>
-    }"""
-    with pytest.raises(Lowering):
-        _program(tmp_path, text)
+def _branches(then: str, other: str) -> str:
+    return f"""g (float[n] x, bool c, int64[1] i) => (float[n] y, int64[1] j) {{
+        y = If (c) <then_branch = t () => (float[n] a) {{ a = {then} }}, else_branch = e () => (float[n] b) {{ b = {other} }}>
+        j = Neg(i)
+    }}"""
+
+
+@pytest.mark.parametrize(("condition", "expected"), [(True, [-2.0, 3.0]), (False, [2.0, 3.0])])
+def test_of_a_branch_on_data_a_program_has_both(tmp_path: Path, condition: bool, expected: list[float]) -> None:
+    feeds = {"x": np.array([2, -3], np.float32), "c": np.array(condition), "i": np.array([1])}
+    assert _run(_program(tmp_path, _branches("Neg(x)", "Abs(x)")), **feeds)["y"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("then", "message"),
+    [
+        ("Concat<axis=0>(x, x)", "its branches differ in what they give"),
+        ("Gather(x, i)", "then_branch has Gather .*, which may refuse values of the other branch"),
+    ],
+)
+def test_branches_that_cannot_both_be_computed_are_unsupported(tmp_path: Path, then: str, message: str) -> None:
+    with pytest.raises(Unsupported, match=f"If .*condition depends on the inputs.*{message}"):
+        _program(tmp_path, _branches(then, "Abs(x)"))
 
 
 def test_integer_division_truncates_and_softmax_12_is_flat() -> None:

@@ -1,4 +1,4 @@
-"""Subgraphs: branches decided while tracing, loops unrolled."""
+"""Subgraphs: branches decided while tracing or both computed, loops unrolled."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from assay.models.torch_graph.both_branches import both_branches
 from assay.models.torch_graph.graph import Graph
 from assay.models.torch_graph.nodes import Node
 from assay.models.torch_graph.registry import operator
@@ -20,7 +21,9 @@ Scope = Mapping[str, Any]
 
 @operator("If", host=(0,))
 def branch(node: Node, module: TorchGraph, scope: Scope, device: torch.device | None, condition: Any) -> Any:
-    """The condition is read: a program of torch.export keeps the branch of the example inputs only if it is constant."""
+    """A condition that is known while tracing decides; else a program has both branches and chooses between their results."""
+    if isinstance(condition, torch.Tensor) and torch.compiler.is_exporting():
+        return both_branches(node, module, scope, device, condition)
     taken = node.get("then_branch") if bool(condition.reshape(-1)[0]) else node.get("else_branch")
     return tuple(module.evaluate(taken, scope, device))
 
