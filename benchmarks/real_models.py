@@ -28,14 +28,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from independent import Array, Feed, independent, nearest, vacuous
+from independent import Array, Feed, independent, limit, nearest, vacuous
 from real_models_page import Line, kept, page, shown, summary
 from safetensors.numpy import load_file, save_file
 
 CATALOGUE = Path(__file__).with_suffix(".toml")
 ASSAY = str(Path(sys.executable).parent / "assay")
 LIMITS = {"float32": 2e-3, "float16": 2e-2, "bfloat16": 5e-2, "int8": 5e-2}
-"""Relative L2 distance at which an engine of that precision is another model."""
+"""Relative L2 distance at which an engine of that precision is another model, where independent engines are no further apart."""
 SEED = 0
 
 
@@ -140,9 +140,10 @@ def checked(
         empty = vacuous(path, feeds, peers)
         for flow, job in jobs.items():
             own = [] if job["word"] == "skip" else outputs(folder / "own" / flow if len(jobs) > 1 else folder / "own")
-            precision = "int8" if quantized else job["job"]["flow"].get("precision") or "float32"
+            usual = LIMITS.get(job["job"]["flow"].get("precision") or "float32", 2e-3)
+            far = limit(peers, usual, LIMITS["int8"] if quantized else usual)
             distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer != flow.split("-")[0]})
-            answer = judged(job["word"], distance, LIMITS.get(precision, 2e-3), empty=empty)
+            answer = judged(job["word"], distance, far, empty=empty)
             result = job["result"] or {}
             yield Line(
                 name, way, flow, job["word"], (result.get("reference") or {}).get("producer", ""), distance, peer, answer, seconds,
@@ -223,13 +224,13 @@ def outputs(golden: Path) -> list[Feed]:
     return samples(golden, "outputs") if (golden / "golden.lock").exists() else []
 
 
-def judged(verdict: str, distance: float | None, limit: float, *, empty: bool) -> str:
+def judged(verdict: str, distance: float | None, far: float, *, empty: bool) -> str:
     """right, WRONG, vacuous, skip or open."""
     if verdict == "skip":
         return "skip"
     if verdict not in ("pass", "fail") or distance is None:
         return "open"
-    if (distance <= limit) != (verdict == "pass"):
+    if (distance <= far) != (verdict == "pass"):
         return "WRONG"
     return "vacuous" if empty and verdict == "pass" else "right"
 

@@ -146,7 +146,7 @@ def _from_program(program: Program, options: dict[str, Option]) -> TorchEngine:
     dynamic = any(isinstance(size, str) for spec in program.inputs for size in spec.shape)
     try:
         with _compiling(options):
-            args, kwargs = _to(program.arguments(_ones(program)), options)
+            args, kwargs = _to(compile_inputs(program), options)
             call, code = compiled(module, args, kwargs, restored, dynamic=dynamic)
     except (RuntimeError, NotImplementedError, torch._dynamo.exc.TorchDynamoException) as error:
         raise torch_failure(error) from error
@@ -200,8 +200,14 @@ def _to(arguments: Any, options: dict[str, Option]) -> Any:
     return _pytree.tree_map(lambda one: one.to(str(options["device"])), arguments)
 
 
+def compile_inputs(program: Program) -> Any:
+    """Positional and named arguments to compile with: those that the program was exported with, since it may take no smaller
+    ones; of one that keeps none, ones."""
+    return program.exported.example_inputs or program.arguments(_ones(program))
+
+
 def _ones(program: Program) -> dict[str, Tensor]:
-    """Inputs to compile with: two where any number is good, which no compiler takes for a constant."""
+    """Two where any number is good, which no compiler takes for a constant."""
     from assay.core.dtype import numpy_dtype
 
     sizes: dict[str, int] = {}

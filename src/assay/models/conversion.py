@@ -132,21 +132,26 @@ def _exported(module: Any, signature: Model, shapes: Shapes | None) -> torch.exp
 
 
 def _example_shapes(signature: Model, batch: int, size: int, shapes: Shapes | None) -> dict[str, tuple[int, ...]]:
-    """One symbol one number, never 0 or 1: torch.export would take those for constants."""
+    """One symbol one number, that of the samples to be fed, never 0 or 1: torch.export would take those for constants. What
+    the program does at other sizes than the example's, such as a window that fits just once, decides which it takes."""
     firsts = {spec.shape[0] for spec in signature.inputs if spec.shape}
     chosen: dict[str, int] = {}
+
+    def fed_or(spec: TensorSpec, axis: int, otherwise: int) -> int:
+        fed = shapes[spec.name][axis] if shapes and axis < len(shapes.get(spec.name, ())) else 0
+        return max(fed, 2) if fed else otherwise
+
     for spec in signature.inputs:
         for axis, one in enumerate(spec.shape):
             if isinstance(one, str) and one != "?":
-                fed = shapes[spec.name][axis] if shapes and axis < len(shapes.get(spec.name, ())) else 0
-                chosen.setdefault(one, batch if axis == 0 or one in firsts else max(fed, 2) if fed else size)
+                chosen.setdefault(one, batch if axis == 0 or one in firsts else fed_or(spec, axis, size))
 
     def number(spec: TensorSpec, axis: int, one: int | str) -> int:
         if isinstance(one, int):
             return one
         if one == "...":
             raise Unsupported(f"The rank of input '{spec.name}' is not known; declare its shape.", cause="other")
-        return chosen.get(one, batch if axis == 0 else size)
+        return chosen[one] if one in chosen else batch if axis == 0 else fed_or(spec, axis, size)
 
     return {
         spec.name: tuple(number(spec, axis, one) for axis, one in enumerate(spec.shape)) for spec in signature.inputs

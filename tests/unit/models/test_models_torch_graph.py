@@ -11,6 +11,7 @@ import pytest
 import torch
 from onnx import numpy_helper, parser
 
+from assay.backends.torch_engine import compile_inputs
 from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.models.conversion import deliver
 from assay.models.program import Program, open_program
@@ -183,6 +184,39 @@ def test_of_a_branch_on_data_a_program_has_both(tmp_path: Path, condition: bool,
 def test_branches_that_cannot_both_be_computed_are_unsupported(tmp_path: Path, then: str, message: str) -> None:
     with pytest.raises(Unsupported, match=f"If .*condition depends on the inputs.*{message}"):
         _program(tmp_path, _branches(then, "Abs(x)"))
+
+
+_WINDOW = "g (float[?, 1, ?, ?] x) => (float[?, 1, ?, ?] y) { y = MaxPool<kernel_shape=[20, 20], strides=[20, 20]>(x) }"
+
+
+def test_unnamed_sizes_are_traced_at_those_that_will_be_fed(tmp_path: Path) -> None:
+    """A window that fits once or twice is another graph to torch: a program traced at twice takes nothing smaller."""
+    path = deliver(_file(tmp_path, _WINDOW), "torch", tmp_path, shapes={"x": (1, 1, 30, 25)})
+    fed = np.arange(750, dtype=np.float32).reshape(1, 1, 30, 25)
+    assert _run(open_program(path), x=fed)["y"].tolist() == [[[[19 * 25 + 19]]]]
+
+
+def test_a_program_is_compiled_with_sizes_that_it_takes(tmp_path: Path) -> None:
+    program = _program(tmp_path, _WINDOW)
+    args, kwargs = compile_inputs(program)
+    with torch.no_grad():
+        (y,) = program.exported.module()(*args, **kwargs)
+    assert y.shape == (2, 1, 3, 3)
+
+
+def test_pads_that_an_exporter_turns_round_are_known_while_tracing(tmp_path: Path) -> None:
+    text = """g (float[n, m] x) => (float[n, k] y) {
+        size = Shape(pads)\n count = Sub(four, size)\n axis = Constant<value = int64[1] {0}>()
+        more = ConstantOfShape<value = int64[1] {0}>(count)\n all = Concat<axis=0>(pads, more)\n rows = Reshape(all, pairs)
+        back = Slice(rows, last, least, axis, last)\n turned = Transpose<perm=[1, 0]>(back)\n flat = Reshape(turned, last)
+        y = Pad<mode="reflect">(x, flat)
+    }"""
+    weights = {
+        "pads": np.array([0, 2]), "four": np.array([4]), "pairs": np.array([-1, 2]), "last": np.array([-1]),
+        "least": np.array([-(2**63) + 1]),
+    }  # fmt: skip
+    x = np.array([[1, 2, 3, 4]], np.float32)
+    assert _run(_program(tmp_path, text, weights=weights), x=x)["y"].tolist() == [[1, 2, 3, 4, 3, 2]]
 
 
 def test_integer_division_truncates_and_softmax_12_is_flat() -> None:

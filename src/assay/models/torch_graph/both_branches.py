@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
-from assay.errors import Lowering
+from assay.errors import Lowering, Unsupported
 from assay.models.torch_graph.graph import Graph
 from assay.models.torch_graph.nodes import Node
 from assay.models.torch_graph.values import numbers
@@ -35,10 +35,14 @@ def both_branches(
             )
         try:
             answers.append(module.evaluate(graph, scope, device))
+        except Unsupported:
+            raise
         except Lowering as error:
-            error.node = node.label
-            raise node.unsupported(
-                f"its condition depends on the inputs, and its {attribute} cannot be computed for these: {error}"
+            # At other sizes it may be possible: so this is not a refusal.
+            raise Lowering(
+                f"{node.operator} ({node.label}): its condition depends on the inputs, and its {attribute} cannot be computed for these: "
+                f"{error}",
+                node=node.label,
             ) from error
     chosen = condition.reshape(())
     return tuple(_chosen(node, chosen, yes, no) for yes, no in zip(*answers, strict=True))

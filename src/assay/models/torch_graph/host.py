@@ -191,6 +191,12 @@ def reshape(node: Node, x: Array, shape: Array) -> Any:
     return (x.reshape([int(one) for one in shape]),)
 
 
+@host_operator("Transpose")
+def transpose(node: Node, x: Array) -> Any:
+    """With Reshape and Slice around it: how exporters turn the pads of torch, last axis first, into those of Pad."""
+    return (np.transpose(x, node.get("perm")),)
+
+
 @host_operator("Slice")
 def slice_(
     node: Node,
