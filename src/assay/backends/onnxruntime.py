@@ -155,8 +155,9 @@ class OnnxRuntimeEngine:
 
     def bind(self, tensors: Tensors) -> Callable[[], object]:
         """By ONNX Runtime's I/O binding: inputs stay where they are, outputs in memory that it holds."""
-        self.run(tensors)  # says what is wrong with the inputs
-        if not self._plain or any(array.dtype == object for array in tensors.values()):
+        answers = self.run(tensors)  # says what is wrong with the inputs
+        text = any(array.dtype == object for array in tensors.values())
+        if text or not self._plain or any(not self._fits(name, array) for name, array in answers.items()):
             return lambda: self.run(tensors)
         binding = self._session.io_binding()
         for name, array in tensors.items():
@@ -165,6 +166,13 @@ class OnnxRuntimeEngine:
             binding.bind_output(name)
         run = self._session.run_with_iobinding
         return lambda: run(binding)
+
+    def _fits(self, name: str, array: Tensor) -> bool:
+        """Whether the answer has the shape that the model declares. Memory bound to an output has that shape: where the nodes
+        give another, `run` warns and a bound run fails (1.31)."""
+        declared = next(one.shape for one in self._session.get_outputs() if one.name == name)
+        sizes = zip(declared, array.shape, strict=False)
+        return len(declared) == array.ndim and all(wanted == size for wanted, size in sizes if isinstance(wanted, int))
 
     def _run_nested(self, session: Any, tensors: Tensors) -> dict[str, Tensor]:
         """Sequences, optionals and maps, by the names of `assay.models.nested`."""

@@ -239,6 +239,10 @@ def supports(g: Gen) -> Iterator[OpCase]:
                 classlabels_ints=[3, 7], **common,
             )  # fmt: skip
             three = [0.5, -1.2, 0.8, 0.3, 0.6, -0.4]
+            yield g.case(
+                x, coefficients=three, rho=[0.3, -0.1, 0.2], vectors_per_class=[1, 1, 1], classlabels_ints=[3, 7, 9], outputs=2,
+                prob_a=[-1.5, -0.7, -2.0], prob_b=[0.1, 0.0, -0.2], **common,
+            )  # fmt: skip
             for post in (None, "SOFTMAX", "LOGISTIC"):
                 yield g.case(
                     x, coefficients=three, rho=[0.3, -0.1, 0.2], vectors_per_class=[1, 1, 1], classlabels_ints=[3, 7, 9], outputs=2,

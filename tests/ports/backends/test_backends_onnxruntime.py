@@ -250,3 +250,22 @@ def test_where_no_form_loads_the_artifact_is_the_model_itself(tmp_path: Path) ->
     assert (folder / "model.onnx").read_bytes() == model.read_bytes()
     assert loading_level(folder, "all") == "all"
     assert OnnxRuntime().load(folder, _FLOW).run({INPUT: _IMAGE})
+
+
+def test_an_output_of_another_shape_than_declared_can_be_measured(tmp_path: Path) -> None:
+    """skl2onnx declares one column for a forest of three targets; memory bound to such an output fails in the second call."""
+    x = np.zeros((1, 3), np.float32)
+    path = tmp_path / "model.onnx"
+    values = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", [None, 3]), ("y", [None, 1]))
+    ]
+    node = helper.make_node("Scaler", ["x"], ["y"], domain="ai.onnx.ml", offset=[0.0] * 3, scale=[1.0] * 3)
+    graph = helper.make_graph([node], "g", values[:1], values[1:])
+    opsets = [helper.make_opsetid("", 15), helper.make_opsetid("ai.onnx.ml", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    engine = OnnxRuntime().lower(path, _FLOW)
+    assert engine.run({"x": x})["y"].shape == (1, 3)
+    call = engine.bind({"x": x})
+    for _ in range(3):
+        call()

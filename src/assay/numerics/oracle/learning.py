@@ -113,6 +113,40 @@ class SVMClassifier(Real, _SVMClassifier):
                 votes[i if scores[-1] > 0 else j] += 1
         return votes, np.array(scores)
 
+    def _probabilities(self, scores: Tensor, classes: int) -> Tensor:
+        model: Any = self._svm.atts
+        logits = np.clip(scores * model.prob_a + model.prob_b, -700.0, 700.0)
+        pairs = np.zeros((classes, classes))
+        upper = np.triu_indices(classes, 1)
+        pairs[upper] = np.clip(1 / (1 + np.exp(logits)), 1e-7, 1 - 1e-7)
+        pairs.T[upper] = 1 - pairs[upper]
+        return coupled(pairs)
+
+
+def coupled(pairs: Tensor) -> Tensor:
+    """Probabilities of k classes from those of each against each other (k, k), by iteration until they fit to 0.005 / k.
+
+    Method 2 of Wu, Lin and Weng, "Probability estimates for multi-class classification by pairwise coupling" (JMLR 5, 2004), as libsvm
+    has it. onnx.reference 1.23.2 takes a product of vectors where the method has one of elements, which differs from three classes on.
+    """
+    count = len(pairs)
+    off = -pairs.T * pairs
+    np.fill_diagonal(off, 0.0)
+    system = off + np.diag((pairs.T**2).sum(axis=1))
+    answer: Tensor = np.full(count, 1.0 / count)
+    for _ in range(max(100, count)):
+        fit = system @ answer
+        energy = float(answer @ fit)
+        if np.abs(fit - energy).max() < 0.005 / count:
+            break
+        for t in range(count):
+            step = (energy - fit[t]) / system[t, t]
+            answer[t] += step
+            energy = (energy + step * (step * system[t, t] + 2 * fit[t])) / (1 + step) ** 2
+            fit = (fit + step * system[t]) / (1 + step)
+            answer /= 1 + step
+    return answer
+
 
 def kernel_of(rows: Tensor, vectors: Tensor, kind: str, parameters: Any) -> Tensor:
     """(rows, vectors): each row with each vector."""
