@@ -4,12 +4,17 @@
 (quantized_nets.py). Faults: another rounding, saturation one off, a zero point or a scale off on one side, one weight off by a step,
 a bias dropped or coarser, a lost Relu, scales of channels in another order, padding counted or not; evaluated by numpy. Those that change
 no bit of the outputs are not counted. Correct engines: numpy itself, and those named.
+
+Flows that declare a tie rule of their own are judged twice: faults in an evaluation that rounds half to even everywhere, and (`by the
+rule`) in one that rounds by the rule at every grid that it is of. A fault that gives what the rule gives at some of the grids is
+none: such are counted apart, as equivalent.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import itertools
 import os
 import tempfile
 import time
@@ -44,6 +49,15 @@ ENGINES = {
     "mnn": Flow("mnn", "mnn", {}, precision="int8", allowances=AWAY),
 }
 Samples = Sequence[Mapping[str, Array]]
+READINGS: dict[tuple[str, ...], tuple[str, ...]] = {
+    (): (),
+    ELEMENTWISE: ("even after the zero point",),
+    AFTER: ("even after the zero point",),
+    AWAY: ("away after the zero point", "away"),
+}
+"""What each rule means, the first as engines were seen to follow it."""
+MOST = 10
+"""Grids that every combination is evaluated of."""
 
 
 def faults(model: onnx.ModelProto) -> Iterator[tuple[str, onnx.ModelProto, Fault]]:
@@ -167,12 +181,12 @@ def campaign(kind: str, options: argparse.Namespace, folder: Path) -> None:
     killed: collections.Counter[str] = collections.Counter()
     sound: collections.Counter[str] = collections.Counter()
     alarms: collections.Counter[str] = collections.Counter()
+    equal: collections.Counter[str] = collections.Counter()
     for seed in range(options.seed, options.seed + options.nets):
         model, samples = build(seed, kind == "dyadic")
         path = folder / f"{kind}-{seed}.onnx"
         onnx.save(model, str(path))
         profiles = {rule: derive(path, samples, "float32", allowances=rule) for rule in ((), ELEMENTWISE, AFTER, AWAY)}
-        right = [evaluate(model, one) for one in samples]
         for engine, outputs, rule in answers(path, samples, options.engines.split(",")):
             budget = used(outputs, profiles[rule])
             sound[engine] += 1
@@ -184,26 +198,94 @@ def campaign(kind: str, options: argparse.Namespace, folder: Path) -> None:
                 print(f"   {'TRULY' if true else 'ALARM'} {kind} {seed} {engine}: {budget:.3g}", flush=True)
         drawn = list(faults(model))
         keep = np.random.default_rng(seed).permutation(len(drawn))[: options.faults].tolist()
-        for what, lie, fault in (drawn[place] for place in sorted(keep)):
-            wrong = [evaluate(lie, one, fault) for one in samples]
-            if not differ(right, wrong):
-                continue
-            for rule, profile in profiles.items():
-                label = f"{what}{' | ' + rule[0] if rule else ''}"
-                seen = used(wrong, profile) > 1
-                total[label] += 1
-                killed[label] += seen
-                if not seen and not rule and kind == "dyadic":
-                    print(f"   survived {kind} {seed}: {what}", flush=True)
+        chosen = [drawn[place] for place in sorted(keep)]
+        for rule, profile in profiles.items():
+            for basis in ("", *(["by the rule"] if rule else [])):
+                _plant(model, samples, chosen, rule, basis, profile, (total, killed, equal), f"{kind} {seed}")
     print(f"\n{kind}: | fault | changed an output | killed |")
-    for rule in ("", *ELEMENTWISE, *AFTER, *AWAY):
-        rows = [one for one in sorted(total) if one.partition(" | ")[2] == rule]
+    groups = list(dict.fromkeys(one.partition(" | ")[2] for one in total))
+    for group in groups:
+        rows = [one for one in sorted(total) if one.partition(" | ")[2] == group]
         for label in rows:
             print(f"| {label} | {total[label]} | {killed[label]} |")
-        every = sum(total[one] for one in rows)
-        seen = sum(killed[one] for one in rows)
-        print(f"| all, {rule or 'half to even'} | {every} | {seen} | {100 * seen / max(1, every):.2f} %")
+        every, seen = (sum(counter[one] for one in rows) for counter in (total, killed))
+        share = 100 * seen / max(1, every)
+        print(f"| all, {group or 'half to even'} | {every} | {seen} | {share:.2f} %, and {equal[group]} equivalent")
     print(f"correct engines called wrong: {dict(alarms)} of {dict(sound)}\n", flush=True)
+
+
+Counters = tuple[collections.Counter[str], collections.Counter[str], collections.Counter[str]]
+
+
+def _plant(
+    model: onnx.ModelProto,
+    samples: Samples,
+    chosen: Sequence[tuple[str, onnx.ModelProto, Fault]],
+    rule: tuple[str, ...],
+    basis: str,
+    profile: Profile,
+    counters: Counters,
+    where: str,
+) -> None:
+    """These faults in one correct evaluation, judged by one rule."""
+    total, killed, equal = counters
+    group = " ".join((*rule, basis)).strip()
+    declared = dict.fromkeys(_of_rule(model, rule), READINGS[rule][0]) if basis else {}
+    right = [evaluate(model, one, ties=declared) for one in samples]
+    if basis and not differ(right, [evaluate(model, one) for one in samples]):
+        return
+    allowed: list[list[dict[str, Array]]] | None = None
+    for what, lie, fault in chosen:
+        wrong = [evaluate(lie, one, fault, declared) for one in samples]
+        if not differ(right, wrong):
+            continue
+        seen = used(wrong, profile) > 1
+        if not seen:
+            allowed = _allowed(model, samples, rule) if allowed is None else allowed
+            if any(not differ(one, wrong) for one in allowed):
+                equal[group] += 1
+                continue
+            print(f"   survived {where}: {what} | {group or 'half to even'}", flush=True)
+        label = f"{what} | {group}" if group else what
+        total[label] += 1
+        killed[label] += seen
+
+
+def _of_rule(model: onnx.ModelProto, rule: tuple[str, ...]) -> list[str]:
+    """What the grids give that a rule is of."""
+    producers = {name: node for node in model.graph.node for name in node.output}
+    found = []
+    for node in model.graph.node:
+        before = producers.get(node.input[0])
+        while before is not None and before.op_type in ("Relu", "Flatten", "Identity"):
+            before = producers.get(before.input[0])
+        fused = before is not None and before.op_type in ("Add", "Mul", "AveragePool", "GlobalAveragePool")
+        if node.op_type == "QuantizeLinear" and (fused or rule != ELEMENTWISE):
+            found.append(node.output[0])
+    return found
+
+
+def _allowed(model: onnx.ModelProto, samples: Samples, rule: tuple[str, ...]) -> list[list[dict[str, Array]]]:
+    """What the rule gives, at some of the grids or at all of them."""
+    found = [[evaluate(model, one) for one in samples]]
+    for reading in READINGS[rule]:
+        grids = [
+            one for one in _of_rule(model, rule) if any(_acts(model, sample, one, reading, rule) for sample in samples)
+        ]
+        for some in itertools.product((False, True), repeat=min(MOST, len(grids))):
+            ties = dict.fromkeys(itertools.compress(grids, some), reading)
+            found.append([evaluate(model, one, ties=ties) for one in samples])
+    return found
+
+
+def _acts(model: onnx.ModelProto, sample: Mapping[str, Array], grid: str, reading: str, rule: tuple[str, ...]) -> bool:
+    """Whether it changes an output at this grid alone, or where it is followed at all others."""
+    every = dict.fromkeys(_of_rule(model, rule), reading)
+    pairs: list[tuple[dict[str, str], dict[str, str]]] = [
+        ({}, {grid: reading}),
+        (every, {one: ties for one, ties in every.items() if one != grid}),
+    ]
+    return any(differ([evaluate(model, sample, ties=a)], [evaluate(model, sample, ties=b)]) for a, b in pairs)
 
 
 def answers(path: Path, samples: Samples, engines: Sequence[str]) -> Iterator[tuple[str, Samples, tuple[str, ...]]]:

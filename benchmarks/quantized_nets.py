@@ -7,7 +7,7 @@ double; a `Fault` makes one of its roundings wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,21 +151,24 @@ def build(seed: int, dyadic: bool) -> tuple[onnx.ModelProto, list[dict[str, Arra
     return model, samples
 
 
-def evaluate(model: onnx.ModelProto, sample: Mapping[str, Array], fault: Fault = Fault()) -> dict[str, Array]:
-    """The outputs, in double until the last."""
+def evaluate(
+    model: onnx.ModelProto, sample: Mapping[str, Array], fault: Fault = Fault(), ties: Mapping[str, str] | None = None
+) -> dict[str, Array]:
+    """The outputs, in double until the last. `ties` names the rounding of a QuantizeLinear, by what it gives, where it is another."""
     values: dict[str, Array] = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
     values.update({name: array.astype(np.float64) for name, array in sample.items()})
     for node in model.graph.node:
-        values[node.output[0]] = step(node, [values[one] for one in node.input if one], fault)
+        given = [values[one] for one in node.input if one]
+        values[node.output[0]] = step(node, given, fault, (ties or {}).get(node.output[0], "even"))
     return {one.name: values[one.name].astype(np.float32) for one in model.graph.output}
 
 
-def step(node: Any, given: list[Array], fault: Fault) -> Array:
+def step(node: Any, given: list[Array], fault: Fault, ties: str = "even") -> Array:
     attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
     x = given[0]
     match node.op_type:
         case "QuantizeLinear":
-            return _grid(x, given[1], given[2], fault if fault.output == node.output[0] else Fault())
+            return _grid(x, given[1], given[2], fault if fault.output == node.output[0] else Fault(), ties)
         case "DequantizeLinear":
             shape = [-1 if one == attributes.get("axis", 1) else 1 for one in range(x.ndim)]
             scale, *zero = (one.astype(np.float64).reshape(shape if one.size > 1 else ()) for one in given[1:])
@@ -191,13 +194,24 @@ def step(node: Any, given: list[Array], fault: Fault) -> Array:
     return np.asarray(moved[node.op_type]())
 
 
-def _grid(x: Array, scale: Array, zero: Array, fault: Fault) -> Array:
+ROUNDINGS: dict[str, Callable[[Array, float], Array]] = {
+    "even": lambda steps, zero: np.rint(steps),
+    "even after the zero point": lambda steps, zero: np.rint(steps + zero) - zero,
+    "away": lambda steps, zero: _away(steps),
+    "away after the zero point": lambda steps, zero: _away(steps + zero) - zero,
+    "truncated": lambda steps, zero: np.trunc(steps),
+}
+"""Whole numbers, without the zero point."""
+
+
+def _away(steps: Array) -> Array:
+    return np.asarray(np.copysign(np.floor(np.abs(steps) + 0.5), steps))
+
+
+def _grid(x: Array, scale: Array, zero: Array, fault: Fault, ties: str) -> Array:
     steps = x.astype(np.float64) / scale.astype(np.float64)
-    rounded = {
-        "even": np.rint,
-        "away": lambda one: np.copysign(np.floor(np.abs(one) + 0.5), one),
-        "truncated": np.trunc,
-    }[fault.mode](steps)
+    mode = ties if fault.mode == "even" else fault.mode
+    rounded = ROUNDINGS[mode](steps, float(zero))
     info = np.iinfo(zero.dtype)
     whole = np.clip(rounded + float(zero), info.min + fault.low, info.max + fault.high)
     return np.asarray(whole.astype(np.int64).astype(zero.dtype))  # what is too large wraps round

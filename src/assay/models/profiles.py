@@ -27,8 +27,11 @@ def coarse_of(folder: str) -> str:
 
 
 class _Kept(msgspec.Struct, frozen=True):
+    """`others` counts the other answers of the flow, each of them a profile in a folder of its own."""
+
     digest: str
     header: msgspec.Raw
+    others: int = 0
 
 
 def write_profile(folder: Path, profile: Profile) -> None:
@@ -42,8 +45,10 @@ def write_profile(folder: Path, profile: Profile) -> None:
             for name, array in sample.items()
         }
         _staged(folder, f"{part}.safetensors", tensors)
-    header = msgspec.json.encode(profile.header, order="sorted")
-    kept = _Kept(digest=_digest(folder, header), header=msgspec.Raw(header))
+    for number, other in enumerate(profile.others):
+        write_profile(_other(folder, number), other)
+    header, count = msgspec.json.encode(profile.header, order="sorted"), len(profile.others)
+    kept = _Kept(digest=_digest(folder, header, count), header=msgspec.Raw(header), others=count)
     staged = folder / f".{HEADER}.{os.getpid()}"
     staged.write_bytes(msgspec.json.encode(kept) + b"\n")
     staged.replace(folder / HEADER)
@@ -51,20 +56,30 @@ def write_profile(folder: Path, profile: Profile) -> None:
 
 def read_header(folder: Path) -> Header | None:
     """None where there is no profile, one of another version, or one of whose files is not as it was written."""
+    return _read(folder)[0]
+
+
+def _read(folder: Path) -> tuple[Header | None, int]:
+    """The header, and how many other answers there are."""
     try:
         kept = msgspec.json.decode((folder / HEADER).read_bytes(), type=_Kept)
-        if kept.digest != _digest(folder, bytes(kept.header)):
-            return None
+        if kept.digest != _digest(folder, bytes(kept.header), kept.others):
+            return None, 0
         header = msgspec.json.decode(kept.header, type=Header)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return header if header.version == VERSION else None
+        return None, 0
+    if header.version != VERSION or any(read_header(_other(folder, one)) is None for one in range(kept.others)):
+        return None, 0
+    return header, kept.others
 
 
 def read_profile(folder: Path) -> Profile | None:
     """The whole of it; None as for the header."""
-    header = read_header(folder)
+    header, count = _read(folder)
     if header is None:
+        return None
+    others = [read_profile(_other(folder, number)) for number in range(count)]
+    if any(one is None for one in others):
         return None
     parts: dict[str, Samples] = {}
     for part in _PARTS:
@@ -76,12 +91,17 @@ def read_profile(folder: Path) -> Profile | None:
                     if match is not None:
                         samples[int(match["sample"])][match["name"]] = file.read(key)
         parts[part] = samples
-    return Profile(header, **parts)
+    return Profile(header, **parts, others=[one for one in others if one is not None])
 
 
-def _digest(folder: Path, header: bytes) -> str:
-    """Of the header and of all tensors. Raises OSError."""
-    parts = [file_digest(folder / f"{part}.safetensors") for part in _PARTS]
+def _other(folder: Path, number: int) -> Path:
+    return folder / f"other-{number:02d}"
+
+
+def _digest(folder: Path, header: bytes, others: int) -> str:
+    """Of the header, of all tensors, and of what vouches for the other answers. Raises OSError."""
+    files = [folder / f"{part}.safetensors" for part in _PARTS]
+    parts = [file_digest(one) for one in (*files, *(_other(folder, one) / HEADER for one in range(others)))]
     return sha256_bytes(header + "".join(parts).encode())
 
 

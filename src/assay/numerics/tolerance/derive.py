@@ -6,6 +6,7 @@ import math
 import operator
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.expand import expanded
+from assay.numerics.oracle.tie_rules import Rules, ties_by
 from assay.numerics.tolerance.bits import derive_bits
 from assay.numerics.tolerance.coarse import WORTH, coarsely, work
 from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
@@ -27,6 +29,7 @@ from assay.numerics.tolerance.profile import DRAWS, Header, OutputNoise, Profile
 from assay.numerics.tolerance.selftest import label_of, last_of, middle_of, selftest
 from assay.numerics.tolerance.spread import shrunk_deviation
 from assay.numerics.tolerance.tensors_only import tensors_only
+from assay.numerics.tolerance.tie_choices import choices, is_alike
 from assay.ports import Tensors
 
 FEWER = 4
@@ -76,8 +79,12 @@ def derive_model(
     plain = precision == "float32" and "double-in-float32" not in allowances
     precision = "float64" if plain and graph.is_double else precision
     arithmetic = msgspec.structs.replace(arithmetic_of(precision, allowances), mixed=plain and graph.is_mixed)
+    closed = msgspec.structs.replace(arithmetic, ties="")
     try:
-        deriving = Deriving(whole, arithmetic, seed, graph)
+        deriving = Deriving(whole, closed, seed, graph)
+        rules = choices(deriving, inputs, arithmetic.ties)
+        if rules is None:
+            deriving = Deriving(whole, arithmetic, seed, graph)
     except Lowering as error:
         return derive_bits(whole, inputs, graph, precision, arithmetic, error)
     first = coarsely(deriving, inputs, precision) if coarse and work(whole, inputs) >= WORTH else None
@@ -85,12 +92,14 @@ def derive_model(
     begin = time.perf_counter()
     tried = selftest(deriving, profile, inputs)
     seconds = {**deriving.drawing.seconds, "selftest": time.perf_counter() - begin}
-    return Profile(
-        msgspec.structs.replace(profile.header, selftest=tried, seconds=seconds),
-        profile.oracle,
-        profile.deviation,
-        profile.margins,
-    )
+    others = [_by_rules(Deriving(whole, closed, seed, graph), one, inputs, precision) for one in rules or ()]
+    found = profile.with_header(selftest=tried, seconds=seconds)
+    return replace(found, others=[one.with_header(selftest=tried) for one in others if not is_alike(one, profile)])
+
+
+def _by_rules(deriving: Deriving, rules: Rules, inputs: Sequence[Tensors], precision: str) -> Profile:
+    with ties_by(rules):
+        return deriving.profile(deriving.samples(inputs), precision)
 
 
 class Deriving:

@@ -77,7 +77,8 @@ class Bent(Exception):
 class Drawing:
     """Of one model and contract. `taps` are values wanted beside the outputs, `decisive` what the
     operator gives that decides an output; `draws` how many noisy evaluations;
-    `met` the values that any gave; `without_rule` the operators without one; `fallen` those that several draws at once failed on."""
+    `met` the values that any gave; `kept` the names of those that every engine starts from;
+    `without_rule` the operators without one; `fallen` those that several draws at once failed on."""
 
     def __init__(self, proto: Any, graph: Graph, arithmetic: Arithmetic, seed: int) -> None:
         self.graph = graph
@@ -94,6 +95,7 @@ class Drawing:
         self._together = stackable(self.wide)
         self._has_names = not any(isinstance(one, OpFunction) for one in self.wide.rt_nodes_)
         self._feeding = Feeding(graph, arithmetic, self.wide.rt_inits_)
+        self.kept = self._feeding.kept if self._has_names else None
         self._amplified = self._amplification()
         self._unchecked = CHECKED
         self.without_rule, self.fallen, self.met = (dict[str, None]() for _ in range(3))
@@ -129,8 +131,7 @@ class Drawing:
         sample = Sample()
         begin = time.perf_counter()
         whole = self._together or not self.graph.subgraphs
-        kept = self._feeding.kept if self._has_names else None
-        recorder = Recorder(self.graph, self.arithmetic, keep=whole, kept=kept)
+        recorder = Recorder(self.graph, self.arithmetic, keep=whole, kept=self.kept)
         steps = Steps(recorder, recorder.before_steps)
         with observed_by(steps if self.graph.rounds else recorder), np.errstate(all="ignore"):
             sample.values, sample.kept = self.exact(inputs, keep)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import msgspec
 
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 24
+VERSION = 25
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -81,12 +82,15 @@ Samples = list[dict[str, Tensor]]
 class Profile:
     """For each sample: `oracle` in float64 by output; `deviation`, the standard deviation of a correct flow, by output
     (real ones); `margins` by output and what it is (`low`, `high`, `scores`, `scores_deviation`, `axis`, `largest`, and
-    `tipped` and `shaken`, where values are rounded to a grid: see `assay.numerics.tolerance.jumps`)."""
+    `tipped` and `shaken`, where values are rounded to a grid: see `assay.numerics.tolerance.jumps`). `others` are the answers
+    of a flow that rounds ties by a rule of its own (`assay.numerics.tolerance.tie_choices`), each with its own noise: an engine
+    that agrees with one of them is right."""
 
     header: Header
     oracle: Samples = field(default_factory=list)
     deviation: Samples = field(default_factory=list)
     margins: Samples = field(default_factory=list)
+    others: list[Profile] = field(default_factory=list)
 
     def output(self, name: str) -> OutputNoise | None:
         """None for a name that the model has not."""
@@ -96,10 +100,15 @@ class Profile:
         """The same for the first `count` samples only."""
         if count >= self.header.samples:
             return self
-        header = msgspec.structs.replace(self.header, samples=count)
-        return Profile(header, self.oracle[:count], self.deviation[:count], self.margins[:count])
+        others = [one.first(count) for one in self.others]
+        parts = (part[:count] for part in (self.oracle, self.deviation, self.margins))
+        return Profile(msgspec.structs.replace(self.header, samples=count), *parts, others)
 
     def only(self, names: Collection[str]) -> Profile:
         """The same for some of the outputs."""
         outputs = tuple(one for one in self.header.outputs if one.name in names)
-        return Profile(msgspec.structs.replace(self.header, outputs=outputs), self.oracle, self.deviation, self.margins)
+        return replace(self.with_header(outputs=outputs), others=[one.only(names) for one in self.others])
+
+    def with_header(self, **changed: Any) -> Profile:
+        """The same but for these fields of its header."""
+        return replace(self, header=msgspec.structs.replace(self.header, **changed))

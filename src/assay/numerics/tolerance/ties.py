@@ -9,7 +9,10 @@ ties-after-zero-point   half to even of x / scale + zero_point, so that with an 
 elementwise-ties-after-zero-point
                         the same of sums and products of two numbers and of average pools (ONNX Runtime's QLinearAdd, QLinearMul and
                         QLinearAveragePool)
-ties-away-from-zero     away from zero (MNN)
+ties-away-from-zero     away from zero, of x / scale or of x / scale + zero_point (MNN)
+
+Such an allowance is no noise: what a rule decides is evaluated (`tie_choices`). Where there are too many grids for that, `steps` leaves
+their ties open.
 """
 
 # onnx.reference is untyped.
@@ -18,12 +21,12 @@ ties-away-from-zero     away from zero (MNN)
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from onnx.reference.ops._quant_utils import reshape_input
 
 from assay.numerics.oracle.probe import Call
+from assay.numerics.oracle.tie_rules import otherwise
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.dyadic import are_powers_of_two, largest
 from assay.numerics.tolerance.site import Site, Variance
@@ -35,6 +38,12 @@ ELEMENTWISE = "elementwise"
 """Whether it comes out of a sum or a product of two numbers, or an average pool."""
 TIPPING = 8.0
 """Standard deviations from a boundary, within which noise may decide (as `jumps.TIPPING`)."""
+READINGS = {
+    "ties-after-zero-point": ("even-after-zero-point",),
+    "elementwise-ties-after-zero-point": ("even-after-zero-point",),
+    "ties-away-from-zero": ("away", "away-after-zero-point"),
+}
+"""What each allowance means, in the names of `oracle.tie_rules`: one backend goes by one of these everywhere."""
 _PRODUCTS = {"QLinearConv": 7, "QLinearMatMul": 7}
 """Products of quantized tensors, and where the zero point of what they give stands."""
 DYNAMIC = frozenset({"DynamicQuantizeLinear"})
@@ -65,20 +74,28 @@ def steps(site: Site, unit: Arithmetic) -> Variance:
     with np.errstate(all="ignore"):
         whole = np.ldexp(value, round(-math.log2(unit.accumulate * room)))
         tips = (np.rint(whole) != whole) & (above <= TIPPING * added + _COLLAPSED * np.abs(value))
-    if unit.ties and (site.operands.get(ELEMENTWISE) or not unit.ties.startswith(ELEMENTWISE)):
-        tips |= (above == 0.0) & _otherwise(value, zero, unit.ties)
+    if unit.ties and may_choose(site, unit.ties):
+        tips |= np.any([otherwise(value, zero, rule) != 0.0 for rule in READINGS[unit.ties]], axis=0)
     found: Variance = np.where(tips, max(added, _SEEN) ** 2, 0.0)
     return found
 
 
-def _otherwise(value: Tensor, zero: Tensor, rule: str) -> Any:
-    """Which ties another rule than half to even rounds to the other side."""
-    if rule.endswith("after-zero-point"):
-        return np.asarray(zero % 2 == 1)
-    even = np.rint(value)
-    moved = value + zero
-    away = (np.copysign(np.floor(np.abs(one) + 0.5), one) for one in (value, moved))
-    return (even != next(away)) | (even + zero != next(away))
+def may_choose(site: Site, declared: str) -> bool:
+    """Whether the rule that a flow declares is one of this place."""
+    return bool(site.operands.get(ELEMENTWISE)) or not declared.startswith(ELEMENTWISE)
+
+
+def chooses(site: Site, unit: Arithmetic, declared: str, rule: str) -> bool:
+    """Whether there is a tie of an exact value here that the rule of the flow decides otherwise than half to even."""
+    if (
+        not may_choose(site, declared)
+        or unit.storage > _SINGLE
+        or site.call.operator in DYNAMIC
+        or not _is_exact(site, unit)
+    ):
+        return False
+    zero = _zero_point(site.call, site.value.shape)
+    return bool(otherwise(site.value, zero, rule).any())
 
 
 def _is_exact(site: Site, unit: Arithmetic) -> bool:

@@ -16,14 +16,16 @@ from onnx.reference.ops._quant_utils import reshape_input
 from assay.numerics.oracle.convolution import convolved
 from assay.numerics.oracle.parts import in_parts
 from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.numerics.oracle.tie_rules import off_ties
 from assay.ports import Tensor
 
 _WHOLE = ("int8", "uint8", "int16", "uint16")
 
 
 def on_grid(call: Call, steps: Tensor, zero_point: Tensor | float, dtype: np.dtype[Any]) -> Tensor:
-    """Rounded half to even, moved by the zero point, saturated."""
+    """Rounded half to even (or as `tie_rules.ties_by` asks for), moved by the zero point, saturated."""
     info = np.iinfo(dtype)
+    steps = off_ties(call.outputs, steps, zero_point)
     marked, zero = np.asarray(call.mark("steps", steps)), np.asarray(zero_point, steps.dtype)
     held: Tensor = np.empty(marked.shape, dtype)
     for part in in_parts(marked.shape, zero.shape):

@@ -1,0 +1,116 @@
+"""A flow with a tie rule of its own: every answer of the rule is right, and nothing between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from onnx import ModelProto, numpy_helper
+from small_graphs import budget, parsed
+
+from assay.models.profiles import read_header, read_profile, write_profile
+from assay.numerics.oracle.tie_rules import otherwise
+from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.profile import Profile
+from assay.ports import Tensor
+
+AFTER = "ties-after-zero-point"
+TIES = np.arange(-9, 9, dtype=np.float32).reshape(1, 18) / 4
+EVEN, RULE = np.rint(TIES * 2) / 2, (np.rint(TIES * 2 + 3) - 3) / 2
+
+
+def _net(grids: int = 1) -> ModelProto:
+    """`grids` rows of their own grid each, with an odd zero point."""
+    rows = "\n".join(
+        f"m{one} = Mul(d, s{one})\nw{one} = QuantizeLinear(m{one}, half, zero)\ny{one} = DequantizeLinear(w{one}, half, zero)"
+        for one in range(grids)
+    )
+    names = ", ".join(f"y{one}" for one in range(grids))
+    model = parsed(
+        f"""g (float[1, 18] x) => (float[{grids}, 18] y) {{
+            q = QuantizeLinear(x, quarter, none)
+            d = DequantizeLinear(q, quarter, none)
+            {rows}
+            y = Concat<axis=0>({names})
+        }}"""
+    )
+    stored = {"quarter": np.float32(0.25), "none": np.int8(0), "half": np.float32(0.5), "zero": np.int8(3)}
+    stored |= {f"s{one}": np.ones((1, 1), np.float32) for one in range(grids)}
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items())
+    return model
+
+
+def _used(profile: Profile, *rows: Tensor) -> float:
+    return budget(profile, {"y": np.concatenate(rows).astype(np.float32)})
+
+
+def _derived(model: ModelProto, *allowances: str) -> Profile:
+    return derive_model(model, [{"x": TIES}], "float32", allowances=allowances)
+
+
+def test_every_grid_follows_the_rule_or_the_standard() -> None:
+    profile = _derived(_net(2), AFTER)
+    assert len(profile.others) == 3
+    for rows in ((EVEN, EVEN), (EVEN, RULE), (RULE, EVEN), (RULE, RULE)):
+        assert _used(profile, *rows) == 0.0
+
+
+def test_a_grid_that_follows_neither_at_some_of_its_ties_is_wrong() -> None:
+    profile = _derived(_net(2), AFTER)
+    mixed = RULE.copy()
+    mixed[0, np.flatnonzero(RULE != EVEN)[0]] = EVEN[0, np.flatnonzero(RULE != EVEN)[0]]
+    for rows in ((mixed, EVEN), (RULE, mixed)):
+        assert _used(profile, *rows) > 1.0
+
+
+def test_of_more_grids_than_can_be_evaluated_the_ties_are_left_open() -> None:
+    profile = _derived(_net(5), AFTER)
+    assert profile.others == []
+    for rows in ([EVEN] * 5, [RULE] * 5, [EVEN, RULE] * 2 + [RULE]):
+        assert _used(profile, *rows) <= 1.0
+    assert _used(profile, *[EVEN + 0.5] * 5) > 1.0
+
+
+def test_without_a_tie_that_the_rule_decides_there_is_one_answer() -> None:
+    assert _derived(_net()).others == []
+    quiet = derive_model(_net(), [{"x": TIES * 0 + 1}], "float32", allowances=(AFTER,))
+    assert quiet.others == []
+
+
+def test_a_golden_of_the_flow_is_no_suspect() -> None:
+    from assay.numerics.tolerance.judge import judge, suspects
+
+    profile = _derived(_net(), AFTER)
+    golden = [{"y": RULE.astype(np.float32)}]
+    assert suspects(golden, profile) == {}
+    assert judge(golden, golden, profile)["y"].metrics["budget_used"] <= 1.0
+    assert suspects([{"y": (EVEN + 0.5).astype(np.float32)}], profile)
+
+
+def test_away_from_zero_may_mean_before_or_after_the_zero_point() -> None:
+    steps = TIES * 2
+    away = np.copysign(np.floor(np.abs(steps) + 0.5), steps)
+    after = np.copysign(np.floor(np.abs(steps + 3) + 0.5), steps + 3) - 3
+    profile = _derived(_net(), "ties-away-from-zero")
+    for whole in (np.rint(steps), away, after):
+        assert _used(profile, whole / 2) == 0.0
+    assert _used(profile, RULE) > 1.0
+
+
+def test_the_side_that_a_rule_takes() -> None:
+    steps = np.array([-1.5, -0.5, 0.5, 1.5, 0.25])
+    assert otherwise(steps, np.float64(0), "away").tolist() == [0, -1, 1, 0, 0]
+    assert otherwise(steps, np.float64(3), "even-after-zero-point").tolist() == [1, -1, 1, -1, 0]
+
+
+def test_other_answers_are_kept_and_a_changed_one_is_seen(tmp_path: Path) -> None:
+    profile = _derived(_net(2), AFTER)
+    write_profile(tmp_path, profile)
+    kept = read_profile(tmp_path)
+    assert kept is not None
+    assert len(kept.others) == 3
+    assert _used(kept, RULE, EVEN) == 0.0
+    assert _used(kept.first(1).only(("y",)), RULE, EVEN) == 0.0
+    part = tmp_path / "other-01" / "oracle.safetensors"
+    part.write_bytes(part.read_bytes()[:-1] + b"\x7f")
+    assert read_header(tmp_path) is None
