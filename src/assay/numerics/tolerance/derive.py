@@ -82,7 +82,7 @@ def derive_model(
     closed = msgspec.structs.replace(arithmetic, ties="")
     try:
         deriving = Deriving(whole, closed, seed, graph)
-        rules = choices(deriving, inputs, arithmetic.ties)
+        rules = choices(deriving, inputs, arithmetic.ties, work(whole, inputs))
         if rules is None:
             deriving = Deriving(whole, arithmetic, seed, graph)
     except Lowering as error:

@@ -101,8 +101,8 @@ class Profile:
         if count >= self.header.samples:
             return self
         others = [one.first(count) for one in self.others]
-        parts = (part[:count] for part in (self.oracle, self.deviation, self.margins))
-        return Profile(msgspec.structs.replace(self.header, samples=count), *parts, others)
+        header = msgspec.structs.replace(self.header, samples=count)
+        return Profile(header, self.oracle[:count], self.deviation[:count], self.margins[:count], others)
 
     def only(self, names: Collection[str]) -> Profile:
         """The same for some of the outputs."""

@@ -26,8 +26,10 @@ from assay.ports import Tensors
 if TYPE_CHECKING:
     from assay.numerics.tolerance.derive import Deriving
 
-MOST = 16
-"""Answers of one model: four grids whose ties a rule decides otherwise. With more the ties are left open."""
+MOST = 32
+"""Answers by one reading of a rule: five grids whose ties it decides otherwise. With more the ties are left open."""
+AFFORDED = 1 << 26
+"""Of `coarse.work` for all of them together: some ten seconds."""
 
 
 class _Watch(Recorder):
@@ -45,12 +47,12 @@ class _Watch(Recorder):
         return super()._recorded(sites, unit)
 
 
-def choices(deriving: Deriving, inputs: Sequence[Tensors], declared: str, most: int = MOST) -> list[Rules] | None:
+def choices(deriving: Deriving, inputs: Sequence[Tensors], declared: str, cost: int) -> list[Rules] | None:
     """Every combination of grids at which ties may be rounded by the rule that a flow declares, beside half to even everywhere; None
-    where there are more than `most`."""
+    where there are too many. `cost` is the work of evaluating one."""
     found: list[Rules] = []
     for rule in READINGS.get(declared, ()):
-        chosen = _combinations(deriving, inputs, declared, rule, most - len(found))
+        chosen = _combinations(deriving, inputs, declared, rule, min(MOST, max(2, AFFORDED // max(1, cost))))
         if chosen is None:
             return None
         found += [one for one in chosen if one]

@@ -64,11 +64,11 @@ def test_a_grid_that_follows_neither_at_some_of_its_ties_is_wrong() -> None:
 
 
 def test_of_more_grids_than_can_be_evaluated_the_ties_are_left_open() -> None:
-    profile = _derived(_net(5), AFTER)
+    profile = _derived(_net(6), AFTER)
     assert profile.others == []
-    for rows in ([EVEN] * 5, [RULE] * 5, [EVEN, RULE] * 2 + [RULE]):
+    for rows in ([EVEN] * 6, [RULE] * 6, [EVEN, RULE] * 3):
         assert _used(profile, *rows) <= 1.0
-    assert _used(profile, *[EVEN + 0.5] * 5) > 1.0
+    assert _used(profile, *[EVEN + 0.5] * 6) > 1.0
 
 
 def test_without_a_tie_that_the_rule_decides_there_is_one_answer() -> None:
