@@ -249,6 +249,13 @@ def _quantized() -> Iterator[Case]:
             {"axis": -1, "opset": 13},
             stored=(1, 2, 3, 4),
         )
+        yield Case(  # all axes from this one on are one; the rank is unknown where the model comes from a framework
+            "QLinearSoftmax",
+            (*x, one(1 / 256), one(0 if dtype is np.uint8 else -128, dtype)),
+            {"axis": 1, "opset": 11},
+            stored=(1, 2, 3, 4),
+            opset=11,
+        )
         for attributes in ({}, {"transA": 1}, {"transB": 1, "alpha": 0.5}):
             a = whole(4, 3, dtype=dtype) if "transA" in attributes else whole(3, 4, dtype=dtype)
             b = whole(5, 4, dtype=np.int8) if "transB" in attributes else whole(4, 5, dtype=np.int8)

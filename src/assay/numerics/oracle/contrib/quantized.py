@@ -84,12 +84,10 @@ def _global_average(body: Body, x: str) -> str:
 
 
 def _softmax(body: Body, x: str) -> str:
-    """`opset` says whose definition: before 13 all axes from `axis` on are one."""
-    axis = body.attribute("axis", -1)
-    if body.attribute("opset", 13) < 13 and axis != -1 and axis != body.rank(body.input(0)) - 1:
-        raise Unknown("QLinearSoftmax of several axes")
-    if axis not in (-1, body.rank(body.input(0)) - 1 if axis != -1 else -1) and body.version < 13:
-        raise Unknown("QLinearSoftmax of an inner axis before opset 13")
+    """`opset` says whose definition: before 13 all axes from `axis` on are one, which is the model's own Softmax if that is as old."""
+    axis, old = body.attribute("axis", -1), body.attribute("opset", 13) < 13
+    if old != (body.version < 13) and axis not in (-1, body.rank(body.input(0)) - 1 if axis != -1 else -1):
+        raise Unknown("QLinearSoftmax of several axes, or of an inner one, by the definition of another opset")
     return body.step("Softmax", x, axis=axis)
 
 
