@@ -11,8 +11,8 @@ import numpy as np
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
 from assay.backends.feeds import check_feeds
-from assay.backends.mnn_convert import WEIGHTS, stored_weights, to_mnn
-from assay.backends.mnn_failures import artifact_failure, run_failure
+from assay.backends.mnn_convert import WEIGHTS, kind_of, stored_weights, to_mnn
+from assay.backends.mnn_failures import SHAPES, artifact_failure, run_failure
 from assay.backends.mnn_run import ModuleRunner, Runner, SessionRunner
 from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
@@ -104,11 +104,13 @@ class MNNEngine:
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """64-bit integers and bools go in and come out as the int32 that MNN has. Raises ValueError for an input of
-        another dtype or shape, or an integer beyond int32."""
+        another dtype or shape, or an integer beyond int32; Unsupported where MNN finds no shape
+        of a tensor."""
         check_feeds(tensors, self._signature.inputs)
         code, raw = self._runner.run({spec.name: self._fed(spec.name, tensors[spec.name]) for spec in self._read()})
         if code:
-            raise run_failure(code)
+            unsized = self._runner.unsized() if code == SHAPES else ""
+            raise run_failure(code, unsized, kind_of(self._artifact, unsized) if unsized else "")
         return {spec.name: self._answer(spec.name, raw[spec.name], spec.dtype) for spec in self._signature.outputs}
 
     def save(self, folder: Path) -> None:

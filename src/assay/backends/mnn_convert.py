@@ -42,15 +42,27 @@ def to_mnn(model: Path, weights: str) -> bytes:
 
 def stored_weights(artifact: bytes) -> dict[str, int] | None:
     """How many layers keep their weights in which type, as the model itself tells; None for a model too large to ask."""
+    layers = _layers(artifact)
+    if layers is None:
+        return None
+    mains = [layer["main"] for layer in layers if layer.get("main_type") == "Convolution2D"]
+    return dict(Counter(_stored(main.get("quanParameter")) for main in mains))
+
+
+def kind_of(artifact: bytes, name: str) -> str:
+    """MNN's operator of the layer of that name, "" where it is not known."""
+    return next((str(layer["type"]) for layer in _layers(artifact) or () if layer.get("name") == name), "")
+
+
+def _layers(artifact: bytes) -> list[dict[str, Any]] | None:
     if len(artifact) > _READABLE:
         return None
     with tempfile.TemporaryDirectory(prefix="mnn-") as name:
         folder = Path(name)
         (folder / "model.mnn").write_bytes(artifact)
         _run("-f", "MNN", "--modelFile", "model.mnn", "--JsonFile", "model.json", "--bizCode", "assay", folder=folder)
-        layers = parsed((folder / "model.json").read_bytes())["oplists"]
-    mains = [layer["main"] for layer in layers if layer.get("main_type") == "Convolution2D"]
-    return dict(Counter(_stored(main.get("quanParameter")) for main in mains))
+        layers: list[dict[str, Any]] = parsed((folder / "model.json").read_bytes())["oplists"]
+    return layers
 
 
 def parsed(text: bytes) -> dict[str, Any]:

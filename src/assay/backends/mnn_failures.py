@@ -15,6 +15,8 @@ Failure = Lowering | MemoryError
 _MISSING = re.compile(r"These Op Not Support: ([^\n]+)")
 _MEMORY = re.compile(r"bad_alloc|[Oo]ut of memory|Alloc buffer error|alloc.* failed")
 _INVALID = re.compile(r"Invalid ONNX Model|Invalid model file|Invalidate buffer")
+_UNSIZED = re.compile(r"Compute Shape Error for (\S+)")
+_CONTROL_FLOW = ("If", "While")
 _NODES = (r"Compute Shape Error for (\S+)", r"Convert (?:Onnx|ONNX)'?s? Op (\S+)", r"Check it out ==> (\S+)")
 _NOISE = re.compile(
     r"^(?:The device supports:|Start to |inputTensors|outputTensors|MNN use |\[\d\d:\d\d:\d\d\] :\d+: ONNX Model)"
@@ -52,11 +54,24 @@ def lost_outputs(names: Sequence[str]) -> Unsupported:
     return Unsupported(f"MNN's converter dropped the output {told} of the model.", node=names[0])
 
 
-def run_failure(code: int) -> Lowering:
-    """Of what `runSession` answers; why is only on standard error, which the worker keeps."""
-    if code == SHAPES:
-        return Lowering("MNN could not compute the shapes for these inputs (error 3); its reason is in the log.")
-    return Lowering(f"MNN's runSession answered {code}; its reason is in the log.")
+def run_failure(code: int, unsized: str = "", kind: str = "") -> Lowering:
+    """Of what `runSession` answers. `unsized` is the tensor at which MNN gave up computing shapes, `kind` the operator that makes it;
+    where they are not known, the reason is only in what MNN prints, which the worker keeps. A model and inputs that the reference
+    takes are valid: what has no shape in MNN is not supported there."""
+    if code != SHAPES:
+        return Lowering(f"MNN's runSession answered {code}; its reason is in the log.")
+    if not unsized:
+        return Unsupported("MNN could not compute the shapes for these inputs (error 3); its reason is in the log.")
+    where = f"{kind} '{unsized}'" if kind else f"'{unsized}'"
+    module = "; MNN's other interface has control flow: --option api=module" if kind in _CONTROL_FLOW else ""
+    cause = Cause.OPERATOR_UNSUPPORTED.value
+    return Unsupported(f"MNN's session computes no shape for {where}{module}.", node=unsized, cause=cause)
+
+
+def unsized_tensor(text: str) -> str:
+    """The first tensor whose shape MNN says that it could not compute, "" where it says none."""
+    found = _UNSIZED.search(text)
+    return found.group(1) if found else ""
 
 
 def _short(text: str, limit: int = 500) -> str:

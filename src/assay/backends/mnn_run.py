@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from assay.backends.mnn_failures import lost_outputs
+from assay.backends.mnn_failures import lost_outputs, unsized_tensor
+from assay.backends.native_output import printed_by
 from assay.backends.onnx_checked import Signature
 from assay.core.flow import Option
 from assay.ports import Tensor
@@ -26,6 +27,10 @@ class Runner(Protocol):
 
     def kernels(self) -> list[str]:
         """The kinds of the kernels that the last run executed, as often as they were; [] where MNN does not tell."""
+        ...
+
+    def unsized(self) -> str:
+        """The tensor at which it gave up computing shapes, after a run that failed of that; "" where MNN does not tell."""
         ...
 
 
@@ -76,6 +81,9 @@ class SessionRunner:
             return kinds
         self._net.runSessionWithCallBackInfo(self._session, lambda _tensors, _info: True, after)
         return kinds
+
+    def unsized(self) -> str:
+        return unsized_tensor(printed_by(lambda: self._net.resizeSession(self._session)))
 
     def _resize(self, shapes: dict[str, tuple[int, ...]]) -> None:
         if shapes == self._shapes:
@@ -133,6 +141,9 @@ class ModuleRunner:
 
     def kernels(self) -> list[str]:
         return []
+
+    def unsized(self) -> str:
+        return ""
 
 
 def _halide() -> dict[str, Any]:

@@ -167,7 +167,7 @@ def test_shapes_that_do_not_fit_each_other_do_not_give_old_numbers(write: Any) -
         [3, 3],
         [3, 3],
     ]
-    with pytest.raises(Lowering, match="shapes"):
+    with pytest.raises(Unsupported, match="no shape for MatMul 'y'"):
         engine.run({"x": np.ones((2, 3), np.float32), "w": np.ones((4, 2), np.float32)})
 
 
@@ -217,3 +217,18 @@ def test_an_output_whose_name_the_converter_drops_is_refused(write: Any) -> None
     )
     with pytest.raises(Unsupported, match="MNN's converter dropped the output 'y' of the model"):
         MNN().lower(model, MNN.flows[0])
+
+
+def test_control_flow_in_a_session_is_not_supported_and_the_other_interface_is_named(write: Any) -> None:
+    """The converter writes an If, and the session of 3.6.1 only says that it has no shape for it (error 3)."""
+    path = write(
+        """g (float[2] x, bool c) => (float[2] y) {
+            y = If (c) <
+                then_branch = a () => (float[2] p) { p = Relu(x) },
+                else_branch = b () => (float[2] q) { q = Neg(x) }
+            >
+        }"""
+    )
+    engine = MNN().lower(path, _FLOW)
+    with pytest.raises(Unsupported, match=r"computes no shape for If 'y'.*--option api=module"):
+        engine.run({"x": np.ones(2, np.float32), "c": np.array(True)})

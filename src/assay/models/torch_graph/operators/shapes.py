@@ -180,10 +180,11 @@ def _mirrored(node: Node, x: Tensor, axis: int, low: Any, high: Any, mode: str) 
     if mode == "edge":
         index = torch.clamp(index, 0, size - 1)
     elif mode == "wrap":
-        index = torch.remainder(index, size)
+        index = torch.remainder(torch.remainder(index, size) + size, size)  # also where the sign is the dividend's
     elif mode == "reflect":
         period = 2 * (size - 1)
-        index = torch.remainder(index, period) if period > 0 else torch.zeros_like(index)
+        # A mirror at 0 first: ExecuTorch's remainder (1.4) of a negative whole number has the sign of the dividend.
+        index = torch.remainder(torch.abs(index), period) if period > 0 else torch.zeros_like(index)
         index = torch.where(index >= size, period - index, index)
     else:
         raise node.unsupported(f"mode {mode!r} is not known")
