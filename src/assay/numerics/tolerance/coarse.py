@@ -60,7 +60,7 @@ def coarsely(deriving: Deriving, inputs: Sequence[Tensors], precision: str) -> P
         found = deriving.once(inputs, _is_even, precision)
     except Lowering:
         return None
-    if found is None or found.header.samples < len(inputs) or not _is_even(found):
+    if found is None or not _is_even(found):
         return None
     return Profile(msgspec.structs.replace(found.header, coarse=True), found.oracle, found.deviation, found.margins)
 

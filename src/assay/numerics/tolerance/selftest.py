@@ -83,12 +83,14 @@ def selftest(deriving: Deriving, profile: Profile, inputs: Sequence[Tensors]) ->
     first = Profile(profile.header, profile.oracle[:1], profile.deviation[:1], profile.margins[:1])
     tried = [one for defect in _defects(deriving, feeds) if (one := _tried(defect, deriving, first, feeds)) is not None]
     for name in sorted(msgspec.structs.replace(profile.header, selftest=tuple(tried)).blind):
-        more = (_tried(defect, deriving, first, feeds, only=name) for defect in _at_its_end(deriving, name))
-        tried += [one for one in more if one is not None]
+        for label, lost in _at_its_end(deriving, name):
+            # Nothing but the output itself is looked at, and its operator is the last before it: no evaluation is needed.
+            one = _seen(label, {name: lost(first.oracle[0][name])}, [name], first)
+            tried += [one] if one is not None else []
     return tuple(tried)
 
 
-def _tried(defect: _Defect, deriving: Deriving, first: Profile, feeds: Tensors, *, only: str = "") -> Tried | None:
+def _tried(defect: _Defect, deriving: Deriving, first: Profile, feeds: Tensors) -> Tried | None:
     """None for an equivalent mutant, one that cannot be evaluated, and where there is no tolerance to try."""
     name, changed, probe = defect
     before = deriving.before.get(name.rpartition(" lost at ")[2], {})
@@ -97,11 +99,12 @@ def _tried(defect: _Defect, deriving: Deriving, first: Profile, feeds: Tensors, 
             outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}, known=before))
     except Lowering:
         return None
-    changed_at = [
-        one.name
-        for one in first.header.outputs
-        if one.kind != "random" and only in ("", one.name) and not _equal(outputs[one.name], first.oracle[0][one.name])
-    ]
+    return _seen(name, outputs, [one.name for one in first.header.outputs if one.kind != "random"], first)
+
+
+def _seen(defect: str, outputs: dict[str, Tensor], names: Sequence[str], first: Profile) -> Tried | None:
+    """What the tolerance says of these outputs. None where the defect changes none of them, or there is none to try."""
+    changed_at = [name for name in names if not _equal(outputs[name], first.oracle[0][name])]
     if not changed_at:
         return None
     judged = judge([outputs], None, first.only(changed_at), worst=1)
@@ -111,7 +114,7 @@ def _tried(defect: _Defect, deriving: Deriving, first: Profile, feeds: Tensors, 
         return None
     seen = tuple(name for name, budget in known.items() if budget > 1.0)
     missed = tuple(name for name in known if name not in seen)
-    return Tried(name, min(max(known.values()), BEYOND), bool(seen), seen, missed)
+    return Tried(defect, min(max(known.values()), BEYOND), bool(seen), seen, missed)
 
 
 def _equal(one: Tensor, other: Tensor) -> bool:
@@ -128,15 +131,15 @@ def _budget(judged: Judged | None, actual: Tensor, oracle: Tensor) -> float | No
     return None if judged is None else judged.metrics.get("budget_used")
 
 
-def _at_its_end(deriving: Deriving, output: str) -> list[_Defect]:
+def _at_its_end(deriving: Deriving, output: str) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
     """For an output at which none of the others shows: they may be far from it, and average out on the way."""
     node = deriving.graph.producers.get(output)
     if node is None or not is_floating(deriving.graph.types.get(output, "")):
         return []
     factor = 1.0 + min(_unit(deriving), _COARSEST)
     return [
-        (f"scaled by {factor:.6g} at {label_of(node)}", {}, _Lost(output, lambda value: value * factor)),
-        (f"last channel lost in {output}", {}, _Lost(output, _end_lost)),
+        (f"scaled by {factor:.6g} at {label_of(node)}", lambda value: value * factor),
+        (f"last channel lost in {output}", _end_lost),
     ]
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from small_graphs import budget, float32, network, noise, parsed
 
+from assay.core.case import Contract
 from assay.numerics.tolerance.coarse import coarsely, of_one_order
 from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.derive import Deriving
 from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judging import Judging
 from assay.numerics.tolerance.profile import Profile
 from assay.ports import Tensor
 
@@ -72,3 +74,24 @@ def test_noise_of_all_orders_without_a_gap_is_of_one() -> None:
     random = np.random.default_rng(5)
     levels = np.exp2(random.uniform(-30, 0, 4000))
     assert of_one_order(np.square(random.standard_normal((2, 4000)) * levels).sum(axis=0))
+
+
+def test_where_samples_are_too_many_both_take_as_many_and_the_others_are_judged_more_strictly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("assay.numerics.tolerance.derive.MOST_VALUES", 1)
+    model, feeds = network()
+    inputs = [feeds, {"x": noise(4, 32, seed=9)}, {"x": noise(4, 32, seed=10)}]
+    coarse = coarsely(Deriving(model, arithmetic_of("float32"), 0), inputs, "float32")
+    deriving = Deriving(model, arithmetic_of("float32"), 0)
+    fine = deriving.profile(deriving.samples(inputs), "float32")
+    assert coarse is not None
+    assert (coarse.header.coarse, coarse.header.samples, fine.header.samples) == (True, 1, 1)
+    exact = [{"y": deriving.drawing.exact(one)[0]["y"]} for one in inputs]
+    wrong = [*exact[:2], {"y": exact[2]["y"] + 1e-3}]
+
+    def used(profile: Profile) -> float:
+        (one,), _ = Judging(Contract(), profile).compare(wrong, exact, {"y": "float64"})
+        return one.metrics["budget_used"]
+
+    assert used(coarse) > used(fine) > 1
