@@ -27,6 +27,8 @@ from assay.numerics.oracle.windows import Window, window_of
 from assay.ports import Tensor
 
 _FAST = ("float32", "float64")
+COLUMNS = 1 << 19
+"""Numbers under several windows that are gathered for one product of matrices."""
 
 
 class Conv(_Conv):
@@ -156,6 +158,9 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
 def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
     """Adds all offsets of some groups of some images. A channel by itself is multiplied where it lies."""
     single = weights.shape[2] == 1
+    if not single and math.prod(window.kernel) > 1:
+        _gathered(image, weights, into, window)
+        return
     shape = (*image.shape[:3], *window.out) if single else (*image.shape[:3], into.shape[-1])
     into = into.reshape(*into.shape[:3], *window.out) if single else into
     product: Tensor = np.empty_like(into)
@@ -166,6 +171,22 @@ def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> Non
         else:
             np.matmul(weight, part, out=product)
         np.add(into, product, out=into)
+
+
+def _gathered(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
+    """The same by one product for some lines of the output: what lies under each of their windows is a column."""
+    offsets, inside = math.prod(window.kernel), weights.shape[2]
+    height, line = window.out[0], math.prod(window.out[1:])
+    matrix = np.moveaxis(weights, 2, -1).reshape(*weights.shape[:2], offsets * inside)
+    lines = max(1, COLUMNS // max(1, math.prod(image.shape[:2]) * offsets * inside * line))
+    for first in range(0, height, lines):
+        count = min(lines, height - first)
+        columns: Tensor = np.empty((*image.shape[:2], offsets, inside, count, *window.out[1:]), image.dtype)
+        for number, (_, where) in enumerate(window.positions(first, count)):
+            columns[:, :, number] = image[where]
+        into[..., first * line : (first + count) * line] += matrix @ columns.reshape(
+            *image.shape[:2], offsets * inside, count * line
+        )
 
 
 class LpPool(OpRun):

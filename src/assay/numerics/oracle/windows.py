@@ -24,12 +24,16 @@ class Window:
     slack: tuple[int, ...]
     out: tuple[int, ...]
 
-    def positions(self) -> Iterator[tuple[Any, Any]]:
+    def positions(self, first: int = 0, count: int | None = None) -> Iterator[tuple[Any, Any]]:
         """Every offset in the kernel as an index of the weights, with the index of the padded input that meets it: one
-        element per output position. Both leave the axes before the spatial ones as they are."""
+        element per output position, or per position of `count` lines of the output from the `first` on. Both leave the axes
+        before the spatial ones as they are."""
+        out = self.out if count is None else (count, *self.out[1:])
+        skipped = [first * self.strides[0], *[0] * (len(out) - 1)]
         for offset in np.ndindex(*self.kernel):
-            rows = zip(offset, self.dilations, self.strides, self.out, strict=True)
-            yield (..., *offset), (..., *(slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, s, n in rows))
+            begins = (b + o * d for b, o, d in zip(skipped, offset, self.dilations, strict=True))
+            rows = zip(begins, self.strides, out, strict=True)
+            yield (..., *offset), (..., *(slice(b, b + (n - 1) * s + 1, s) for b, s, n in rows))
 
     def pad(self, x: Tensor, value: float | int) -> Tensor:
         """`x` (batch, channel, spatial ...) with `value` around it, the slack included; `x` itself where there is nothing around."""

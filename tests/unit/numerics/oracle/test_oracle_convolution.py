@@ -116,3 +116,11 @@ def test_ceil_mode_reaches_behind_the_end() -> None:
 def test_a_window_too_large() -> None:
     with pytest.raises(ValueError, match="A window of 5 does not fit into 3 elements padded by 0 and 1"):
         window_of([3], [5], {"pads": [0, 1]})
+
+
+def test_a_convolution_of_more_than_is_gathered_at_once_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    feeds = {"x": _noise(2, 6, 9, 7), "w": _noise(4, 3, 3, 2), "b": _noise(4)}
+    attributes = {"group": 2, "strides": [2, 1], "dilations": [1, 2], "pads": [1, 0, 2, 1]}
+    for most in (1, 100, 1 << 19):
+        monkeypatch.setattr("assay.numerics.oracle.convolution.COLUMNS", most)
+        _agree("Conv", feeds, attributes)
