@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from assay.numerics.oracle.kernels.recurrent import Squares
 from assay.numerics.oracle.probe import Call, Values
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.graph import Graph
@@ -179,6 +181,8 @@ def _stacked(sites: Sequence[Site]) -> Site:
         each = [site.operands[name] for site in sites]
         if isinstance(operand, np.ndarray):
             operands[name] = np.stack(each)
+        elif isinstance(operand, Squares):
+            operands[name] = partial(Squares.of_all, each)
         else:
             operands[name] = (lambda each=each: np.stack([one() for one in each])) if callable(operand) else operand
     return Site(first.kind, np.stack([site.value for site in sites]), first.call, operands, no_again)

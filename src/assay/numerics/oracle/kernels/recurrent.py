@@ -5,7 +5,7 @@ onnx.reference 1.23 has one direction only. Each gate is a sum, then a function,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,40 @@ _LSTM = ["Sigmoid", "Tanh", "Tanh"]
 _DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": _LSTM, "DynamicQuantizeLSTM": _LSTM}
 _ALPHA = {"LeakyRelu": 0.01, "ThresholdedRelu": 1.0, "HardSigmoid": 0.2, "Elu": 1.0, "Affine": 1.0, "ScaledTanh": 1.0}
 _BETA = {"HardSigmoid": 0.5, "Affine": 0.0, "ScaledTanh": 1.0}
+AHEAD = 1 << 22
+"""Numbers that the inputs of several steps may give to the gates at once: the matrix is read once for all of these steps."""
 
 
 def sigmoid(x: Tensor) -> Tensor:
     """Without overflow."""
     result: Tensor = 0.5 * (1 + np.tanh(0.5 * x))
     return result
+
+
+class Squares:
+    """The squares of the terms of a sum, added up: of some rows times the squares of a matrix each. Costs as much as the sum itself,
+    and is asked for where the rounding of a sum is wanted."""
+
+    def __init__(self, rows: tuple[Tensor, ...], matrices: Callable[[], tuple[Tensor, ...]]) -> None:
+        self._rows, self._matrices = rows, matrices
+
+    def __call__(self) -> Tensor:
+        pairs = zip(self._rows, self._matrices(), strict=True)
+        return np.asarray(sum(_times(rows * rows, squared) for rows, squared in pairs))
+
+    @staticmethod
+    def of_all(each: Sequence[Squares]) -> Tensor:
+        """Those of several steps along a new first axis; matrices that steps share are read once."""
+        shared: dict[tuple[int, ...], list[int]] = {}
+        for at, one in enumerate(each):
+            shared.setdefault(tuple(map(id, one._matrices())), []).append(at)
+        found: list[Tensor] = [np.empty(0)] * len(each)
+        for places in shared.values():
+            rows = zip(*(each[at]._rows for at in places), strict=True)
+            whole = Squares(tuple(np.stack(part) for part in rows), each[places[0]]._matrices)()
+            for at, one in zip(places, whole, strict=True):
+                found[at] = one
+        return np.stack(found)
 
 
 class _Cell:
@@ -55,19 +83,32 @@ class _Cell:
         self.first = direction * per_direction
         self.clip = call.attributes.get("clip")
         self.peepholes = peepholes
+        self._ahead: tuple[int, Tensor] = (0, np.empty(0))
 
-    def gates(self, x: Tensor, h: Tensor, part: slice, back_bias: bool = True) -> Tensor:
+    def look_ahead(self, x: Tensor, step: int) -> None:
+        """Multiplies the inputs of this step and of those around it, as many as AHEAD lets, where that is not done."""
+        first, made = self._ahead
+        if not (first <= step < first + len(made)):
+            size = x[0, ..., 0].size * self.weights.shape[-2]
+            several = max(1, AHEAD // max(1, size))
+            first = step // several * several
+            self._ahead = first, _times(x[first : first + several], _turned(self.weights))
+
+    def entered(self, step: int, part: slice) -> Tensor:
+        """x W^T of a step for some gates."""
+        first, made = self._ahead
+        return np.asarray(made[step - first][..., part])
+
+    def gates(self, x: Tensor, h: Tensor, step: int, part: slice) -> Tensor:
         """x W^T + h R^T + biases for some gates, as one sum."""
-        w, r = _turned(self.weights[..., part, :]), _turned(self.recurrence[..., part, :])
-        bias = self.bias_in[..., part] + (self.bias_back[..., part] if back_bias else 0)
-        value = _times(x, w) + _times(h, r) + bias
+        r = _turned(self.recurrence[..., part, :])
+        bias = self.bias_in[..., part] + self.bias_back[..., part]
+        value = self.entered(step, part) + _times(h, r) + bias
         return self.call.mark(
             "sum",
             value,
-            terms=w.shape[-2] + r.shape[-2],
-            squares=lambda: (
-                _times(x * x, self._squared("weights", part)) + _times(h * h, self._squared("recurrence", part))
-            ),
+            terms=self.weights.shape[-1] + r.shape[-2],
+            squares=Squares((x, h), lambda: (self._squared("weights", part), self._squared("recurrence", part))),
         )
 
     def _squared(self, name: str, part: slice) -> Tensor:
@@ -113,40 +154,41 @@ class _Cell:
         function = self.names[which]
         return float(given[at]) if function in defaults and at < len(given) else defaults.get(function, 0.0)
 
-    def step(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        return {"RNN": self._rnn, "GRU": self._gru}.get(self.call.operator, self._lstm)(x, h, c)
+    def step(self, x: Tensor, h: Tensor, c: Tensor, step: int) -> tuple[Tensor, Tensor]:
+        """The next states, from the input of a step that was looked ahead to."""
+        return {"RNN": self._rnn, "GRU": self._gru}.get(self.call.operator, self._lstm)(x, h, c, step)
 
-    def _rnn(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        return self.call.mark("output", self.apply(0, self.gates(x, h, slice(None)))), c
+    def _rnn(self, x: Tensor, h: Tensor, c: Tensor, step: int) -> tuple[Tensor, Tensor]:
+        return self.call.mark("output", self.apply(0, self.gates(x, h, step, slice(None)))), c
 
-    def _gru(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+    def _gru(self, x: Tensor, h: Tensor, c: Tensor, step: int) -> tuple[Tensor, Tensor]:
         n = self.size
-        both = self.apply(0, self.gates(x, h, slice(0, 2 * n)))
+        both = self.apply(0, self.gates(x, h, step, slice(0, 2 * n)))
         update, reset = both[..., :n], both[..., n:]
         last = slice(2 * n, None)
         if self.call.attributes.get("linear_before_reset"):
-            w, r = _turned(self.weights[..., last, :]), _turned(self.recurrence[..., last, :])
+            r = _turned(self.recurrence[..., last, :])
             back = self.call.mark(
                 "sum",
                 h @ r + self.bias_back[..., last],
                 terms=r.shape[-2],
-                squares=lambda: (h * h) @ self._squared("recurrence", last),
+                squares=Squares((h,), lambda: (self._squared("recurrence", last),)),
             )
             ahead = self.call.mark(
                 "sum",
-                x @ w + self.bias_in[..., last],
-                terms=w.shape[-2],
-                squares=lambda: (x * x) @ self._squared("weights", last),
+                self.entered(step, last) + self.bias_in[..., last],
+                terms=self.weights.shape[-1],
+                squares=Squares((x,), lambda: (self._squared("weights", last),)),
             )
             inner = self.call.mark("inner", ahead + reset * back)
         else:
-            inner = self.gates(x, self.call.mark("inner", reset * h), last)
+            inner = self.gates(x, self.call.mark("inner", reset * h), step, last)
         hidden = self.apply(1, inner)
         return self.call.mark("affine", (1 - update) * hidden + update * h, product=update * h), c
 
-    def _lstm(self, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+    def _lstm(self, x: Tensor, h: Tensor, c: Tensor, step: int) -> tuple[Tensor, Tensor]:
         n = self.size
-        gates = self.gates(x, h, slice(None))
+        gates = self.gates(x, h, step, slice(None))
         i, o, f, g = (gates[..., at * n : (at + 1) * n] for at in range(4))
         peep = self.peepholes
         if peep is not None:
@@ -215,7 +257,8 @@ def unrolled(
         h = np.zeros(shape, x.dtype) if h0 is None else h0[at].astype(x.dtype, copy=False)
         c = np.zeros(shape, x.dtype) if c0 is None else c0[at].astype(x.dtype, copy=False)
         for step in range(len(x) - 1, -1, -1) if backward else range(len(x)):
-            new_h, new_c = cell.step(x[step], entering(h), c)
+            cell.look_ahead(x, step)
+            new_h, new_c = cell.step(x[step], entering(h), c, step)
             if ends is None:
                 h, c = new_h, new_c
                 y[step, at] = h
