@@ -15,6 +15,8 @@ from assay.ports import Tensor
 
 _FEW = 16
 _DIGITS = 53
+_SCALES = 1000
+"""Exponents that leave a number of full digits normal."""
 SINGLE = 24
 """Binary digits of float32: what has more is no operand of an exact product there."""
 
@@ -35,6 +37,8 @@ def _step(wide: Wide, axis: int | None, digits: int) -> Wide:
     across = tuple(one for one in range(wide.ndim) if one != axis)
     if not np.isfinite(wide).all():
         return np.zeros((1,) * wide.ndim)
+    if (together := _of_one_grid(wide, across, digits)) is not None:
+        return together
     mantissa, exponent = np.frexp(wide)
     whole = np.ldexp(mantissa, _DIGITS).astype(np.int64)
     lowest = np.ldexp((whole & -whole).astype(np.float64), exponent - _DIGITS)
@@ -42,6 +46,21 @@ def _step(wide: Wide, axis: int | None, digits: int) -> Wide:
     steps = np.where(whole == 0, np.inf, np.where(long, 0.0, lowest))
     found: Wide = np.min(steps, axis=across, keepdims=True, initial=np.inf)
     return found
+
+
+def _of_one_grid(wide: Wide, across: tuple[int, ...], digits: int) -> Wide | None:
+    """The same where all numbers are whole ones of so many digits, times one power of two; else None. The lowest bit of any is the
+    lowest of all together: a fifth of the work."""
+    _, top = math.frexp(largest(wide))
+    scale = digits - top
+    if abs(scale) > _SCALES or digits >= _DIGITS:
+        return None
+    scaled = wide * 2.0**scale
+    whole = scaled.astype(np.int64)
+    if not np.array_equal(whole, scaled):
+        return None
+    bits = np.bitwise_or.reduce(whole, axis=across, keepdims=True)
+    return np.where(bits == 0, np.inf, (bits & -bits).astype(np.float64) * 2.0**-scale)
 
 
 def are_powers_of_two(array: Tensor) -> bool:
