@@ -13,7 +13,7 @@ from assay.numerics.element import extremes
 from assay.numerics.tolerance.judged import Judged, worst_at
 from assay.numerics.tolerance.profile import OutputNoise, Profile
 from assay.numerics.tolerance.statistics import ELEMENT_LIMIT, Statistics, statistics
-from assay.numerics.tolerance.systematic import Side, Systematic, systematic
+from assay.numerics.tolerance.systematic import Side, Systematic, shared, systematic
 from assay.ports import Tensor
 
 SHARE_LIMIT = 0.1
@@ -163,7 +163,9 @@ def _side(name: str, profile: Profile, index: int, counts: Tensor, known: tuple[
     tipped, up, down = (np.where(counts, margins[one], 0.0).astype(np.float64) for one in kinds[:3])
     deviations, largest = (np.asarray(margins[one], np.float64).reshape(-1) for one in kinds[3:])
     error, oracle, variance = known
-    return Side(error, oracle, variance, np.zeros(error.shape), tipped, up, down, deviations, largest)
+    still = (margins.get(f"{name}/shaken", np.ones(())) == 0.0) & (up == 0.0) & (down == 0.0) & counts
+    common = shared(oracle, np.sqrt(variance), still)
+    return Side(error, oracle, variance, np.zeros(error.shape), tipped, up, down, deviations, largest, common)
 
 
 def _leaning(name: str, leans: Systematic) -> Finding:

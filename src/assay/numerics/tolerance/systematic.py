@@ -130,7 +130,8 @@ class Systematic:
 @dataclass(frozen=True)
 class Side:
     """One sample: the signed error, the oracle, the variance of an element, the known offset of what is expected, and what noisy
-    evaluations said (`up` and `down`: the errors of those that lean)."""
+    evaluations said (`up` and `down`: the errors of those that lean). `common` is the deviation that elements share, 0 where each
+    errs by itself (`shared`)."""
 
     error: Wide
     oracle: Wide
@@ -141,6 +142,21 @@ class Side:
     down: Wide
     deviations: Wide
     largest: Wide
+    common: Wide | None = None
+
+
+def shared(oracle: Wide, deviation: Wide, still: Any) -> Wide:
+    """The deviation of elements that are one number of a grid and no jump reaches: what one kernel makes of a whole number errs
+    in the same way wherever that number stands, while evaluations draw an error for each."""
+    found: Wide = np.zeros(oracle.shape)
+    if still.any():
+        _, where, counts = np.unique(oracle, return_inverse=True, return_counts=True)
+        found = np.where(still & (counts[where].reshape(oracle.shape) > 1), deviation, 0.0)
+    return found
+
+
+def _common(one: Side) -> Wide:
+    return np.zeros(one.error.shape) if one.common is None else one.common
 
 
 def systematic(samples: Sequence[Side], draws: int) -> Systematic:
@@ -165,6 +181,7 @@ def _elements(samples: Sequence[Side], draws: int) -> Systematic:
     floor = FLOAT**2 * (np.square(size) + np.mean(np.square(size))) + np.finfo(np.float64).tiny
     leans = np.maximum(*(np.abs(_added([getattr(one, way) for one in samples])) for way in ("up", "down"))).reshape(-1)
     known = np.square(TWICE * leans) + np.square(TWICE * _added([one.offset for one in samples]).reshape(-1))
+    known += np.square(ELEMENT_LIMIT * _added([_common(one) for one in samples]).reshape(-1))
     jumps = _added([np.square(unseen(one.variance, one.tipped)) for one in samples])
     allowed = float(np.sum(variance + floor + known / NORM_LIMIT**2) + JUMPS * jumps.sum() / NORM_LIMIT**2)
     norm = math.sqrt(float(np.square(error).sum()) / allowed)
@@ -188,6 +205,7 @@ def _sums(samples: Sequence[Side], draws: int) -> Systematic:
         *(np.abs(_added([sums(getattr(one, way), one.oracle) for one in samples])) for way in ("up", "down"))
     )
     offset = _added([sums(one.offset, one.oracle) for one in samples])
+    common = _added([sums_of_sizes(_common(one), centred(one.oracle)) for one in samples])
     variance = _added([np.square(one.deviations) for one in samples])
     largest = np.max(np.stack([one.largest for one in samples]), axis=0)
     one_jump = _one_jump(samples, draws)
@@ -199,6 +217,7 @@ def _sums(samples: Sequence[Side], draws: int) -> Systematic:
             typical = variance[part].mean()
             shrunk = (draws * variance[part] + PSEUDO_DRAWS * typical) / (draws + PSEUDO_DRAWS)
             known = np.square(TWICE * leans[part]) + np.square(TWICE * offset[part])
+            known += np.square(ELEMENT_LIMIT * common[part])
             jump = np.square(max(TWICE * float(largest[part].max()), one_jump[kind]))
             floor = np.square(FLOAT * size[part]) + np.finfo(np.float64).tiny
             ratios = np.abs(error[part]) / np.sqrt(SLICE_LIMIT**2 * (shrunk + floor) + known + jump)
@@ -226,12 +245,14 @@ def centred(oracle: Wide) -> Wide:
         return np.where(finite, oracle - (oracle[finite].mean() if finite.any() else 0.0), 0.0)
 
 
-def sums_of_sizes(oracle: Wide) -> Wide:
-    """What an error of one unit of every element, all to the same side, adds up to."""
+def sums_of_sizes(oracle: Wide, weights: Wide | None = None) -> Wide:
+    """What an error of one unit of every element, all to the same side, adds up to; gains are weighted by `weights`, or by what
+    is centred here."""
     finite = np.nan_to_num(oracle, posinf=0.0, neginf=0.0)
-    centred = finite - finite.mean() if finite.size else finite
+    if weights is None:
+        weights = finite - finite.mean() if finite.size else finite
     parts = []
-    for weighted in (np.abs(finite), np.abs(finite * centred)):
+    for weighted in (np.abs(finite), np.abs(finite * weights)):
         for axis, _ in groups(finite.shape):
             others = tuple(one for one in range(finite.ndim) if one != axis)
             parts.append(np.atleast_1d(weighted.sum(axis=others)).reshape(-1))

@@ -154,3 +154,21 @@ def test_jumps_that_cancel_in_every_draw_may_be_one_more() -> None:
     one[0, 7] = jump
     assert systematic([side(one)], 8).used <= 1
     assert systematic([side(every)], 8).used > 10
+
+
+def test_one_number_of_a_grid_errs_alike_wherever_it_stands() -> None:
+    """OpenVINO computes x * scale + offset; of an output that is one number everywhere every element has the same error."""
+    model = parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        g (float[16, 16] x) => (float[16, 16] y) {
+            q = QuantizeLinear(x, s, zero)
+            y = DequantizeLinear(q, s, zero)
+        }"""
+    )
+    stored = {"s": np.float32(8.774986e-06), "zero": np.int8(0)}
+    model.graph.initializer.extend(numpy_helper.from_array(np.asarray(one), name) for name, one in stored.items())
+    profile = derive_model(model, [{"x": np.zeros((16, 16), np.float32)}] * 4, "float32")
+    deviation = float(np.mean([one["y"].mean() for one in profile.deviation]))
+    for factor, right in ((2.0, True), (16.0, False)):
+        answer = [{"y": np.full((16, 16), -factor * deviation, np.float32)}] * 4
+        assert (judge(answer, None, profile)["y"].metrics["budget_used"] <= 1.0) == right
