@@ -57,6 +57,7 @@ def test_an_engine_of_fixed_sizes_is_built_for_those_of_the_samples(tmp_path: Pa
     (result,) = assay.check(tmp_path / "m.onnx", flows=["ncnn-f32"], measure=False, history=tmp_path / "h").results
     assert result.outcome is Outcome.OK, result.detail
     assert {name: size for name, size in result.facts.options.items() if name.startswith("size.")} == {
+        "size.N": "1",
         "size.H": "16",
         "size.x[3]": "16",
     }

@@ -22,11 +22,13 @@ from assay.faces.reporting import destinations
 from assay.faces.suites import RECYCLE, find_flows, find_suites
 from assay.models.seeded import check_drawable
 from assay.pipeline.config import load_policy
+from assay.pipeline.dimensions import check_dims
 from assay.pipeline.extend_golden import extend, with_goldens
 from assay.pipeline.house import House
 from assay.pipeline.mutate import Mutated, MutateRequest, mutate
 from assay.pipeline.plan import look
 from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.stated_inputs import check_stated
 from assay.pipeline.suite import make
 from assay.pipeline.suite_promises import collected
 from assay.pipeline.suite_select import Selection, parse_shard, select
@@ -86,6 +88,10 @@ def _are_suites(options: MutateOptions) -> bool:
         raise UsageError("--config lists models, and suites are mutated here; give --flow and --policy instead")
     if not files and (options.goldens or options.add_inputs):
         raise UsageError(f"--golden and --add-inputs belong to one model, and {targets[0]} is a suite; leave them out")
+    if not files and (options.shared.dims or options.shared.input_ranges or options.shared.input_values):
+        raise UsageError(
+            f"--dim, --input-range and --input-value belong to one model, and {targets[0]} is a suite; leave them out"
+        )
     if options.add_inputs and not options.goldens:
         raise UsageError("--add-inputs needs a golden set to add them to: give --golden")
     return not files
@@ -96,6 +102,8 @@ def _of_model(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
     with prepared(options.shared, progress) as (request, house), _scratch(house) as workspace:
         model = with_goldens(request.models[0], options.goldens, workspace)
         (case,) = look([model], request.limits, house)
+        check_dims(case)
+        check_stated(case)
         if not case.inputs.golden:
             check_drawable(case.model, samples=case.inputs.samples, batch=case.inputs.batch)
         yield _Place(

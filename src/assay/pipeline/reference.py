@@ -59,11 +59,13 @@ def _wrong_inputs(refusals: Sequence[Result]) -> str:
     while it runs, whatever was tried. "" where something else is wrong."""
     unmet = next((one.detail for one in refusals if one.cause is Cause.WRONG_USAGE), "")
     able = [one for one in refusals if one.outcome not in (Outcome.UNSUPPORTED, Outcome.UNAVAILABLE)]
-    if unmet or len(able) < 2 or not all(one.outcome is Outcome.ERROR and one.stage is Stage.RUN for one in able):
+    ran = [one for one in able if one.outcome is Outcome.ERROR and one.stage is Stage.RUN]
+    # One that could not build the model says nothing of the inputs, where two libraries do.
+    if unmet or len(ran) < 2 or (len(ran) < len(able) and len({library_of(one.flow) for one in ran}) < 2):
         return unmet
-    first = able[0]
+    first = ran[0]
     return (
-        f"no inputs were found that '{first.case}' takes: {first.detail} ({first.flow}; {len(able)} of {len(able)} oracles refuse "
+        f"no inputs were found that '{first.case}' takes: {first.detail} ({first.flow}; {len(ran)} of {len(able)} oracles refuse "
         "all that was tried); state sizes with --dim, values with --input-range or --input-value, or give a golden with --golden"
     )
 

@@ -16,13 +16,16 @@ from assay.core.job import Job
 from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
-from assay.models.input_plan.plan import TRIED, alternatives, plan_of
+from assay.models.input_plan.plan import TRIED, alternatives, other_sizes, plan_of
 from assay.models.seeded import seeded_inputs
 from assay.ports import Tensor
 
 Samples = list[dict[str, Tensor]]
 TRYING_S = 10.0
 """After so long no other inputs are tried: a slow reference is not asked five times."""
+SEARCHING_S = 3.0
+"""How long sizes are searched by asking the reference."""
+BY_TRIAL = "sizes were found by trial"
 
 
 def planned(job: Job) -> InputPlan:
@@ -106,11 +109,39 @@ def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Sam
     if poor is not None:
         return poor
     plan = new_plan(job)
+    if not plan.unmet and (found := _at_other_sizes(job, answer, plan)) is not None:
+        return found
     # A graph that contradicts itself at its own fixed shapes is no matter of inputs.
     if plan.unmet and (plan.sizes or stated):
         raise BadInputs(_unmet(job, plan)) from refusal
     assert refusal is not None
     raise refusal
+
+
+def _at_other_sizes(
+    job: Job, answer: Callable[[Samples], Samples], plan: InputPlan
+) -> tuple[Samples, Samples, InputPlan] | None:
+    """Sizes that follow from values (of NonZero, Range, Compress) are no constraints of shapes alone: they are searched by asking
+    the reference. The first telling answer, else the first one; None where there is none."""
+    begin = time.monotonic()
+    poor: tuple[Samples, Samples, InputPlan] | None = None
+    for sizes in other_sizes(plan, job.case.model, fixed=job.case.inputs.dims):
+        if time.monotonic() - begin > SEARCHING_S:
+            break
+        other = replace(new_plan(job, sizes), note=BY_TRIAL)
+        if other.unmet:
+            continue
+        try:
+            inputs = drawn(job, other, samples=job.case.inputs.samples)
+            outputs = answer(inputs)
+        except MemoryError:
+            raise
+        except Exception:  # noqa: BLE001  whatever an evaluator raises at inputs that it cannot take
+            continue
+        if is_telling(outputs):
+            return inputs, outputs, other
+        poor = poor or (inputs, outputs, other)
+    return poor
 
 
 def _unmet(job: Job, plan: InputPlan) -> str:

@@ -39,6 +39,9 @@ def mutate(
     seed: Seed = 0,
     samples: opt.Samples = None,
     batch: opt.Batch = None,
+    dim: opt.Dims = None,
+    input_range: opt.InputRanges = None,
+    input_value: opt.InputValues = None,
     policy: opt.Policy = None,
     config: opt.Config = None,
     option: opt.BackendOptions = None,
@@ -61,6 +64,7 @@ def mutate(
     shared = CheckOptions(
         models=tuple(targets), flows=tuple(flow or ()), golden=golden[0] if golden else None, policy=policy,
         config=config, options=tuple(option or ()), rtol=rtol, atol=atol, seed=seed, samples=samples, batch=batch,
+        dims=tuple(dim or ()), input_ranges=tuple(input_range or ()), input_values=tuple(input_value or ()),
         timeout_s=timeout, reports=tuple(report or ()), task="verify", jobs=jobs, history=history, only=only,
         command=command_line(sys.argv[1:]),
     )  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import isinf
+from collections.abc import Collection, Iterator, Mapping
+from math import isinf, prod
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,8 +13,8 @@ from assay.core.model import Model
 from assay.models.input_plan.graph import Array, Graph, read_graph
 from assay.models.input_plan.needs import DOMAIN, INDEX, UNIQUE, Need
 from assay.models.input_plan.shape_engine import EMPTY
-from assay.models.input_plan.sizes import Solution, solve
-from assay.models.input_plan.symbols import Sizes, symbols
+from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
+from assay.models.input_plan.symbols import Sizes, shaped, symbols
 from assay.models.input_plan.value_ranges import compared_constants, value_ranges
 
 Ranges = dict[str, InputRange]
@@ -24,8 +24,12 @@ _WHOLE = ("int", "uint")
 
 
 def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mapping[str, InputRange]) -> InputPlan:
-    """`fixed` sizes and `stated` ranges are taken as they are. Of an exported program, or of a graph that cannot be read, nothing
-    is known: every first dimension is `batch`, all others 16."""
+    """`fixed` sizes and `stated` ranges are taken as they are. Of a graph that cannot be read nothing is known: every first
+    dimension is `batch`, all others 16."""
+    if model.format != "onnx":
+        program = _of_program(model, batch, fixed, stated)
+        if program is not None:
+            return program
     known = {spec.name: spec.shape for spec in model.inputs if spec.shape != ("...",)}
     graph = _graph(model)
     if graph is None:
@@ -40,6 +44,23 @@ def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mappi
     unmet = str(solution.unmet) if solution.unmet is not None and solution.unmet.op != EMPTY else ""
     outside = (text for name, one in stated.items() if name in ranges and (text := _outside(name, one, ranges[name])))
     return InputPlan(solution.sizes, {**ranges, **chosen}, unmet=unmet or next(outside, ""))
+
+
+def _of_program(
+    model: Model, batch: int, fixed: Mapping[str, int], stated: Mapping[str, InputRange]
+) -> InputPlan | None:
+    """None where the program cannot be read: whoever runs it says why."""
+    from assay.errors import AssayError
+    from assay.models.input_plan.program_plan import plan_program
+
+    try:
+        found = plan_program(model, batch=batch, fixed=dict(fixed))
+    except (AssayError, AttributeError, KeyError, TypeError, ValueError):
+        # What torch keeps of a program changes with its versions.
+        return None
+    ranges = {name: _range(need) for name, need in found.needs.items()}
+    outside = (text for name, one in stated.items() if name in ranges and (text := _outside(name, one, ranges[name])))
+    return InputPlan(found.sizes, {**ranges, **stated}, unmet=found.unmet or next(outside, ""))
 
 
 def _outside(name: str, stated: InputRange, asked: InputRange) -> str:
@@ -126,3 +147,18 @@ def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     if any(spec.dtype == "bool" for spec in model.inputs):
         truths = {spec.name: InputRange(1, 1, why=TRIED) for spec in model.inputs if spec.dtype == "bool"}
         yield replace(plan, ranges={**plan.ranges, **truths}, note="truth values are true")
+
+
+def other_sizes(plan: InputPlan, model: Model, *, fixed: Collection[str]) -> Iterator[Sizes]:
+    """Sizes to try where the reference refuses those of the plan though no constraint is known: of all dimensions but the batch
+    together, of each alone, and of the batch; usual ones first. What a user stated stays."""
+    firsts = symbols({spec.name: spec.shape for spec in model.inputs})
+    free = [name for name in plan.sizes if name not in fixed]
+    others = [name for name in free if not firsts.get(name)]
+    known = {spec.name: spec.shape for spec in model.inputs}
+    for names in ([others] if len(others) > 1 else []) + [[name] for name in (*others, *free) if name in free]:
+        for size in dict.fromkeys((*NATURAL, *SMALL, *range(1, 65), *LARGE)):
+            sizes = {**plan.sizes, **dict.fromkeys(names, size)}
+            shapes = (shape for shape in shaped(known, sizes).values() if shape is not None)
+            if sizes != plan.sizes and sum(map(prod, shapes)) <= MOST_ELEMENTS:
+                yield dict.fromkeys(names, size)

@@ -163,7 +163,12 @@ def _slice(node: Node, inputs: Sequence[Value]) -> Demands:
 
 @demands("Pad")
 def _pad(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 1, Need(0, 1, COUNT)
+    shape = inputs[0].shape
+    ends: tuple[float, ...] = ()
+    if node.attributes.get("mode", "constant") != "constant" and shape is not None and None not in shape:
+        # What is reflected is longer than its border.
+        ends = tuple(float((one or 0) > 1) for one in shape) * 2
+    yield 1, Need(0, 1, COUNT, exact=ends)
     yield 3, _all(size_of(inputs, 3, 0) or 1)
 
 

@@ -17,7 +17,7 @@ def _if(node: Node, inputs: Inputs, walk: Evaluation) -> Sequence[Value]:
     branches = [node.attributes["then_branch"], node.attributes["else_branch"]]
     if known is not None and known.size:
         return walk.enter(branches[0 if bool(known.reshape(-1)[0]) else 1])
-    # Nobody knows which is taken: what one of them demands need not be met.
+    # Nobody knows which is taken: sizes that both take are preferred, and those of one are taken where there are none.
     found = [_tried(branch, walk) for branch in branches]
     return [_merged(one, other) for one, other in zip(*found, strict=False)]
 
@@ -28,6 +28,7 @@ def _tried(branch: Graph, walk: Evaluation) -> Sequence[Value]:
         return walk.enter(branch)
     except Conflict:
         walk.unmet = unmet
+        walk.untaken += 1
         return [UNKNOWN] * len(branch.outputs)
 
 

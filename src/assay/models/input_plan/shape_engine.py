@@ -29,12 +29,14 @@ class Unmet:
 @dataclass
 class Evaluation:
     """One walk over the graph. `values` are those of the outer graph, `inner` those of each subgraph that was entered;
-    `narrow` counts windows that are larger than what they slide over, padding apart."""
+    `narrow` counts windows that are larger than what they slide over, padding apart, `untaken` branches
+    that these sizes cannot enter, where nobody knows which is taken."""
 
     values: dict[str, Value] = field(default_factory=dict)
     inner: dict[int, dict[str, Value]] = field(default_factory=dict)
     unmet: Unmet | None = None
     narrow: int = 0
+    untaken: int = 0
     opset: int = 0
     progress: int = 0
     stack: list[dict[str, Value]] = field(default_factory=list)

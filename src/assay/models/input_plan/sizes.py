@@ -53,7 +53,7 @@ class _Search:
         self.free = [name for name in firsts if name not in self.fixed]
         self.others = [name for name in self.free if not firsts[name]] or self.free
         found = self._walk(start)
-        if (found.unmet is None and not found.narrow) or not self.free:
+        if _is_good(found) or not self.free:
             return Solution(start, found, found.unmet)
         states = [start, *self._together(start)]
         good = [one for one in states if self._walk(one).unmet is None]
@@ -62,10 +62,12 @@ class _Search:
             good = [one for state in ranked if (one := self._repaired(state)) is not None][:1]
             good = good or [one for one in [self._paired(start)] if one is not None]
             good += [larger for one in good for larger in self._larger(one)]
+        if good and all(self._walk(one).untaken for one in good):
+            good += [one for one in [self._for_both_branches(good[0])] if one is not None]
         if not good:
             best = max(self.seen.values(), key=lambda one: one.progress)
             return Solution(start, found, best.unmet)
-        chosen = min(good, key=lambda one: (self._walk(one).narrow, self._elements(one)))
+        chosen = min(good, key=lambda one: (self._walk(one).untaken, self._walk(one).narrow, self._elements(one)))
         chosen = self._shrunk(chosen, batch, firsts)
         return Solution(chosen, self._walk(chosen))
 
@@ -106,9 +108,19 @@ class _Search:
             if self._spent() or (size > USUAL and self._elements(one) > MOST_ELEMENTS and self._met(start, size)):
                 return
             yield one
-            found = self._walk(one)
-            if found.unmet is None and not found.narrow:
+            if _is_good(self._walk(one)):
                 return
+
+    def _for_both_branches(self, good: Sizes) -> Sizes | None:
+        """Sizes at which each branch could be entered. None where none are found."""
+        for names in ([self.others] if len(self.others) > 1 else []) + [[name] for name in self.others]:
+            for size in dict.fromkeys((*SMALL, *NATURAL, *range(1, 513), *LARGE)):
+                one = {**good, **dict.fromkeys(names, size)}
+                if self._spent():
+                    return None
+                if self._elements(one) <= MOST_ELEMENTS and _is_entered(self._walk(one)):
+                    return one
+        return None
 
     def _met(self, start: Sizes, size: int) -> bool:
         """Whether a smaller one than this is good enough."""
@@ -176,6 +188,14 @@ class _Search:
                     if self._walk(sizes).unmet is None:
                         return sizes
         return None
+
+
+def _is_entered(found: Evaluation) -> bool:
+    return found.unmet is None and not found.untaken
+
+
+def _is_good(found: Evaluation) -> bool:
+    return _is_entered(found) and not found.narrow
 
 
 def _pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:

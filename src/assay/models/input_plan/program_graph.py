@@ -1,0 +1,167 @@
+"""An exported program as the graph that ranges of values are carried through: each aten operator as the ONNX operator that asks the same
+of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.models.input_plan.graph import LARGEST_CONSTANT, UNKNOWN, Graph, Node, Value, of_data
+from assay.models.input_plan.shape_engine import Evaluation
+
+if TYPE_CHECKING:
+    from assay.models.program import Program
+
+# fmt: off
+_PLAIN = {
+    "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "neg": "Neg", "abs": "Abs", "relu": "Relu", "sqrt": "Sqrt",
+    "rsqrt": "Log", "reciprocal": "Reciprocal", "log": "Log", "log2": "Log", "log10": "Log", "acos": "Acos", "asin": "Asin",
+    "atanh": "Atanh", "acosh": "Acosh", "pow": "Pow", "minimum": "Min", "maximum": "Max", "where": "Where",
+}
+_FIRST = (
+    "view", "_unsafe_view", "reshape", "squeeze", "unsqueeze", "permute", "transpose", "t", "expand", "expand_as", "repeat", "clone",
+    "contiguous", "flatten", "alias", "detach", "detach_", "slice", "select", "narrow", "split", "chunk", "unbind", "roll", "flip",
+    "lift_fresh_copy", "floor", "ceil", "round", "repeat_interleave", "numpy_T", "movedim", "unflatten", "view_as", "getitem",
+)
+_CASTS = ("to", "_to_copy", "type_as", "float", "long", "int", "bool", "half", "_assert_tensor_metadata")
+# fmt: on
+"""Operators that take their values from the first argument."""
+Operands = Sequence[str]
+
+
+@dataclass
+class _Reader:
+    """What is known so far: operators, values by name, and what nodes of the program are called here."""
+
+    nodes: list[Node] = field(default_factory=list)
+    values: dict[str, Value] = field(default_factory=dict)
+    names: dict[Any, str] = field(default_factory=dict)
+
+    def name(self, given: Any) -> str:
+        """Of an argument: a node, or a number, which becomes a constant."""
+        if given in self.names if _is_node(given) else False:
+            return self.names[given]
+        if isinstance(given, bool | int | float):
+            made = f"#{len(self.values)}"
+            self.values[made] = of_data(np.asarray(given))
+            return made
+        return ""
+
+    def add(self, op: str, inputs: Operands, output: str, **attributes: Any) -> None:
+        self.nodes.append(Node(op, "", output, tuple(inputs), (output,), attributes))
+
+
+def read_program(program: Program, size: Callable[[Any], int | None]) -> tuple[Graph, Evaluation]:
+    """`size` gives the number that a symbolic size has."""
+    exported, reader = program.exported, _Reader()
+    signature = exported.graph_signature
+    given = dict(zip((str(one) for one in signature.user_inputs), program.inputs, strict=True))
+    stored = {
+        **signature.inputs_to_parameters,
+        **signature.inputs_to_buffers,
+        **signature.inputs_to_lifted_tensor_constants,
+    }
+    tensors = {**exported.state_dict, **exported.constants}
+    for node in exported.graph.nodes:
+        name = given[node.name].name if node.name in given else node.name
+        reader.names[node] = name
+        reader.values[name] = _value(node, tensors.get(stored.get(node.name, "")), size)
+        if node.op == "call_function":
+            _read(reader, node, _operator(node.target))
+    inputs = tuple(spec.name for spec in program.inputs)
+    graph = Graph(tuple(reader.nodes), inputs, (), {}, {spec.name: spec.shape for spec in program.inputs}, {})
+    return graph, Evaluation(values=reader.values)
+
+
+def _is_node(given: Any) -> bool:
+    return hasattr(given, "op") and hasattr(given, "target")
+
+
+def _operator(target: Any) -> str:
+    """`embedding` of `aten.embedding.default`."""
+    text = str(getattr(target, "_opname", "") or getattr(target, "__name__", target))
+    return text.partition(".")[0]
+
+
+def _value(node: Any, stored: Any, size: Callable[[Any], int | None]) -> Value:
+    import torch
+
+    if stored is not None and stored.numel() <= LARGEST_CONSTANT and stored.dtype in _numbers():
+        return of_data(stored.detach().cpu().numpy())
+    seen = node.meta.get("val")
+    if not isinstance(seen, torch.Tensor):
+        return Value(()) if isinstance(seen, int | float | torch.SymInt) else UNKNOWN
+    return Value(tuple(one if isinstance(one, int) else size(one) for one in seen.shape))
+
+
+def _numbers() -> set[Any]:
+    import torch
+
+    return {torch.float32, torch.float64, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool}
+
+
+def _read(reader: _Reader, node: Any, operator: str) -> None:
+    """One operator, in place ones as the others; of one that is not known nothing is asked."""
+    operator = operator.removesuffix("_") if operator not in _FIRST else operator
+    args, out = node.args, reader.names[node]
+    named = [reader.name(one) for one in args]
+    if operator in _PLAIN:
+        reader.add(_PLAIN[operator], named, out)
+    elif operator in _FIRST:
+        reader.add("Identity", named[:1], out)
+    elif operator in _CASTS:
+        reader.add("Cast", named[:1], out, to=9 if _is_truth(node) else 1)
+    elif operator in ("cat", "stack"):
+        reader.add("Concat", [reader.name(one) for one in args[0]], out)
+    elif operator in ("clamp", "clamp_min", "clamp_max", "hardtanh"):
+        _clamp(reader, node, operator, named[0], out)
+    elif operator == "cumsum":
+        reader.add("CumSum", named[:2], out)
+    elif operator == "sum":
+        reader.add("ReduceSum", named[:1], out)
+    else:
+        for op, inputs, attributes in _indexing(reader, operator, args, named):
+            reader.add(op, inputs, out, **attributes)
+
+
+def _is_truth(node: Any) -> bool:
+    return str(getattr(node.meta.get("val"), "dtype", "")) == "torch.bool"
+
+
+def _clamp(reader: _Reader, node: Any, operator: str, first: str, out: str) -> None:
+    ends = [one if isinstance(one, int | float) else None for one in (*node.args[1:], None, None)]
+    low = None if operator == "clamp_max" else node.kwargs.get("min", ends[0])
+    high = node.kwargs.get("max", ends[0] if operator == "clamp_max" else ends[1])
+    bounds = {name: one for name, one in (("min", low), ("max", high)) if isinstance(one, int | float)}
+    reader.add("Clip", [first], out, **bounds)
+
+
+Asked = Iterator[tuple[str, Operands, Mapping[str, Any]]]
+
+
+def _indexing(reader: _Reader, operator: str, args: Sequence[Any], named: Operands) -> Asked:
+    """What reads or writes at places that an input names."""
+    match operator:
+        case "embedding" | "embedding_bag" | "_embedding_bag":
+            yield "Gather", named[:2], {}
+        case "index_select":
+            yield "Gather", (named[0], named[2]), {"axis": int(args[1])}
+        case "gather" | "take_along_dim":
+            yield "GatherElements", (named[0], named[2]), {"axis": int(args[1])}
+        case "scatter" | "scatter_add" | "scatter_reduce" | "index_add" | "index_copy" | "index_fill":
+            yield "ScatterElements", (named[0], named[2]), {"axis": int(args[1])}
+        case "index" | "index_put" | "_unsafe_index":
+            for axis, one in enumerate(args[1]):
+                if one is not None and not _is_truth(one):
+                    yield "Gather", (named[0], reader.name(one)), {"axis": axis}
+        case "one_hot":
+            count = args[1] if len(args) > 1 and isinstance(args[1], int) else -1
+            if count > 0:
+                yield "OneHot", (named[0], reader.name(count)), {}
+        case "nll_loss" | "nll_loss_forward" | "cross_entropy_loss" | "nll_loss_nd":
+            yield "NegativeLogLikelihoodLoss", named[:2], {}
+        case _:
+            return

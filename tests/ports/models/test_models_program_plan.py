@@ -1,0 +1,76 @@
+"""Inputs of exported programs: sizes inside of what torch.export proved, values inside of the tables that they index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.export import Dim, export, save
+
+from assay.core.input_plan import InputPlan
+from assay.models.input_plan.plan import plan_of
+from assay.models.sources import open_source
+
+
+def _plan(tmp_path: Path, module: torch.nn.Module, *examples: Any, dims: Any = None) -> InputPlan:
+    path = tmp_path / "m.pt2"
+    save(export(module, examples, dynamic_shapes=dims), path)
+    return plan_of(open_source(path), batch=1, fixed={}, stated={})
+
+
+class Tagger(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.kinds, self.places = (torch.nn.Embedding(size, 8) for size in (50, 2, 12))
+
+    def forward(self, ids: torch.Tensor, kinds: torch.Tensor) -> torch.Tensor:
+        place = torch.arange(ids.shape[1])
+        return self.words(ids) + self.kinds(kinds) + self.places(place)
+
+
+def _ids() -> torch.Tensor:
+    return torch.ones(2, 6, dtype=torch.long)
+
+
+def test_places_in_tables_and_ranges_of_sizes(tmp_path: Path) -> None:
+    shared = {0: Dim("batch"), 1: Dim("steps", max=12)}
+    plan = _plan(tmp_path, Tagger(), _ids(), _ids(), dims=(shared, shared))
+    assert {name: (one.low, one.high) for name, one in plan.ranges.items()} == {"ids": (0, 49), "kinds": (0, 1)}
+    assert list(plan.sizes.values()) == [1, 12]
+    key = next(name for name, size in plan.sizes.items() if size == 12)
+    stated = plan_of(open_source(tmp_path / "m.pt2"), batch=1, fixed={key: 64}, stated={})
+    assert stated.unmet == f"torch.export made the program for sizes 1 to 12 of '{key}', and 64 is stated"
+
+
+class Strided(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.reshape(x.shape[0], x.shape[1] // 4, 4).sum(-1)
+
+
+def test_sizes_of_a_form(tmp_path: Path) -> None:
+    plan = _plan(tmp_path, Strided(), torch.randn(2, 24), dims=({0: Dim("batch"), 1: 4 * Dim("quarter", max=32)},))
+    (size,) = [one for name, one in plan.sizes.items() if "*" in name]
+    assert size % 4 == 0
+
+
+class Places(torch.nn.Module):
+    def forward(self, x: torch.Tensor, rows: torch.Tensor, each: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
+        return x[rows].sum() + torch.gather(x, 1, each).sum() + x.index_select(1, columns).clamp(min=1e-3).log().sum()
+
+
+def test_indexing_operators(tmp_path: Path) -> None:
+    zeros = [torch.zeros(size, dtype=torch.long) for size in ((4,), (5, 2), (2,))]
+    plan = _plan(tmp_path, Places(), torch.rand(5, 3), *zeros)
+    assert {name: one.high for name, one in plan.ranges.items() if name != "x"} == {"rows": 4, "each": 2, "columns": 2}
+
+
+@pytest.mark.parametrize("classes", [3, 7])
+def test_one_hot(tmp_path: Path, classes: int) -> None:
+    class Hot(torch.nn.Module):
+        def forward(self, kind: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.one_hot(kind, classes).float()
+
+    plan = _plan(tmp_path, Hot(), torch.zeros(3, dtype=torch.long))
+    assert plan.ranges["kind"].high == classes - 1

@@ -1,0 +1,74 @@
+"""Sizes that follow from values, both branches of an If, and borders that are reflected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from assay.core.case import Case, Inputs
+from assay.core.flow import Flow
+from assay.core.job import Job
+from assay.core.model import Model
+from assay.models.input_plan.evaluate_shapes import evaluate
+from assay.models.input_plan.graph import read_graph
+from assay.models.input_plan.plan import other_sizes, plan_of
+from assay.models.input_plan.sizes import solve
+from assay.models.onnx_file import open_model
+from assay.worker.input_choice import BY_TRIAL, Samples, chosen
+
+
+def _parsed(graph: str) -> onnx.ModelProto:
+    return onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]>\n{graph}')
+
+
+def _model(tmp_path: Path, graph: str) -> Model:
+    onnx.save(_parsed(graph), tmp_path / "m.onnx")
+    return open_model(tmp_path / "m.onnx")
+
+
+def test_both_branches_can_be_entered_at_the_chosen_sizes() -> None:
+    proto = _parsed("""g (float[N, S] x, bool flag) => (float y) {
+        y = If(flag) <
+            then_branch = a () => (float o) { r = Reshape(x, six) o = ReduceSum<keepdims=0>(r) },
+            else_branch = b () => (float p) { q = Reshape(x, five) p = ReduceSum<keepdims=0>(q) }
+        >
+    }""")
+    for name, sizes in (("six", [-1, 6]), ("five", [-1, 5])):
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(sizes), name))
+    graph = read_graph(proto)
+    assert evaluate(graph, {"x": (1, 48), "flag": ()}, {}).untaken == 1
+    found = solve(graph, batch=1, fixed={}, data={})
+    assert (found.sizes["N"], found.sizes["S"] % 30, found.unmet) == (1, 0, None)
+
+
+def test_a_border_is_reflected_only_where_there_is_room(tmp_path: Path) -> None:
+    model = _model(tmp_path, 'g (float[N, 5] x, int64[4] pads) => (float[a, b] y) { y = Pad<mode="reflect">(x, pads) }')
+    assert plan_of(model, batch=1, fixed={}, stated={}).ranges["pads"].exact == (0, 1, 0, 1)
+
+
+def _answer(wanted: int) -> Callable[[Samples], Samples]:
+    def answer(inputs: Samples) -> Samples:
+        if inputs[0]["x"].shape[1] != wanted:
+            raise ValueError("Reshape 'r': what is left has another size")
+        return inputs
+
+    return answer
+
+
+def test_sizes_that_follow_from_values_are_found_by_trial(tmp_path: Path) -> None:
+    model = _model(tmp_path, "g (float[N, S] x) => (float[N, S] y) { y = Relu(x) }")
+    inputs, _, plan = chosen(Job(Case("m", model), Flow("f", "reference")), _answer(21))
+    assert (inputs[0]["x"].shape, plan.sizes, plan.note) == ((1, 21), {"N": 1, "S": 21}, BY_TRIAL)
+
+
+def test_a_stated_size_is_not_searched(tmp_path: Path) -> None:
+    model = _model(tmp_path, "g (float[N, S] x) => (float[N, S] y) { y = Relu(x) }")
+    recipe = Inputs(dims={"S": (16, 16, 16)})
+    with pytest.raises(ValueError, match="another size"):
+        chosen(Job(Case("m", model, recipe), Flow("f", "reference")), _answer(21))
+    plan = plan_of(model, batch=1, fixed={"S": 16}, stated={})
+    assert {name for sizes in other_sizes(plan, model, fixed=recipe.dims) for name in sizes} == {"N"}
