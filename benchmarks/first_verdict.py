@@ -71,21 +71,27 @@ def main() -> None:
     print(f"flows {', '.join(flows)}; load at the beginning {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores\n")
     print("| model | MB | first line s | first verdict s | longest silence s | end s | processor s | said |")
     print("|---|---|---|---|---|---|---|---|")
-    small = []
+    small = list[Seen]()
     for model in options.models:
         with tempfile.TemporaryDirectory() as folder:
             seen = check(model, flows, Path(folder))
         size = model.stat().st_size / 1e6
-        small += [seen.verdict_s] if size < 20 else []
+        small += [seen] if size < 20 else []
         print(
             f"| {model.stem} | {size:.1f} | {seen.first_line_s:.1f} | {seen.verdict_s:.1f} | {seen.silence_s:.1f} | {seen.end_s:.1f} | "
             f"{seen.processor_s:.1f} | {seen.told} |",
             flush=True,
         )
     if small:
-        print(
-            f"\nmodels under 20 MB: first verdict after {statistics.median(small):.1f} s (median), {max(small):.1f} s at most"
-        )
+        print(f"\n{len(small)} models under 20 MB, median and most:")
+        for what, figures in (
+            ("first line", [one.first_line_s for one in small]),
+            ("first verdict", [one.verdict_s for one in small]),
+            ("longest silence", [one.silence_s for one in small]),
+            ("end", [one.end_s for one in small]),
+            ("processor", [one.processor_s for one in small]),
+        ):
+            print(f"{what:16} {statistics.median(figures):5.1f} s {max(figures):5.1f} s")
     print(f"load at the end {os.getloadavg()[0]:.1f}")
 
 

@@ -116,6 +116,11 @@ class Lines(Activities):
         self._written, self._last = "", self.begin
         self._lock = threading.Lock()
 
+    def start(self) -> None:
+        """A sign of life at once, before anything that takes time."""
+        self._written = self.current.text
+        self._line(self.current.text)
+
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
         """A verdict has its line at once, where others are still to come."""
         super().recorded(done, planned, result, verdict)
@@ -184,6 +189,7 @@ class Live(Activities):
 def lines(write: Callable[[str], None]) -> Iterator[Lines]:
     """Lines written by a thread of their own: what the driver waits for may take long."""
     shown, ended = Lines(write), threading.Event()
+    shown.start()
 
     def ticking() -> None:
         while not ended.wait(TICK_S):

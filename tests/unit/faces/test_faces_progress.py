@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import msgspec
 import pytest
 
@@ -37,6 +40,17 @@ def test_something_is_shown_within_two_seconds_whatever_happens() -> None:
     told = _Told()
     told.ticks(2.0)
     assert told.texts == ["[  1.0 s] starting"]
+
+
+def test_a_pipe_has_a_first_line_before_anything_that_takes_time_to_import() -> None:
+    script = (
+        "import sys\n"
+        "from assay.faces.cli.common import progress_bar\n"
+        "with progress_bar():\n"
+        "    print({'numpy', 'onnx', 'sqlalchemy', 'rich'}.intersection(sys.modules), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == ["[  0.0 s] starting", "set()"]
 
 
 def test_what_lasts_has_one_line_and_a_sign_of_life_every_ten_seconds() -> None:

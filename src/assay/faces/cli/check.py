@@ -72,22 +72,23 @@ def check(
     save_outputs: opt.SaveOutputs = "",
 ) -> None:
     """Build, verify and measure models on every flow; judge; exit 0 only if all is well."""
-    from assay.faces.api import CheckOptions, run_check
-    from assay.models.seeded import FILLS
-
-    options = CheckOptions(
-        models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, reference=reference,
-        golden_of_another_model=golden_of_another_model, map_inputs=tuple(map_input or ()),
-        map_outputs=tuple(map_output or ()), config=config, policy=policy,
-        reports=tuple(report or ()), task=task, per_node=per_node, options=tuple(option or ()),
-        transforms=tuple(transform or ()), require=tuple(require or ()), dims=tuple(dim or ()),
-        input_ranges=tuple(input_range or ()), input_values=tuple(input_value or ()),
-        calibration=calibration, answers=answers, rtol=rtol, atol=atol, tolerance=tolerance, seed=seed,
-        fill=inputs if inputs in FILLS else "", inputs="" if inputs in FILLS else inputs, state=tuple(state or ()), image=image,
-        samples=samples, batch=batch, drawn=drawn, measure_seconds=measure_seconds, measure_batches=tuple(measure_batch or ()),
-        threads=threads, timeout_s=timeout, derive_s=derive_timeout, memory=memory, jobs=jobs, against=against, baseline=baseline,
-        history=history, only=only, save_inputs=save_inputs, save_outputs=save_outputs, command=command_line(sys.argv[1:]),
-    )  # fmt: skip
     with progress_bar() as progress:
+        # What takes the longest to import comes after the first line.
+        from assay.faces.api import CheckOptions, run_check
+        from assay.models.seeded import FILLS
+
+        options = CheckOptions(
+            models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, reference=reference,
+            golden_of_another_model=golden_of_another_model, map_inputs=tuple(map_input or ()),
+            map_outputs=tuple(map_output or ()), config=config, policy=policy,
+            reports=tuple(report or ()), task=task, per_node=per_node, options=tuple(option or ()),
+            transforms=tuple(transform or ()), require=tuple(require or ()), dims=tuple(dim or ()),
+            input_ranges=tuple(input_range or ()), input_values=tuple(input_value or ()),
+            calibration=calibration, answers=answers, rtol=rtol, atol=atol, tolerance=tolerance, seed=seed,
+            fill=inputs if inputs in FILLS else "", inputs="" if inputs in FILLS else inputs, state=tuple(state or ()), image=image,
+            samples=samples, batch=batch, drawn=drawn, measure_seconds=measure_seconds, measure_batches=tuple(measure_batch or ()),
+            threads=threads, timeout_s=timeout, derive_s=derive_timeout, memory=memory, jobs=jobs, against=against, baseline=baseline,
+            history=history, only=only, save_inputs=save_inputs, save_outputs=save_outputs, command=command_line(sys.argv[1:]),
+        )  # fmt: skip
         checked = run_check(options, progress)
     finish(checked, [f"report: {text.partition('=')[2]}" for text in options.reports], details)
