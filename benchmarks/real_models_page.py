@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-REASON_LENGTH = 260
+REASON_LENGTH = 200
 
 
 @dataclass(frozen=True)
