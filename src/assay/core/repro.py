@@ -79,7 +79,26 @@ def _beyond(command: Sequence[str], job: Job) -> bool:
 
 
 def _speakable(case: Case) -> bool:
-    return case.original is None and not case.contract.task_options and set(case.contract.tolerances) <= {"*"}
+    return case.original is None and set(case.contract.tolerances) <= {"*"}
+
+
+def model_word(case: Case) -> str:
+    """The model's file as an argument of `assay check`."""
+    return _operand(case.model.source)
+
+
+def original_words(case: Case) -> list[str]:
+    """What `assay check` is told of the model that this one is to be still."""
+    original = case.original
+    if original is None:
+        return []
+    words = ["--reference", original.model.source] if original.model.source else []
+    if original.golden:
+        words += ["--golden", original.golden, *([] if words else ["--golden-of-another-model"])]
+    for option, names in (("--map-input", original.inputs), ("--map-output", original.outputs)):
+        for new, old in names.items():
+            words += [option, f"{new}={old}"] if new != old else []
+    return words
 
 
 def _operand(source: str) -> str:
@@ -136,7 +155,8 @@ def _fill(fill: str) -> list[str]:
 
 
 def _contract(contract: Contract) -> list[str]:
-    words = ["--answers", contract.task] if contract.task else []
+    told = ",".join(f"{name}={_option_text(value)}" for name, value in contract.task_options.items())
+    words = ["--answers", f"{contract.task}:{told}" if told else contract.task] if contract.task else []
     if contract.tolerance != Contract().tolerance:
         words += ["--tolerance", contract.tolerance]
     allowed = contract.tolerances.get("*")

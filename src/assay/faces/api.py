@@ -23,7 +23,7 @@ from assay.faces.environments import check_environment, known_environments
 from assay.faces.originals import original_asked, original_listed
 from assay.faces.own_data import near, near_data, source_of
 from assay.faces.reporting import destinations
-from assay.faces.requests import parse_bytes, parse_options, with_options, with_stated
+from assay.faces.requests import parse_answers, parse_bytes, parse_options, with_options, with_stated
 from assay.faces.unheard import demand_drawn, demand_named
 from assay.judge.duels import with_baseline_goals
 from assay.judge.requirement import parse_requirement
@@ -243,7 +243,10 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
     inputs = with_stated(inputs, options)
     table_of(options.tolerance or DERIVED)
     tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
-    contract = Contract(tolerances=tolerances, task=options.answers or None, tolerance=options.tolerance or DERIVED)
+    task, task_options = parse_answers(options.answers)
+    contract = Contract(
+        tolerances=tolerances, task=task, task_options=task_options, tolerance=options.tolerance or DERIVED
+    )
     flows = _flows(names, options, config)
     original = original_asked(options)
     return tuple(

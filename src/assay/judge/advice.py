@@ -4,52 +4,84 @@ from __future__ import annotations
 
 import shlex
 
+from assay.core.case import Case
+from assay.core.job import Job, Task
 from assay.core.reference import ReferenceKind
+from assay.core.repro import flow_words, input_words, model_word, original_words
 from assay.core.result import Cause, Outcome, Result
 
+TOP1 = "task.top1_agreement >= 0.99"
+ACCURACY = "task.top1_accuracy >= 0.9"
+CLOSE = "rel_l2 <= 0.05"
+CLOSE_TO_FLOAT = "vs_float.rel_l2 <= 0.05"
 
-def command(result: Result, source: str, *options: str) -> str:
-    """`assay check` of the same model on the same flow, with these options."""
-    return shlex.join(["assay", "check", source or "MODEL.onnx", "--flow", result.flow, *options])
+
+def command(result: Result, job: Job | None, *options: str, own: bool = False) -> str:
+    """`assay check` of the same model on the same flow, with these options; `own`: on the same inputs. Without the job the names
+    of its model and inputs are placeholders."""
+    if job is None:
+        words = ["MODEL.onnx", "--flow", result.flow, *(["--inputs", "DATA"] if own else [])]
+    else:
+        flow = flow_words(job.flow) if job.flow.backend else []
+        words = [model_word(job.case), *flow, *original_words(job.case), *(input_words(job.case) if own else [])]
+    return shlex.join(["assay", "check", *words, *options])
 
 
-def advice(result: Result, source: str) -> str:
+def advice(result: Result, job: Job | None) -> str:
     """For a result that is mistrusted, by what made it so and by whose inputs it was fed."""
     if result.cause is Cause.NO_REFERENCE:
-        return _without_answers(result, source)
+        return _without_answers(result, job)
     if result.reference.kind is ReferenceKind.DEFINITION:
         return "no more can be told by these published answers: give inputs of your own to the same operator"
     if result.reference.own_inputs:
-        return (
-            "to decide it on these inputs, judge by what the outputs mean, with labels in the golden "
-            f"({command(result, source, '--golden', 'GOLDEN', '--answers', 'classification')}), or by a looser limit that you state "
-            f"({command(result, source, '--golden', 'GOLDEN', '--rtol', '0.01', '--atol', '0.001')})"
-        )
+        limit = CLOSE_TO_FLOAT if result.task == Task.CHANGE.value else CLOSE
+        close = command(result, job, "--require", limit, own=True)
+        return f"to decide it on these inputs, state what is close enough: {close}{_by_meaning(result, job, TOP1)}"
     return (
-        f"to decide it, give inputs of your own: {command(result, source, '--inputs', 'FILE.npz')}; or other drawn ones: "
-        f"{command(result, source, '--seed', '1', '--samples', '16')}"
+        f"to decide it, give inputs of your own: {command(result, job, '--inputs', 'FILE.npz')}; or other drawn ones: "
+        f"{command(result, job, '--seed', '1', '--samples', '16')}"
     )
 
 
-def to_compare(result: Result, source: str) -> str:
+def to_compare(result: Result, job: Job | None) -> str:
     """Where answers are missing or in doubt."""
     return (
         "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
-        f"{command(result, source, '--golden', 'ANSWERS.npz')}"
+        f"{command(result, job, '--golden', 'ANSWERS.npz')}{_by_meaning(result, job, ACCURACY)}"
     )
 
 
-def to_measure(result: Result, source: str) -> str:
+def to_measure(result: Result, job: Job | None) -> str:
     """Where no sample was taken."""
-    return f"to decide it, measure for longer: {command(result, source, '--task', 'measure', '--measure-seconds', '5')}"
+    return f"to decide it, measure for longer: {command(result, job, '--task', 'measure', '--measure-seconds', '5')}"
 
 
-def _without_answers(result: Result, source: str) -> str:
+def _by_meaning(result: Result, job: Job | None, goal: str) -> str:
+    """The task's metric, where some output could be scores of classes, on the inputs of the job where they are a user's."""
+    if job is None or not (output := _scores(job.case)):
+        return ""
+    labels = "" if goal == TOP1 else ", with the right classes as 'label' beside the inputs"
+    given = [] if goal == TOP1 else ["--inputs", "LABELLED.npz"]
+    words = [*given, "--answers", f"classification:output={output}", "--require", goal]
+    meaning = command(result, job, *words, own=not given)
+    return f"; or by what the outputs mean, if they are scores of classes (or detection, segmentation, transcription){labels}: {meaning}"
+
+
+def _scores(case: Case) -> str:
+    """The first output that could be: numbers, at least two of them on the last of two axes or more."""
+    for one in case.model.outputs:
+        last = one.shape[-1] if len(one.shape) >= 2 else 1
+        if one.dtype.startswith(("float", "bfloat")) and last != 1:
+            return one.name
+    return ""
+
+
+def _without_answers(result: Result, job: Job | None) -> str:
     if result.facts.transforms and (result.comparisons or result.against_float):
-        return (
-            "to decide it, choose a transform or a size that the reference evaluator can compute, or judge by what the outputs mean, "
-            f"with labels in the golden: {command(result, source, '--golden', 'GOLDEN', '--answers', 'classification')}"
-        )
+        own = result.reference.own_inputs
+        words = [] if own else ["--inputs", "FILE.npz"]
+        lost = command(result, job, *words, "--require", CLOSE_TO_FLOAT, own=own)
+        return f"to decide it, state what the transform may cost against the float model, on inputs of your own: {lost}"
     if result.outcome is Outcome.INFRASTRUCTURE:
         return "free the machine and check again"
-    return to_compare(result, source)
+    return to_compare(result, job)

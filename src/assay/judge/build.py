@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay.core.duel import LATE
-from assay.core.job import Task
+from assay.core.job import Job, Task
 from assay.core.policy import Policy
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Word
@@ -42,9 +42,9 @@ TOLERATED = {
 """The word for an outcome that is not in `fail_on`; all others become inconclusive: never a pass."""
 
 
-def first_opinion(job_key: str, result: Result | None, policy: Policy, source: str = "") -> Opinion:
-    """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost. `source` is the
-    file of its model, for commands that can be copied."""
+def first_opinion(job_key: str, result: Result | None, policy: Policy, asked: Job | None = None) -> Opinion:
+    """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost. `asked` is the
+    job itself, for commands that can be copied."""
     if result is None:
         lost = "lost: no result was recorded for this job; finish the run with `assay resume`"
         return Opinion(job_key, Word.ERROR, lost)
@@ -53,20 +53,20 @@ def first_opinion(job_key: str, result: Result | None, policy: Policy, source: s
         return replace(blank, word=Word.ERROR, reason=_told(result))
     found = accuracy.complaints(result, policy)
     if any(complaint.word is Word.FAIL for complaint in found):
-        if why := unsettled(result, source):
+        if why := unsettled(result, asked):
             first = next(one for one in found if one.word is Word.FAIL)
             return replace(blank, word=Word.INCONCLUSIVE, reason=f"{why}; seen: {first.text}")
         return _mismatch(blank, found, policy)
     if result.task == Task.DUEL.value and result.outcome is Outcome.TIMEOUT and result.stage is Stage.MEASURE:
         return replace(blank, word=Word.INCONCLUSIVE, reason=f"undecided: {result.detail}; {LATE}; {_HANGS}")
     if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
-        return replace(blank, word=_word(_counted_as(result), policy), reason=_told(result, source))
+        return replace(blank, word=_word(_counted_as(result), policy), reason=_told(result, asked))
     if found:
         mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_word(Outcome.MISTRUSTED, policy))
-        return replace(mistrusted, reason=f"{_join(found)}; {advice(result, source)}")
-    if why := unsettled(result, source) if result.outcome is Outcome.OK else "":
+        return replace(mistrusted, reason=f"{_join(found)}; {advice(result, asked)}")
+    if why := unsettled(result, asked) if result.outcome is Outcome.OK else "":
         return replace(blank, outcome=Outcome.MISTRUSTED, word=_word(Outcome.MISTRUSTED, policy), reason=why)
-    return _passed(replace(blank, outcome=Outcome.OK), policy, source)
+    return _passed(replace(blank, outcome=Outcome.OK), policy, asked)
 
 
 def _mismatch(blank: Opinion, found: list[Complaint], policy: Policy) -> Opinion:
@@ -102,7 +102,7 @@ def _word(outcome: Outcome, policy: Policy) -> Word:
     return Word.FAIL if outcome.value in policy.fail_on else TOLERATED.get(outcome, Word.INCONCLUSIVE)
 
 
-def _told(result: Result, source: str = "") -> str:
+def _told(result: Result, asked: Job | None = None) -> str:
     """`outcome in stage: detail; what to do`."""
     node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
     signal = f" ({result.signal})" if result.signal and result.signal not in result.detail else ""
@@ -110,7 +110,7 @@ def _told(result: Result, source: str = "") -> str:
     alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
     # The backend's own words already hold the install command where there is one.
     outcome = _counted_as(result)
-    step = advice(result, source) if outcome is Outcome.MISTRUSTED else NEXT.get(outcome, "")
+    step = advice(result, asked) if outcome is Outcome.MISTRUSTED else NEXT.get(outcome, "")
     told = (
         (Outcome.UNAVAILABLE, "install"),
         (Outcome.UNAVAILABLE, "cannot be resolved"),
@@ -124,7 +124,7 @@ def _told(result: Result, source: str = "") -> str:
     return f"{outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 
 
-def _passed(opinion: Opinion, policy: Policy, source: str) -> Opinion:
+def _passed(opinion: Opinion, policy: Policy, asked: Job | None) -> Opinion:
     result = opinion.result
     assert result is not None
     after = "; crashed once after other jobs, not alone" if result.only_after_other_jobs else ""
@@ -133,7 +133,7 @@ def _passed(opinion: Opinion, policy: Policy, source: str) -> Opinion:
     if opinion.task == Task.CHANGE.value:
         return change.within(opinion, policy)
     if opinion.task == "verify" and not result.comparisons:
-        nothing = f"nothing was compared: the model has no output that the reference has; {to_compare(result, source)}"
+        nothing = f"nothing was compared: the model has no output that the reference has; {to_compare(result, asked)}"
         return replace(opinion, word=Word.INCONCLUSIVE, reason=nothing)
     if opinion.task == "measure" and (none_counts := on_gpu.all_lost(result)):
         return replace(opinion, word=Word.INCONCLUSIVE, reason=none_counts)
@@ -141,7 +141,7 @@ def _passed(opinion: Opinion, policy: Policy, source: str) -> Opinion:
         return replace(
             opinion,
             word=Word.INCONCLUSIVE,
-            reason=f"nothing was measured: no sample was taken; {to_measure(result, source)}",
+            reason=f"nothing was measured: no sample was taken; {to_measure(result, asked)}",
         )
     used = accuracy.worst_budget(result)
     if used is not None:

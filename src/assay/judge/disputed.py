@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.core.job import Job
 from assay.core.reference import Witness
 from assay.core.result import Result
 from assay.judge.advice import to_compare
@@ -22,9 +23,9 @@ def vouched(result: Result) -> str:
     return ""
 
 
-def unsettled(result: Result, source: str) -> str:
-    """Why the result proves nothing, in a sentence that ends with what would decide it; "" where it counts. `source` is the
-    model's file."""
+def unsettled(result: Result, asked: Job | None) -> str:
+    """Why the result proves nothing, in a sentence that ends with what would decide it; "" where it counts. `asked` is the job, for
+    commands."""
     doubt = doubt_of(result)
     if doubt is Doubt.NONE:
         return ""
@@ -32,13 +33,13 @@ def unsettled(result: Result, source: str) -> str:
     if side is Side.REFERENCE or (side is Side.ENGINE and doubt is Doubt.ITSELF):
         return ""
     told = _against_itself(result, side, witness) if doubt is Doubt.ITSELF else _disputed(result, side, witness)
-    return f"{told}{_parted(witness)}; {to_decide(result, source)}"
+    return f"{told}{_parted(witness)}; {to_decide(result, asked)}"
 
 
-def to_decide(result: Result, source: str) -> str:
+def to_decide(result: Result, asked: Job | None) -> str:
     """Other answers to compare with: of an engine that is not installed, or of the framework that the model comes from."""
     install = next((one.install for one in result.witnesses if one.install), "")
-    given = to_compare(result, source)
+    given = to_compare(result, asked)
     return f"install another engine ({install}) and check again; or, {given}" if install else given
 
 

@@ -145,6 +145,9 @@ TASK_METRICS = (
     Kind("task.*", "", "down", "every other task metric is a score: task.top1_accuracy, task.map50, task.mean_iou"),
 )
 
+NO_LIMIT_OF_ERROR = ("budget*", "noise_share", "coarse_tolerance", "ties", "share_out_of_tolerance", "norm_ratio")
+"""Metrics of an output of which no limit says that it is close enough: shares of a tolerance that proves nothing, and a ratio."""
+
 AGAINST_FLOAT = "vs_float."
 """Before a metric of an output: against the model as it was, where transforms changed it (`vs_float.sqnr_db`)."""
 

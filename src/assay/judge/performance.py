@@ -11,6 +11,7 @@ from assay.core.policy import Goal, Policy
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, Word
 from assay.judge import goals
+from assay.judge.decided import Kept, decided, refused, weakened
 from assay.judge.expectations import matches
 from assay.judge.figure_table import home_task
 from assay.judge.figures import figures, samples_missing
@@ -34,7 +35,7 @@ def with_goals(
     now = {one.job_key: figures(one.result) for one in opinions if one.result is not None and one.ended}
     then = {result.job_key: figures(result) for result in baseline}
     complaints: dict[str, list[Complaint]] = {one.job_key: [] for one in opinions}
-    kept = dict.fromkeys(complaints, 0)
+    kept: dict[str, list[Kept]] = {one.job_key: [] for one in opinions}
     unused = []
     for goal in policy.goals:
         if home_task(goal.figure) == "mutate" and not any(one.task == "mutate" for one in opinions):
@@ -45,9 +46,9 @@ def with_goals(
         for cell in cells:
             for one, complaint in _asked(goal, cell, now, then, alone=alone):
                 if complaint is None:
-                    kept[one.job_key] += 1
+                    kept[one.job_key].append((goal, now[one.job_key][goal.figure]))
                 else:
-                    complaints[one.job_key].append(complaint)
+                    complaints[one.job_key].append(weakened(one, complaint))
     return [_weighed(one, complaints[one.job_key], kept[one.job_key]) for one in opinions], unused
 
 
@@ -144,14 +145,19 @@ def _missing(goal: Goal, one: Opinion, names: Sequence[str], *, measured: bool) 
     return Complaint(Word.FAIL, f"figure not recorded: {goal.figure}; {hint}", goal.figure)
 
 
-def _weighed(one: Opinion, complaints: Sequence[Complaint], kept: int) -> Opinion:
+def _weighed(one: Opinion, complaints: Sequence[Complaint], kept: Sequence[Kept]) -> Opinion:
     if not complaints:
-        met = f"; {kept} goal{'s' if kept > 1 else ''} met" if kept and one.word is Word.PASS else ""
+        if (passed := decided(one, kept)) is not None:
+            return passed
+        count = len(kept)
+        met = f"; {count} goal{'s' if count > 1 else ''} met" if kept and one.word is Word.PASS else ""
         return replace(one, reason=one.reason + met)
     told = sorted(complaints, key=lambda complaint: complaint.word is not Word.FAIL)
     failed_before = one.word in (Word.FAIL, Word.XPASS, Word.INCONCLUSIVE)
     reason = "; ".join([*([one.reason] if failed_before else []), *(complaint.text for complaint in told)])
     first = told[0]
+    if beyond := refused(one, told):
+        reason = beyond
     if one.word in (Word.FAIL, Word.XPASS) or (one.word is Word.INCONCLUSIVE and first.word is not Word.FAIL):
         return replace(one, reason=reason)
     return replace(

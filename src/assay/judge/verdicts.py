@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from assay.core.job import Job
 from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import Judgement
@@ -15,7 +16,6 @@ from assay.judge.combination import with_combinations
 from assay.judge.coverage import too_few, total
 from assay.judge.expectations import with_expectations
 from assay.judge.goals import needs_baseline
-from assay.judge.opinion import split_key
 from assay.judge.performance import with_goals
 
 
@@ -28,15 +28,15 @@ def judge(
     today: datetime.date,
     narrowed: bool = False,
     alone: bool = False,
-    sources: Mapping[str, str] = {},
+    asked: Mapping[str, Job] = {},
 ) -> Judgement:
     """The same results, policy and day always give the same judgement, in whatever order the results came.
 
     `planned` are job keys (`case|flow|task`); one verdict for each in that order, then for results nobody planned, then
     verdicts on the run as a whole (`job_key` empty). `baseline` are the results that goals against "run" compare with.
     `narrowed` says that a person asked for a part of the run only: counts, and rules that match no job, are not held
-    against it; `alone` that the part is one job, which owes no figures that the run's other jobs record. `sources` are the
-    files of the models by case, for commands that can be copied. Raises BadPolicy for a goal without exactly one limit and
+    against it; `alone` that the part is one job, which owes no figures that the run's other jobs record. `asked` are the
+    jobs by key, for commands that can be copied. Raises BadPolicy for a goal without exactly one limit and
     an expiry that is no date.
     """
     for goal in policy.goals:
@@ -45,7 +45,7 @@ def judge(
     for result in results:
         recorded.setdefault(result.job_key, result)
     keys = dict.fromkeys([*planned, *sorted(recorded.keys() - set(planned))])
-    opinions = [first_opinion(key, recorded.get(key), policy, sources.get(split_key(key)[0], "")) for key in keys]
+    opinions = [first_opinion(key, recorded.get(key), policy, asked.get(key)) for key in keys]
     opinions = with_combinations(opinions)
     opinions, unmet = with_expectations(opinions, policy, today)
     opinions, unasked = with_goals(opinions, policy, baseline, alone=alone)

@@ -116,7 +116,7 @@ def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
         today=datetime.now(UTC).date(),
         narrowed=run.narrowed,
         alone=run.alone,
-        sources={job.case.name: job.case.model.source for job in run.jobs},
+        asked={job.key: job for job in run.jobs},
     )
     return with_changes(judgement, run, results, house)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.core.flow import Option
 from assay.ports import Tensor, Tensors
-from assay.tasks.options import joined, label, option
+from assay.tasks.options import joined, label, option, output_of
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 OPTIONS = frozenset({"output", "label", "scores"})
@@ -20,13 +20,13 @@ def classification(
     labels: Mapping[str, Tensor],
     options: Mapping[str, Option],
 ) -> dict[str, float]:
-    """Figures over all rows of output `output` ("logits", classes on the last axis).
+    """Figures over all rows of output `output` ("logits", or the only one, classes on the last axis).
 
     top1_agreement: share of rows with the same first choice; top5_agreement: share whose expected first choice is among
     the actual five best; kl_divergence: mean of KL(expected || actual) in nats, after a softmax unless `scores` is
     "probabilities"; top1_accuracy and top5_accuracy against label `label`, with expected_top1_accuracy beside them.
     """
-    name = option(options, "output", "logits")
+    name = output_of(options, expected)
     got, wanted = _rows(joined(actual, name)), _rows(joined(expected, name))
     best = wanted.argmax(axis=1)
     softmax = option(options, "scores", "logits") != "probabilities"

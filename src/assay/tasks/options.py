@@ -16,12 +16,20 @@ def option(options: Mapping[str, Option], name: str, default: str) -> str:
     return str(options.get(name, default))
 
 
+def output_of(options: Mapping[str, Option], samples: Sequence[Tensors]) -> str:
+    """The output that the task reads: option `output`, else "logits", or the only one that there is."""
+    names = list(samples[0]) if samples else []
+    only = names[0] if len(names) == 1 else "logits"
+    return option(options, "output", "logits" if "logits" in names else only)
+
+
 def joined(samples: Sequence[Tensors], name: str) -> Tensor:
     """One output of all samples, joined on its batch axis. Raises UsageError where the model has no such output."""
     if not samples or name not in samples[0]:
         known = ", ".join(samples[0]) if samples else "none"
         raise UsageError(
-            f"the task metrics need output '{name}', the model has {known}; name it in [model.task-options]"
+            f"the task metrics need output '{name}', the model has {known}; name it with --answers KIND:output=NAME, "
+            "or in [model.task-options]"
         )
     return np.concatenate([np.asarray(sample[name]) for sample in samples])
 

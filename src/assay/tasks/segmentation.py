@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.core.flow import Option
 from assay.ports import Tensor, Tensors
-from assay.tasks.options import joined, label, option
+from assay.tasks.options import joined, label, option, output_of
 
 OPTIONS = frozenset({"output", "label"})
 
@@ -19,14 +19,14 @@ def segmentation(
     labels: Mapping[str, Tensor],
     options: Mapping[str, Option],
 ) -> dict[str, float]:
-    """Figures of output `output` ("logits", shape (N, classes, H, W)).
+    """Figures of output `output` ("logits", or the only one, shape (N, classes, H, W)).
 
     pixel_agreement: share of pixels with the same class; mean_iou_agreement and iou_agreement_class<k>: intersection
     over union with the expected classes; mean_iou and iou_class<k>: with label `label` ("mask", (N, H, W));
     psnr_db: of the logits, with the expected range as the peak (NaN for a constant). Classes that occur on neither
     side are left out.
     """
-    name = option(options, "output", "logits")
+    name = output_of(options, expected)
     got, wanted = joined(actual, name).astype(np.float64), joined(expected, name).astype(np.float64)
     ours, theirs = got.argmax(axis=1), wanted.argmax(axis=1)
     agreement = _iou(ours, theirs, got.shape[1])

@@ -9,7 +9,7 @@ import numpy as np
 from assay.core.flow import Option
 from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
-from assay.tasks.options import label, option
+from assay.tasks.options import label, option, output_of
 
 OPTIONS = frozenset({"output", "label", "decoding", "blank", "separator", "padding"})
 Token = tuple[int, ...]
@@ -32,7 +32,7 @@ def transcription(
     label `label` ("tokens", [texts, length]), with expected_word_error_rate beside them. An error rate is substitutions,
     deletions and insertions over the length of the truth (Levenshtein 1966), and may pass 1.
     """
-    name, decoding = option(options, "output", "logits"), option(options, "decoding", "ctc")
+    name, decoding = output_of(options, expected), option(options, "decoding", "ctc")
     blank, padding = _number(options, "blank", 0), _number(options, "padding", -1)
     separator = _number(options, "separator", None)
     if decoding not in ("ctc", "tokens"):
@@ -63,7 +63,8 @@ def _texts(samples: Sequence[Tensors], name: str, blank: int | None, padding: in
     for sample in samples:
         if name not in sample:
             raise UsageError(
-                f"the task metrics need output '{name}', the model has {', '.join(sample)}; name it in [model.task-options]"
+                f"the task metrics need output '{name}', the model has {', '.join(sample)}; name it with "
+                "--answers KIND:output=NAME, or in [model.task-options]"
             )
         answer = np.asarray(sample[name])
         if answer.ndim != (2 if blank is None else 3):

@@ -15,6 +15,7 @@ from assay.core.golden import REFERENCE
 from assay.core.job import Job
 from assay.core.model import TensorSpec
 from assay.core.parts import whole_name
+from assay.core.reference import Reference
 from assay.core.result import Comparison, Outcome, Result, Stage
 from assay.errors import UsageError
 from assay.models.goldens import Golden, read_golden
@@ -113,8 +114,14 @@ def compare_change(job: Job, stages: Stages) -> Result:
         findings=() if doubt else findings,
         task_metrics=metrics,
         original=original.model.name,
+        reference=Reference(own_inputs=_is_given(job, original)),
         warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes))),
     )
+
+
+def _is_given(job: Job, original: Original) -> bool:
+    """Whether the inputs are a user's."""
+    return bool(original.golden or job.case.inputs.given)
 
 
 def compare_with_original(job: Job, actual: Samples, old: Golden) -> tuple[Comparison, ...]:

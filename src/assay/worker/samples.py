@@ -65,10 +65,11 @@ def is_unanswered(job: Job) -> bool:
 
 
 def _inputs_alone(job: Job) -> Golden:
-    inputs = source_of(job).inputs if has_source(job) else drawn(job, new_plan(job), samples=job.case.inputs.samples)
+    source = source_of(job) if has_source(job) else Source(drawn(job, new_plan(job), samples=job.case.inputs.samples))
+    inputs = source.inputs
     model, seed = job.case.model, job.case.inputs.seed
     lock = GoldenLock(model.digest, model.name, len(inputs), seed, "", "", "", job.why, "", ())
-    return Golden(lock, inputs, [{} for _ in inputs], {})
+    return Golden(lock, inputs, [{} for _ in inputs], source.labels)
 
 
 def has_source(job: Job) -> bool:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from assay.core.blank import blank_result
 from assay.core.case import Contract
 from assay.core.dtype import CONTAINERS, dtype_name, is_floating
 from assay.core.evidence import blocking, passed_over
 from assay.core.job import Job
+from assay.core.reference import Reference
 from assay.core.result import BuildFacts, Cause, Comparison, Finding, Outcome, Result, Stage
-from assay.errors import Lowering, NotRunnable, Unsupported
+from assay.core.task_figures import is_against_labels
+from assay.errors import Lowering
 from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
 from assay.models.judging import judging_of
@@ -25,13 +26,13 @@ from assay.models.nested import declared_types
 from assay.models.own_types import own_types
 from assay.numerics.tolerance.choice import DERIVED
 from assay.numerics.tolerance.judging import Judging, judging_of_quantized
-from assay.ports import Engine, Tensor
+from assay.plugins import library_of
 from assay.tasks.registry import score
+from assay.worker.answers import Answered, answered, first_difference
 from assay.worker.bodies import hold_body
 from assay.worker.calibration import judged
 from assay.worker.forms import as_graph, source_of
 from assay.worker.input_facts import input_facts
-from assay.worker.layouts import laid
 from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.metrics import with_metrics
 from assay.worker.misuse import provoke
@@ -41,11 +42,10 @@ from assay.worker.original import compare_with_original, golden_of_original
 from assay.worker.output_statistics import with_statistics
 from assay.worker.ranges import within_ranges
 from assay.worker.rewrite import Rewritten
-from assay.worker.samples import golden_of, is_unanswered, reference_of
+from assay.worker.samples import golden_of, has_source, is_unanswered, reference_of
 from assay.worker.saving import save
-from assay.worker.sequences import run_free
 from assay.worker.stages import Stages
-from assay.worker.unmoved import probe, unmoved
+from assay.worker.unmoved import unmoved
 from assay.worker.yardsticks import Compared, Samples, hold, hold_at_sizes
 
 
@@ -61,18 +61,10 @@ def verify(job: Job, stages: Stages) -> Result:
     rewritten = lowered.rewritten
     plain = partial(_compare, job, rewritten, Judging(contract_of(job)))
     with stages.enter(Stage.RUN):
-        fed = [laid(sample, job.case.inputs.layout) for sample in rewritten.fed(golden.inputs)]
-        actual, untaken = _answers(engine, fed, golden)
-        golden, fed = golden.first(len(actual)), fed[: len(actual)]
-        probed = probe(job, engine, rewritten, golden)
-        whole = laid(rewritten.fed(golden.inputs[:1])[0], job.case.inputs.layout)
-        written = tuple(
-            f"the engine writes into its input '{name}'" for name in whole if _differ(fed[0].get(name), whole[name])
-        )
-        again = engine.run(whole)
-        if is_unanswered(job):
-            return _unanswered(job, lowered.facts(engine), _first_difference(actual[0], again))
-        drifted, unlike = run_free(engine, rewritten, golden, job.case.model)
+        ran = answered(job, engine, rewritten, golden)
+    if is_unanswered(job):
+        return _unanswered(job, lowered.facts(engine), ran)
+    golden, actual = ran.golden, ran.actual
     with stages.enter(Stage.COMPARE):
         judging = _judging(job, rewritten, golden).first(len(actual))
         compare = partial(_compare, job, rewritten, judging)
@@ -81,20 +73,15 @@ def verify(job: Job, stages: Stages) -> Result:
     with stages.enter(Stage.COMPARE):
         given = with_statistics(held.given[0], actual, golden.outputs)
         comparisons, findings = given + sized.given[0], held.given[1] + sized.given[1]
-        task_metrics = _score(job, actual, golden) if not findings else {}
         repeatable = {name: one for name, one in actual[0].items() if name not in judging.random}
-        comparisons += unmoved(job, rewritten, probed, repeatable, plain)
-        unrepeated = _first_difference(repeatable, again)
+        comparisons += unmoved(job, rewritten, ran.probed, repeatable, plain)
+        unrepeated = first_difference(repeatable, ran.again)
         against = _against(job, actual, held.against_float)
-    facts = lowered.facts(engine)
-    if findings and facts.numeric_defaults:
-        silent = partial(_compare, job, rewritten, replace(judging, told=[]))
-        held_again = partial(hold, golden=golden, rewritten=rewritten, compare=silent)
-        facts = tried(job, facts, lambda other: not held_again([other.run(one) for one in fed]).given[1])
+    facts = _with_cures(job, lowered.facts(engine), findings, ran, rewritten, judging)
     with stages.enter(Stage.SAVE) if job.save_inputs or job.save_outputs else nullcontext():
         save(job, golden, actual, facts.backend_version)
     asked = job.flow.precision
-    findings += unlike + coarser(asked, facts, lambda: own_types(_lowered_from(job, lowered)))
+    findings += ran.unlike + coarser(asked, facts, lambda: own_types(_lowered_from(job, lowered)))
     unproven = held.unproven or sized.unproven
     outcome, detail = _outcome(
         comparisons,
@@ -104,32 +91,41 @@ def verify(job: Job, stages: Stages) -> Result:
         (Outcome.MISTRUSTED, unproven or _poor(comparisons)),
         (Outcome.OTHER_PRECISION, finer(asked, facts, held.against_float if rewritten.standard else comparisons)),
     )
+    passed = _passed_by(job, comparisons, golden)
+    notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.told, *little(asked, facts))
     return msgspec.structs.replace(
-        blank_result(job, outcome),
+        _blank(job, outcome, facts),
         cause=Cause.NO_REFERENCE if outcome is Outcome.MISTRUSTED and unproven else Cause.NONE,
         detail=detail,
         comparisons=comparisons,
         against_float=against,
         original=job.case.original.model.name if job.case.original is not None else "",
         findings=findings,
-        task_metrics=task_metrics,
-        facts=facts,
+        task_metrics=_score(job, actual, golden) if _scorable(findings) else {},
         inputs=input_facts(job.case.model, golden),
         reference=reference_of(job, rewritten.standard),
-        warnings=tuple(
-            dict.fromkeys(
-                (
-                    *untaken,
-                    *written,
-                    *drifted,
-                    *_passed_by(job, comparisons, golden),
-                    *judging.notes,
-                    *judging.told,
-                    *little(asked, facts),
-                )
-            )
-        ),
+        warnings=tuple(dict.fromkeys(notes)),
     )
+
+
+def _blank(job: Job, outcome: Outcome, facts: BuildFacts) -> Result:
+    return msgspec.structs.replace(blank_result(job, outcome), facts=facts)
+
+
+def _with_cures(
+    job: Job, facts: BuildFacts, findings: Sequence[Finding], ran: Answered, rewritten: Rewritten, judging: Judging
+) -> BuildFacts:
+    """Where answers are wrong, whether they are right without what the backend does unasked."""
+    if not findings or not facts.numeric_defaults:
+        return facts
+    silent = partial(_compare, job, rewritten, replace(judging, told=[]))
+    held_again = partial(hold, golden=ran.golden, rewritten=rewritten, compare=silent)
+    return tried(job, facts, lambda other: not held_again([other.run(one) for one in ran.fed]).given[1])
+
+
+def _scorable(findings: Sequence[Finding]) -> bool:
+    """Whether the answers have the form that a task reads: other values are what it judges, other shapes are not."""
+    return all(one.kind == "values" for one in findings)
 
 
 def _against(job: Job, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
@@ -139,12 +135,19 @@ def _against(job: Job, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[C
     return compare_with_original(job, actual, judged(job, golden_of_original(job, job.case.original)))
 
 
-def _unanswered(job: Job, facts: BuildFacts, unrepeated: str) -> Result:
-    """It takes the model and its inputs, and nobody knows whether the answers are right."""
-    if unrepeated:
-        return msgspec.structs.replace(blank_result(job, Outcome.NONDETERMINISTIC), detail=unrepeated, facts=facts)
-    blank = blank_result(job, Outcome.MISTRUSTED)
-    return msgspec.structs.replace(blank, detail=job.why, cause=Cause.NO_REFERENCE, facts=facts)
+def _unanswered(job: Job, facts: BuildFacts, ran: Answered) -> Result:
+    """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
+    repeatable = ran.actual[0]
+    if unrepeated := first_difference(repeatable, ran.again):
+        return msgspec.structs.replace(_blank(job, Outcome.NONDETERMINISTIC, facts), detail=unrepeated)
+    metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual)) if ran.golden.labels else {}
+    return msgspec.structs.replace(
+        _blank(job, Outcome.MISTRUSTED, facts),
+        detail=job.why,
+        cause=Cause.NO_REFERENCE,
+        task_metrics={name: value for name, value in metrics.items() if is_against_labels(name)},
+        reference=Reference(engine=library_of(job.flow), own_inputs=has_source(job)),
+    )
 
 
 def _lowered_from(job: Job, lowered: Lowered) -> Path:
@@ -152,35 +155,6 @@ def _lowered_from(job: Job, lowered: Lowered) -> Path:
     if not lowered.reused:
         return lowered.rewritten.model
     return lowered.rewritten.standard or source_of(job, lowered.backend.accepts)
-
-
-def _answers(engine: Engine, fed: Samples, golden: Golden) -> tuple[list[dict[str, Tensor]], tuple[str, ...]]:
-    """One answer for each sample. Samples of a companion have sizes of their own: an engine built for one size leaves
-    them out, and that is told; a sample of the set itself that is refused is the engine's outcome."""
-    own = len(next(iter(golden.labels.values()))) if golden.labels else len(fed)
-    answers = [_answer(engine, sample) for sample in fed[:own]]
-    for sample in fed[own:]:
-        try:
-            answers.append(_answer(engine, sample))
-        except (Unsupported, NotRunnable) as error:
-            left = (
-                f"{len(fed) - len(answers)} samples of the golden's companion were left out, for this engine: {error}"
-            )
-            return answers, (left,)
-    return answers, ()
-
-
-def _answer(engine: Engine, sample: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Raises Lowering where a plug-in breaks the promise of `Engine.run`."""
-    answer: object = engine.run(sample)
-    if not isinstance(answer, dict):
-        raise Lowering(f"Engine.run gave {type(answer).__name__}, not a dict of arrays by name: mend the backend")
-    for name, array in answer.items():
-        if not isinstance(array, np.ndarray | np.generic):
-            raise Lowering(
-                f"Engine.run gave {type(array).__name__} for output '{name}', not an array: mend the backend"
-            )
-    return answer
 
 
 def _compare(job: Job, rewritten: Rewritten, judging: Judging, actual: Samples, expected: Samples) -> Compared:
@@ -220,25 +194,6 @@ def _score(job: Job, actual: Samples, golden: Golden) -> dict[str, float]:
         return {}
     known = len(next(iter(golden.labels.values()))) if golden.labels else len(actual)
     return score(contract.task, actual[:known], golden.outputs[:known], golden.labels, contract.task_options)
-
-
-def _first_difference(once: Mapping[str, Tensor], again: Mapping[str, Tensor]) -> str:
-    """Which output is the first that two runs on the same inputs do not share bit by bit, "" if all are equal."""
-    for name, tensor in once.items():
-        if _differ(again.get(name), tensor):
-            return _unrepeated(name)
-    return ""
-
-
-def _differ(one: Tensor | None, other: Tensor) -> bool:
-    """In any bit, in shape or in type."""
-    if one is None or one.shape != other.shape or one.dtype != other.dtype:
-        return True
-    return not np.array_equal(one, other) if one.dtype == object else one.tobytes() != other.tobytes()
-
-
-def _unrepeated(name: str) -> str:
-    return f"output '{name}' differs between two runs on the same inputs"
 
 
 def _outcome(

@@ -5,23 +5,45 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from msgspec.structs import replace
 
+from assay.core.case import Inputs
+from assay.core.job import Job
 from assay.core.policy import Policy
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import Applied, BuildFacts, Cause, Outcome, Result, Stage
 from assay.core.verdict import Word
 from assay.judge import judge
-from assay.testing.builders import make_comparison, make_result
+from assay.testing.builders import make_comparison, make_job, make_result
 
 DRAWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxruntime")
 OWN = Reference(ReferenceKind.GOLDEN, "torch-eager", "", "torch", "onnxruntime", own_inputs=True)
 PUBLISHED = Reference(ReferenceKind.DEFINITION, "onnx", "", "", "onnxruntime", own_inputs=True)
 POOR = (make_comparison(degenerate="constant 0.1"),)
 CHECK = "assay check models/net.onnx --flow onnxruntime"
+CLASSES = (
+    "; or by what the outputs mean, if they are scores of classes (or detection, segmentation, transcription)"
+    "{labels}: " + CHECK + " {inputs} --answers classification:output=scores --require 'task.top1_{goal}'"
+)
+LABELLED = CLASSES.format(
+    labels=", with the right classes as 'label' beside the inputs",
+    inputs="--inputs LABELLED.npz",
+    goal="accuracy >= 0.9",
+)
+ON_THESE = (
+    f"to decide it on these inputs, state what is close enough: {CHECK} --golden golden/net --seed 0 --require 'rel_l2 <= 0.05'"
+    + CLASSES.format(labels="", inputs="--golden golden/net --seed 0", goal="agreement >= 0.99")
+)
 ANSWERS = (
     "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
-    f"{CHECK} --golden ANSWERS.npz"
+    f"{CHECK} --golden ANSWERS.npz{LABELLED}"
 )
+
+
+def asked(result: Result) -> Job:
+    job = make_job(task=result.task, flow=result.flow)
+    inputs = Inputs(golden="golden/net") if result.reference.own_inputs else Inputs()
+    return replace(job, case=replace(job.case, model=replace(job.case.model, source="models/net.onnx"), inputs=inputs))
 
 
 def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
@@ -38,9 +60,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
         ),
         (
             mistrusted(comparisons=POOR, reference=OWN),
-            "mistrusted in compare: it is poor; to decide it on these inputs, judge by what the outputs mean, with labels in the "
-            f"golden ({CHECK} --golden GOLDEN --answers classification), or by a looser limit that you state "
-            f"({CHECK} --golden GOLDEN --rtol 0.01 --atol 0.001)",
+            f"mistrusted in compare: it is poor; {ON_THESE}",
         ),
         (
             mistrusted(comparisons=POOR, reference=PUBLISHED),
@@ -53,15 +73,12 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
         ),
         (
             mistrusted(Cause.NO_REFERENCE, facts=BuildFacts(transforms=(Applied("int8-qdq"),))),
-            "mistrusted in compare: it is poor; to decide it, choose a transform or a size that the reference evaluator can "
-            "compute, or judge by what the outputs mean, with labels in the golden: "
-            f"{CHECK} --golden GOLDEN --answers classification",
+            "mistrusted in compare: it is poor; to decide it, state what the transform may cost against the float model, on inputs "
+            f"of your own: {CHECK} --inputs FILE.npz --require 'vs_float.rel_l2 <= 0.05'",
         ),
         (
             make_result(comparisons=POOR, reference=OWN),
-            "mistrusted: output 'scores': constant 0.1; it proves nothing; to decide it on these inputs, judge by what the outputs "
-            f"mean, with labels in the golden ({CHECK} --golden GOLDEN --answers classification), or by a looser limit that you "
-            f"state ({CHECK} --golden GOLDEN --rtol 0.01 --atol 0.001)",
+            f"mistrusted: output 'scores': constant 0.1; it proves nothing; {ON_THESE}",
         ),
         (
             make_result(comparisons=(), reference=DRAWN),
@@ -77,7 +94,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
 def test_what_proves_nothing_says_what_would_decide_it(result: Result, reason: str) -> None:
     found = judge(
         [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
-        sources={result.case: "models/net.onnx"},
+        asked={result.job_key: asked(result)},
     )  # fmt: skip
     (verdict,) = found.verdicts
     assert verdict.word is Word.INCONCLUSIVE

@@ -13,7 +13,7 @@ from assay.core.result import Finding, Outcome, Result
 from assay.core.verdict import Verdict, Word
 from assay.judge import judge
 from assay.judge.witnesses import Doubt, doubt_of
-from assay.testing.builders import make_comparison, make_result
+from assay.testing.builders import make_comparison, make_job, make_result
 
 F64 = Reference(ReferenceKind.ORACLE, "reference-f64", "1.23", "reference", "onnxruntime")
 OWN = Reference(ReferenceKind.ORACLE, "onnxruntime-disable", "1.31", "onnxruntime", "onnxruntime")
@@ -27,9 +27,16 @@ SEEN = "; seen: output 'scores': budget used 9, allowed 1 (max_abs 9e-05); worst
 
 
 def of(result: Result, policy: Policy = Policy()) -> Verdict:
-    sources = {result.case: "models/net.onnx"}
+    job = make_job(task=result.task)
+    net = replace(job.case.model, source="models/net.onnx", outputs=())
+    job = replace(job, case=replace(job.case, model=net))
     found = judge(
-        [result], policy, planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, sources=sources
+        [result],
+        policy,
+        planned=[result.job_key],
+        today=datetime.date(2026, 11, 21),
+        narrowed=True,
+        asked={result.job_key: job},
     )
     return found.verdicts[0]
 

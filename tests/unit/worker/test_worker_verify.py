@@ -13,7 +13,7 @@ from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.judging import Judging
 from assay.numerics.tolerance.profile import Header, Profile
 from assay.ports import Tensor, Tensors
-from assay.worker.verify import _answers
+from assay.worker.answers import answers
 
 
 class OneRow:
@@ -53,7 +53,7 @@ class Careless(OneRow):
 def test_what_is_no_answer_is_told_in_words(answer: object, said: str) -> None:
     golden = _golden([1], labelled=0)
     with pytest.raises(Lowering, match=said):
-        _answers(Careless(answer), golden.inputs, golden)
+        answers(Careless(answer), golden.inputs, golden)
 
 
 def _golden(rows: list[int], labelled: int) -> Golden:
@@ -64,10 +64,10 @@ def _golden(rows: list[int], labelled: int) -> Golden:
 
 def test_the_companions_own_sizes_are_left_out_and_told() -> None:
     golden = _golden([1, 1, 1, 2, 2], labelled=3)
-    answers, told = _answers(OneRow(), golden.inputs, golden)
-    assert len(answers) == 3
+    found, told = answers(OneRow(), golden.inputs, golden)
+    assert len(found) == 3
     assert told == ("2 samples of the golden's companion were left out, for this engine: made for 1 row",)
-    shorter = golden.first(len(answers))
+    shorter = golden.first(len(found))
     assert (len(shorter.inputs), len(shorter.outputs), len(shorter.labels["label"])) == (3, 3, 3)
     assert golden.first(9) is golden
 
@@ -76,7 +76,7 @@ def test_the_companions_own_sizes_are_left_out_and_told() -> None:
 def test_a_sample_of_the_set_itself_is_never_left_out(labelled: int) -> None:
     golden = _golden([1, 1, 1, 2, 2], labelled)
     with pytest.raises(Unsupported, match="made for 1 row"):
-        _answers(OneRow(), golden.inputs, golden)
+        answers(OneRow(), golden.inputs, golden)
 
 
 def test_what_was_not_answered_is_not_held_against_the_tolerance() -> None:

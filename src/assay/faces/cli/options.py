@@ -132,7 +132,11 @@ ToleranceKind = Annotated[
 ]
 Answers = Annotated[
     str,
-    typer.Option("--answers", metavar="KIND", help="What the outputs mean: classification, detection or segmentation."),
+    typer.Option(
+        "--answers",
+        metavar="KIND[:KEY=VALUE,...]",
+        help="What the outputs mean: classification, detection, segmentation or transcription; classification:output=scores.",
+    ),
 ]
 
 MeasureSeconds = Annotated[

@@ -13,6 +13,7 @@ from assay.core.near import nearest
 from assay.core.parts import whole_name
 from assay.errors import BadGolden
 from assay.models.nested import declared_types, flatten
+from assay.models.own_data.labels import is_label
 from assay.models.own_data.raw import SINGLE, Raw
 from assay.ports import Tensor
 
@@ -45,6 +46,8 @@ def _by_role(
     given: dict[str, tuple[Any, TensorSpec]] = {}
     expected: dict[str, tuple[Any, TensorSpec]] = {}
     for name, value in raw.values.items():
+        if is_label(name, model):
+            continue
         if name == SINGLE:
             given |= _flat(raw, _only(raw, model, state), value)
         elif name in inputs or _container(name, inputs):
@@ -54,6 +57,8 @@ def _by_role(
         else:
             raise BadGolden(_unknown(raw, name, [*inputs, *outputs], model, "neither takes nor gives"))
     for name, value in raw.expected.items():
+        if is_label(name, model):
+            continue
         if name not in outputs and not _container(name, outputs):
             raise BadGolden(_unknown(raw, name, outputs, model, "does not give"))
         expected |= _flat(raw, outputs.get(name) or outputs[whole_name(name)], value, name)

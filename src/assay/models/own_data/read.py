@@ -14,6 +14,7 @@ from assay.models.goldens import read_golden, read_inputs, read_lock
 from assay.models.own_data import arrays, pictures
 from assay.models.own_data.fit import Values, calls_of
 from assay.models.own_data.functions import is_function, read_function
+from assay.models.own_data.labels import is_label, labels_of
 from assay.models.own_data.onnx_sets import read_set, sets_of
 from assay.models.own_data.polygraphy import read_json
 from assay.models.own_data.raw import SINGLE, Group, Raw, numbered
@@ -44,7 +45,8 @@ def read_data(data: Data, model: Model) -> OwnData:
     if (path / LOCK).is_file():
         return _golden(path, data)
     groups = _groups(path, data, model)
-    calls = [[call for raw in group for call in calls_of(raw, model, data.state)] for group in groups]
+    fitted = [[(raw, list(calls_of(raw, model, data.state))) for raw in group] for group in groups]
+    calls = [[call for _, found in group for call in found] for group in fitted]
     every = [call for group in calls for call in group]
     if not every:
         raise BadGolden(f"{data.source} holds no sample; give {FORMS}")
@@ -55,7 +57,8 @@ def read_data(data: Data, model: Model) -> OwnData:
     inputs = _with_state(calls, data, model, known=wanted) if data.state else [one for one, _ in every]
     sequences = tuple(map(len, calls)) if data.state else ()
     outputs = [one for _, one in every] if wanted else []
-    return OwnData(inputs, outputs, sequences=sequences, state=tuple(data.state.items()))
+    labels = labels_of([(raw, len(found)) for group in fitted for raw, found in group], model)
+    return OwnData(inputs, outputs, labels, sequences, tuple(data.state.items()))
 
 
 def _golden(path: Path, data: Data) -> OwnData:
@@ -124,7 +127,11 @@ def _by_name(path: Path, files: Sequence[Path], model: Model) -> Raw | None:
     names = {spec.name for spec in (*model.inputs, *model.outputs)}
     stems = [one.stem for one in files if one.suffix.lower() == ".npy"]
     inputs = {spec.name for spec in model.inputs}
-    if len(stems) < len(files) or not set(stems) <= names or inputs.isdisjoint(stems):
+    if (
+        len(stems) < len(files)
+        or not {one for one in stems if not is_label(one, model)} <= names
+        or inputs.isdisjoint(stems)
+    ):
         return None
     return Raw(str(path), {one.stem: arrays.read_arrays(one).values[SINGLE] for one in files})
 

@@ -1,0 +1,152 @@
+"""Where the comparison proves nothing on a user's own data, limits that the user states decide: of the task's metric, or of an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from assay.core.evidence import blocking
+from assay.core.job import Task
+from assay.core.policy import Goal
+from assay.core.result import Cause, Comparison, Outcome, Result
+from assay.core.task_figures import is_against_labels
+from assay.core.verdict import Word
+from assay.judge.figure_table import AGAINST_FLOAT, NO_LIMIT_OF_ERROR
+from assay.judge.goals import needs_baseline
+from assay.judge.opinion import Complaint, Opinion, quantity
+from assay.judge.witnesses import Doubt, doubt_of
+
+TASK = "task."
+Kept = tuple[Goal, float]
+"""A goal that a job meets, and what it recorded of its figure."""
+
+
+def needs_reference(figure: str) -> bool:
+    """Whether the figure compares with reference answers; one that compares with labels does not."""
+    return not (figure.startswith(TASK) and is_against_labels(figure.removeprefix(TASK)))
+
+
+def decides(figure: str, result: Result) -> bool:
+    """Whether a limit of that figure says that an answer is close enough: a task metric, or an error against the reference."""
+    if figure.startswith((TASK, AGAINST_FLOAT)):
+        return True
+    return any(_speaks_of(figure, one) for one in result.comparisons)
+
+
+def is_open(one: Opinion) -> bool:
+    """Whether the answers of the job are neither right nor wrong so far, on inputs that a user gave."""
+    result = one.result
+    if result is None or one.word is not Word.INCONCLUSIVE or not result.reference.own_inputs:
+        return False
+    return one.outcome is Outcome.MISTRUSTED or (_is_disputed(one) and _values_alone(result))
+
+
+def decided(one: Opinion, kept: Sequence[Kept]) -> Opinion | None:
+    """The opinion that passes by these goals, None where they leave something open."""
+    result = one.result
+    if result is None or not is_open(one):
+        return None
+    usable = [(goal, value) for goal, value in kept if not needs_baseline(goal) and _counts(goal.figure, result)]
+    if not _covers([goal.figure for goal, _ in usable], one, result):
+        return None
+    told = ", ".join(_met(goal, value) for goal, value in usable)
+    goal, value = usable[0]
+    return Opinion(
+        one.job_key,
+        Word.PASS,
+        f"{_who(goal.figure for goal, _ in usable)} decides: {told}; without it inconclusive: {_why(one)}",
+        Outcome.OK,
+        result,
+        goal.figure,
+        value,
+        _limit(goal)[1],
+    )
+
+
+def refused(one: Opinion, complaints: Sequence[Complaint]) -> str:
+    """The reason of one whose answers are open, and beyond a limit that decides; "" for any other."""
+    result, failing = one.result, [complaint for complaint in complaints if complaint.word is Word.FAIL]
+    if result is None or not is_open(one) or not any(decides(complaint.figure, result) for complaint in failing):
+        return ""
+    texts = "; ".join(complaint.text for complaint in complaints)
+    return f"{_who(complaint.figure for complaint in failing)} decides: {texts}; without it inconclusive: {_why(one)}"
+
+
+def weakened(one: Opinion, complaint: Complaint) -> Complaint:
+    """A goal that answers do not meet whose reference is in doubt blames nobody, unless it asks labels."""
+    result = one.result
+    if result is None or complaint.word is not Word.FAIL or not decides(complaint.figure, result):
+        return complaint
+    doubtful = _is_disputed(one) and needs_reference(complaint.figure)
+    if doubtful or (is_open(one) and not _counts(complaint.figure, result)):
+        return msgspec.structs.replace(complaint, word=Word.INCONCLUSIVE)
+    return complaint
+
+
+def _is_disputed(one: Opinion) -> bool:
+    """Values differ from an oracle's, and no witness blames the engine."""
+    result = one.result
+    return result is not None and one.word is Word.INCONCLUSIVE and doubt_of(result) is Doubt.REFERENCE
+
+
+def _values_alone(result: Result) -> bool:
+    """Whether nothing else differs than how large numbers are: other shapes, or NaN, are no question of a limit."""
+    found = [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
+    return all(one.kind == "values" for one in found)
+
+
+def _counts(figure: str, result: Result) -> bool:
+    """Figures against an engine's own library, or against nobody, say nothing; those against labels do."""
+    if not decides(figure, result):
+        return False
+    alone = doubt_of(result) is Doubt.ITSELF or (result.cause is Cause.NO_REFERENCE and not result.against_float)
+    return not (alone and needs_reference(figure))
+
+
+def _covers(figures: Iterable[str], one: Opinion, result: Result) -> bool:
+    """Whether nothing is left open: a task metric speaks of the whole answer, an error of the outputs that have it."""
+    figures = list(figures)
+    if any(figure.startswith(TASK) for figure in figures):
+        return True
+    if result.cause is Cause.NO_REFERENCE or result.task == Task.CHANGE.value:
+        return any(figure.startswith(AGAINST_FLOAT) for figure in figures)
+    open_ = result.comparisons if _is_disputed(one) else blocking(result.comparisons) or result.comparisons
+    return bool(open_) and all(any(_speaks_of(figure, output) for figure in figures) for output in open_)
+
+
+def _speaks_of(figure: str, one: Comparison) -> bool:
+    name = figure.removeprefix(f"{one.output}.")
+    return name in one.metrics and not any(fnmatchcase(name, pattern) for pattern in NO_LIMIT_OF_ERROR)
+
+
+def _who(figures: Iterable[str]) -> str:
+    return "task metric" if any(figure.startswith(TASK) for figure in figures) else "stated limit"
+
+
+def _met(goal: Goal, value: float) -> str:
+    sign, limit = _limit(goal)
+    unit = quantity(goal.figure, limit).partition(" ")[2]
+    name = goal.figure.removeprefix(TASK).replace("top1_", "top-1 ").replace("top5_", "top-5 ").replace("_", " ")
+    return f"{name} {_number(value)} {sign} {_number(limit)}{' ' + unit if unit else ''}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}" if 0.001 <= abs(value) < 10.0 and len(f"{value:.6g}") <= 5 else f"{value:.4g}"
+
+
+def _limit(goal: Goal) -> tuple[str, float]:
+    if goal.min is not None:
+        return ">=", goal.min
+    if goal.max is not None:
+        return "<=", goal.max
+    return "==", goal.equal if goal.equal is not None else float("nan")
+
+
+def _why(one: Opinion) -> str:
+    """The reason that it had, without the advice that it no longer needs."""
+    result = one.result
+    assert result is not None
+    reason = one.reason.partition("; to decide it")[0].partition("; install another engine")[0]
+    return reason.removeprefix(f"mistrusted in {result.stage.value}: ").removeprefix("mistrusted: ")

@@ -1,0 +1,82 @@
+"""On a user's own inputs a stated limit decides where the comparison proves nothing, and only there."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from assay.core.policy import Goal, Policy
+from assay.core.reference import Reference, ReferenceKind, Witness
+from assay.core.result import Cause, Finding, Outcome, Result
+from assay.core.verdict import Verdict, Word
+from assay.judge import judge
+from assay.testing.builders import make_comparison, make_result
+
+OWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxruntime", own_inputs=True)
+DRAWN = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference", "onnxruntime")
+ITSELF = Reference(ReferenceKind.ORACLE, "onnxruntime-disable", "", "onnxruntime", "onnxruntime", own_inputs=True)
+NOISY = make_comparison(degenerate="a correct flow is off by 46 % of the signal")
+AGREE = Goal("task.top1_agreement", min=0.99)
+RIGHT = Goal("task.top1_accuracy", min=0.9)
+TWO = (Witness("openvino-f32", "openvino", agrees_with_reference=False, agrees_with_engine=True),)
+
+
+def of(result: Result, *goals: Goal) -> Verdict:
+    policy = Policy(goals=goals)
+    return judge([result], policy, planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True).verdicts[
+        0
+    ]
+
+
+def noisy(reference: Reference = OWN, agreement: float = 1.0, **changes: object) -> Result:
+    metrics = {"top1_agreement": agreement, "top1_accuracy": agreement}
+    given = {"outcome": Outcome.MISTRUSTED, "comparisons": (NOISY,), "detail": f"output 'scores': {NOISY.degenerate}"}
+    return make_result(reference=reference, task_metrics=metrics, **given | changes)
+
+
+def differing(agreement: float = 1.0, kind: str = "values", witnesses: tuple[Witness, ...] = TWO) -> Result:
+    compared = make_comparison(budget_used=9.0, findings=(Finding(kind, "scores", "far off"),))
+    return noisy(OWN, agreement, outcome=Outcome.MISMATCH, comparisons=(compared,), witnesses=witnesses)
+
+
+def test_a_met_task_goal_decides_and_says_so() -> None:
+    verdict = of(noisy(), AGREE)
+    assert verdict.word is Word.PASS
+    assert verdict.reason == (
+        "task metric decides: top-1 agreement 1.000 >= 0.990; without it inconclusive: output 'scores': a correct flow is off by "
+        "46 % of the signal"
+    )
+
+
+def test_an_unmet_task_goal_fails_and_says_so() -> None:
+    verdict = of(noisy(agreement=0.5), AGREE)
+    assert verdict.word is Word.FAIL
+    assert verdict.reason.startswith("task metric decides: task.top1_agreement is 0.5, allowed is at least 0.99")
+
+
+@pytest.mark.parametrize(
+    ("result", "goals", "word"),
+    [
+        (noisy(), [Goal("rel_l2", max=0.05)], Word.PASS),
+        (noisy(), [Goal("scores.cosine", min=0.9)], Word.PASS),
+        (noisy(), [Goal("rel_l2", max=0.0)], Word.FAIL),
+        (noisy(), [], Word.INCONCLUSIVE),
+        (noisy(), [Goal("budget_used", max=1.0)], Word.INCONCLUSIVE),
+        (noisy(), [Goal("artifact.bytes", max=1e9)], Word.INCONCLUSIVE),
+        (noisy(DRAWN), [AGREE], Word.INCONCLUSIVE),
+        (noisy(comparisons=(NOISY, make_comparison("other", degenerate="constant 1"))), [Goal("scores.rel_l2", max=1.0)],
+         Word.INCONCLUSIVE),
+        (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [AGREE], Word.INCONCLUSIVE),
+        (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [RIGHT], Word.PASS),
+        (noisy(ITSELF, outcome=Outcome.OK, comparisons=(make_comparison(),)), [AGREE], Word.INCONCLUSIVE),
+        (noisy(ITSELF, outcome=Outcome.OK, comparisons=(make_comparison(),)), [RIGHT], Word.PASS),
+        (differing(), [AGREE], Word.PASS),
+        (differing(0.5), [AGREE], Word.INCONCLUSIVE),
+        (differing(0.5), [RIGHT], Word.FAIL),
+        (differing(kind="nan"), [AGREE], Word.INCONCLUSIVE),
+        (differing(witnesses=(Witness("openvino-f32", "openvino", agrees_with_reference=True),)), [AGREE], Word.FAIL),
+    ],
+)  # fmt: skip
+def test_what_decides(result: Result, goals: list[Goal], word: Word) -> None:
+    assert of(result, *goals).word is word
