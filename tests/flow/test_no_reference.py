@@ -35,7 +35,7 @@ def test_a_model_whose_shapes_do_not_fit_is_broken(folder: Path) -> None:
     assert checked.judgement.exit_code == 1
 
 
-NEXT = "assay check m.onnx --flow mine --golden ANSWERS.npz"
+NEXT = "--flow mine --option model=identity --golden ANSWERS.npz"
 
 
 def test_an_operator_that_only_one_engine_has_is_neither_right_nor_wrong(folder: Path) -> None:
@@ -46,7 +46,7 @@ def test_an_operator_that_only_one_engine_has_is_neither_right_nor_wrong(folder:
     assert checked.judgement.exit_code == 3
     assert other.word is Word.SKIP
     assert mine.reason.startswith("agrees with mine, which is the same library (faulty) and no witness of its own")
-    assert mine.reason.endswith(NEXT)
+    assert NEXT in mine.reason
 
 
 def test_inputs_that_nobody_takes_are_no_fault_of_an_engine(folder: Path) -> None:
@@ -59,5 +59,5 @@ def test_inputs_that_nobody_takes_are_no_fault_of_an_engine(folder: Path) -> Non
     for oracle in ("reference-f64", "reference", "onnxruntime-disable", "openvino-f32", "torch-eager"):
         assert f"{oracle}: " in result.detail
     assert "nor does this engine: RuntimeError while in run: faulty was told to raise" in verdict.reason
-    assert verdict.reason.endswith(NEXT)
+    assert NEXT in verdict.reason
     assert checked.judgement.exit_code == 3

@@ -119,7 +119,7 @@ def test_an_engine_is_no_witness_of_its_own(tmp_path: Path, monkeypatch: pytest.
         "agrees with onnxruntime-disable, which is the same library (onnxruntime) and no witness of its own; "
         "nobody else could be asked (openvino-f32: "
     )
-    assert verdict.reason.endswith("/m.onnx --flow onnxruntime --golden ANSWERS.npz")
+    assert "/m.onnx --flow onnxruntime --golden ANSWERS.npz" in verdict.reason
 
 
 def test_another_library_vouches_for_what_only_engines_know(
