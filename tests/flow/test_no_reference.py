@@ -35,7 +35,7 @@ def test_a_model_whose_shapes_do_not_fit_is_broken(folder: Path) -> None:
     assert checked.judgement.exit_code == 1
 
 
-NEXT = "--flow mine --option model=identity --golden ANSWERS.npz"
+NEXT = "--option model=identity --golden ANSWERS.npz"
 
 
 def test_an_operator_that_only_one_engine_has_is_neither_right_nor_wrong(folder: Path) -> None:
@@ -59,5 +59,5 @@ def test_inputs_that_nobody_takes_are_no_fault_of_an_engine(folder: Path) -> Non
     for oracle in ("reference-f64", "reference", "onnxruntime-disable", "openvino-f32", "torch-eager"):
         assert f"{oracle}: " in result.detail
     assert "nor does this engine: RuntimeError while in run: faulty was told to raise" in verdict.reason
-    assert NEXT in verdict.reason
+    assert "--flow mine --option fault=raise --option model=identity --golden ANSWERS.npz" in verdict.reason
     assert checked.judgement.exit_code == 3
