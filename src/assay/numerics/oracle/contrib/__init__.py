@@ -19,6 +19,7 @@ from assay.numerics.oracle.contrib.normalization import NORMALIZATIONS
 from assay.numerics.oracle.contrib.products import PRODUCTS
 from assay.numerics.oracle.contrib.quantized import QUANTIZED
 from assay.numerics.oracle.contrib.recurrent import OPERATOR, DynamicQuantizeLSTM, lifted_lstm, quantized_lstm
+from assay.numerics.oracle.contrib.text import Tokenizer
 from assay.numerics.oracle.probe import Kernel
 from assay.numerics.oracle.rows.operator import Lift
 
@@ -40,8 +41,8 @@ CONTRIB_KERNELS: dict[str, Kernel] = {OPERATOR: quantized_lstm, FEW_BITS: coarse
 CONTRIB_LIFTS: dict[str, Lift] = {OPERATOR: lifted_lstm}
 """The same for several evaluations at once."""
 
-CONTRIB_OPERATORS: list[type[OpRun]] = [DynamicQuantizeLSTM, MatMulNBits]
-"""What onnx.reference must find for them."""
+CONTRIB_OPERATORS: list[type[OpRun]] = [DynamicQuantizeLSTM, MatMulNBits, Tokenizer]
+"""What onnx.reference must find for them, and what has neither steps nor noise."""
 
 STATES: dict[str, tuple[int | None, ...]] = {OPERATOR: (4, 3, 3), FEW_BITS: (None,)}
 """The rank of each result of a kernel, None where that is another's; all are real numbers."""

@@ -1,0 +1,50 @@
+"""Text into tokens (ONNX Runtime, ContribOperators.md, `Tokenizer`): what vectorizers of scikit-learn become before TfIdfVectorizer."""
+
+# onnx.reference is untyped, and its operators take their attributes as they like.
+# mypy: disable-error-code="misc,override"
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from onnx.reference.op_run import OpRun
+
+from assay.ports import Tensor
+
+_START, _END = "\x02", "\x03"
+
+
+class Tokenizer(OpRun):
+    """All matches of `tokenexp` in each text, padded to the longest row: shape (..., tokens).
+
+    ONNX Runtime matches with RE2, longest first; Python takes the first alternative. An expression where the two could differ, and
+    `separators`, which are other rules, raise NotImplementedError: the model then has no evaluation in double, and says so.
+    """
+
+    op_domain = "com.microsoft"
+
+    def _run(
+        self,
+        x: Tensor,
+        mark: int = 0,
+        mincharnum: int = 1,
+        pad_value: str = "",
+        separators: Any = None,
+        tokenexp: str | None = None,
+    ) -> tuple[Tensor]:
+        if separators or not tokenexp or re.search(r"[|?]", tokenexp):
+            raise NotImplementedError(f"Tokenizer with separators {separators!r} and tokenexp {tokenexp!r}")
+        pattern = re.compile(tokenexp, re.ASCII)  # \w and \d of RE2 are those of ASCII
+        rows = []
+        for text in x.reshape(-1):
+            tokens = [
+                found.group() for found in pattern.finditer(str(text)) if len(found.group()) >= max(mincharnum, 1)
+            ]
+            rows.append([_START, *tokens, _END] if mark else tokens)
+        longest = max(map(len, rows), default=0)
+        padded: Tensor = np.full((len(rows), longest), pad_value, object)
+        for place, tokens in enumerate(rows):
+            padded[place, : len(tokens)] = tokens
+        return (padded.reshape(*x.shape, longest),)
