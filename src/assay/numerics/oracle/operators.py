@@ -7,6 +7,7 @@ from typing import Any
 from onnx.reference.op_run import OpRun
 
 from assay.numerics.oracle.contrib import CONTRIB_OPERATORS
+from assay.numerics.oracle.contrib.text import TfIdfVectorizer
 from assay.numerics.oracle.control import CONTROL_OPERATORS
 from assay.numerics.oracle.convolution import FAST_OPERATORS
 from assay.numerics.oracle.deformed import DEFORMED
@@ -35,5 +36,5 @@ def operators(*, one_type: bool) -> list[type[OpRun]]:
         *DEFORMED,
     ]
     if one_type:
-        return [*own, *ONE_TYPE_OPERATORS, *ONE_TYPE_LEARNING]
+        return [*own, TfIdfVectorizer, *ONE_TYPE_OPERATORS, *ONE_TYPE_LEARNING]
     return [*own, *DECLARED_TYPE_OPERATORS, *DECLARED_LEARNING]

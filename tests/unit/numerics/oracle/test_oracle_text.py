@@ -39,3 +39,27 @@ def test_what_two_engines_of_expressions_could_read_otherwise_is_refused() -> No
     model = tokenizer(mark=0, mincharnum=1, pad_value="#", tokenexp="a|ab")
     with pytest.raises(Exception, match="Tokenizer with separators"):
         WideEvaluator(model).evaluate({"x": TEXTS})
+
+
+@pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])
+@pytest.mark.parametrize("rank", [1, 2])
+def test_counts_of_words_in_double(mode: str, rank: int) -> None:
+    node = helper.make_node(
+        "TfIdfVectorizer", ["x"], ["y"], mode=mode, min_gram_length=1, max_gram_length=2, max_skip_count=0, ngram_counts=[0, 3],
+        ngram_indexes=[2, 0, 1, 3, 4], pool_strings=["a", "b", "c", "a", "b", "b", "c"], weights=[0.1, 0.2, 0.3, 0.4, 0.5],
+    )  # fmt: skip
+    values = [
+        helper.make_tensor_value_info("x", TensorProto.STRING, [None] * rank),
+        helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * rank),
+    ]
+    model = helper.make_model(
+        helper.make_graph([node], "g", values[:1], values[1:]), opset_imports=[helper.make_opsetid("", 17)]
+    )
+    model.ir_version = 8
+    x = np.array([["a", "b", "c", "b"], ["b", "b", "x", "a"]], object)
+    x = x if rank == 2 else x[0]
+    theirs = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})[0]
+    ours = WideEvaluator(model).evaluate({"x": x})[0]
+    assert ours.dtype == np.float64
+    assert ours.shape == theirs.shape
+    assert np.allclose(ours, theirs, rtol=1e-6)

@@ -1,7 +1,7 @@
-"""Text into tokens (ONNX Runtime, ContribOperators.md, `Tokenizer`): what vectorizers of scikit-learn become before TfIdfVectorizer."""
+"""Text into tokens (ONNX Runtime, ContribOperators.md, `Tokenizer`) and counts of them: what vectorizers of scikit-learn become."""
 
 # onnx.reference is untyped, and its operators take their attributes as they like.
-# mypy: disable-error-code="misc,override"
+# mypy: disable-error-code="misc,override,no-untyped-call"
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from onnx.reference.op_run import OpRun
+from onnx.reference.ops.op_tfidf_vectorizer import TfIdfVectorizer as _TfIdfVectorizer
 
 from assay.ports import Tensor
 
@@ -48,3 +49,18 @@ class Tokenizer(OpRun):
         for place, tokens in enumerate(rows):
             padded[place, : len(tokens)] = tokens
         return (padded.reshape(*x.shape, longest),)
+
+
+class TfIdfVectorizer(_TfIdfVectorizer):
+    """As onnx.reference counts, with the weights in double; of a model that was widened. The evaluator of onnx gives float32."""
+
+    op_domain = ""
+
+    def output_result(self, B: int, frequencies: Any) -> Tensor:
+        """`B` rows, 0 for one without an axis of its own."""
+        counts = np.asarray(frequencies, np.float64).reshape((B, self.output_size_) if B else (self.output_size_,))
+        if self.mode == "IDF":
+            counts = np.where(counts > 0, 1.0, 0.0)
+        if self.mode != "TF" and self.weights_:
+            counts = counts * np.asarray(self.weights_, np.float64)
+        return np.asarray(counts)
