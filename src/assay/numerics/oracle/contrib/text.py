@@ -52,15 +52,19 @@ class Tokenizer(OpRun):
 
 
 class TfIdfVectorizer(_TfIdfVectorizer):
-    """As onnx.reference counts, with the weights in double; of a model that was widened. The evaluator of onnx gives float32."""
+    """As onnx.reference counts, with the weights in double; of a model that was widened. The evaluator of onnx gives float32, and
+    takes the weight of a column where the standard says that of an n-gram."""
 
     op_domain = ""
 
     def output_result(self, B: int, frequencies: Any) -> Tensor:
         """`B` rows, 0 for one without an axis of its own."""
+        mode: str = getattr(self, "mode")  # noqa: B009 - attributes of the node
         counts = np.asarray(frequencies, np.float64).reshape((B, self.output_size_) if B else (self.output_size_,))
-        if self.mode == "IDF":
+        if mode == "IDF":
             counts = np.where(counts > 0, 1.0, 0.0)
-        if self.mode != "TF" and self.weights_:
-            counts = counts * np.asarray(self.weights_, np.float64)
+        if mode != "TF" and self.weights_:
+            weights = np.ones(self.output_size_)
+            weights[np.asarray(self.ngram_indexes_)] = self.weights_
+            counts = counts * weights
         return np.asarray(counts)
