@@ -21,6 +21,7 @@ import onnx
 ROWS = 12
 WORDS = "[a-zA-Z0-9_]+"
 """The converter knows this pattern; the default one, which drops single letters, it does not take along (skl2onnx 1.20)."""
+GRAMS: dict[str, Any] = {"ngram_range": (1, 2), "token_pattern": WORDS}
 Array = np.ndarray[Any, Any]
 Made = tuple[Any, Array, dict[str, Any]]
 """A fitted estimator, its rows, and options of the converter."""
@@ -76,7 +77,7 @@ def trained(name: str) -> Made:
         "rf-digits-zipmap": (lambda: ensemble.RandomForestClassifier(30, random_state=0, max_depth=8), lambda: rows_of("digits"), {}),
         "gbr-diabetes": (lambda: ensemble.GradientBoostingRegressor(random_state=0), lambda: rows_of("diabetes"), {}),
         "extratrees-linnerud": (lambda: ensemble.ExtraTreesRegressor(10, random_state=0), lambda: rows_of("linnerud"), {}),
-        "tfidf-text": (lambda: make_pipeline(TfidfVectorizer(max_features=800, ngram_range=(1, 2), token_pattern=WORDS), logistic), texts, {}),
+        "tfidf-text": (lambda: make_pipeline(TfidfVectorizer(max_features=800, **GRAMS), logistic), texts, {}),
         "count-stopwords-rf": (
             lambda: make_pipeline(CountVectorizer(stop_words=["the", "of", "a"], max_features=300, token_pattern=WORDS),
                                   ensemble.RandomForestClassifier(10, random_state=0)), texts, {"zipmap": False},
