@@ -9,21 +9,18 @@ from pathlib import Path
 
 import msgspec
 
-from assay import plugins
 from assay.core.case import Contract, Inputs, Tolerance
-from assay.core.environment import split_flow
-from assay.core.flow import Flow
-from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
-from assay.errors import UnknownName, UsageError
+from assay.errors import UsageError
+from assay.faces.asked_flows import flows_of
+from assay.faces.asked_limits import limits_of, measuring_of
 from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.faces.composition import open_house
 from assay.faces.drawn import with_drawn
-from assay.faces.environments import check_environment, known_environments
 from assay.faces.originals import original_asked, original_listed
 from assay.faces.own_data import near, near_data, source_of
 from assay.faces.reporting import destinations
-from assay.faces.requests import parse_answers, parse_bytes, parse_options, with_options, with_stated
+from assay.faces.requests import parse_answers, with_stated
 from assay.faces.unheard import demand_drawn, demand_named
 from assay.judge.duels import with_baseline_goals
 from assay.judge.requirement import parse_requirement
@@ -36,7 +33,6 @@ from assay.pipeline.data_options import data_of, parse_state
 from assay.pipeline.house import House
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.request import ModelRequest, Request
-from assay.plugins import with_transforms
 
 CONFIG = Path("assay.toml")
 TASKS = ("verify", "per_node", "measure", "all")
@@ -201,7 +197,7 @@ def _config(options: CheckOptions) -> Config | None:
 def _request(options: CheckOptions, config: Config | None) -> Request:
     if options.task not in TASKS:
         raise UsageError(f"--task {options.task!r} is not one of {', '.join(TASKS)}")
-    measuring = _measuring(options, config)
+    measuring = measuring_of(options, config)
     policy = load_policy(options.policy) if options.policy else config.policy if config else Policy()
     policy = msgspec.structs.replace(policy, goals=(*policy.goals, *map(parse_requirement, options.require)))
     wanted_measuring = options.task == "measure" or (options.task == "all" and (config is None or config.measure))
@@ -211,7 +207,7 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
     return Request(
         models=with_drawn(models, options),
         policy=policy,
-        limits=_limits(options, config),
+        limits=limits_of(options, config),
         measuring=measuring if wanted_measuring else None,
         verify=options.task in ("verify", "all"),
         per_node=options.per_node or options.task == "per_node",
@@ -247,7 +243,7 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
     contract = Contract(
         tolerances=tolerances, task=task, task_options=task_options, tolerance=options.tolerance or DERIVED
     )
-    flows = _flows(names, options, config)
+    flows = flows_of(names, options, config)
     original = original_asked(options)
     return tuple(
         ModelRequest(path=path, flows=flows, inputs=inputs, contract=contract, original=original)
@@ -275,7 +271,7 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
     return tuple(
         ModelRequest(
             path=Path(near(one.path)),
-            flows=_flows(options.flows or one.flows or config.use, options, config),
+            flows=flows_of(options.flows or one.flows or config.use, options, config),
             name=one.name,
             inputs=with_stated(
                 msgspec.structs.replace(
@@ -292,62 +288,3 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
         )
         for one in config.models
     )
-
-
-def _flows(names: Sequence[str], options: CheckOptions, config: Config | None) -> tuple[Flow, ...]:
-    own = {flow.name: flow for flow in config.flows} if config else {}
-    if not names:
-        raise UsageError("no flow to check on: give --flow, or list some in [flows] use")
-    extra = parse_options(options.options)
-    optioned = with_options([_flow(name, own) for name in names], extra)
-    flows = tuple(with_transforms(flow, options.transforms) for flow in optioned)
-    if named := {flow.environment for flow in flows} - {""}:
-        known = known_environments(config)
-        for environment in sorted(named):
-            check_environment(environment, known)
-    return flows
-
-
-def _flow(name: str, own: Mapping[str, Flow]) -> Flow:
-    """One of assay.toml, also in another environment (`mine@ort130`) or transformed (`mine+fp16`); else one that a backend offers."""
-    base, environment = split_flow(name)
-    plain, *more = base.split("+")
-    if name not in own and plain not in own:
-        return plugins.find_flow(name)
-    _check_backend(own[name if name in own else plain])
-    if name in own:
-        return own[name]
-    flow = with_transforms(msgspec.structs.replace(own[plain], name=plain), more)
-    return msgspec.structs.replace(flow, name=name, environment=environment or flow.environment)
-
-
-def _check_backend(flow: Flow) -> None:
-    """A mistyped backend would be unavailable, which a policy may skip in silence. Another environment may have its own."""
-    known = plugins.names(plugins.BACKENDS)
-    if not flow.environment and flow.backend not in known:
-        raise UnknownName(f"flow {flow.name!r} of assay.toml: {plugins.unknown('backend', flow.backend, known)}")
-
-
-def _limits(options: CheckOptions, config: Config | None) -> Limits:
-    limits = config.limits if config else Limits()
-    if options.timeout_s is not None:
-        limits = msgspec.structs.replace(limits, timeout_s=options.timeout_s)
-    if options.derive_s is not None:
-        limits = msgspec.structs.replace(limits, derive_s=options.derive_s)
-    if options.memory:
-        limits = msgspec.structs.replace(limits, memory_bytes=parse_bytes(options.memory))
-    return limits
-
-
-def _measuring(options: CheckOptions, config: Config | None) -> Measuring:
-    measuring = config.measuring if config else Measuring()
-    changes = {
-        name: value
-        for name, value in (
-            ("seconds", options.measure_seconds),
-            ("batches", options.measure_batches or None),
-            ("threads", options.threads),
-        )
-        if value is not None
-    }
-    return msgspec.structs.replace(measuring, **changes)

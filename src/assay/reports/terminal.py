@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import shutil
 import textwrap
 from collections.abc import Sequence
@@ -15,7 +14,6 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement, Word
 from assay.judge.coverage import FIRST
-from assay.reports import figures_text as text
 from assay.reports.details import detail_lines
 from assay.reports.fed import built_for, fed
 from assay.reports.kill_rates import kill_rates, shown
@@ -23,32 +21,18 @@ from assay.reports.node_errors import node_tables
 from assay.reports.plain import one_line
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, alike, counts, headline, rows, run_verdicts
 from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
+from assay.reports.terminal_table import STYLES, print_table
 from assay.reports.upgrades import HEADER as UPGRADE
 from assay.reports.upgrades import upgrades
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-STYLES = {
-    "pass": "green",
-    "fail": "bold red",
-    "error": "bold red",
-    "xpass": "bold magenta",
-    "inconclusive": "yellow",
-    "skip": "dim",
-    "xfail": "cyan",
-    "": "yellow",
-}
 QUIET = (Word.PASS.value, Word.XFAIL.value)
-ROWS_SHOWN = 60
 FAILURES_SHOWN = 40
 INPUTS_SHOWN = 6
-NARROWEST_CASE = 18
-GAP = 3
 SWEEP_SHOWN = 3
 """Batch sizes of a measurement from which on they are a sweep; of a duel, two are."""
-# Left out in this order where the screen is too narrow for all.
-OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs", "Reference")
 
 
 class Terminal:
@@ -71,7 +55,7 @@ class Terminal:
         """Table, failures, and the verdict last, where a person who waited is looking."""
         console = self._console()
         found = rows(run, results, judgement)
-        _table(console, found)
+        print_table(console, found)
         bad = sorted((row for row in found if row.word not in QUIET), key=lambda row: SEVERITY.index(row.word))
         for row in bad[:FAILURES_SHOWN]:
             for together in alike(row):
@@ -106,106 +90,6 @@ class Terminal:
             legacy_windows=False,
             soft_wrap=not self._wrapped,
         )
-
-
-def _table(console: Console, found: Sequence[Row]) -> None:
-    if not found:
-        console.print("No job was planned and no result was recorded: nothing was executed.")
-        return
-    shown = _shown(found)
-    lines = _without_empty([_cells(row) for row in shown])
-    hidden = _hidden(lines, console.width)
-    _print_columns(console, [name for name in lines[0] if name not in hidden], lines)
-    if len(shown) < len(found):
-        console.print(
-            f"{len(found) - len(shown)} more rows, none graver than these, are in the other reports.", style="dim"
-        )
-    if hidden:
-        console.print(
-            f"Not shown at this width: {', '.join(name for name in lines[0] if name in hidden)}.", style="dim"
-        )
-    batches = sorted({row.figures.batch for row in shown if row.figures.batch})
-    if batches:
-        console.print(f"Latency at batch {', '.join(map(str, batches))}.", style="dim")
-
-
-def _shown(found: Sequence[Row]) -> Sequence[Row]:
-    """All rows in their order, or the gravest where there are too many."""
-    if len(found) <= ROWS_SHOWN:
-        return found
-    return sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
-
-
-def _cells(row: Row) -> dict[str, str]:
-    figures = row.figures
-    return {
-        "Verdict": row.word or "not run",
-        "Case": one_line(row.case),
-        "Flow": one_line(row.flow),
-        "Budget": text.budget(figures.budget_used, figures.is_bound),
-        "Max abs": text.number(figures.max_abs),
-        "Median": text.milliseconds(figures.median_s),
-        "p90": text.milliseconds(figures.p90_s),
-        "Slow-down": text.change(figures.slowdown_percent),
-        "Peak mem": text.size(figures.memory_bytes),
-        "Artifact": text.size(figures.artifact_bytes),
-        "Reference": one_line(row.reference),
-    }
-
-
-def _without_empty(lines: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Without the columns that have no figure at all: nothing was measured, say."""
-    filled = [name for name in lines[0] if any(line[name] for line in lines)]
-    return [{name: line[name] for name in filled} for line in lines]
-
-
-def _hidden(lines: Sequence[dict[str, str]], width: int) -> set[str]:
-    """The columns to leave out, optional ones in their order, until names have room."""
-    wide = {name: max(len(name), *(len(line[name]) for line in lines)) for name in lines[0]}
-    hidden: set[str] = set()
-    for name in filter(wide.__contains__, OPTIONAL):
-        names = min(wide["Case"], NARROWEST_CASE) + min(wide["Flow"], NARROWEST_CASE)
-        figures = sum(
-            space for column, space in wide.items() if column not in hidden and column not in ("Case", "Flow")
-        )
-        if names + figures + GAP * (len(wide) - len(hidden) - 1) <= width:
-            break
-        hidden.add(name)
-    return hidden
-
-
-def _print_columns(console: Console, names: Sequence[str], lines: Sequence[dict[str, str]]) -> None:
-    from rich.box import Box
-    from rich.table import Table
-    from rich.text import Text
-
-    # ASCII: a pipe may lead to a console that cannot show line-drawing characters.
-    rule = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
-    table = Table(box=rule, padding=(0, 1), pad_edge=False, show_edge=False, header_style="bold")
-    for name in names:
-        figures = name not in ("Verdict", "Case", "Flow", "Reference")
-        table.add_column(
-            name,
-            justify="right" if figures else "left",
-            no_wrap=figures or name in ("Verdict", "Reference"),
-            overflow="fold",
-        )
-    others = sum(max(len(name), *(len(line[name]) for line in lines)) + GAP for name in names if name != "Case")
-    room = max(console.width - others, NARROWEST_CASE)
-    for line in ({**one, "Case": folded(one["Case"], room)} for one in lines):
-        word = "" if line["Verdict"] == "not run" else line["Verdict"]
-        table.add_row(*(Text(line[name], style=STYLES[word] if name == "Verdict" else "") for name in names))
-    console.print(table)
-
-
-def folded(name: str, width: int) -> str:
-    """A name in lines of at most that width, each as long as can be, ended behind a mark where there is one."""
-    lines = [""]
-    for part in re.findall(r"[^-_,/]*[-_,/]|[^-_,/]+", name):
-        if lines[-1] and len(lines[-1]) + len(part) > width:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(lines)
 
 
 def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:

@@ -1,0 +1,130 @@
+"""The table of the report for the screen: one row for each case and flow, as wide as the screen allows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assay.reports import figures_text as text
+from assay.reports.plain import one_line
+from assay.reports.rows import SEVERITY, Row
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+STYLES = {
+    "pass": "green",
+    "fail": "bold red",
+    "error": "bold red",
+    "xpass": "bold magenta",
+    "inconclusive": "yellow",
+    "skip": "dim",
+    "xfail": "cyan",
+    "": "yellow",
+}
+ROWS_SHOWN = 60
+NARROWEST_CASE = 18
+GAP = 3
+# Left out in this order where the screen is too narrow for all.
+OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs", "Reference")
+
+
+def print_table(console: Console, found: Sequence[Row]) -> None:
+    if not found:
+        console.print("No job was planned and no result was recorded: nothing was executed.")
+        return
+    shown = _shown(found)
+    lines = _without_empty([_cells(row) for row in shown])
+    hidden = _hidden(lines, console.width)
+    _print_columns(console, [name for name in lines[0] if name not in hidden], lines)
+    if len(shown) < len(found):
+        console.print(
+            f"{len(found) - len(shown)} more rows, none graver than these, are in the other reports.", style="dim"
+        )
+    if hidden:
+        console.print(
+            f"Not shown at this width: {', '.join(name for name in lines[0] if name in hidden)}.", style="dim"
+        )
+    batches = sorted({row.figures.batch for row in shown if row.figures.batch})
+    if batches:
+        console.print(f"Latency at batch {', '.join(map(str, batches))}.", style="dim")
+
+
+def _shown(found: Sequence[Row]) -> Sequence[Row]:
+    """All rows in their order, or the gravest where there are too many."""
+    if len(found) <= ROWS_SHOWN:
+        return found
+    return sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
+
+
+def _cells(row: Row) -> dict[str, str]:
+    figures = row.figures
+    return {
+        "Verdict": row.word or "not run",
+        "Case": one_line(row.case),
+        "Flow": one_line(row.flow),
+        "Budget": text.budget(figures.budget_used, figures.is_bound),
+        "Max abs": text.number(figures.max_abs),
+        "Median": text.milliseconds(figures.median_s),
+        "p90": text.milliseconds(figures.p90_s),
+        "Slow-down": text.change(figures.slowdown_percent),
+        "Peak mem": text.size(figures.memory_bytes),
+        "Artifact": text.size(figures.artifact_bytes),
+        "Reference": one_line(row.reference),
+    }
+
+
+def _without_empty(lines: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Without the columns that have no figure at all: nothing was measured, say."""
+    filled = [name for name in lines[0] if any(line[name] for line in lines)]
+    return [{name: line[name] for name in filled} for line in lines]
+
+
+def _hidden(lines: Sequence[dict[str, str]], width: int) -> set[str]:
+    """The columns to leave out, optional ones in their order, until names have room."""
+    wide = {name: max(len(name), *(len(line[name]) for line in lines)) for name in lines[0]}
+    hidden: set[str] = set()
+    for name in filter(wide.__contains__, OPTIONAL):
+        names = min(wide["Case"], NARROWEST_CASE) + min(wide["Flow"], NARROWEST_CASE)
+        figures = sum(
+            space for column, space in wide.items() if column not in hidden and column not in ("Case", "Flow")
+        )
+        if names + figures + GAP * (len(wide) - len(hidden) - 1) <= width:
+            break
+        hidden.add(name)
+    return hidden
+
+
+def _print_columns(console: Console, names: Sequence[str], lines: Sequence[dict[str, str]]) -> None:
+    from rich.box import Box
+    from rich.table import Table
+    from rich.text import Text
+
+    # ASCII: a pipe may lead to a console that cannot show line-drawing characters.
+    rule = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+    table = Table(box=rule, padding=(0, 1), pad_edge=False, show_edge=False, header_style="bold")
+    for name in names:
+        figures = name not in ("Verdict", "Case", "Flow", "Reference")
+        table.add_column(
+            name,
+            justify="right" if figures else "left",
+            no_wrap=figures or name in ("Verdict", "Reference"),
+            overflow="fold",
+        )
+    others = sum(max(len(name), *(len(line[name]) for line in lines)) + GAP for name in names if name != "Case")
+    room = max(console.width - others, NARROWEST_CASE)
+    for line in ({**one, "Case": folded(one["Case"], room)} for one in lines):
+        word = "" if line["Verdict"] == "not run" else line["Verdict"]
+        table.add_row(*(Text(line[name], style=STYLES[word] if name == "Verdict" else "") for name in names))
+    console.print(table)
+
+
+def folded(name: str, width: int) -> str:
+    """A name in lines of at most that width, each as long as can be, ended behind a mark where there is one."""
+    lines = [""]
+    for part in re.findall(r"[^-_,/]*[-_,/]|[^-_,/]+", name):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
