@@ -8,7 +8,8 @@ from assay.core.verdict import Judgement, Verdict, Word
 from assay.ports import Report
 from assay.reports.markdown import Markdown
 from assay.reports.rows import SEVERITY, counts, headline, rows, run_verdicts
-from assay.reports.terminal import Terminal, folded
+from assay.reports.terminal import Terminal
+from assay.reports.terminal_table import folded
 from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run, standard_run
 
 
