@@ -1,0 +1,33 @@
+"""Where oracles refuse all inputs while they run, the inputs are wrong."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay.core.blank import blank_result
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Job
+from assay.core.model import Model
+from assay.core.result import Outcome, Result, Stage
+from assay.pipeline.reference import _wrong_inputs
+
+
+def _refusal(flow: str, outcome: Outcome = Outcome.ERROR, stage: Stage = Stage.RUN) -> Result:
+    job = Job(Case("m", Model("m", "m.onnx", "")), Flow(flow, "reference"))
+    return replace(blank_result(job, outcome), stage=stage, detail=f"{flow} says no")
+
+
+def test_two_libraries_decide_whoever_else_could_not_build_the_model() -> None:
+    failed = _refusal("torch-eager", stage=Stage.TRANSFORM)
+    told = _wrong_inputs([_refusal("reference-f64"), _refusal("onnxruntime-disable"), failed])
+    assert told == (
+        "no inputs were found that 'm' takes: reference-f64 says no (reference-f64; 2 of 3 oracles refuse all that was tried); "
+        "state sizes with --dim, values with --input-range or --input-value, or give a golden with --golden"
+    )
+
+
+def test_one_library_alone_does_not() -> None:
+    failed = _refusal("torch-eager", stage=Stage.TRANSFORM)
+    assert _wrong_inputs([_refusal("reference-f64"), _refusal("reference"), failed]) == ""
+    assert _wrong_inputs([_refusal("reference-f64"), failed]) == ""
