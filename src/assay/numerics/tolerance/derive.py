@@ -82,11 +82,11 @@ def derive_model(
     closed = msgspec.structs.replace(arithmetic, ties="")
     try:
         deriving = Deriving(whole, closed, seed, graph)
-        rules = choices(deriving, inputs, arithmetic.ties, work(whole, inputs))
-        if rules is None:
-            deriving = Deriving(whole, arithmetic, seed, graph)
     except Lowering as error:
         return derive_bits(whole, inputs, graph, precision, arithmetic, error)
+    rules = choices(deriving, inputs, arithmetic.ties, work(whole, inputs)) if graph.rounds else []
+    if rules is None:
+        deriving = Deriving(whole, arithmetic, seed, graph)
     first = coarsely(deriving, inputs, precision) if coarse and work(whole, inputs) >= WORTH else None
     profile = first or deriving.profile(deriving.samples(inputs), precision)
     begin = time.perf_counter()
