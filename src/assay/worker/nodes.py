@@ -26,7 +26,7 @@ from assay.numerics.tolerance.evaluation import as_type, wide_evaluator
 from assay.numerics.tolerance.graph import ROUNDING, STEPPING
 from assay.numerics.tolerance.judge import judge
 from assay.numerics.tolerance.profile import Profile
-from assay.numerics.tolerance.rules import MOVEMENT
+from assay.numerics.tolerance.rules import MOVEMENT, RULES
 from assay.numerics.tolerance.statistics import NORM_LIMIT
 from assay.ports import Tensor
 
@@ -40,8 +40,8 @@ TIE = 2.0**-6
 SINGLE = UNIT_ROUNDOFF["float32"]
 END = 65504.0
 """Of float16, whose largest finite number is the smallest of any type that a flow computes in."""
-CHOOSING = MOVEMENT - STEPPING
-"""Operators that move or choose numbers and do not jump."""
+CHOOSING = MOVEMENT - STEPPING - RULES.keys()
+"""Operators that move or choose numbers and do not jump, and never round."""
 RESIDUE = 2.0**-20
 """Of the largest number: where terms cancel, another order of a sum shows in what is left."""
 

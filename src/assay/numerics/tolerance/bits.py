@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.evaluation import copied, named
 from assay.numerics.tolerance.graph import Graph, ancestors
 from assay.numerics.tolerance.profile import Header, OutputNoise, Profile
-from assay.numerics.tolerance.rules import MOVEMENT
+from assay.numerics.tolerance.rules import MOVEMENT, RULES
 from assay.ports import Tensors
 
 EXACT = MOVEMENT | {"BitCast"}
@@ -48,4 +49,11 @@ def derive_bits(
 
 def _is_exact(name: str, graph: Graph) -> bool:
     """Whether nothing on the way to the output computes."""
-    return all(node.op_type in EXACT and node.domain in ("", "ai.onnx") for node in ancestors(name, graph.producers))
+    return all(_moves(node, graph) and node.domain in ("", "ai.onnx") for node in ancestors(name, graph.producers))
+
+
+def _moves(node: Any, graph: Graph) -> bool:
+    """One with a rounding rule of its own does where its results are whole numbers."""
+    if node.op_type not in EXACT:
+        return False
+    return node.op_type not in RULES or not any(is_floating(graph.types.get(one, "float32")) for one in node.output)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.site import Rule, Site, Variance
+from assay.numerics.tolerance.dyadic import holds, largest, step_of
+from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, rounding
 from assay.ports import Tensor
 
 
@@ -30,6 +31,21 @@ def function(slope: Callable[[Tensor, Tensor], Any] | None, *, absolute: bool = 
 def window(site: Site, unit: Arithmetic) -> Variance:
     """A sum of cosines of up to two periods: their arguments are rounded several times, and their sum is small at the ends."""
     return unit.storage**2 / 3 * np.square(site.value) + (8 * unit.accumulate) ** 2 / 3
+
+
+def progression(site: Site, unit: Arithmetic) -> Variance:
+    """start + i * delta, or delta added i times: that errs the same way at each step of one binade, so the roundings of all steps
+    before add up. Of dyadic numbers all of it is exact."""
+    start, delta = (np.asarray(site.call.inputs[at], np.float64) for at in (0, 2))
+    steps = delta * np.arange(site.value.size)
+    grid = min(float(step_of(one).min()) for one in (start, delta))
+    size = max(largest(site.value), largest(steps))
+    if holds(size, grid, unit.storage):
+        return EXACT
+    one_after_the_other = (
+        0.0 if holds(size, grid, unit.accumulate) else np.cumsum(np.maximum(abs(site.value), abs(steps)))
+    )
+    return unit.accumulate**2 / 3 * np.square(one_after_the_other) + rounding(site, unit)
 
 
 def exponential(site: Site, unit: Arithmetic) -> Variance:

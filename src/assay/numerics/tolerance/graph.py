@@ -127,11 +127,11 @@ def study(proto: ModelProto) -> Graph:
     graph = proto.graph
     types = _types(proto)
     producers = {name: node for node in graph.node for name in node.output if name}
-    data = _reach(producers, (one.name for one in graph.output))
+    data = _reach(producers, (one.name for one in graph.output), types)
     floats = [one.name for one in graph.initializer if is_floating(types.get(one.name, ""))]
     weighty = {node.input[at] for node in graph.node for at in WEIGHTS.get(node.op_type, ()) if at < len(node.input)}
     smooth_outputs = [one.name for one in graph.output if is_floating(types.get(one.name, "float32"))]
-    toward = _reach(producers, smooth_outputs)
+    toward = _reach(producers, smooth_outputs, types)
     stepping = [node for node in graph.node if _steps(node, types) and any(name in toward for name in node.output)]
     return Graph(
         types=types,
@@ -164,7 +164,14 @@ def _steps(node: NodeProto, types: dict[str, str]) -> bool:
     return node.op_type in STEPPING and (not inputs or any(is_floating(one) for one in inputs))
 
 
-def _reach(producers: dict[str, NodeProto], names: Iterable[str]) -> set[str]:
+def _steering(node: NodeProto, types: Mapping[str, str]) -> tuple[int, ...]:
+    """As CONTROL has it; a range of real numbers is computed from its start and its step, and only counted by its limit."""
+    if node.op_type == "Range" and is_floating(types.get(node.output[0], "")):
+        return (1,)
+    return CONTROL.get(node.op_type, ())
+
+
+def _reach(producers: dict[str, NodeProto], names: Iterable[str], types: Mapping[str, str]) -> set[str]:
     """Every value that reaches one of `names` as data, not as a shape, a scale or a bound."""
     seen: set[str] = set()
     todo = list(names)
@@ -177,7 +184,7 @@ def _reach(producers: dict[str, NodeProto], names: Iterable[str]) -> set[str]:
         if node is None:
             continue
         seen.update(one for one in node.output if one)
-        todo += [one for at, one in enumerate(node.input) if one and at not in CONTROL.get(node.op_type, ())]
+        todo += [one for at, one in enumerate(node.input) if one and at not in _steering(node, types)]
         for attribute in node.attribute:
             if attribute.HasField("g"):
                 todo += list(_captured(attribute.g))

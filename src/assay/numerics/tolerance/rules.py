@@ -20,6 +20,7 @@ from assay.numerics.tolerance.functions import (
     logistic,
     mean,
     power,
+    progression,
     response,
     standardized,
     window,
@@ -115,6 +116,7 @@ RULES: dict[str, Rule] = {
     "Mish": function(lambda x, z: np.minimum(1.1, np.exp(np.minimum(x, 1)))),
     "Swish": function(lambda x, z: np.full_like(z, 1.1)),
     **dict.fromkeys(("HannWindow", "HammingWindow", "BlackmanWindow"), window),
+    "Range": progression,
     "MelWeightMatrix": rounding,
     **dict.fromkeys(("TreeEnsembleRegressor", "TreeEnsembleClassifier"), ensemble),
 }
@@ -134,7 +136,8 @@ MOVEMENT = frozenset(
     Xor
     """.split()  # noqa: SIM905  a list of names reads better as text
 )
-"""Operators that only move, choose or count: a correct backend gives every bit."""
+"""Operators that only move, choose or count: a correct backend gives every bit. Those with a rule above too (Range counts in whole
+numbers, and computes in real ones) round where their results are real."""
 
 
 def rule_for(operator: str) -> Rule | None:
