@@ -30,6 +30,10 @@ _FAST = ("float32", "float64")
 COLUMNS = 1 << 19
 """Numbers under several windows that are gathered for one product of matrices."""
 
+GATHERED = 2
+"""Channels made of one, from which on a product of matrices takes less time than sums of slices: two thirds of it for 2 and windows
+of 5 x 5, a fiftieth for 512 and windows of 320."""
+
 
 class Conv(_Conv):
     """Y[n, m, i] = B[m] + sum over channels c of the group and offsets k: W[m, c, k] X[n, c, stride i + dilation k]."""
@@ -156,8 +160,8 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
 
 
 def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
-    """Adds all offsets of some groups of some images. A channel by itself is multiplied where it lies."""
-    single = weights.shape[2] == 1
+    """Adds all offsets of some groups of some images. A channel by itself that few are made of is multiplied where it lies."""
+    single = weights.shape[2] == 1 and weights.shape[1] < GATHERED
     if not single and math.prod(window.kernel) > 1:
         _gathered(image, weights, into, window)
         return
@@ -174,7 +178,8 @@ def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> Non
 
 
 def _gathered(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
-    """The same by one product for some lines of the output: what lies under each of their windows is a column."""
+    """The same, written over what was there, by one product for some lines of the output: what lies under each of their windows is
+    a column."""
     offsets, inside = math.prod(window.kernel), weights.shape[2]
     height, line = window.out[0], math.prod(window.out[1:])
     matrix = np.moveaxis(weights, 2, -1).reshape(*weights.shape[:2], offsets * inside)
@@ -184,9 +189,8 @@ def _gathered(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> N
         columns: Tensor = np.empty((*image.shape[:2], offsets, inside, count, *window.out[1:]), image.dtype)
         for number, (_, where) in enumerate(window.positions(first, count)):
             columns[:, :, number] = image[where]
-        into[..., first * line : (first + count) * line] += matrix @ columns.reshape(
-            *image.shape[:2], offsets * inside, count * line
-        )
+        flat = columns.reshape(*image.shape[:2], offsets * inside, count * line)
+        np.matmul(matrix, flat, out=into[..., first * line : (first + count) * line])
 
 
 class LpPool(OpRun):
