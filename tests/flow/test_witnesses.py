@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from onnx import helper
@@ -156,3 +157,48 @@ def test_an_oracle_that_is_wrong_records_no_golden(
     recorded = run_assay(*record, cwd=tmp_path)
     assert recorded.returncode == 0
     assert recorded.stdout.startswith("note: onnxruntime-disable agrees with reference\n")
+
+
+def _changed(model: Path, factor: float) -> Path:
+    """The same in other operators, with the last of them off by a factor: Elu of what is positive is Relu."""
+    nodes = [
+        helper.make_node("Exp", ["x"], ["e"], name="first"),
+        helper.make_node("Relu", ["e"], ["s"], name="rewritten"),
+        helper.make_node("Sin", ["s"], ["t"], name="last"),
+        helper.make_node("Mul", ["t", "factor"], ["y"], name="scaled"),
+    ]
+    constants = {"factor": np.array(factor, np.float32)}
+    return save(model.parent / "new.onnx", nodes, {"x": (F, [2, 8])}, {"y": (F, [2, 8])}, constants)
+
+
+def _change(model: Path, factor: float) -> tuple[Result, Verdict]:
+    new = _changed(model, factor)
+    checked = assay.check(new, reference=model, flows=["onnxruntime"], measure=False, history=model.parent / "h")
+    verdict = next(one for one in checked.judgement.verdicts if one.job_key.endswith("|change"))
+    return next(one for one in checked.results if one.task == "change"), verdict
+
+
+@pytest.mark.parametrize(
+    ("operator", "node"), [("Relu", "rewritten (Relu)"), ("Elu", "suspect (Elu), in m")], ids=["new", "original"]
+)
+def test_an_oracle_that_is_wrong_in_one_of_two_models_calls_no_change(
+    operator: str, node: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_workers_with(BROKEN.format(operator=operator, answer="call.inputs[0] * 1.01"), tmp_path, monkeypatch)
+    result, verdict = _change(model, 1.0)
+    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, Word.INCONCLUSIVE), verdict.reason
+    assert verdict.reason.startswith(
+        "the reference is disputed: onnxruntime-disable answers both models alike, and reference-f64 does not; "
+        f"they part at node '{node}'; to decide it, "
+    )
+    assert "/new.onnx --golden ANSWERS.npz; seen: output 'y'" in verdict.reason
+
+
+def test_a_change_that_a_witness_sees_too_is_one(model: Path) -> None:
+    result, verdict = _change(model, 1.01)
+    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, Word.FAIL)
+    assert verdict.reason.endswith("; reference-f64 and onnxruntime-disable agree")
+    assert (result.reference.producer, result.reference.kind) == ("reference-f64", ReferenceKind.ORACLE)
+    result, verdict = _change(model, 1.0)
+    assert verdict.word is Word.PASS
+    assert result.witnesses == ()

@@ -37,7 +37,8 @@ class Reference(msgspec.Struct, frozen=True):
 
 class Witness(msgspec.Struct, frozen=True):
     """A third engine on the same model and inputs. None: that question was not asked, or it had no answer to it (`detail` says
-    why; `install` is the command where only a library is missing). `node` is where it and the reference part first."""
+    why; `install` is the command where only a library is missing). `node` is where it and the reference part first. Of a change it
+    says whether its own answers to the two models differ, as the reference's do, or are alike (`agrees_with_engine`)."""
 
     flow: str
     library: str

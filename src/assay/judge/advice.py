@@ -45,6 +45,10 @@ def advice(result: Result, job: Job | None) -> str:
 
 def to_compare(result: Result, job: Job | None) -> str:
     """Where answers are missing or in doubt."""
+    if result.task == Task.CHANGE.value:
+        words = ["assay", "check", "NEW.onnx" if job is None else model_word(job.case), "--golden", "ANSWERS.npz"]
+        told = "the answers of the framework that the old model comes from, beside their inputs, as a golden of the new file"
+        return f"to decide it, give {told}: {shlex.join(words)}"
     return (
         "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
         f"{command(result, job, '--golden', 'ANSWERS.npz')}{_by_meaning(result, job, ACCURACY)}"

@@ -78,7 +78,7 @@ def _mismatch(blank: Opinion, found: list[Complaint], policy: Policy) -> Opinion
     if outcome is not Outcome.MISMATCH and blank.result is not None:
         reason = f"{_told(blank.result)}; {reason}"
     if blank.task == Task.CHANGE.value and blank.result is not None:
-        reason = change.changed(reason, blank.result.original)
+        reason = change.changed(reason, blank.result.original) + vouched(blank.result)
     elif blank.result is not None:
         reason += vouched(blank.result) or (f"; against {who}" if (who := described(blank.result.reference)) else "")
     reason += named(blank.result) if blank.result is not None else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.job import Job
+from assay.core.job import Job, Task
 from assay.core.reference import Witness
 from assay.core.result import Result
 from assay.judge.advice import to_compare
@@ -45,6 +45,8 @@ def to_decide(result: Result, asked: Job | None) -> str:
 
 def _disputed(result: Result, side: Side, witness: Witness | None) -> str:
     reference = described(result.reference)
+    if result.task == Task.CHANGE.value and side is Side.ENGINE and witness is not None:
+        return f"the reference is disputed: {witness.flow} answers both models alike, and {reference} does not"
     if side is Side.UNASKED or witness is None:
         return f"differs from {reference}, and nobody else vouches for it{_unasked(result.witnesses)}"
     if side is Side.ENGINE:

@@ -81,7 +81,7 @@ def carry_out(
             todo = without_reference(todo, lacking)
             todo = recorder.take([one for one in lacking if one.outcome is not Outcome.MISTRUSTED], todo)
             for task, launcher in (
-                (Task.CHANGE, Verifying(house, house.pool, coarse=False)),
+                (Task.CHANGE, Witnessed(house, Verifying(house, house.pool, coarse=False))),
                 (Task.VERIFY, Witnessed(house, Verifying(house, house.pool, coarse=coarse_will_do(run)))),
                 (Task.PER_NODE, Witnessed(house, house.pool)),
                 (Task.MEASURE, house.alone),

@@ -18,6 +18,7 @@ from assay.core.reference import Witness
 from assay.core.result import Outcome, Result
 from assay.errors import HarnessError, UnknownName
 from assay.judge.witnesses import EVALUATOR, Doubt, Side, doubt_of, library_of_reference, side_of
+from assay.pipeline.change_witness import change_seen_by, parting_node
 from assay.pipeline.house import House
 from assay.plugins import find_flow, library_of
 from assay.ports import Launcher
@@ -43,8 +44,9 @@ class _Asked:
 
 @dataclass(frozen=True)
 class Witnessed:
-    """A launcher of jobs that verify. What is beyond doubt is handed on at once; the rest waits for the other engines of the run,
-    which are witnesses too, and then for flows that the run does not have. Costs nothing where nothing is in doubt."""
+    """A launcher of jobs that verify, or compare a changed model with its original. What is beyond doubt is handed on at once; the
+    rest waits for the other engines of the run, which are witnesses too, and then for flows that the run does not have. Costs nothing
+    where nothing is in doubt."""
 
     house: House
     launcher: Launcher
@@ -103,6 +105,9 @@ class Witnessed:
             return replace(blank, detail=str(error))
         if not (here := self.house.available(flow)).available:
             return replace(blank, detail=here.reason.rstrip("."), install=here.install)
+        if job.task is Task.CHANGE:
+            folder = Path(job.scratch or self.house.folder)
+            return _witness(flow, change_seen_by(flow, job, folder, lambda one: self._run(one, asked)), result)
         case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))
         question = replace(job, case=case, flow=flow, profile="", rival=None, limits=_bounded(job.limits))
         return _witness(flow, self._run(question, asked), result)
@@ -136,10 +141,13 @@ class Witnessed:
 
     def _parted(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
         """With the first node where the witness is not what the evaluator says, on the witness's own inputs to it."""
-        if witness.flow not in WITNESSES or job.task is not Task.VERIFY or library_of_reference(result) != EVALUATOR:
+        if witness.flow not in WITNESSES or job.task is Task.PER_NODE or library_of_reference(result) != EVALUATOR:
             return witness
+        flow = find_flow(witness.flow)
+        if job.task is Task.CHANGE and witness.flow not in asked.nodes:
+            asked.nodes[witness.flow] = parting_node(flow, job, lambda one: self._run(one, asked))
         if witness.flow not in asked.nodes:
-            local = replace(job, flow=find_flow(witness.flow), task=Task.PER_NODE, rival=None, profile="")
+            local = replace(job, flow=flow, task=Task.PER_NODE, rival=None, profile="")
             asked.nodes[witness.flow] = self._run(local, asked).node
         return replace(witness, node=asked.nodes[witness.flow])
 
@@ -170,6 +178,9 @@ def _witness(flow: Flow, testimony: Result, result: Result) -> Witness:
     if result.task == Task.PER_NODE.value and agreed is not None:
         # A witness at the node that the engine is blamed for: where it is blamed for it, too, the evaluator stands alone.
         agreed, with_engine = testimony.node != result.node, testimony.node == result.node
+    if result.task == Task.CHANGE.value and agreed is not None:
+        # Its own answers to the two models: where they are alike it is for the model, and not for the reference that sees a change.
+        agreed, with_engine = not agreed, agreed
     version = testimony.facts.backend_version
     answered = testimony.outcome in (Outcome.OK, Outcome.MISMATCH)
     detail = "" if answered else f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")

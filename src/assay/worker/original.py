@@ -11,16 +11,17 @@ import numpy as np
 from assay.core.blank import blank_result
 from assay.core.case import Contract, Original
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
-from assay.core.golden import REFERENCE
+from assay.core.golden import REFERENCE, GoldenLock
 from assay.core.job import Job
 from assay.core.model import TensorSpec
 from assay.core.parts import whole_name
-from assay.core.reference import Reference
+from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import Comparison, Outcome, Result, Stage
 from assay.errors import UsageError
 from assay.models.goldens import Golden, read_golden
 from assay.models.judging import DOUBLE, judging_of
 from assay.numerics.tolerance.judging import Compared, Judging
+from assay.plugins import library_of
 from assay.ports import Tensor
 from assay.tasks.registry import score
 from assay.worker.stages import Stages
@@ -114,9 +115,25 @@ def compare_change(job: Job, stages: Stages) -> Result:
         findings=() if doubt else findings,
         task_metrics=metrics,
         original=original.model.name,
-        reference=Reference(own_inputs=_is_given(job, original)),
+        reference=_reference(job, original, new, old),
         warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes))),
     )
+
+
+def _reference(job: Job, original: Original, new: Golden, old: Golden) -> Reference:
+    """Who computed what is compared: an oracle of either model, unless the answers of both are right by definition, or given."""
+    sides = [(job.case.model.format, new.lock)]
+    if not original.golden:
+        sides.append((original.model.format, old.lock))
+    found = [_answered_by(form, lock, own_inputs=_is_given(job, original)) for form, lock in sides]
+    return next((one for one in found if one.kind is ReferenceKind.ORACLE), found[0])
+
+
+def _answered_by(form: str, lock: GoldenLock, *, own_inputs: bool) -> Reference:
+    """An oracle's answers; those of torch to a program that it exported are right by definition."""
+    library = lock.library or library_of(lock.producer)
+    kind = ReferenceKind.DEFINITION if form != "onnx" and library == "torch" else ReferenceKind.ORACLE
+    return Reference(kind, lock.producer, lock.producer_version, library, own_inputs=own_inputs)
 
 
 def _is_given(job: Job, original: Original) -> bool:

@@ -98,6 +98,18 @@ def says(
             Word.INCONCLUSIVE,
             f"differs from onnxruntime-disable, and nobody else vouches for it; {COMMAND}{SEEN}",
         ),
+        (
+            replace(differing(F64, says("openvino-f32", False, True, node="pool, in old")), task="change", original="old"),
+            Word.INCONCLUSIVE,
+            "the reference is disputed: openvino-f32 answers both models alike, and reference-f64 does not; they part at node "
+            "'pool, in old'; to decide it, give the answers of the framework that the old model comes from, beside their inputs, "
+            f"as a golden of the new file: assay check models/net.onnx --golden ANSWERS.npz{SEEN}",
+        ),
+        (
+            replace(differing(F64, says("openvino-f32", True, False)), task="change", original="old"),
+            Word.FAIL,
+            "; reference-f64 and openvino-f32 agree",
+        ),
         (differing(GOLDEN), Word.FAIL, "is acceptable; against the golden (torch-eager)"),
         (differing(F64, kind="missing_output"), Word.FAIL, "mend the flow; against reference-f64"),
         (

@@ -1,0 +1,56 @@
+"""A witness of a change: another engine answers the new model and its original, and its own answers are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.core.case import Case
+from assay.core.digest import value_digest
+from assay.core.flow import Flow
+from assay.core.golden import REFERENCE
+from assay.core.job import Job, Task
+from assay.core.result import Outcome, Result
+from assay.pipeline.originals import original_case
+
+Run = Callable[[Job], Result]
+"""One job, to its result."""
+
+
+def change_seen_by(flow: Flow, job: Job, folder: Path, run: Run) -> Result:
+    """What comes of the change job where `flow` answers both models instead of the oracle: OK, they are alike to it; MISMATCH, it sees
+    the change, too. Else the result of the model that it could not answer. A golden of the original stays the user's word."""
+    original = job.case.original
+    assert original is not None
+    models = {"new": (job.case, job.reference)}
+    if not original.golden:
+        models["original"] = (_fed_by(original_case(job.case), job.original), job.original)
+    answers: dict[str, str] = {}
+    for which, (case, reference) in models.items():
+        key = value_digest((case.model.digest, reference, job.original, flow.name))[:32]
+        answers[which] = str((folder / f"witness-{key}").absolute())
+        asked = replace(job, case=case, flow=flow, task=Task.RECORD, reference=answers[which], why=REFERENCE)
+        if (recorded := run(asked)).outcome is not Outcome.OK:
+            return recorded
+    return run(replace(job, reference=answers["new"], original=answers.get("original", job.original)))
+
+
+def parting_node(flow: Flow, job: Job, run: Run) -> str:
+    """The first node, of the new model or else of its original (then with that model's name), where `flow` is not what the evaluator
+    says on the same inputs; "" where there is none."""
+    original = job.case.original
+    assert original is not None
+    local = replace(job, flow=flow, task=Task.PER_NODE, profile="")
+    if node := run(local).node:
+        return node
+    if not original.model.source:
+        return ""
+    case = original_case(job.case)
+    node = run(replace(local, case=case, reference="" if original.golden else job.original, original="")).node
+    return f"{node}, in {original.model.name}" if node else ""
+
+
+def _fed_by(case: Case, golden: str) -> Case:
+    return replace(case, inputs=replace(case.inputs, golden=golden))
