@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.drift import with_drift
 from assay.numerics.tolerance.dyadic import holds, largest, step_of
 from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, rounding
 from assay.ports import Tensor
@@ -72,7 +73,8 @@ def response(site: Site, unit: Arithmetic) -> Variance:
 def mean(site: Site, unit: Arithmetic) -> Variance:
     terms = float(site.operands["terms"])
     spread = np.asarray(site.operands["squares"]()) / terms
-    return unit.accumulate**2 / 3 * (np.square(site.value) * (1 + terms / 3) + terms / 2 * spread)
+    variance = unit.accumulate**2 / 3 * (np.square(site.value) * (1 + terms / 3) + terms / 2 * spread)
+    return with_drift(variance, site.operands["each"](), unit, site.value, terms)
 
 
 def standardized(site: Site, unit: Arithmetic) -> Variance:

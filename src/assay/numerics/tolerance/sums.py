@@ -9,6 +9,7 @@ import numpy as np
 
 from assay.numerics.oracle.probe import Call
 from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.drift import reduced, with_drift, with_share_of_drift
 from assay.numerics.tolerance.dyadic import holds, is_power_of_two, largest, step_of
 from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, fits, text_of, whole
 from assay.numerics.tolerance.winograd import winograd
@@ -81,7 +82,8 @@ def total(terms: float, value: Tensor, squares: Tensor, unit: Arithmetic) -> Ten
 
 def positive_sum(site: Site, unit: Arithmetic) -> Variance:
     """A sum without cancellation: relative error only."""
-    return unit.accumulate**2 * float(site.operands["terms"]) / 9 * np.square(site.value)
+    variance = unit.accumulate**2 * float(site.operands["terms"]) / 9 * np.square(site.value)
+    return with_share_of_drift(variance, site.operands["each"](), unit, site.value)
 
 
 def product(weights: int = 1) -> Rule:
@@ -133,7 +135,10 @@ def reduction(site: Site, unit: Arithmetic) -> Variance:
         if site.call.operator == "AveragePool":
             terms = float(math.prod(site.call.attributes["kernel_shape"]))
         squares = squares / terms
-    return total(terms, site.value, squares, unit)
+    variance = total(terms, site.value, squares, unit)
+    if site.call.operator in ("CumSum", "AveragePool"):
+        return variance
+    return with_drift(variance, reduced(site.call), unit, site.value, 1.0 if "Sum" in site.call.operator else terms)
 
 
 def relative_reduction(site: Site, unit: Arithmetic) -> Variance:
@@ -143,7 +148,15 @@ def relative_reduction(site: Site, unit: Arithmetic) -> Variance:
         terms = float(math.prod(site.call.attributes["kernel_shape"]))
     if site.call.operator == "CumProd":
         terms = float(max(site.value.shape, default=1))
-    return (unit.accumulate**2 * (terms / 3 + 6) + unit.storage**2 / 3) * np.square(site.value)
+    variance = (unit.accumulate**2 * (terms / 3 + 6) + unit.storage**2 / 3) * np.square(site.value)
+    match site.call.operator:
+        case "ReduceL1":
+            return with_share_of_drift(variance, np.abs(reduced(site.call)), unit, site.value)
+        case "ReduceL2" | "ReduceSumSquare" as name:
+            power = 0.5 if name == "ReduceL2" else 1.0
+            return with_share_of_drift(variance, np.square(reduced(site.call)), unit, site.value, power)
+        case _:
+            return variance
 
 
 def log_reduction(site: Site, unit: Arithmetic) -> Variance:
@@ -152,7 +165,13 @@ def log_reduction(site: Site, unit: Arithmetic) -> Variance:
     terms = max(1.0, x.size / max(1, site.value.size))
     reach = _weighted_reach(site.call, x).reshape(np.shape(site.value)) if "Exp" in site.call.operator else 0.0
     grown = terms / 3 + 16 + reach
-    return unit.accumulate**2 / 3 * (grown + 16 * np.square(site.value)) + unit.storage**2 / 3 * np.square(site.value)
+    energy = np.square(site.value)
+    variance = unit.accumulate**2 / 3 * (grown + 16 * energy) + unit.storage**2 / 3 * energy
+    each = reduced(site.call)
+    if "Exp" in site.call.operator:
+        with np.errstate(all="ignore"):
+            each = np.exp(each - np.max(each, axis=-1, keepdims=True, initial=-np.inf))
+    return with_share_of_drift(variance, each, unit, np.ones_like(site.value))
 
 
 def _weighted_reach(call: Call, x: Tensor) -> Tensor:

@@ -6,23 +6,22 @@ LpNormalization-22. onnx.reference computes p = 1 of the last without taking abs
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from assay.numerics.oracle.kernels.terms import summed
 from assay.numerics.oracle.probe import Call, Kernel, Values
 from assay.ports import Tensor
 
 
 def standardized(call: Call, x: Tensor, axes: tuple[int, ...], epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
     """((x - mean) / sqrt(variance + epsilon), mean, 1 / sqrt(variance + epsilon)) over `axes`."""
-    terms = math.prod(x.shape[axis] for axis in axes)
     mean = x.mean(axis=axes, keepdims=True)
-    mean = call.mark("mean", mean, terms=terms, squares=lambda: np.mean(x * x, axis=axes, keepdims=True))
+    mean = call.mark("mean", mean, squares=lambda: np.mean(x * x, axis=axes, keepdims=True), **summed(x, *axes))
     centred = x - mean
     variance = np.mean(centred * centred, axis=axes, keepdims=True)
-    variance = call.mark("positive_sum", variance, terms=terms)
+    variance = call.mark("positive_sum", variance, **summed(centred, *axes, power=2))
     inverse = call.mark("inner", 1 / np.sqrt(variance + x.dtype.type(epsilon)))
     return call.mark("standardized", centred * inverse, mean=mean, inverse=inverse), mean, inverse
 
@@ -51,8 +50,7 @@ def _rms(call: Call) -> Values | None:
     if not x.size:
         return None
     axes = tuple(range(call.attributes.get("axis", -1) % x.ndim, x.ndim))
-    terms = math.prod(x.shape[axis] for axis in axes)
-    mean_square = call.mark("positive_sum", np.mean(x * x, axis=axes, keepdims=True), terms=terms)
+    mean_square = call.mark("positive_sum", np.mean(x * x, axis=axes, keepdims=True), **summed(x, *axes, power=2))
     inverse = call.mark("inner", 1 / np.sqrt(mean_square + x.dtype.type(_number(call, "epsilon", 1e-5))))
     return (_affine(call, call.mark("inner", x * inverse), scale, None),)
 
@@ -94,9 +92,9 @@ def _lp(call: Call) -> Values | None:
         return None
     axis = call.attributes.get("axis", -1)
     if call.attributes.get("p", 2) == 1:
-        norm = call.mark("positive_sum", np.abs(x).sum(axis=axis, keepdims=True), terms=x.shape[axis])
+        norm = call.mark("positive_sum", np.abs(x).sum(axis=axis, keepdims=True), **summed(np.abs(x), axis))
     else:
-        norm = np.sqrt(call.mark("positive_sum", (x * x).sum(axis=axis, keepdims=True), terms=x.shape[axis]))
+        norm = np.sqrt(call.mark("positive_sum", (x * x).sum(axis=axis, keepdims=True), **summed(x, axis, power=2)))
     # Where the norm is zero so is every element, and the result is defined as zero (opset 22).
     return (call.mark("output", x / np.where(norm == 0, x.dtype.type(1), norm)),)
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from assay.numerics.oracle.kernels.terms import summed
 from assay.numerics.oracle.probe import Call, Kernel, Values
 from assay.ports import Tensor
 
@@ -26,7 +27,7 @@ def softmax_of(call: Call, x: Tensor, axis: int) -> Tensor:
     with np.errstate(invalid="ignore"):
         shifted = x - np.max(x, axis=axis, keepdims=True)
     powers = call.mark("exp", np.exp(shifted), x=shifted)
-    total = call.mark("positive_sum", powers.sum(axis=axis, keepdims=True), terms=x.shape[axis])
+    total = call.mark("positive_sum", powers.sum(axis=axis, keepdims=True), **summed(powers, axis))
     return call.mark("output", powers / total)
 
 
@@ -43,7 +44,7 @@ def log_softmax(call: Call) -> Values | None:
     x, axis, shape = _rows(call)
     shifted = call.mark("inner", x - np.max(x, axis=axis, keepdims=True))
     powers = call.mark("exp", np.exp(shifted), x=shifted)
-    total = call.mark("positive_sum", powers.sum(axis=axis, keepdims=True), terms=x.shape[axis])
+    total = call.mark("positive_sum", powers.sum(axis=axis, keepdims=True), **summed(powers, axis))
     logarithm = call.mark("log", np.log(total), x=total)
     return (call.mark("output", shifted - logarithm).reshape(shape),)
 
