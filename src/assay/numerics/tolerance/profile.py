@@ -11,7 +11,7 @@ import msgspec
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 25
+VERSION = 26
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
