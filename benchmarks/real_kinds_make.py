@@ -97,6 +97,14 @@ def trained(name: str) -> Made:
             lambda: make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), logistic),
             lambda: rows_of("breast_cancer", missing=True), {},
         ),
+        "mlp-100mb-digits": (
+            lambda: MLPClassifier((5000, 5000), max_iter=2, random_state=0), lambda: rows_of("digits"), {"zipmap": False},
+        ),
+        "svr-opset9-diabetes": (svm.SVR, lambda: rows_of("diabetes"), {}),
+        "gbr-opset7-linnerud": (
+            lambda: ensemble.GradientBoostingRegressor(random_state=0, n_estimators=10),
+            lambda: (rows_of("linnerud")[0], rows_of("linnerud")[1][:, 0]), {},
+        ),
         "kmeans-digits": (lambda: KMeans(10, random_state=0, n_init=1), lambda: rows_of("digits"), {}),
     }  # fmt: skip
     estimator, data, options = tables[name]
@@ -141,10 +149,48 @@ def convert(name: str, estimator: Any, x: Array, options: dict[str, Any]) -> tup
                 split[type(estimator.steps[-1][1])] = options
             return to_onnx(estimator, initial_types=[("x", StringTensorType([None, 1]))], options=split), table
         return to_onnx(estimator, initial_types=[("x", StringTensorType([None, table.shape[1]]))]), table
-    return to_onnx(estimator, initial_types=[("x", Floats([None, x.shape[1]]))], options=options or None), x
+    older = re.search(r"opset(\d+)", name)
+    target = {"": int(older[1]), "ai.onnx.ml": 1} if older else None
+    row = [("x", Floats([None, x.shape[1]]))]
+    return to_onnx(estimator, initial_types=row, options=options or None, target_opset=target), x
+
+
+def looped(folder: Path, name: str) -> None:
+    """A recurrent classifier of the rows of a digit, trained for some steps: a `Loop` of ONNX."""
+    import torch
+
+    class Reader(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.take, self.keep = torch.nn.Linear(8, 32), torch.nn.Linear(32, 32)
+            self.head = torch.nn.Linear(32, 10)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            state = torch.tanh(self.take(x[:, 0]))
+            for row in range(1, x.size(1)):
+                state = torch.tanh(self.take(x[:, row]) + self.keep(state))
+            return self.head(state)
+
+    torch.manual_seed(0)
+    x, y = rows_of("digits")
+    images, reader = torch.from_numpy(x.reshape(-1, 8, 8) / 16), Reader()
+    chosen = torch.optim.Adam(reader.parameters(), 1e-2)
+    for _ in range(60):
+        chosen.zero_grad()
+        torch.nn.functional.cross_entropy(reader(images), torch.from_numpy(y)).backward()
+        chosen.step()
+    sizes = {"x": {0: "batch", 1: "rows"}}
+    torch.onnx.export(
+        torch.jit.script(reader.eval()), (images[:ROWS],), folder / f"{name}.onnx", input_names=["x"], output_names=["scores"],
+        dynamic_axes=sizes, opset_version=17, dynamo=False,
+    )  # fmt: skip
+    np.savez(folder / f"{name}.npz", x=images[:ROWS].numpy())
+    np.savez(folder / f"{name}.own.npz", scores=reader(images[:ROWS]).detach().numpy())
 
 
 def make(folder: Path, name: str) -> None:
+    if name.startswith("torch-"):
+        return looped(folder, name)
     estimator, x, options = boosted(name) if ("boost" in name or "lightgbm" in name) else trained(name)
     model, fed = convert(name, estimator, x, options)
     onnx.save(model, folder / f"{name}.onnx")
