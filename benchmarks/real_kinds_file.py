@@ -11,6 +11,7 @@ pattern, padded) and `ZipMap` (which gives scores names: the scores stay as they
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ class Tokenizer(OpRun):
     op_domain = "com.microsoft"
 
     def _run(self, x: Array, mark: int = 0, mincharnum: int = 1, pad_value: str = "", **others: Any) -> tuple[Array]:
-        assert not mark and not others.get("separators") and mincharnum == 1
+        assert not mark, "no marks are among these models"
+        assert not others.get("separators"), "no separators are among these models"
+        assert mincharnum == 1, "no smallest length is among these models"
         rows = [re.findall(others["tokenexp"], text, re.ASCII) for text in x.reshape(-1)]
         longest = max(map(len, rows))
         padded = [row + [pad_value] * (longest - len(row)) for row in rows]
@@ -37,11 +40,11 @@ class TfIdfVectorizer(OpRun):
     op_domain = ""
 
     def _run(self, x: Array, **about: Any) -> tuple[Array]:
-        """Counts of n-grams of words that stand together; no other form is among these models."""
-        assert about["mode"] == "TF" and about["max_skip_count"] == 0 and about["pool_strings"]
+        """Counts of n-grams of words that stand together."""
+        assert (about["mode"], about["max_skip_count"]) == ("TF", 0), "no other form is among these models"
         starts = [*about["ngram_counts"], len(about["pool_strings"])]
         pool: list[tuple[str, ...]] = []
-        for size, (first, end) in enumerate(zip(starts, starts[1:], strict=False), 1):
+        for size, (first, end) in enumerate(pairwise(starts), 1):
             pool += [tuple(about["pool_strings"][at : at + size]) for at in range(first, end, size)]
         counts = np.zeros((len(x), max(about["ngram_indexes"]) + 1), np.float32)
         for row, words in enumerate(x):
@@ -55,7 +58,7 @@ class TfIdfVectorizer(OpRun):
 class ZipMap(OpRun):
     op_domain = "ai.onnx.ml"
 
-    def _run(self, x: Array, **names: Any) -> tuple[Array]:
+    def _run(self, x: Array, **_: Any) -> tuple[Array]:
         return (x,)
 
 

@@ -189,8 +189,6 @@ def looped(folder: Path, name: str) -> None:
 
 
 def make(folder: Path, name: str) -> None:
-    if name.startswith("torch-"):
-        return looped(folder, name)
     estimator, x, options = boosted(name) if ("boost" in name or "lightgbm" in name) else trained(name)
     model, fed = convert(name, estimator, x, options)
     onnx.save(model, folder / f"{name}.onnx")
@@ -234,6 +232,6 @@ def change(folder: Path, name: str, old: Path, how: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) == 3:
-        make(Path(sys.argv[1]), sys.argv[2])
+        (looped if sys.argv[2].startswith("torch-") else make)(Path(sys.argv[1]), sys.argv[2])
     else:
         change(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), sys.argv[4])

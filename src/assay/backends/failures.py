@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from assay.core.result import Cause
-from assay.errors import InvalidModel, Lowering, Unsupported
+from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
 
 Failure = Lowering | MemoryError
 
@@ -32,6 +32,8 @@ _ORT_NODES = (
     r"Node ?\(([^)]+)\) Op",
     r"Fatal error: (\S+)\(-?\d+\) is not a registered",
 )
+
+_ORT_LOCALE = re.compile(r"Failed to construct locale with name:([A-Za-z_]+)((?:\.[\w-]+)?(?:@\w+)?)")
 
 # The error code, the path (which the result knows), and the C++ function that raised.
 _ORT_NOISE = re.compile(
@@ -68,6 +70,8 @@ def onnxruntime_failure(text: str) -> Failure:
     short = _one_line(_ORT_NOISE.sub("", text))
     if _MEMORY.search(text):
         return MemoryError(short)
+    if lacking := _ORT_LOCALE.search(text):
+        return _no_locale(lacking[1], lacking[1] + lacking[2])
     if _ORT_OPSET.search(text):
         return Unsupported(short, node=node, cause=Cause.OPSET_TOO_NEW.value)
     if _ORT_OPERATOR.search(text):
@@ -75,6 +79,16 @@ def onnxruntime_failure(text: str) -> Failure:
     if _ORT_INVALID.search(text):
         return InvalidModel(short, node=node)
     return Lowering(short, node=node)
+
+
+def _no_locale(language: str, name: str) -> Unavailable:
+    """What a StringNormalizer lowers letters by; not every machine, and hardly a container, has it."""
+    made = f"localedef -i {language} -f UTF-8 {name}"
+    return Unavailable(
+        f"this machine lacks the locale '{name}', by which StringNormalizer changes the case of letters: install it (Debian, Ubuntu: "
+        f"`apt-get install locales`, then `{made}`), or set the attribute locale='C' of that node (skl2onnx: the option "
+        "locale of the vectorizer), which changes the case of ASCII letters only"
+    )
 
 
 def openvino_failure(text: str) -> Failure:

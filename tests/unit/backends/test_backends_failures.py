@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.backends.failures import checker_failure, onnxruntime_failure, openvino_failure
-from assay.errors import InvalidModel, Lowering, Unsupported
+from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
 
 _ORT = "[ONNXRuntimeError] : {} : Load model from a/b.onnx failed:{}"
 _OV = "Exception from src/inference/src/cpp/core.cpp:84:\nCheck 'false' failed at src/frontends/common/src/x.cpp:47:\n{}\n"
@@ -152,4 +152,19 @@ def test_openvino_names_the_operator_that_it_refuses_and_why() -> None:
     assert (
         str(told)
         == "OpenVINO's importer refuses Conv 'branch/y': The input data tensor's rank has to be known (static)"
+    )
+
+
+@pytest.mark.parametrize(("name", "language"), [("en_US", "en_US"), ("de_DE.UTF-8", "de_DE")])
+def test_a_missing_locale_is_named_and_so_is_the_way_out(name: str, language: str) -> None:
+    told = onnxruntime_failure(
+        "Exception during initialization: /onnxruntime_src/onnxruntime/core/providers/cpu/text/string_normalizer.cc:235 "
+        "onnxruntime::StringNormalizer::Locale::Locale(const std::string&)::<lambda()> Failed to construct locale with "
+        f"name:{name}:locale::facet::_S_create_c_locale name not valid:Please, install necessary language-pack-XX and configure locales"
+    )
+    assert type(told) is Unavailable
+    assert str(told) == (
+        f"this machine lacks the locale '{name}', by which StringNormalizer changes the case of letters: install it (Debian, Ubuntu: "
+        f"`apt-get install locales`, then `localedef -i {language} -f UTF-8 {name}`), or set the attribute locale='C' of that node "
+        "(skl2onnx: the option locale of the vectorizer), which changes the case of ASCII letters only"
     )
