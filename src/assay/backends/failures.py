@@ -26,7 +26,7 @@ _ORT_INVALID = re.compile(
 )
 _ORT_NODES = (
     r'In Node, \("([^"]*)"',
-    r"in node \(([^)]*)\)",
+    r"(?:in|of) node \(([^)]*)\)",
     r"node with name '([^']*)'",
     r"Name:'([^']*)'",
     r"Node ?\(([^)]+)\) Op",

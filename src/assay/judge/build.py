@@ -13,6 +13,7 @@ from assay.judge import accuracy, change, duels, on_gpu
 from assay.judge.advice import advice, to_compare, to_measure
 from assay.judge.disputed import unsettled, vouched
 from assay.judge.figures import figures
+from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
 from assay.judge.numeric_defaults import named
 from assay.judge.opinion import Complaint, Opinion, is_refusal, quantity
 from assay.judge.witnesses import described
@@ -111,6 +112,8 @@ def _told(result: Result, asked: Job | None = None) -> str:
     # The backend's own words already hold the install command where there is one.
     outcome = _counted_as(result)
     step = advice(result, asked) if outcome is Outcome.MISTRUSTED else NEXT.get(outcome, "")
+    if is_invalid(result):
+        step = f"{EXPORT_AGAIN}, or ask another engine; {CHECK}"
     told = (
         (Outcome.UNAVAILABLE, "install"),
         (Outcome.UNAVAILABLE, "cannot be resolved"),

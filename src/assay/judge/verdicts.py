@@ -16,6 +16,7 @@ from assay.judge.combination import with_combinations
 from assay.judge.coverage import too_few, total
 from assay.judge.expectations import with_expectations
 from assay.judge.goals import needs_baseline
+from assay.judge.invalid import with_invalid
 from assay.judge.performance import with_goals
 
 
@@ -46,7 +47,7 @@ def judge(
         recorded.setdefault(result.job_key, result)
     keys = dict.fromkeys([*planned, *sorted(recorded.keys() - set(planned))])
     opinions = [first_opinion(key, recorded.get(key), policy, asked.get(key)) for key in keys]
-    opinions = with_combinations(opinions)
+    opinions = with_combinations(with_invalid(opinions, asked))
     opinions, unmet = with_expectations(opinions, policy, today)
     opinions, unasked = with_goals(opinions, policy, baseline, alone=alone)
     rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]

@@ -168,3 +168,11 @@ def test_a_missing_locale_is_named_and_so_is_the_way_out(name: str, language: st
         f"`apt-get install locales`, then `localedef -i {language} -f UTF-8 {name}`), or set the attribute locale='C' of that node "
         "(skl2onnx: the option locale of the vectorizer), which changes the case of ASCII letters only"
     )
+
+
+def test_onnxruntime_names_the_node_whose_types_contradict() -> None:
+    told = onnxruntime_failure(
+        "[ONNXRuntimeError] : 1 : FAIL : Load model from m.onnx failed:Type Error: Type (tensor(float16)) of output arg (/Cast:0) of "
+        "node (/Cast) does not match expected type (tensor(float))."
+    )
+    assert (type(told), getattr(told, "node", "")) == (InvalidModel, "/Cast")

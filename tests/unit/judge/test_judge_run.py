@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import random
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -249,3 +250,23 @@ def test_what_a_loader_refuses_is_unsupported_in_whatever_words(stage: Stage, ca
         assert verdict.reason.startswith(f"unsupported in {stage.value} at node '/conv': no Conv; rewrite that part")
         assert words(judged(refused, policy=Policy(fail_on=("unsupported",)))) == [Word.FAIL]
         assert words(judged(refused, policy=expecting("error"))) == [Word.XFAIL]
+
+
+def test_a_file_that_two_engines_find_invalid_is_not_valid_for_both() -> None:
+    """Also where their loaders say it of different nodes; an engine alone may be wrong."""
+    said = {"outcome": Outcome.ERROR, "stage": Stage.LOWER, "cause": Cause.INVALID_MODEL, "comparisons": ()}
+    mine = make_result("m", flow="onnxruntime", detail="Type float16 of node (cast) is not float", node="cast", **said)
+    other = make_result("m", flow="openvino", detail="MatMul: f32 and f16.", node="/dense", **said)
+    assert [one.reason for one in judged(mine, other).verdicts] == [
+        "the model is not valid for engines onnxruntime and openvino: Type float16 of node (cast) is not float; export or convert it "
+        "again; `onnx.checker.check_model(FILE, full_check=True)` says what else contradicts",
+        "the model is not valid for engines onnxruntime and openvino at node '/dense': MatMul: f32 and f16; export or convert it "
+        "again; `onnx.checker.check_model(FILE, full_check=True)` says what else contradicts",
+    ]
+    (alone,) = judged(mine).verdicts
+    assert alone.reason == (
+        "error in lower: Type float16 of node (cast) is not float; export or convert it again, or ask another engine; "
+        "`onnx.checker.check_model(FILE, full_check=True)` says what else contradicts"
+    )
+    elsewhere = msgspec.structs.replace(other, case="n", job_key="n|openvino|verify")
+    assert not any("not valid for engines" in one.reason for one in judged(mine, elsewhere).verdicts)

@@ -1,0 +1,47 @@
+"""A file that engines of different backends find invalid: the file is at fault, and the verdict says so, with the node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from assay.core.job import Job
+from assay.core.result import Cause, Outcome, Result
+from assay.judge.opinion import BUILDING, Opinion
+
+BROKEN = "the model is broken"
+"""How the reason begins where the checker of the format itself refuses the file."""
+EXPORT_AGAIN = "export or convert it again"
+CHECK = "`onnx.checker.check_model(FILE, full_check=True)` says what else contradicts"
+
+
+def is_invalid(result: Result | None) -> bool:
+    """Whether an engine, while it built the model, found the file itself invalid."""
+    refused = result is not None and result.outcome is Outcome.ERROR and result.cause is Cause.INVALID_MODEL
+    return refused and result is not None and result.stage in BUILDING and not result.detail.startswith(BROKEN)
+
+
+def with_invalid(opinions: Sequence[Opinion], asked: Mapping[str, Job]) -> list[Opinion]:
+    """The opinions of cases that two backends or more find invalid, with all of them named before what this one said."""
+    engines: dict[str, dict[str, None]] = {}
+    for one in opinions:
+        if one.result is not None and is_invalid(one.result):
+            engines.setdefault(one.result.case, {})[_engine(one.result, asked)] = None
+    return [
+        replace(one, reason=_told(one.result, list(engines[one.result.case])))
+        if one.result is not None and is_invalid(one.result) and len(engines[one.result.case]) > 1
+        else one
+        for one in opinions
+    ]
+
+
+def _engine(result: Result, asked: Mapping[str, Job]) -> str:
+    job = asked.get(result.job_key)
+    return job.flow.backend if job is not None else result.flow
+
+
+def _told(result: Result, engines: list[str]) -> str:
+    named = f"{', '.join(engines[:-1])} and {engines[-1]}"
+    node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
+    return f"the model is not valid for engines {named}{node}: {result.detail.rstrip('.:')}; {EXPORT_AGAIN}; {CHECK}"
