@@ -9,8 +9,9 @@ import msgspec
 
 from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
+from assay.backends.contraction import contracted
 from assay.backends.feeds import check_feeds
-from assay.backends.iree_compile import Target, compiled
+from assay.backends.iree_compile import DEMOTION, Target, compiled, narrows_doubles
 from assay.backends.iree_failures import runtime_failure
 from assay.backends.iree_runtime import TYPES, features_of, open_device, to_device, to_host
 from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
@@ -18,7 +19,7 @@ from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
 from assay.backends.processor import check_processor
 from assay.core.flow import Flow, Option
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import BuildFacts, NumericDefault, Placement
 from assay.errors import InvalidModel
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -43,6 +44,7 @@ class Declared(msgspec.Struct, frozen=True):
     signature: Signature
     target: Target
     placements: tuple[Placement, ...]
+    narrowed: bool = False
     digest: str = ""
 
 
@@ -56,6 +58,7 @@ class IREE:
         OptionSpec("target", "llvm-cpu", tuple(_DRIVERS), "what code is generated for"),
         OptionSpec("cpu", "host", help='processor for llvm-cpu ("host", "generic", "znver4")'),
         OptionSpec("arch", "", help='GPU for cuda and rocm ("sm_80", "gfx942")'),
+        OptionSpec("demote_f64_to_f32", True, help="doubles inside of the model in float32, as iree chooses"),
         OptionSpec("threads", 1, help="threads of one inference on the CPU"),
     )
     flows = (
@@ -85,15 +88,18 @@ class IREE:
         signature = signature_of(proto)
         refuse_types(signature, TYPES, "iree")
         target = _target(options)
-        module, placements = compiled(proto, target, signature.opset)
-        return IREEEngine(module, Declared(signature, target, placements), threads)
+        demoted = options["demote_f64_to_f32"] is True
+        module, placements = compiled(proto, target, signature.opset, demoted=demoted)
+        declared = Declared(signature, target, placements, demoted and narrows_doubles(proto))
+        return IREEEngine(module, declared, options, threads)
 
     def load(self, folder: Path, flow: Flow) -> IREEEngine:
         """The module. Raises NotRunnable where its device is not here, or its code is for another processor."""
-        threads = positive(resolve_options(self.options, flow), "threads", flow)
+        options = resolve_options(self.options, flow)
+        threads = positive(options, "threads", flow)
         declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
         check_artifact(folder / _ARTIFACT, declared.digest)
-        engine = IREEEngine((folder / _ARTIFACT).read_bytes(), declared, threads)
+        engine = IREEEngine((folder / _ARTIFACT).read_bytes(), declared, options, threads)
         engine.ready()
         return engine
 
@@ -101,8 +107,8 @@ class IREE:
 class IREEEngine:
     """One module and, from the first run on, a device and a context for it."""
 
-    def __init__(self, module: bytes, declared: Declared, threads: int) -> None:
-        self._module, self._declared, self._threads = module, declared, threads
+    def __init__(self, module: bytes, declared: Declared, options: dict[str, Option], threads: int) -> None:
+        self._module, self._declared, self._options, self._threads = module, declared, options, threads
         self._device: Any = None
         self._context: Any = None
         self._function: Any = None
@@ -166,7 +172,18 @@ class IREEEngine:
             precision=coarsest(self._declared.placements),
             placements=self._declared.placements,
             options={"target": target.backend, "flags": " ".join(target.flags), "threads": str(self._threads)},
+            numeric_defaults=self._numeric_defaults(),
         )
+
+    def _numeric_defaults(self) -> tuple[NumericDefault, ...]:
+        """Sums are in the model's order, and nothing is demoted to half, unless flags ask for it (3.13), which none of ours does."""
+        found = []
+        if self._declared.target.backend == "llvm-cpu":
+            features, placements = features_of(self._module), self._declared.placements
+            found += contracted("--iree-llvmcpu-target-cpu", self._options["cpu"], features, placements)
+        if self._declared.narrowed:
+            found.append(NumericDefault(DEMOTION, "true", "narrowed-doubles", "demote_f64_to_f32", off=False))
+        return tuple(found)
 
 
 def _declared(array: Tensor, declared: str) -> Tensor:

@@ -28,6 +28,9 @@ _TYPES = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat1
 }
 
 
+DEMOTION = "--iree-input-demote-f64-to-f32"
+
+
 class Target(msgspec.Struct, frozen=True):
     """A code generator of iree-compile, its flags, and the runtime driver that runs what it makes."""
 
@@ -36,13 +39,22 @@ class Target(msgspec.Struct, frozen=True):
     flags: tuple[str, ...] = ()
 
 
-def compiled(proto: ModelProto, target: Target, opset: int) -> tuple[bytes, tuple[Placement, ...]]:
-    """The module and its dispatches. Raises what `iree_failures` makes of the words of importer and compiler."""
+def compiled(
+    proto: ModelProto, target: Target, opset: int, *, demoted: bool = True
+) -> tuple[bytes, tuple[Placement, ...]]:
+    """The module and its dispatches; `demoted`: doubles inside of it in float32.
+
+    Raises what `iree_failures` makes of the words of importer and compiler.
+    """
     from iree.compiler.tools import CompilerToolError, compile_str
 
     module = _imported(proto)
     with tempfile.TemporaryDirectory(prefix="assay-iree-") as folder:
-        flags = [*target.flags, *_for_doubles(proto), f"--iree-hal-dump-executable-sources-to={folder}"]
+        flags = [
+            *target.flags,
+            *([] if demoted and not _gives_doubles(proto) else [f"{DEMOTION}=false"]),
+            f"--iree-hal-dump-executable-sources-to={folder}",
+        ]
         try:
             made = compile_str(module, input_type="onnx", target_backends=[target.backend], extra_args=flags)
         except CompilerToolError as error:
@@ -51,13 +63,25 @@ def compiled(proto: ModelProto, target: Target, opset: int) -> tuple[bytes, tupl
     return made, dispatches(sources, target.backend)
 
 
-def _for_doubles(proto: ModelProto) -> list[str]:
+def _gives_doubles(proto: ModelProto) -> bool:
     """Left alone, the compiler (3.13) makes float32 of double, inputs and outputs too: then no module takes or gives one."""
     from onnx import TensorProto
 
     ends = (*proto.graph.input, *proto.graph.output)
-    double = any(one.type.tensor_type.elem_type == TensorProto.DOUBLE for one in ends)
-    return ["--iree-input-demote-f64-to-f32=false"] if double else []
+    return any(one.type.tensor_type.elem_type == TensorProto.DOUBLE for one in ends)
+
+
+def narrows_doubles(proto: ModelProto) -> bool:
+    """Whether the model, left alone, has doubles inside, and only there: cast to it, or stored in it."""
+    from onnx import TensorProto
+
+    stored = any(one.data_type == TensorProto.DOUBLE for one in proto.graph.initializer)
+    attributes = [one for node in every_node(proto.graph) for one in node.attribute]
+    made = any(
+        (one.name == "to" and one.i == TensorProto.DOUBLE) or one.t.data_type == TensorProto.DOUBLE
+        for one in attributes
+    )
+    return (stored or made) and not _gives_doubles(proto)
 
 
 def _imported(proto: ModelProto) -> bytes:

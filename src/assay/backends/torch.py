@@ -25,6 +25,11 @@ class Torch:
     options = (
         OptionSpec("compiler", "eager", ("eager", "inductor", "aot-inductor"), "what turns the graph into kernels"),
         OptionSpec("precision", "model", ("model", "float64"), "the program's own types, or float64 throughout"),
+        OptionSpec(
+            "emulate_precision_casts",
+            False,
+            help="Inductor rounds between fused operators as the program does (sixteen bits)",
+        ),
         OptionSpec("threads", 1, help="threads inside one operator"),
         OptionSpec("device", "cpu", ("cpu", "cuda"), "where it is compiled for and runs"),
     )

@@ -6,7 +6,7 @@ import logging
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from assay.backends.torch_cache import clean_folder
 from assay.backends.torch_failures import torch_failure
 from assay.core.dtype import dtype_name
 from assay.core.flow import Option
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import BuildFacts, NumericDefault, Placement
 from assay.errors import InvalidModel, Lowering
 from assay.models.program import Program, open_program, save_program
 from assay.ports import Tensor, Tensors
@@ -98,6 +98,7 @@ class TorchEngine:
             precision="float64" if self._wide else coarsest(graph),
             placements=placements,
             options={name: str(value) for name, value in self._options.items()},
+            numeric_defaults=_unrounded(graph, self._options),
         )
 
 
@@ -240,6 +241,16 @@ def _operators(program: Program, device: str, *, wide: bool) -> tuple[Placement,
     return count(rows)
 
 
+def _unrounded(graph: Sequence[Placement], options: dict[str, Option]) -> tuple[NumericDefault, ...]:
+    """Inductor (2.13) fuses operators of sixteen bits in float32. Its other settings that change numbers (contraction, unsafe math,
+    freezing) are off unless variables of its own ask for them."""
+    halves = any(one.precision in ("float16", "bfloat16") for one in graph)
+    name = "emulate_precision_casts"
+    if options["compiler"] == "eager" or options[name] is True or not halves:
+        return ()
+    return (NumericDefault(name, "false", "unrounded-intermediates", name, off=True),)
+
+
 def _fed(program: Program) -> list[Any]:
     nodes = {node.name: node for node in program.exported.graph.nodes}
     return [nodes[str(name)].meta["val"] for name in program.exported.graph_signature.user_inputs]
@@ -273,11 +284,12 @@ def _compiling(options: dict[str, Option]) -> Iterator[None]:
     from torch._inductor import config
 
     clean_folder()
+    settings = {"compile_threads": 1, "emulate_precision_casts": options["emulate_precision_casts"] is True}
     logger = logging.getLogger("torch")
     before = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        with warnings.catch_warnings(), torch.no_grad(), _threads(options), config.patch(compile_threads=1):
+        with warnings.catch_warnings(), torch.no_grad(), _threads(options), config.patch(settings):
             warnings.simplefilter("ignore")
             yield
     finally:

@@ -15,6 +15,7 @@ import numpy as np
 
 from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
+from assay.backends.contraction import contracted
 from assay.backends.feeds import check_feeds
 from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
@@ -158,12 +159,14 @@ class TVMEngine:
         import tvm
 
         placements = self._called() if self._last else ()
+        features = features_of(self._declared.target)
         target = {f"target.{name}": str(value) for name, value in self._declared.target.items()}
         return BuildFacts(
             backend_version=tvm.__version__,
             precision=coarsest(placements),
             placements=placements,
             options={**target, "optimization": str(self._options["optimization"]), "threads": str(self._threads)},
+            numeric_defaults=contracted("mcpu", self._options["cpu"], features, placements),
         )
 
     def _ready(self) -> Any:

@@ -13,6 +13,9 @@ EFFECTS = {
     "denormals": "takes numbers below the normal ones of their type for zero",
     "saturating-sums": "adds up products of eight bits in sixteen, which saturates",
     "winograd": "computes convolutions by Winograd's transforms",
+    "fused-multiply-add": "rounds a product and the sum that takes it only once",
+    "narrowed-doubles": "computes in float32 what the model computes in double",
+    "unrounded-intermediates": "keeps values between fused operators in float32 that the model rounds to sixteen bits",
     "fast-math": "lets the compiler reorder and contract floating-point operations",
 }
 """What each code means, after the name of the backend."""
