@@ -177,7 +177,7 @@ class IREEEngine:
 
     def _numeric_defaults(self) -> tuple[NumericDefault, ...]:
         """Sums are in the model's order, and nothing is demoted to half, unless flags ask for it (3.13), which none of ours does."""
-        found = []
+        found: list[NumericDefault] = []
         if self._declared.target.backend == "llvm-cpu":
             features, placements = features_of(self._module), self._declared.placements
             found += contracted("--iree-llvmcpu-target-cpu", self._options["cpu"], features, placements)
