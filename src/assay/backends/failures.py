@@ -97,7 +97,7 @@ def openvino_failure(text: str) -> Failure:
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("Exception from", "Check '"))]
     short = _one_line(" ".join(lines) or text)
     if refused := _OV_REFUSED.search(text):
-        short = f"OpenVINO's importer refuses {refused[1]} '{node}': {refused[2]}"
+        short = f"OpenVINO's importer refuses {refused[1]} '{node}': {refused[2].rstrip(':')}"
     if _MEMORY.search(text):
         return MemoryError(short)
     if _OV_OPSET.search(text):

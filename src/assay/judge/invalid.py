@@ -44,4 +44,4 @@ def _engine(result: Result, asked: Mapping[str, Job]) -> str:
 def _told(result: Result, engines: list[str]) -> str:
     named = f"{', '.join(engines[:-1])} and {engines[-1]}"
     node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
-    return f"the model is not valid for engines {named}{node}: {result.detail.rstrip('.:')}; {EXPORT_AGAIN}; {CHECK}"
+    return f"the model is not valid for engines {named}{node}: {result.detail.rstrip('.')}; {EXPORT_AGAIN}; {CHECK}"
