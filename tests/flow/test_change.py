@@ -91,3 +91,8 @@ def test_names_are_mapped_and_the_golden_of_the_old_file_is_enough_if_somebody_s
         "renamed|model-change|change": Word.PASS,
         "renamed|onnxruntime|verify": Word.PASS,
     }
+    linear_model(here / "changed.onnx", scale=1.01)
+    _renamed(here / "changed.onnx", here / "renamed.onnx")
+    verdicts = {one.job_key: one for one in assay.check().judgement.verdicts}
+    assert verdicts["renamed|model-change|change"].word is Word.FAIL
+    assert verdicts["renamed|model-change|change"].reason.endswith("; reference-f64 and onnxruntime-disable agree")

@@ -23,10 +23,10 @@ def checked(path: Path, **options: object) -> Result:
     return result
 
 
-def cell_model(path: Path) -> Path:
-    """x (N, 4), state (N, 3) -> y (N, 1), stateN (N, 3): an Elman cell."""
+def cell_model(path: Path, recurrent: float = 0.5) -> Path:
+    """x (N, 4), state (N, 3) -> y (N, 1), stateN (N, 3): an Elman cell. `recurrent` scales what it makes of its state."""
     stream = np.random.default_rng(3)
-    weights = {"w": stream.normal(size=(4, 3)), "r": stream.normal(size=(3, 3)) / 2}
+    weights = {"w": stream.normal(size=(4, 3)), "r": stream.normal(size=(3, 3)) * recurrent}
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["a"]),
         helper.make_node("MatMul", ["state", "r"], ["b"]),
@@ -83,6 +83,13 @@ def test_state_is_fed_back_and_kept_in_a_golden(tmp_path: Path) -> None:
     result = checked(path, golden=golden)
     assert result.outcome is Outcome.OK
     assert "fed its own state for up to 4 calls" in result.warnings[0]
+    other = cell_model(tmp_path / "other.onnx", recurrent=0.501)
+    found = assay.check(
+        other, golden=golden, golden_of_another_model=True, flows=["onnxruntime"], measure=False, history=tmp_path / "h"
+    )
+    change = next(one for one in found.results if one.task == "change")
+    assert change.outcome is Outcome.MISMATCH, "the fault is seen from the second call on: the first state is 0"
+    assert found.judgement.exit_code == 1
 
 
 def test_bad_data_end_with_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,11 +17,11 @@ from assay.core.model import TensorSpec
 from assay.core.parts import whole_name
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import Comparison, Outcome, Result, Stage
-from assay.errors import UsageError
+from assay.errors import UnknownName, UsageError
 from assay.models.goldens import Golden, read_golden
 from assay.models.judging import DOUBLE, judging_of
 from assay.numerics.tolerance.judging import Compared, Judging
-from assay.plugins import library_of
+from assay.plugins import find_flow, library_of
 from assay.ports import Tensor
 from assay.tasks.registry import score
 from assay.worker.stages import Stages
@@ -105,7 +105,7 @@ def compare_change(job: Job, stages: Stages) -> Result:
         if contract.task is not None and not structural
         else {}
     )
-    doubt = _doubt(new, old) if findings else ""
+    doubt = _doubt(new, old, given=bool(original.golden)) if findings else ""
     outcome = Outcome.MISTRUSTED if doubt else Outcome.MISMATCH if findings else Outcome.OK
     return msgspec.structs.replace(
         blank_result(job, outcome),
@@ -198,15 +198,24 @@ def _contract(job: Job, original: Original) -> Contract:
     return msgspec.structs.replace(job.case.contract, precision=original.precision, tolerances=named)
 
 
-def _doubt(new: Golden, old: Golden) -> str:
-    """Why a difference proves nothing: two engines in coarse types may differ about the very same model."""
+def _doubt(new: Golden, old: Golden, *, given: bool) -> str:
+    """Why a difference proves nothing: two engines in coarse types may differ about the very same model. A golden that was `given` is
+    the user's word, unless a flow recorded it that is coarser than single precision."""
     mine, theirs = new.lock.producer, old.lock.producer
-    if mine == theirs or {mine, theirs} <= set(DOUBLE):
+    if mine == theirs or {mine, theirs} <= set(DOUBLE) or (given and not _is_coarse(theirs)):
         return ""
     return (
         f"the answers differ, and those of the new model are of {mine}, those of the model that it is compared with of {theirs}: "
         "not the models alone may differ; give inputs that both can be evaluated on in double, with --golden or --dim"
     )
+
+
+def _is_coarse(producer: str) -> bool:
+    """Whether it is a flow below single precision; of the framework that a golden was given by nothing is known."""
+    try:
+        return find_flow(producer).precision not in ("float32", "float64")
+    except UnknownName:
+        return False
 
 
 def _whose(new: Golden, old: Golden) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Original
 from assay.core.flow import Flow
@@ -83,6 +84,22 @@ def test_answers_of_two_engines_prove_no_change(tmp_path: Path) -> None:
     assert result.outcome is Outcome.MISTRUSTED
     assert "not the models alone may differ" in result.detail
     assert result.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("producer", "outcome"),
+    [("given", Outcome.MISMATCH), ("onnxruntime", Outcome.MISMATCH), ("openvino-bf16", Outcome.MISTRUSTED)],
+)
+def test_a_golden_of_the_original_is_the_users_word_unless_a_coarse_flow_recorded_it(
+    tmp_path: Path, producer: str, outcome: Outcome
+) -> None:
+    job = _job(tmp_path, {"probs": ANSWER + 1e-3})
+    golden = _golden(tmp_path / "old", OLD, {"x": np.array([[7, 9]])}, {"y": ANSWER}, producer)
+    assert job.case.original is not None
+    case = replace(job.case, original=replace(job.case.original, golden=golden))
+    result = compare_change(replace(job, case=case), Stages(lambda stage: None))
+    assert result.outcome is outcome
+    assert (result.reference.producer, result.reference.own_inputs) == ("reference-f64", True)
 
 
 def test_the_new_model_is_fed_what_the_original_is_fed_in_its_own_type_and_refused_what_does_not_fit(
