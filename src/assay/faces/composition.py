@@ -48,19 +48,20 @@ def open_house(
     environments = open_environments(locks or folder, config)
     store = SqlStore(history if remote else str(folder / "history.db"))
     try:
-        yield House(
-            folder=folder,
-            store=store,
-            pool=Pool(workers, recycle, environments.interpreter, gpus(), ahead, progress.at),
-            alone=Fresh(1, environments.interpreter, gpus(), progress.at),
-            pair=Fresh(2, environments.interpreter, gpus(), progress.at),
-            open_journal=Journal,
-            read_journal=read_journal,
-            journal_held=journal_held,
-            progress=progress,
-            available=environments.availability,
-            gpus=tuple(map(str, gpus())),
-        )
+        with Pool(workers, recycle, environments.interpreter, gpus(), ahead, progress.at) as pool:
+            yield House(
+                folder=folder,
+                store=store,
+                pool=pool,
+                alone=Fresh(1, environments.interpreter, gpus(), progress.at, pool.end_idle),
+                pair=Fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle),
+                open_journal=Journal,
+                read_journal=read_journal,
+                journal_held=journal_held,
+                progress=progress,
+                available=environments.availability,
+                gpus=tuple(map(str, gpus())),
+            )
     finally:
         store.close()
 

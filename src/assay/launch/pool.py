@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
 
 from assay.core.device import Gpu
 from assay.core.environment import Interpreter
@@ -11,6 +12,7 @@ from assay.core.job import Job
 from assay.core.result import Result
 from assay.errors import EnvironmentFailed
 from assay.launch.ahead import Ahead, most_workers
+from assay.launch.idle import IdleWorkers
 from assay.launch.leases import Leases
 from assay.launch.supervisor import Supervisor, Watch, unwatched
 
@@ -26,7 +28,11 @@ def own_interpreter(environment: str) -> Interpreter:
 
 
 class Pool:
-    """Warm workers, each replaced after 100 jobs or any failure. Several share a GPU; several GPUs are used at once."""
+    """Warm workers, each replaced after 100 jobs or any failure. Several share a GPU; several GPUs are used at once.
+
+    As a context manager, idle workers wait for the next launch (see `assay.launch.idle`), and end with the context; else all end
+    with their launch.
+    """
 
     def __init__(
         self,
@@ -39,6 +45,7 @@ class Pool:
     ) -> None:
         self._workers, self._watch = most_workers(workers), watch
         self._recycle, self._interpreter, self._gpus, self._ahead = recycle, interpreter, gpus, ahead
+        self._idle = IdleWorkers()
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """See `ports.Launcher`."""
@@ -48,12 +55,29 @@ class Pool:
             interpreter=self._interpreter,
             leases=Leases(self._gpus, exclusive=False),
             ahead=self._ahead,
+            idle=self._idle,
             watch=self._watch,
         ).launch(jobs)
 
+    def end_idle(self) -> None:
+        """So that what runs now has the machine, and its memory, to itself."""
+        self._idle.end()
+
+    def __enter__(self) -> Pool:
+        # Those of two phases: what evaluates in numpy is asked again after the engines.
+        self._idle = IdleWorkers(2 * self._workers)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._idle.end()
+        self._idle = IdleWorkers()
+
 
 class Fresh:
-    """A new process for every job; one at a time unless told otherwise, so that measuring is alone, on a GPU of its own."""
+    """A new process for every job; one at a time unless stated otherwise, so that measuring is alone, on a GPU of its own.
+    `clear` is called before: it ends what is idle."""
 
     def __init__(
         self,
@@ -61,11 +85,14 @@ class Fresh:
         interpreter: InterpreterOf = own_interpreter,
         gpus: Sequence[Gpu] = (),
         watch: Watch = unwatched,
+        clear: Callable[[], None] = lambda: None,
     ) -> None:
         self._workers, self._interpreter, self._gpus, self._watch = workers, interpreter, gpus, watch
+        self._clear = clear
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """See `ports.Launcher`."""
+        self._clear()
         return Supervisor(
             workers=self._workers,
             recycle=1,

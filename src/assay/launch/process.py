@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -91,6 +92,12 @@ class WorkerProcess:
             return None
         self._buffer += data
         return [decode_answer(body) for body in split_frames(self._buffer)]
+
+    def is_silent(self) -> bool:
+        """Whether it lives and has said nothing that was not read: what is read next then answers the next job."""
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
+        return not self._buffer and not poll.poll(0)
 
     def resident_bytes(self) -> int:
         """Of this process; 0 when it is gone."""

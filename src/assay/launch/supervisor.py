@@ -8,7 +8,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -19,6 +18,8 @@ from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import blame
 from assay.launch.ahead import Ahead
+from assay.launch.idle import IdleWorkers, leaves_as_it_was
+from assay.launch.lane import Lane
 from assay.launch.leases import VARIABLE, Leases
 from assay.launch.process import WorkerProcess
 from assay.launch.waiting import Kind, Pending, Waiting, environ_of
@@ -43,21 +44,6 @@ def unwatched(job: Job, stage: Stage | None, done: int, total: int) -> None:
     del job, stage, done, total
 
 
-@dataclass
-class _Lane:
-    """One worker and what it is doing."""
-
-    process: WorkerProcess
-    kind: Kind
-    gpu: str = ""
-    ready: bool = False
-    fresh: bool = True
-    pending: Pending | None = None
-    stage: Stage = Stage.START
-    deadline: float = 0.0
-    peak_bytes: int = 0
-
-
 class Supervisor:
     """`workers` processes at most; each is replaced after `recycle` jobs and after any failure, and does jobs of one kind.
 
@@ -72,6 +58,7 @@ class Supervisor:
         interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable),
         leases: Leases | None = None,
         ahead: Ahead | None = None,
+        idle: IdleWorkers | None = None,
         watch: Watch = unwatched,
     ) -> None:
         self._workers = workers
@@ -80,8 +67,9 @@ class Supervisor:
         self._interpreter = interpreter
         self._leases = leases or Leases((), exclusive=False)
         self._ahead = ahead or Ahead()
+        self._idle = idle or IdleWorkers()
         self._selector = selectors.DefaultSelector()
-        self._lanes: list[_Lane] = []
+        self._lanes: list[Lane] = []
         self._waiting = Waiting()
         self._finished: deque[Result] = deque()
         self._failed_starts: dict[str, int] = {}
@@ -90,6 +78,8 @@ class Supervisor:
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """One result each, in the order they end. Closing the iterator leaves no process behind."""
         self._done, self._total = 0, len(jobs)
+        if any(job.limits.memory_bytes for job in jobs):
+            self._idle = IdleWorkers()  # what an earlier launch left in a process is not charged to these
         for job in jobs:
             self._waiting.add(Pending(job))
         try:
@@ -100,6 +90,8 @@ class Supervisor:
                 while self._finished:
                     self._done += 1
                     yield self._finished.popleft()
+            for lane in [one for one in self._lanes if one.ready and self._idle.keep(one)]:
+                self._let_go(lane)
         finally:
             for lane in list(self._lanes):
                 self._retire(lane, grace_s=0.0)
@@ -134,18 +126,21 @@ class Supervisor:
         variables = interpreter.environ(environ_of(kind, os.environ))
         if gpu:
             variables[VARIABLE] = gpu
+        program = interpreter.program
         # A suspect goes to a process that owes nothing to another.
-        server = (
-            None if self._waiting.suspects(kind) else self._ahead.server(interpreter.program, variables, kind.backend)
-        )
-        process = WorkerProcess(interpreter.program, variables, server)
-        deadline = time.monotonic() + START_LIMIT_S
-        lane = _Lane(process, kind, gpu, fresh=not process.forked, deadline=deadline)
+        alone = self._waiting.suspects(kind)
+        idle = None if alone else self._idle.take(kind, program, variables)
+        server = None if alone or idle else self._ahead.server(program, variables, kind.backend)
+        process = idle or WorkerProcess(program, variables, server)
+        lane = Lane(process, kind, program, variables, gpu, ready=idle is not None, fresh=not (idle or process.forked))
+        lane.deadline = time.monotonic() + START_LIMIT_S
         self._lanes.append(lane)
         self._selector.register(lane.process.socket, selectors.EVENT_READ, lane)
+        if lane.ready:
+            self._assign(lane)
         return True
 
-    def _assign(self, lane: _Lane) -> None:
+    def _assign(self, lane: Lane) -> None:
         pending = self._waiting.take(lane.kind, fresh=lane.fresh)
         if pending is not None:
             self._give(lane, pending)
@@ -153,8 +148,9 @@ class Supervisor:
             # What waits needs another kind of process, or a fresh one of this kind.
             self._retire(lane)
 
-    def _give(self, lane: _Lane, pending: Pending) -> None:
+    def _give(self, lane: Lane, pending: Pending) -> None:
         lane.pending, lane.fresh = pending, False
+        lane.keep = lane.keep and leaves_as_it_was(pending.job)
         lane.stage, lane.peak_bytes = Stage.START, 0
         lane.deadline = time.monotonic() + pending.job.limits.timeout_s
         self._told(pending.job, Stage.START, self._done, self._total)
@@ -176,7 +172,7 @@ class Supervisor:
             for lane in list(self._lanes):
                 self._watch(lane, now)
 
-    def _hear(self, lane: _Lane) -> None:
+    def _hear(self, lane: Lane) -> None:
         try:
             answers = lane.process.receive()
         except (ValueError, msgspec.MsgspecError) as error:
@@ -199,7 +195,7 @@ class Supervisor:
                     keep = not _suspect(result) and lane.process.jobs_done < self._recycle
                     self._settle(lane, result, keep=keep)
 
-    def _look(self, lane: _Lane, job: Job) -> None:
+    def _look(self, lane: Lane, job: Job) -> None:
         """Where the job is now. The time that a busy machine takes to import a library is not the job's."""
         stage = lane.process.stage()
         if stage is lane.stage:
@@ -211,7 +207,7 @@ class Supervisor:
         lane.stage = stage
         self._told(job, stage, self._done, self._total)
 
-    def _watch(self, lane: _Lane, now: float) -> None:
+    def _watch(self, lane: Lane, now: float) -> None:
         lane.process.cut_log()
         if lane.pending is None:
             if not lane.ready and now >= lane.deadline:
@@ -226,7 +222,7 @@ class Supervisor:
         elif now >= lane.deadline:
             self._settle(lane, blame.timed_out(job, lane.stage), keep=False)
 
-    def _lost(self, lane: _Lane) -> None:
+    def _lost(self, lane: Lane) -> None:
         """The process is gone, or has closed its socket."""
         if lane.pending is None:
             self._not_started(lane)
@@ -249,7 +245,7 @@ class Supervisor:
             return
         self._settle(lane, result, keep=False)
 
-    def _not_started(self, lane: _Lane) -> None:
+    def _not_started(self, lane: Lane) -> None:
         log, was_ready = lane.process.log(), lane.ready
         self._retire(lane)
         if was_ready:
@@ -269,7 +265,7 @@ class Supervisor:
             if kind.environment == environment:
                 self._finished.extend(blame.no_environment(one.job, told) for one in self._waiting.drop(kind))
 
-    def _settle(self, lane: _Lane, result: Result, *, keep: bool) -> None:
+    def _settle(self, lane: Lane, result: Result, *, keep: bool) -> None:
         assert lane.pending is not None
         log = lane.process.log()
         if log:
@@ -283,12 +279,15 @@ class Supervisor:
         if not keep:
             self._retire(lane)
 
-    def _retire(self, lane: _Lane, grace_s: float = 0.0) -> None:
-        self._lanes.remove(lane)
-        self._selector.unregister(lane.process.socket)
+    def _retire(self, lane: Lane, grace_s: float = 0.0) -> None:
+        self._let_go(lane)
         lane.process.end(grace_s)
         if lane.gpu:
             self._leases.give_back(lane.gpu)
+
+    def _let_go(self, lane: Lane) -> None:
+        self._lanes.remove(lane)
+        self._selector.unregister(lane.process.socket)
 
 
 def _suspect(result: Result) -> bool:

@@ -20,15 +20,19 @@ class Kind(NamedTuple):
     device: str
 
 
-def kind_of(job: Job) -> Kind:
-    """Arguments of transforms and options of the backend do not matter: they import nothing more."""
-    flow = job.flow
-    names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
-    return Kind(flow.environment, flow.backend, names, flow.device)
-
-
 IN_NUMPY = ("", "reference")
 """Backends of jobs that evaluate in numpy: looking at a model, the oracle and the derivation of a tolerance."""
+
+
+def kind_of(job: Job) -> Kind:
+    """Arguments of transforms and options of the backend do not matter: they import nothing more. Nor does it which of those
+    in numpy it is: one process looks at a model, evaluates it and derives its tolerance."""
+    flow = job.flow
+    backend = "reference" if flow.backend in IN_NUMPY else flow.backend
+    names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
+    return Kind(flow.environment, backend, names, flow.device)
+
+
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 
 

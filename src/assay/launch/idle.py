@@ -1,0 +1,71 @@
+"""Workers between two launches of one run: each phase (look, reference, tolerance, verify) would start and import again.
+
+Only those are kept whose jobs leave a process as it was: a model that is code, functions of the user, quantizers and GPUs
+end with their launch, as does whatever has grown large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.core.job import Job, Task
+from assay.launch.lane import Lane
+from assay.launch.process import WorkerProcess
+from assay.launch.waiting import Kind
+
+LARGEST_BYTES = 500_000_000
+"""Resident memory of a worker that waits for another launch; a larger one gives it back by ending."""
+_TASKS = frozenset({Task.NOOP, Task.INSPECT, Task.RECORD, Task.DERIVE, Task.VERIFY})
+
+
+def leaves_as_it_was(job: Job) -> bool:
+    """Whether a process that has done this job may do one of a later launch."""
+    model, inputs = job.case.model, job.case.inputs
+    # Before it was looked at, only the name of a file says what it is.
+    is_data = model.format == "onnx" and model.source.endswith(".onnx") and inputs.data is None
+    return job.task in _TASKS and is_data and job.case.misuse is None
+
+
+@dataclass(frozen=True)
+class _Idle:
+    kind: Kind
+    program: str
+    variables: Mapping[str, str]
+    process: WorkerProcess
+
+
+class IdleWorkers:
+    """At most `most`; the one that waits longest ends first. With 0, nobody waits."""
+
+    def __init__(self, most: int = 0) -> None:
+        self._most = most
+        self._idle: list[_Idle] = []
+
+    def keep(self, lane: Lane) -> bool:
+        """False where it must end with its launch: then it is the caller's, as before."""
+        kind, process = lane.kind, lane.process
+        plain = not (kind.environment or kind.transforms or lane.gpu or process.forked) and kind.device == "cpu"
+        if not self._most or not plain or not lane.keep or process.resident_bytes() > LARGEST_BYTES:
+            return False
+        self._idle.append(_Idle(kind, lane.program, lane.variables, process))
+        for oldest in self._idle[: -self._most]:
+            oldest.process.end()
+        del self._idle[: -self._most]
+        return True
+
+    def take(self, kind: Kind, program: str, variables: Mapping[str, str]) -> WorkerProcess | None:
+        """One that would be started just so. One that has died meanwhile, or has said anything unasked, is ended instead."""
+        for one in reversed(self._idle):
+            if (one.kind, one.program, one.variables) == (kind, program, variables):
+                self._idle.remove(one)
+                if one.process.is_silent():
+                    return one.process
+                one.process.end()
+                return self.take(kind, program, variables)
+        return None
+
+    def end(self) -> None:
+        """All of them. Others may wait afterwards."""
+        while self._idle:
+            self._idle.pop().process.end()

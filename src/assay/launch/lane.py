@@ -1,0 +1,29 @@
+"""One worker and what it is doing, as the supervisor sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.core.result import Stage
+from assay.launch.process import WorkerProcess
+from assay.launch.waiting import Kind, Pending
+
+
+@dataclass
+class Lane:
+    """`program` and `variables` are what its process was started with; `keep` says that no job has given it a reason to end with
+    the launch; `fresh` that it has had no job, nor was forked."""
+
+    process: WorkerProcess
+    kind: Kind
+    program: str
+    variables: Mapping[str, str]
+    gpu: str = ""
+    ready: bool = False
+    fresh: bool = True
+    keep: bool = True
+    pending: Pending | None = None
+    stage: Stage = Stage.START
+    deadline: float = 0.0
+    peak_bytes: int = 0
