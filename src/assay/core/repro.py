@@ -134,7 +134,8 @@ def input_words(case: Case) -> list[str]:
     inputs = case.inputs
     words = ["--golden", inputs.golden] if inputs.golden else []
     words += ["--inputs", inputs.given] if inputs.given else []
-    words += ["--seed", str(inputs.seed)]
+    if not inputs.given or inputs.seed != Inputs().seed:
+        words += ["--seed", str(inputs.seed)]
     if not inputs.golden and not inputs.given:
         words += ["--samples", str(inputs.samples), "--batch", str(inputs.batch), *_fill(inputs.fill)]
     if inputs.calibration:

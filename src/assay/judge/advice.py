@@ -34,9 +34,7 @@ def advice(result: Result, job: Job | None) -> str:
     if result.reference.kind is ReferenceKind.DEFINITION:
         return "no more can be told by these published answers: give inputs of your own to the same operator"
     if result.reference.own_inputs:
-        limit = CLOSE_TO_FLOAT if result.task == Task.CHANGE.value else CLOSE
-        close = command(result, job, "--require", limit, own=True)
-        return f"to decide it on these inputs, state what is close enough: {close}{_by_meaning(result, job, TOP1)}"
+        return f"to decide it on these inputs, {to_state(result, job)}{_by_meaning(result, job, TOP1)}"
     return (
         f"to decide it, give inputs of your own: {command(result, job, '--inputs', 'FILE.npz')}; or other drawn ones: "
         f"{command(result, job, '--seed', '1', '--samples', '16')}"
@@ -53,6 +51,12 @@ def to_compare(result: Result, job: Job | None) -> str:
         "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
         f"{command(result, job, '--golden', 'ANSWERS.npz')}{_by_meaning(result, job, ACCURACY)}"
     )
+
+
+def to_state(result: Result, job: Job | None) -> str:
+    """On a user's own inputs, where an error that is small enough for its use settles a doubt."""
+    limit = CLOSE_TO_FLOAT if result.task == Task.CHANGE.value else CLOSE
+    return f"state what is close enough: {command(result, job, '--require', limit, own=True)}"
 
 
 def to_measure(result: Result, job: Job | None) -> str:

@@ -19,8 +19,15 @@ from assay.judge.opinion import Complaint, Opinion, quantity
 from assay.judge.witnesses import Doubt, doubt_of
 
 TASK = "task."
+_METRIC = "task metric"
+_LIMIT = "stated limit"
 Kept = tuple[Goal, float]
 """A goal that a job meets, and what it recorded of its figure."""
+
+
+def is_decided(reason: str) -> bool:
+    """Whether a verdict with that reason rests on a limit that the user stated."""
+    return reason.startswith(tuple(f"{who} decides: " for who in (_METRIC, _LIMIT)))
 
 
 def needs_reference(figure: str) -> bool:
@@ -40,7 +47,7 @@ def is_open(one: Opinion) -> bool:
     result = one.result
     if result is None or one.word is not Word.INCONCLUSIVE or not result.reference.own_inputs:
         return False
-    return one.outcome is Outcome.MISTRUSTED or (_is_disputed(one) and _values_alone(result))
+    return one.outcome is Outcome.MISTRUSTED or (_is_disputed(one) and values_alone(result))
 
 
 def decided(one: Opinion, kept: Sequence[Kept]) -> Opinion | None:
@@ -91,7 +98,7 @@ def _is_disputed(one: Opinion) -> bool:
     return result is not None and one.word is Word.INCONCLUSIVE and doubt_of(result) is Doubt.REFERENCE
 
 
-def _values_alone(result: Result) -> bool:
+def values_alone(result: Result) -> bool:
     """Whether nothing else differs than how large numbers are: other shapes, or NaN, are no question of a limit."""
     found = [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
     return all(one.kind == "values" for one in found)
@@ -122,7 +129,7 @@ def _speaks_of(figure: str, one: Comparison) -> bool:
 
 
 def _who(figures: Iterable[str]) -> str:
-    return "task metric" if any(figure.startswith(TASK) for figure in figures) else "stated limit"
+    return _METRIC if any(figure.startswith(TASK) for figure in figures) else _LIMIT
 
 
 def _met(goal: Goal, value: float) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from assay.core.job import Job, Task
 from assay.core.reference import Witness
 from assay.core.result import Result
-from assay.judge.advice import to_compare
+from assay.judge.advice import to_compare, to_state
+from assay.judge.decided import values_alone
 from assay.judge.witnesses import Doubt, Side, described, doubt_of, side_of
 
 
@@ -40,6 +41,8 @@ def to_decide(result: Result, asked: Job | None) -> str:
     """Other answers to compare with: of an engine that is not installed, or of the framework that the model comes from."""
     install = next((one.install for one in result.witnesses if one.install), "")
     given = to_compare(result, asked)
+    if result.reference.own_inputs and doubt_of(result) is Doubt.REFERENCE and values_alone(result):
+        given += f"; or {to_state(result, asked)}"
     return f"install another engine ({install}) and check again; or, {given}" if install else given
 
 

@@ -14,6 +14,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement, Word
 from assay.judge.coverage import FIRST
+from assay.judge.decided import is_decided
 from assay.reports.details import detail_lines
 from assay.reports.fed import built_for, fed
 from assay.reports.kill_rates import kill_rates, shown
@@ -147,11 +148,12 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
 
 
 def _duels(console: Console, found: Sequence[Row]) -> None:
-    """What a duel or a comparison of two models found is an answer even where nothing is wrong."""
+    """What a duel or a comparison of two models found is an answer even where nothing is wrong; so is a pass by a stated limit."""
     for row in found:
         for entry in row.entries:
             result = entry.result
-            told = result is not None and (result.duel is not None or entry.task == Task.CHANGE.value)
+            answers = result is not None and (result.duel is not None or entry.task == Task.CHANGE.value)
+            told = answers or is_decided(entry.reason)
             if entry.word in QUIET and result is not None and (told or _has_tables(result)):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
                 if told:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -78,8 +78,10 @@ def verify(job: Job, stages: Stages) -> Result:
         unrepeated = first_difference(repeatable, ran.again)
         against = _against(job, actual, held.against_float)
     facts = _with_cures(job, lowered.facts(engine), findings, ran, rewritten, judging)
-    with stages.enter(Stage.SAVE) if job.save_inputs or job.save_outputs else nullcontext():
-        save(job, golden, actual, facts.backend_version)
+    if job.save_inputs or job.save_outputs:
+        with stages.enter(Stage.SAVE):
+            save(job, golden, actual, facts.backend_version)
+        stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
     asked = job.flow.precision
     findings += ran.unlike + coarser(asked, facts, lambda: own_types(_lowered_from(job, lowered)))
     unproven = held.unproven or sized.unproven

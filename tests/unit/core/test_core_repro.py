@@ -41,6 +41,12 @@ def test_seed_samples_batch_options_limits_and_measuring_are_spelled_out() -> No
     )
 
 
+@pytest.mark.parametrize(("seed", "words"), [(0, ""), (5, " --seed 5")])
+def test_inputs_of_a_user_need_no_seed_unless_one_was_given(seed: int, words: str) -> None:
+    case = Case(name="digits-classifier", model=make_model(), inputs=Inputs(given="own.npz", seed=seed))
+    assert repro_line(make_run(), replace(make_job(), case=case)) == f"{START} --inputs own.npz{words} --task verify"
+
+
 def test_tolerance_answers_and_policy() -> None:
     job = make_job()
     contract = Contract(tolerances={"*": Tolerance(rtol=1e-3)}, task="classification")

@@ -80,3 +80,9 @@ def test_an_unmet_task_goal_fails_and_says_so() -> None:
 )  # fmt: skip
 def test_what_decides(result: Result, goals: list[Goal], word: Word) -> None:
     assert of(result, *goals).word is word
+
+
+@pytest.mark.parametrize(("kind", "advised"), [("values", True), ("nan", False)])
+def test_a_disputed_reference_on_own_inputs_offers_the_limit_that_would_decide(kind: str, advised: bool) -> None:
+    stated = "; or state what is close enough: assay check MODEL.onnx --flow onnxruntime --inputs DATA --require 'rel_l2 <= 0.05'"
+    assert (stated in of(differing(kind=kind)).reason) is advised

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from assay.core.verdict import Word
 from assay.ports import Report
 from assay.reports.csv import Csv
 from assay.reports.html import Html
@@ -73,3 +74,11 @@ def test_one_core_is_no_cores(report: Report) -> None:
     run, results, judgement = standard_run()
     text = report.render(replace(run, machine=replace(run.machine, cpu="Old", cores=1)), results, judgement)
     assert "Old, 1 core, " in text
+
+
+def test_a_pass_that_rests_on_a_stated_limit_says_so_on_the_screen() -> None:
+    run, results, judgement = standard_run()
+    why = "task metric decides: top-1 agreement 1.000 >= 0.990; without it inconclusive: it is poor"
+    verdicts = tuple(replace(one, reason=why) if one.word is Word.PASS else one for one in judgement.verdicts)
+    assert why not in Terminal(width=200).render(run, results, judgement)
+    assert why in Terminal(width=200).render(run, results, replace(judgement, verdicts=verdicts))

@@ -11,7 +11,9 @@ const firstFigure = Math.max(0, data.columns.findIndex((_, i) => rows.some((row)
 const names = [...new Set(rows.map((row) => row[CASE]))];
 // Few rows and something wrong: the reasons are what a reader came for.
 const REASONS_SHOWN = 40;
-const wantsReasons = rows.length <= REASONS_SHOWN && rows.some((row) => row[WORD] !== "pass");
+// A pass has none to read, but where it rests on a limit that the user stated.
+const hasReason = (row) => row[WORD] !== "pass" || row[REASON].includes(" decides: ");
+const wantsReasons = rows.length <= REASONS_SHOWN && rows.some(hasReason);
 const state = {
   view: wantsReasons ? "list" : "matrix", text: "", words: new Set(), figure: firstFigure,
   order: wantsReasons ? "gravest" : "planned", down: true, page: 0,
@@ -113,7 +115,7 @@ function matrix(lines) {
 // Columns that would be empty, or alike in every row, leave their room to the reasons.
 function list(numbers) {
   const figures = data.columns.map((_, i) => i).filter((i) => rows.some((row) => row[TEXTS][i]));
-  const reasons = numbers.some((number) => rows[number][WORD] !== "pass");
+  const reasons = numbers.some((number) => hasReason(rows[number]));
   const severalCases = names.length > 1;
   const head = make("tr", {}, sortHead("Verdict", "gravest", "gravest first"),
     severalCases ? sortHead("Case", "name", "sort by name") : "", sortHead("Flow", "flow", "sort by flow"),
@@ -121,7 +123,7 @@ function list(numbers) {
     ...figures.map((i) => sortHead(data.columns[i][0], `figure${i}`, data.columns[i][1], { class: "right" })));
   const body = numbers.map((number) => {
     const row = rows[number];
-    const why = row[WORD] === "pass" ? "" : row[REASON];
+    const why = hasReason(row) ? row[REASON] : "";
     const name = (text, first) => make("td", { class: "name" }, first ? link(number, text) : text);
     return make("tr", {}, make("td", { class: "verdict" }, wordMark(row[WORD])),
       severalCases ? name(row[CASE], true) : "", name(row[FLOW], !severalCases),
