@@ -21,14 +21,13 @@ import sys
 import tempfile
 import tomllib
 import venv
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from real_kinds_file import by_reference
+from real_kinds_page import Row, page
 from real_models import ASSAY, draw, fetched, timed
 
 HERE = Path(__file__).parent
@@ -38,23 +37,6 @@ FAR = {"half": 2e-2, "half_io": 2e-2, "dynamic_int8": 0.1}
 """Relative L2 distance at which an answer is another one; 2e-3 of all others."""
 
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One question. `distance` is relative L2 to the independent answer, `independent` says whose that was; `framework` is the
-    distance to the framework's own predictions."""
-
-    model: str
-    question: str
-    flow: str
-    verdict: str
-    independent: str
-    distance: float | None
-    answer: str
-    seconds: float
-    reason: str
-    framework: float | None = None
 
 
 def main() -> None:
@@ -78,7 +60,7 @@ def main() -> None:
                 flush=True,
             )
         if arguments.output:
-            arguments.output.write_text("\n".join(page(rows)) + "\n")
+            arguments.output.write_text("\n".join(page(rows, catalogue["notes"])) + "\n")
 
 
 def environment(folder: Path, packages: dict[str, str]) -> str:
@@ -251,43 +233,6 @@ def apart(mine: Sequence[Array], other: Sequence[Array]) -> float:
             wide = b.astype(np.float64)
             worst = max(worst, float(np.linalg.norm(a - wide) / max(float(np.linalg.norm(wide)), 1e-30)))
     return worst
-
-
-def page(rows: Sequence[Row]) -> Iterator[str]:
-    counts = Counter(row.answer for row in rows)
-    yield "# Real models of other kinds"
-    yield ""
-    yield "Made by `python benchmarks/real_kinds.py`: pipelines trained on data that scikit-learn brings, and models of wheels"
-    yield "after a change that people make (`benchmarks/real_kinds.toml`). *Distance* is relative L2 between the engine called"
-    yield "directly and an independent evaluation of the file: the other engine, `onnx.reference` where that refuses the file, or the"
-    yield "old file. Where `onnx.reference` parts from an engine that gives what the framework predicts, the framework counts. A"
-    yield "verdict is *right* where it agrees with that; a skip is right where the engine refuses the model when it is called"
-    yield "directly, too (*refused*). *Framework* is the distance to what the framework itself predicts for the same rows: it says"
-    yield "whether the converter kept the model, which the file alone cannot say. Limits of distance: 2e-3, half precision 2e-2,"
-    yield "dynamic int8 0.1."
-    yield ""
-    yield (
-        f"{len(rows)} answers on {len({row.model for row in rows})} models: {counts['right']} right, {counts['WRONG']} wrong, "
-        f"{counts['open']} open."
-    )
-    yield ""
-    yield "| model | question | flow | verdict | independent | distance | the verdict is | framework | command |"
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for row in rows:
-        question = f"`{row.question}`" if row.question.startswith("-") else row.question
-        cells = (row.model, question, row.flow, row.verdict, row.independent, short(row.distance), row.answer)
-        yield f"| {' | '.join(cells)} | {short(row.framework)} | {row.seconds:.1f} s |"
-    told = [row for row in rows if row.verdict not in ("pass", "skip") or row.answer != "right"]
-    if told:
-        yield ""
-        yield "What is not a pass, and why:"
-        yield ""
-        for row in told:
-            yield f"* `{row.model}`, {row.question}, {row.flow}: {row.verdict}. {row.reason[:400].replace(str(Path.home()), '~')}"
-
-
-def short(distance: float | None) -> str:
-    return "" if distance is None else f"{distance:.1e}"
 
 
 if __name__ == "__main__":
