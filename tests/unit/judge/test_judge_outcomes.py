@@ -65,6 +65,30 @@ def test_a_duel_that_the_machine_was_too_busy_for_is_undecided(stage: Stage, wor
     assert "no answer within 1 s" in verdict.reason
 
 
+@pytest.mark.parametrize(
+    ("outcome", "detail", "reason"),
+    [
+        (
+            Outcome.TIMEOUT,
+            "no answer within 300 s while in stage lower",
+            "timeout in lower: no answer within 300 s while in stage lower; "
+            "repeat the job alone, or raise --timeout (timeout-s in [limits])",
+        ),
+        (
+            Outcome.OUT_OF_MEMORY,
+            "900 MB resident while in stage lower; the limit is 800 MB",
+            "out of memory in lower: 900 MB resident while in stage lower; the limit is 800 MB; "
+            "repeat the job alone, or raise --memory (memory in [limits])",
+        ),
+    ],
+)
+def test_a_limit_that_was_passed_is_told_with_the_option_that_raises_it(
+    outcome: Outcome, detail: str, reason: str
+) -> None:
+    result = make_result(outcome=outcome, stage=Stage.LOWER, detail=detail, comparisons=())
+    assert of(result).reason == reason
+
+
 def test_the_reason_of_a_crash_says_where_and_what_to_do() -> None:
     result = make_result(outcome=Outcome.CRASH, stage=Stage.LOWER, signal="SIGSEGV", node="/conv", comparisons=())
     reason = of(result).reason
