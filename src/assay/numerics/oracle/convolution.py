@@ -145,7 +145,7 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
     padded = window.pad(x, 0)
     padded = padded.reshape(x.shape[0], groups, inside, *padded.shape[2:])
     weights = w.reshape(groups, out, *w.shape[1:])
-    y: Tensor = np.zeros((x.shape[0], groups, out, places), x.dtype)
+    y: Tensor = np.empty((x.shape[0], groups, out, places), x.dtype)
     step = max(1, AT_ONCE // max(1, out * places))
     images = max(1, step // groups)
     for image in range(0, len(y), images):
@@ -160,7 +160,8 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
 
 
 def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
-    """Adds all offsets of some groups of some images. A channel by itself that few are made of is multiplied where it lies."""
+    """The sum over all offsets of some groups of some images, written over what was there. A channel by itself that makes one
+    is multiplied where it lies."""
     single = weights.shape[2] == 1 and weights.shape[1] < GATHERED
     if not single and math.prod(window.kernel) > 1:
         _gathered(image, weights, into, window)
@@ -168,17 +169,19 @@ def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> Non
     shape = (*image.shape[:3], *window.out) if single else (*image.shape[:3], into.shape[-1])
     into = into.reshape(*into.shape[:3], *window.out) if single else into
     product: Tensor = np.empty_like(into)
-    for offset, where in window.positions():
+    for number, (offset, where) in enumerate(window.positions()):
         weight, part = weights[offset], image[where].reshape(shape)
+        made = product if number else into
         if single:
-            np.multiply(weight.reshape(*weight.shape[:2], *[1] * len(window.out)), part, out=product)
+            np.multiply(weight.reshape(*weight.shape[:2], *[1] * len(window.out)), part, out=made)
         else:
-            np.matmul(weight, part, out=product)
-        np.add(into, product, out=into)
+            np.matmul(weight, part, out=made)
+        if number:
+            np.add(into, product, out=into)
 
 
 def _gathered(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
-    """The same, written over what was there, by one product for some lines of the output: what lies under each of their windows is
+    """The same by one product for some lines of the output: what lies under each of their windows is
     a column."""
     offsets, inside = math.prod(window.kernel), weights.shape[2]
     height, line = window.out[0], math.prod(window.out[1:])

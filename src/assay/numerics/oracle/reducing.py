@@ -215,6 +215,15 @@ class SequenceInsert(OpRun):
         return (found,)
 
 
+class Relu(OpRun):
+    """The larger of x and 0. That of onnx.reference 1.23 copies what it has made, in the same type."""
+
+    op_domain = ""
+
+    def _run(self, x: Tensor) -> tuple[Tensor]:
+        return (np.asarray(np.maximum(x, 0), x.dtype),)
+
+
 REDUCING: list[type[OpRun]] = [
     MeanVarianceNormalization,
     SequenceInsert,
@@ -231,4 +240,5 @@ REDUCING: list[type[OpRun]] = [
     Flatten,
     Unsqueeze,
     Unique,
+    Relu,
 ]

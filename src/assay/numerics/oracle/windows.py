@@ -41,7 +41,11 @@ class Window:
         if not any(self.begin) and not any(ends):
             return x
         rows = list(zip(self.begin, x.shape[2:], ends, strict=True))
-        padded: Tensor = np.full((*x.shape[:2], *(sum(row) for row in rows)), value, x.dtype)
+        padded: Tensor = np.empty((*x.shape[:2], *(sum(row) for row in rows)), x.dtype)
+        for axis, (first, size, _) in enumerate(rows, 2):
+            ahead: tuple[slice, ...] = (slice(None),) * axis
+            padded[(*ahead, slice(first))] = value
+            padded[(*ahead, slice(first + size, None))] = value
         inside: Any = (..., *(slice(first, first + size) for first, size, _ in rows))
         padded[inside] = x
         return padded

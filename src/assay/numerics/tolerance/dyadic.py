@@ -14,6 +14,8 @@ import numpy as np
 from assay.ports import Tensor
 
 _FEW = 16
+_SPREAD = 4096
+"""Numbers from all over a large array: behind a Relu the first ones may be zeros, which lie on every grid."""
 _DIGITS = 53
 _SCALES = 1000
 """Exponents that leave a number of full digits normal."""
@@ -27,9 +29,10 @@ def step_of(array: Tensor, axis: int | None = None, digits: int = SINGLE) -> Wid
     """The largest power of two that divides every number, of each index of `axis` where one is given (its rank is kept, so that
     it broadcasts): infinite where all are zero, 0 where one is not finite or has more than `digits` significant binary digits."""
     wide = np.asarray(array, np.float64)
-    first = wide.reshape(-1)[:_FEW]
-    if first.size and not _step(first, None, digits).all():
-        return np.zeros((1,) * wide.ndim)
+    flat = wide.reshape(-1)
+    for few in (flat[:_FEW], flat[:: max(1, flat.size // _SPREAD)] if flat.size > 2 * _SPREAD else flat[:0]):
+        if few.size and not _step(few, None, digits).all():
+            return np.zeros((1,) * wide.ndim)
     return _step(wide, axis, digits)
 
 

@@ -73,11 +73,11 @@ def exact_mean(site: Site, unit: Arithmetic) -> bool:
 
 def total(terms: float, value: Tensor, squares: Tensor, unit: Arithmetic) -> Tensor:
     """A sum of `terms` products in the type of accumulation, stored once."""
-    energy = np.square(value)
-    result: Tensor = unit.accumulate**2 / 3 * (terms * energy / 3 + terms * squares / 2)
-    if unit.multiply:
-        result = result + 2 * unit.multiply**2 / 3 * squares
-    return result + unit.storage**2 / 3 * energy
+    # Factors first: an array of a large convolution is passed over four times then, and not ten.
+    own = unit.accumulate**2 * terms / 9 + unit.storage**2 / 3
+    of_squares = unit.accumulate**2 * terms / 6 + 2 * unit.multiply**2 / 3
+    result: Tensor = np.square(value) * own + squares * of_squares
+    return result
 
 
 def positive_sum(site: Site, unit: Arithmetic) -> Variance:

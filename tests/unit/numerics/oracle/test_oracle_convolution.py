@@ -124,3 +124,38 @@ def test_a_convolution_of_more_than_is_gathered_at_once_is_the_same(monkeypatch:
     for most in (1, 100, 1 << 19):
         monkeypatch.setattr("assay.numerics.oracle.convolution.COLUMNS", most)
         _agree("Conv", feeds, attributes)
+
+
+@pytest.mark.parametrize("made", [1, 2, 5])
+def test_a_channel_by_itself_gives_one_or_several(made: int) -> None:
+    """One is summed where it lies, several are a product of matrices."""
+    feeds = {"x": _noise(2, 3, 9, 7), "w": _noise(3 * made, 1, 3, 2), "b": _noise(3 * made)}
+    _agree("Conv", feeds, {"group": 3, "strides": [2, 1], "pads": [1, 0, 2, 1]})
+
+
+def test_an_empty_batch_stays_empty() -> None:
+    x, w = np.zeros((0, 3, 5, 5), np.float32), _noise(4, 3, 3, 3)
+    assert Evaluator(_model("Conv", {"x": x, "w": w}, {})).evaluate({"x": x, "w": w})[0].shape == (0, 4, 3, 3)
+
+
+def test_no_channels_make_zeros() -> None:
+    x, w = np.zeros((1, 0, 5, 5), np.float32), np.zeros((4, 0, 3, 3), np.float32)
+    y = Evaluator(_model("Conv", {"x": x, "w": w}, {})).evaluate({"x": x, "w": w})[0]
+    assert y.tolist() == np.zeros((1, 4, 3, 3)).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8"])
+def test_relu_keeps_its_type(dtype: str) -> None:
+    x = np.array([-2, 0, 3], dtype)
+    node = helper.make_node("Relu", ["x"], ["y"])
+    element = helper.np_dtype_to_tensor_dtype(x.dtype)
+    graph = helper.make_graph(
+        [node],
+        "one",
+        [helper.make_tensor_value_info("x", element, [3])],
+        [helper.make_tensor_value_info("y", element, [3])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    (y,) = Evaluator(model).evaluate({"x": x})
+    assert y.dtype == x.dtype
+    assert y.tolist() == [0, 0, 3]

@@ -42,3 +42,11 @@ def test_the_step_of_each_column(array: np.ndarray) -> None:
 def test_the_step_of_weights_on_a_grid(array: np.ndarray) -> None:
     expected = min(_step(float(one)) for one in array.reshape(-1))
     assert step_of(array).item() == expected
+
+
+def test_a_large_array_that_begins_with_zeros_has_no_step_where_others_have_none() -> None:
+    array = np.full((5, 10_000), 0.1)
+    array[0] = 0.0
+    assert not step_of(array).any()
+    array[1:] = 3.0
+    assert step_of(array).tolist() == [[1.0]]
