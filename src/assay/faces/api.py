@@ -24,6 +24,7 @@ from assay.faces.requests import parse_answers, with_stated
 from assay.faces.unheard import demand_drawn, demand_named
 from assay.judge.duels import with_baseline_goals
 from assay.judge.requirement import parse_requirement
+from assay.launch.idle import IdleWorkers
 from assay.models.seeded import FILLS
 from assay.numerics.tolerance.choice import DERIVED, table_of
 from assay.pipeline.check import Checked
@@ -158,13 +159,13 @@ def _words(named: Mapping[str, object] | None) -> tuple[str, ...]:
     return tuple(f"{name}={told}" for name, told in (named or {}).items())
 
 
-def run_check(options: CheckOptions, progress: Progress = SILENT) -> Checked:
-    """The whole of `assay check`, its printing apart."""
+def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWorkers | None = None) -> Checked:
+    """The whole of `assay check`, its printing apart. `idle` are workers that were started before."""
     reports = destinations(options.reports)
     config = _config(options)
     request = _request(options, config)
     history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
-    with open_house(history, workers=options.jobs, progress=progress, config=config) as house:
+    with open_house(history, workers=options.jobs, progress=progress, config=config, idle=idle) as house:
         if options.against:
             request = replace(request, baseline=house.store.run(options.against).id)
         checked = run_pipeline(request, house)

@@ -15,6 +15,7 @@ from assay.pipeline.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from assay.launch.ahead import Ahead
+    from assay.launch.idle import IdleWorkers
     from assay.pipeline.config import Config
 
 
@@ -29,11 +30,12 @@ def open_house(
     locks: Path | None = None,
     recorded: bool = False,
     ahead: Ahead | None = None,
+    idle: IdleWorkers | None = None,
 ) -> Iterator[House]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`). `config` names
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
     `recorded`, for commands that read, a folder without a history is refused instead of made. Workers started `ahead` are
-    the first that verify."""
+    the first that verify; those that are `idle`, of a command that began with them, are used first."""
     from assay.faces.environments import open_environments
     from assay.launch.gpus import gpus
     from assay.launch.pool import Fresh, Pool
@@ -48,7 +50,7 @@ def open_house(
     environments = open_environments(locks or folder, config)
     store = SqlStore(history if remote else str(folder / "history.db"))
     try:
-        with Pool(workers, recycle, environments.interpreter, gpus(), ahead, progress.at) as pool:
+        with Pool(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle) as pool:
             yield House(
                 folder=folder,
                 store=store,

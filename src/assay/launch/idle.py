@@ -6,13 +6,16 @@ end with their launch, as does whatever has grown large.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import TracebackType
 
 from assay.core.job import Job, Task
 from assay.launch.lane import Lane
 from assay.launch.process import WorkerProcess
-from assay.launch.waiting import Kind
+from assay.launch.waiting import IN_NUMPY, Kind, environ_of
 
 LARGEST_BYTES = 500_000_000
 """Resident memory of a worker that waits for another launch; a larger one gives it back by ending."""
@@ -36,30 +39,37 @@ class _Idle:
 
 
 class IdleWorkers:
-    """At most `most`; the one that waits longest ends first. With 0, nobody waits."""
+    """At most `most`; the one that waits longest ends first. With 0, nobody waits. As a context manager, all end with it."""
 
     def __init__(self, most: int = 0) -> None:
-        self._most = most
+        self.most = most
         self._idle: list[_Idle] = []
+
+    def start_numpy(self) -> None:
+        """One that looks at a model, evaluates it and derives its tolerance: it imports while the driver does. Raises WorkerFailed."""
+        kind = Kind("", IN_NUMPY[-1], (), "cpu")
+        variables = environ_of(kind, os.environ)
+        self._idle.append(_Idle(kind, sys.executable, variables, WorkerProcess(sys.executable, variables)))
 
     def keep(self, lane: Lane) -> bool:
         """False where it must end with its launch: then it is the caller's, as before."""
         kind, process = lane.kind, lane.process
         plain = not (kind.environment or kind.transforms or lane.gpu or process.forked) and kind.device == "cpu"
-        if not self._most or not plain or not lane.keep or process.resident_bytes() > LARGEST_BYTES:
+        if not self.most or not plain or not lane.keep or process.resident_bytes() > LARGEST_BYTES:
             return False
         self._idle.append(_Idle(kind, lane.program, lane.variables, process))
-        for oldest in self._idle[: -self._most]:
+        for oldest in self._idle[: -self.most]:
             oldest.process.end()
-        del self._idle[: -self._most]
+        del self._idle[: -self.most]
         return True
 
     def take(self, kind: Kind, program: str, variables: Mapping[str, str]) -> WorkerProcess | None:
-        """One that would be started just so. One that has died meanwhile, or has said anything unasked, is ended instead."""
+        """One that would be started just so. One that has died meanwhile, or has said anything unasked, is ended instead.
+        One that had no job yet has not said hello either, as far as its socket was read."""
         for one in reversed(self._idle):
             if (one.kind, one.program, one.variables) == (kind, program, variables):
                 self._idle.remove(one)
-                if one.process.is_silent():
+                if not one.process.jobs_done or one.process.is_silent():
                     return one.process
                 one.process.end()
                 return self.take(kind, program, variables)
@@ -69,3 +79,11 @@ class IdleWorkers:
         """All of them. Others may wait afterwards."""
         while self._idle:
             self._idle.pop().process.end()
+
+    def __enter__(self) -> IdleWorkers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()

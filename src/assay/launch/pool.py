@@ -31,7 +31,7 @@ class Pool:
     """Warm workers, each replaced after 100 jobs or any failure. Several share a GPU; several GPUs are used at once.
 
     As a context manager, idle workers wait for the next launch (see `assay.launch.idle`), and end with the context; else all end
-    with their launch.
+    with their launch. `idle` are those that were started before.
     """
 
     def __init__(
@@ -42,10 +42,11 @@ class Pool:
         gpus: Sequence[Gpu] = (),
         ahead: Ahead | None = None,
         watch: Watch = unwatched,
+        idle: IdleWorkers | None = None,
     ) -> None:
         self._workers, self._watch = most_workers(workers), watch
         self._recycle, self._interpreter, self._gpus, self._ahead = recycle, interpreter, gpus, ahead
-        self._idle = IdleWorkers()
+        self._idle = idle or IdleWorkers()
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """See `ports.Launcher`."""
@@ -65,14 +66,14 @@ class Pool:
 
     def __enter__(self) -> Pool:
         # Those of two phases: what evaluates in numpy is asked again after the engines.
-        self._idle = IdleWorkers(2 * self._workers)
+        self._idle.most = 2 * self._workers
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._idle.most = 0
         self._idle.end()
-        self._idle = IdleWorkers()
 
 
 class Fresh:

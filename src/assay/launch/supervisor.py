@@ -90,7 +90,7 @@ class Supervisor:
                 while self._finished:
                     self._done += 1
                     yield self._finished.popleft()
-            for lane in [one for one in self._lanes if one.ready and self._idle.keep(one)]:
+            for lane in [one for one in self._lanes if one.process.jobs_done and self._idle.keep(one)]:
                 self._let_go(lane)
         finally:
             for lane in list(self._lanes):
@@ -132,7 +132,8 @@ class Supervisor:
         idle = None if alone else self._idle.take(kind, program, variables)
         server = None if alone or idle else self._ahead.server(program, variables, kind.backend)
         process = idle or WorkerProcess(program, variables, server)
-        lane = Lane(process, kind, program, variables, gpu, ready=idle is not None, fresh=not (idle or process.forked))
+        used = bool(process.jobs_done)
+        lane = Lane(process, kind, program, variables, gpu, ready=used, fresh=not (used or process.forked))
         lane.deadline = time.monotonic() + START_LIMIT_S
         self._lanes.append(lane)
         self._selector.register(lane.process.socket, selectors.EVENT_READ, lane)

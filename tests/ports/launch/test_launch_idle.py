@@ -143,6 +143,7 @@ def test_a_crash_in_one_that_waited_is_repeated_in_a_fresh_one(started: _Started
 
 def test_a_worker_that_said_something_unasked_is_not_used() -> None:
     process, kind = WorkerProcess(), Kind("", "faulty", (), "cpu")
+    process.jobs_done = 1  # so that its hello, unread, is unasked
     assert select.select([process.socket], [], [], 120)[0]
     idle = IdleWorkers(1)
     assert idle.keep(Lane(process, kind, "python", {}))
@@ -196,3 +197,38 @@ def test_what_runs_code_of_others_or_turns_the_process_upside_down_ends_its_work
     ):
         case = msgspec.structs.replace(plain.case, **change)
         assert not leaves_as_it_was(msgspec.structs.replace(plain, case=case)), change
+
+
+def test_one_in_numpy_that_was_started_before_is_used_first(started: _Started, job) -> None:
+    before = set(psutil.Process().children())
+    reference = msgspec.structs.replace(job(), flow=plugins.find_flow("reference"))
+    with IdleWorkers() as idle:
+        idle.start_numpy()
+        (early,) = set(psutil.Process().children()) - before
+        with Pool(1, idle=idle) as pool:
+            for _ in range(2):
+                (result,) = pool.launch([reference])
+                assert result.outcome is Outcome.OK
+            assert len(started) == 0
+            assert _lives(early)
+        assert not _lives(early)
+
+
+def test_one_that_was_started_for_nothing_ends_with_the_command() -> None:
+    before = set(psutil.Process().children())
+    with IdleWorkers() as idle:
+        idle.start_numpy()
+        assert len(set(psutil.Process().children()) - before) == 1
+    assert set(psutil.Process().children()) <= before
+
+
+def test_one_that_was_started_before_and_died_costs_no_job(started: _Started, job) -> None:
+    before = set(psutil.Process().children())
+    reference = msgspec.structs.replace(job(), flow=plugins.find_flow("reference"))
+    with IdleWorkers() as idle:
+        idle.start_numpy()
+        (early,) = set(psutil.Process().children()) - before
+        early.kill()
+        with Pool(1, idle=idle) as pool:
+            (result,) = pool.launch([reference])
+    assert (result.outcome, result.attempts, len(started)) == (Outcome.OK, 1, 1)

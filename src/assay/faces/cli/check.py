@@ -72,8 +72,11 @@ def check(
     save_outputs: opt.SaveOutputs = "",
 ) -> None:
     """Build, verify and measure models on every flow; judge; exit 0 only if all is well."""
-    with progress_bar() as progress:
-        # What takes the longest to import comes after the first line.
+    from assay.launch.idle import IdleWorkers
+
+    with progress_bar() as progress, IdleWorkers() as idle:
+        # What takes the longest to import comes after the first line, and the first worker imports meanwhile.
+        idle.start_numpy()
         from assay.faces.api import CheckOptions, run_check
         from assay.models.seeded import FILLS
 
@@ -90,5 +93,5 @@ def check(
             threads=threads, timeout_s=timeout, derive_s=derive_timeout, memory=memory, jobs=jobs, against=against, baseline=baseline,
             history=history, only=only, save_inputs=save_inputs, save_outputs=save_outputs, command=command_line(sys.argv[1:]),
         )  # fmt: skip
-        checked = run_check(options, progress)
+        checked = run_check(options, progress, idle)
     finish(checked, [f"report: {text.partition('=')[2]}" for text in options.reports], details)
