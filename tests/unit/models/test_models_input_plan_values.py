@@ -50,6 +50,23 @@ def test_a_border_is_reflected_only_where_there_is_room(tmp_path: Path) -> None:
     assert plan_of(model, batch=1, fixed={}, stated={}).ranges["pads"].exact == (0, 1, 0, 1)
 
 
+@pytest.mark.parametrize(("kernel", "ends"), [("RBF", (-0.25, 0.75)), ("LINEAR", None)])
+def test_a_gaussian_kernel_gets_values_near_its_support_vectors(
+    tmp_path: Path, kernel: str, ends: tuple[float, float] | None
+) -> None:
+    """Of the typical feature: one of the three is measured in thousands."""
+    node = onnx.helper.make_node(
+        "SVMRegressor", ["x"], ["y"], domain="ai.onnx.ml", kernel_type=kernel, kernel_params=[1.0, 0.0, 3.0], n_supports=2,
+        coefficients=[1.0, -1.0], rho=[0.0], support_vectors=[-0.25, 1000.0, -0.5, 0.75, 3000.0, 0.5],
+    )  # fmt: skip
+    shapes = [onnx.helper.make_tensor_value_info(name, 1, shape) for name, shape in (("x", ["N", 3]), ("y", ["N", 1]))]
+    sets = [onnx.helper.make_opsetid("", 17), onnx.helper.make_opsetid("ai.onnx.ml", 1)]
+    graph = onnx.helper.make_graph([node], "g", shapes[:1], shapes[1:])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=sets, ir_version=9), tmp_path / "m.onnx")
+    ranges = plan_of(open_model(tmp_path / "m.onnx"), batch=1, fixed={}, stated={}).ranges
+    assert ((ranges["x"].low, ranges["x"].high) if "x" in ranges else None) == ends
+
+
 def _answer(wanted: int) -> Callable[[Samples], Samples]:
     def answer(inputs: Samples) -> Samples:
         if inputs[0]["x"].shape[1] != wanted:

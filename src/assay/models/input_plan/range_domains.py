@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+import numpy as np
+
 from assay.models.input_plan.graph import Node, Value, product
 from assay.models.input_plan.needs import COUNT, DIVISOR, MASK, UNIQUE, Need
 from assay.models.input_plan.range_demands import LARGE_FACTOR, TINY, Demands, demands, size_of
@@ -68,6 +70,17 @@ def _variance(node: Node, inputs: Sequence[Value]) -> Demands:
 def _ratio(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 1, Need(0.0, 0.5, COUNT)
     yield 2, Need(0, 0, COUNT)
+
+
+@demands("SVMRegressor", "SVMClassifier")
+def _near_support_vectors(node: Node, inputs: Sequence[Value]) -> Demands:
+    """A Gaussian kernel is 0 far from all that it was trained on, and the answer a constant: values of the size of a typical feature."""
+    features = size_of(inputs, 0, -1)
+    vectors = np.asarray(node.attributes.get("support_vectors", ()), np.float64)
+    kernel = node.attributes.get("kernel_type", "LINEAR")
+    if kernel in ("RBF", b"RBF") and features and vectors.size and vectors.size % features == 0:
+        table = vectors.reshape(-1, features)
+        yield 0, Need(float(np.median(table.min(0))), float(np.median(table.max(0))))
 
 
 @demands("Mul")
