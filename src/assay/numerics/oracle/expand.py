@@ -22,15 +22,21 @@ def expanded(proto: ModelProto) -> ModelProto:
     """The same model in smaller steps; the model itself where it has none of these, or where onnx 1.23 cannot take them
     apart (an optional input left out in the middle). Operators of com.microsoft are made of such steps, too."""
     proto = decomposed(proto)
-    present = {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")} & set(EXPANDED)
-    if present:
-        proto = _told(proto, present)
-    for name in sorted(present):
+    refused: set[str] = set()
+    while present := _present(proto) - refused:
+        name = min(present)
         try:
-            proto = inliner.inline_selected_functions(proto, [("", name)], False, True)
+            proto = inliner.inline_selected_functions(_told(proto, {name}), [("", name)], False, True)
         except RuntimeError:
-            continue
+            refused.add(name)
+        else:
+            refused |= _present(proto) & {name}
     return proto
+
+
+def _present(proto: ModelProto) -> set[str]:
+    """One may be made of another."""
+    return {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")} & set(EXPANDED)
 
 
 def _told(proto: ModelProto, operators: set[str]) -> ModelProto:

@@ -10,7 +10,7 @@ import numpy as np
 from assay.numerics.tolerance.contract import Arithmetic
 from assay.numerics.tolerance.drift import with_drift
 from assay.numerics.tolerance.dyadic import holds, largest, step_of
-from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, rounding
+from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, fused, rounding
 from assay.ports import Tensor
 
 
@@ -47,6 +47,30 @@ def progression(site: Site, unit: Arithmetic) -> Variance:
         0.0 if holds(size, grid, unit.accumulate) else np.cumsum(np.maximum(abs(site.value), abs(steps)))
     )
     return unit.accumulate**2 / 3 * np.square(one_after_the_other) + rounding(site, unit)
+
+
+def hard_sigmoid(site: Site, unit: Arithmetic) -> Variance:
+    """alpha x + beta between 0 and 1, times x of HardSwish: near 0 it cancels, and carries the roundings of its two terms."""
+    x = site.x()
+    swish = site.call.operator == "HardSwish"
+    alpha, beta = (1 / 6, 0.5) if swish else (float(site.call.attributes[one]) for one in ("alpha", "beta"))
+    product = alpha * x
+    terms = np.square(product) + beta**2
+    beyond = np.abs(product + beta - np.clip(product + beta, 0, 1))
+    ramp = np.where(beyond > 4 * unit.accumulate * np.sqrt(terms), 0, unit.accumulate**2 / 3 * 2 * terms)
+    return ramp * (np.square(x) if swish else 1) + fused(site, unit)
+
+
+def determinant(site: Site, unit: Arithmetic) -> Variance:
+    """That of a matrix whose elements err by sqrt(n) units of the largest, which elimination with pivots is (Higham, 9.3): its
+    derivatives are the cofactors, here by singular values, so that a matrix may have no inverse."""
+    x = np.asarray(site.x(), np.float64)
+    rank = x.shape[-1]
+    left, singular, right = np.linalg.svd(x)
+    others = np.stack([np.prod(np.delete(singular, at, -1), axis=-1) for at in range(rank)], -1)
+    cofactors = np.square(left @ (others[..., None] * right)).sum(axis=(-2, -1))
+    size = np.square(x).max(axis=(-2, -1))
+    return unit.accumulate**2 * rank * size * cofactors + rounding(site, unit)
 
 
 def exponential(site: Site, unit: Arithmetic) -> Variance:

@@ -109,6 +109,10 @@ class Graph:
     gridded: frozenset[str] = frozenset()
     given: frozenset[str] = frozenset()
 
+    def names(self, value: str) -> bool:
+        """Whether a value of the graph itself has that name; not of a body of its operators."""
+        return value in self.producers or value in self.given
+
     @property
     def is_double(self) -> bool:
         """Whether every real number on the way to an output is declared in double."""

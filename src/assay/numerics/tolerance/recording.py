@@ -78,8 +78,12 @@ class Recorder(Noisy):
 
     def _note_exact(self, call: Call, results: Values) -> None:
         """What is computed of exact values without a rounding, and whole numbers: no noise is left in them, though they may have
-        jumped. What is not counted was not asked for its noise."""
-        reads = [(name, one) for name, one in zip(call.reads, call.inputs, strict=False) if name in self._graph.data]
+        jumped. What is not counted was not asked for its noise; a name that only the body of a function knows may be anything."""
+        reads = [
+            (name, one)
+            for name, one in zip(call.reads, call.inputs, strict=False)
+            if one is not None and (name in self._graph.data or not self._graph.names(name))
+        ]
         silent = not self._rounded and self._counts(call)
         exact = silent and not call.marked and all(name in self.exact or is_whole(one) for name, one in reads)
         decided = silent and all(name in self.decided for name, _ in reads)

@@ -15,8 +15,10 @@ from assay.numerics.tolerance.ensembles import ensemble
 from assay.numerics.tolerance.functions import (
     affine,
     batch_normalization,
+    determinant,
     exponential,
     function,
+    hard_sigmoid,
     logistic,
     mean,
     power,
@@ -75,7 +77,7 @@ INNER: dict[str, Rule] = {
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("Sqrt", "LeakyRelu", "PRelu", "Mod", "Col2Im"), rounding),
     **dict.fromkeys(("Add", "Sub", "Mul"), arithmetic),
-    **dict.fromkeys(("Div", "Reciprocal", "HardSigmoid", "HardSwish", "Shrink", "Softsign"), fused),
+    **dict.fromkeys(("Div", "Reciprocal", "Shrink", "Softsign"), fused),
     **dict.fromkeys(("Conv", "ConvTranspose", "MatMul", "Gemm"), product()),
     **dict.fromkeys(("ReduceSum", "ReduceMean", "AveragePool", "GlobalAveragePool", "CumSum"), reduction),
     **dict.fromkeys(
@@ -88,6 +90,8 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("Resize", "Upsample", "GridSample"), sampling),
     "Einsum": einsum,
     "DeformConv": deformed,
+    **dict.fromkeys(("HardSigmoid", "HardSwish"), hard_sigmoid),
+    "Det": determinant,
     "LRN": response,
     "BatchNormalization": batch_normalization,
     **dict.fromkeys(("Cast", "CastLike"), cast),

@@ -15,10 +15,12 @@ from assay.numerics.tolerance.judge import judge
 
 
 def test_an_operator_without_a_rule_is_listed_and_a_plug_in_may_bring_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = parsed("g (float[3, 3] x) => (float y) { y = Det(x) }")
-    feeds = {"x": noise(3, 3)}
-    assert derive_model(model, [feeds], "float32").header.without_rule == ("Det",)
-    monkeypatch.setattr(rules, "_loaded", {"Det": rules.relative_reduction})
+    model = parsed(
+        "g (float[1, 1, 4, 4] x, float[1, 4] rois, int64[1] of) => (float[1, 1, 1, 1] y) { y = RoiAlign(x, rois, of) }"
+    )
+    feeds = {"x": noise(1, 1, 4, 4), "rois": np.array([[0, 0, 3, 3]], np.float32), "of": np.zeros(1, np.int64)}
+    assert derive_model(model, [feeds], "float32").header.without_rule == ("RoiAlign",)
+    monkeypatch.setattr(rules, "_loaded", {"RoiAlign": rules.rounding})
     assert derive_model(model, [feeds], "float32").header.without_rule == ()
 
 
