@@ -240,7 +240,8 @@ class WideEvaluator(Evaluator):
             proto = expanded(proto)
         for node in getattr(getattr(proto, "graph", proto), "node", ()):
             if node.op_type in _NARROW_INSIDE:
-                raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=node.name)
+                named = node.name or f"{node.op_type} -> {', '.join(node.output)}"
+                raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=named)
         widen(proto, self.computes_in)
         super().__init__(proto, **arguments)
         self.take(weights or {})

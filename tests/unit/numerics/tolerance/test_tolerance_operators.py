@@ -91,3 +91,14 @@ def test_a_singular_matrix_has_a_determinant_near_zero() -> None:
     profile = derive_model(model, [{}], "float32")
     assert budget(profile, {"y": np.array(1e-8, np.float32)}) < 1.0
     assert budget(profile, {"y": np.array(1e-5, np.float32)}) > 1.0
+
+
+def test_the_scale_of_a_dynamic_grid_is_rounded() -> None:
+    model = parsed("g (float[3, 4] x) => (uint8[3, 4] q, float s, uint8 z) { q, s, z = DynamicQuantizeLinear(x) }")
+    feeds = {"x": noise(3, 4)}
+    profile = derive_model(model, [feeds], "float32")
+    right = float32(model, feeds)
+    width = np.maximum(feeds["x"].max(), 0) - np.minimum(feeds["x"].min(), 0)
+    assert budget(profile, {**right, "s": np.asarray(width * np.float32(1 / 255))}) < 1.0
+    assert budget(profile, {**right, "s": np.nextafter(right["s"], np.float32(9))}) < 1.0
+    assert budget(profile, {**right, "s": right["s"] * np.float32(1 + 1e-5)}) > 1.0

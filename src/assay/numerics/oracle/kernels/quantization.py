@@ -65,10 +65,12 @@ def _quantize(call: Call) -> Values | None:
 
 
 def _dynamic(call: Call) -> Values | None:
-    """Range from the tensor itself, zero inside it. onnx.reference rounds scale and zero point as this does."""
+    """Range from the tensor itself, zero inside it. onnx.reference rounds scale and zero point as this does; the scale that is given
+    is a difference, divided by 255 or multiplied by its inverse."""
     x = call.inputs[0]
     scale, zero = own_range(x)
-    return on_grid(call, x / scale, zero, np.dtype(np.uint8)), np.asarray(scale, x.dtype), np.asarray(zero, np.uint8)
+    grid = on_grid(call, x / scale, zero, np.dtype(np.uint8))
+    return grid, call.mark("fused", np.asarray(scale, x.dtype)), np.asarray(zero, np.uint8)
 
 
 def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, axis: int) -> Tensor:
