@@ -17,7 +17,7 @@ from assay.models.onnx_graph import graph_problems
 from assay.models.onnx_shapes import contradictions, shape_problems
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto, TypeProto, ValueInfoProto
+    from onnx import GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto
 
 _LARGEST_PROTOBUF = 2**31 - 1
 
@@ -165,11 +165,27 @@ def _check_nodes(proto: ModelProto, nodes: Iterable[NodeProto]) -> None:
     context = checker.C.CheckerContext()
     context.ir_version = proto.ir_version
     context.opset_imports = {entry.domain: entry.version for entry in proto.opset_import}
+    known = {one.name for one in (*proto.graph.input, *proto.graph.initializer)}
     for node in nodes:
-        checker.check_node(node, context)
+        if any(attribute.HasField("g") for attribute in node.attribute):
+            checker.check_graph(_alone(node, known), context)
+        else:
+            checker.check_node(node, context)
+        known.update(node.output)
     for tensor in proto.graph.initializer:
         if not tensor.external_data:
             checker.check_tensor(tensor, context)
+
+
+def _alone(node: NodeProto, known: Iterable[str]) -> GraphProto:
+    """A graph of nothing but a node with subgraphs, which may read whatever is `known` before it: alone, check_node would refuse that.
+    The checker asks no type or shape of them."""
+    from onnx import TensorProto, helper
+
+    def scalars(names: Iterable[str]) -> list[ValueInfoProto]:
+        return [helper.make_tensor_value_info(name, TensorProto.FLOAT, []) for name in names if name]
+
+    return helper.make_graph([node], "g", scalars(sorted({*known, *node.input})), scalars(node.output))
 
 
 def _spec(value: ValueInfoProto) -> TensorSpec:
