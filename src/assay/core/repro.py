@@ -14,6 +14,8 @@ from assay.core.job import Job, Limits, Measuring, Task
 from assay.core.result import Result
 from assay.core.run import Run
 
+DEFAULT_CONFIG = "assay.toml"
+
 
 def repro_line(run: Run, asked: Result | Job) -> str:
     """A line for a POSIX shell that repeats one job of `run`, given as the job or as its result.
@@ -76,6 +78,18 @@ def _beyond(command: Sequence[str], job: Job) -> bool:
     if "--against" in given or ("--history" in given and (job.task is Task.DUEL or "--baseline" in given)):
         return True
     return given.count("--flow") > 1 and not {"--option", "--threads"}.isdisjoint(given)
+
+
+def config_of(run: Run) -> str:
+    """The configuration file that a run of `assay check` read: the one that its command names, or where that names no model of the
+    run, the one that is read by default; "" where it read none, or was started otherwise."""
+    words = _words(run.command)
+    if words is None:
+        return ""
+    for place, word in enumerate(words):
+        if word.split("=")[0] == "--config":
+            return word.partition("=")[2] or "".join(words[place + 1 : place + 2])
+    return DEFAULT_CONFIG if run.jobs and _from_config(words, run.jobs[0].case) else ""
 
 
 def _speakable(case: Case) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 
+import msgspec
+
 from assay.core.case import Case
 from assay.core.job import Job, Task
 from assay.core.reference import ReferenceKind
@@ -16,62 +18,82 @@ CLOSE = "rel_l2 <= 0.05"
 CLOSE_TO_FLOAT = "vs_float.rel_l2 <= 0.05"
 
 
-def command(result: Result, job: Job | None, *options: str, own: bool = False) -> str:
+class Asked(msgspec.Struct, frozen=True):
+    """A job, and the configuration file that it came from: its flow may have a name that only the file explains."""
+
+    job: Job
+    config: str = ""
+
+
+def command(result: Result, asked: Asked | None, *options: str, own: bool = False) -> str:
     """`assay check` of the same model on the same flow, with these options; `own`: on the same inputs. Without the job the names
     of its model and inputs are placeholders."""
-    if job is None:
+    if asked is None:
         words = ["MODEL.onnx", "--flow", result.flow, *(["--inputs", "DATA"] if own else [])]
     else:
+        job = asked.job
         flow = flow_words(job.flow) if job.flow.backend else []
-        words = [model_word(job.case), *flow, *original_words(job.case), *(input_words(job.case) if own else [])]
+        words = [
+            model_word(job.case),
+            *(["--config", asked.config] if asked.config else []),
+            *flow,
+            *original_words(job.case),
+            *(input_words(job.case) if own else []),
+        ]
     return shlex.join(["assay", "check", *words, *options])
 
 
-def advice(result: Result, job: Job | None) -> str:
+def advice(result: Result, asked: Asked | None) -> str:
     """For a result that is mistrusted, by what made it so and by whose inputs it was fed."""
     if result.cause is Cause.NO_REFERENCE:
-        return _without_answers(result, job)
+        return _without_answers(result, asked)
     if result.reference.kind is ReferenceKind.DEFINITION:
         return "no more can be told by these published answers: give inputs of your own to the same operator"
     if result.reference.own_inputs:
-        return f"to decide it on these inputs, {to_state(result, job)}{_by_meaning(result, job, TOP1)}"
+        return f"to decide it on these inputs, {to_state(result, asked)}{_by_meaning(result, asked, TOP1)}"
     return (
-        f"to decide it, give inputs of your own: {command(result, job, '--inputs', 'FILE.npz')}; or other drawn ones: "
-        f"{command(result, job, '--seed', '1', '--samples', '16')}"
+        f"to decide it, give inputs of your own: {command(result, asked, '--inputs', 'FILE.npz')}; or other drawn ones: "
+        f"{command(result, asked, '--seed', '1', '--samples', '16')}"
     )
 
 
-def to_compare(result: Result, job: Job | None) -> str:
+def to_compare(result: Result, asked: Asked | None) -> str:
     """Where answers are missing or in doubt."""
     if result.task == Task.CHANGE.value:
-        words = ["assay", "check", "NEW.onnx" if job is None else model_word(job.case), "--golden", "ANSWERS.npz"]
+        words = [
+            "assay",
+            "check",
+            "NEW.onnx" if asked is None else model_word(asked.job.case),
+            "--golden",
+            "ANSWERS.npz",
+        ]
         told = "the answers of the framework that the old model comes from, beside their inputs, as a golden of the new file"
         return f"to decide it, give {told}: {shlex.join(words)}"
     return (
         "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
-        f"{command(result, job, '--golden', 'ANSWERS.npz')}{_by_meaning(result, job, ACCURACY)}"
+        f"{command(result, asked, '--golden', 'ANSWERS.npz')}{_by_meaning(result, asked, ACCURACY)}"
     )
 
 
-def to_state(result: Result, job: Job | None) -> str:
+def to_state(result: Result, asked: Asked | None) -> str:
     """On a user's own inputs, where an error that is small enough for its use settles a doubt."""
     limit = CLOSE_TO_FLOAT if result.task == Task.CHANGE.value else CLOSE
-    return f"state what is close enough: {command(result, job, '--require', limit, own=True)}"
+    return f"state what is close enough: {command(result, asked, '--require', limit, own=True)}"
 
 
-def to_measure(result: Result, job: Job | None) -> str:
+def to_measure(result: Result, asked: Asked | None) -> str:
     """Where no sample was taken."""
-    return f"to decide it, measure for longer: {command(result, job, '--task', 'measure', '--measure-seconds', '5')}"
+    return f"to decide it, measure for longer: {command(result, asked, '--task', 'measure', '--measure-seconds', '5')}"
 
 
-def _by_meaning(result: Result, job: Job | None, goal: str) -> str:
+def _by_meaning(result: Result, asked: Asked | None, goal: str) -> str:
     """The task's metric, where some output could be scores of classes, on the inputs of the job where they are a user's."""
-    if job is None or not (output := _scores(job.case)):
+    if asked is None or not (output := _scores(asked.job.case)):
         return ""
     labels = "" if goal == TOP1 else ", with the right classes as 'label' beside the inputs"
     given = [] if goal == TOP1 else ["--inputs", "LABELLED.npz"]
     words = [*given, "--answers", f"classification:output={output}", "--require", goal]
-    meaning = command(result, job, *words, own=not given)
+    meaning = command(result, asked, *words, own=not given)
     return f"; or by what the outputs mean, if they are scores of classes (or detection, segmentation, transcription){labels}: {meaning}"
 
 
@@ -84,12 +106,12 @@ def _scores(case: Case) -> str:
     return ""
 
 
-def _without_answers(result: Result, job: Job | None) -> str:
+def _without_answers(result: Result, asked: Asked | None) -> str:
     if result.facts.transforms and (result.comparisons or result.against_float):
         own = result.reference.own_inputs
         words = [] if own else ["--inputs", "FILE.npz"]
-        lost = command(result, job, *words, "--require", CLOSE_TO_FLOAT, own=own)
+        lost = command(result, asked, *words, "--require", CLOSE_TO_FLOAT, own=own)
         return f"to decide it, state what the transform may cost against the float model, on inputs of your own: {lost}"
     if result.outcome is Outcome.INFRASTRUCTURE:
         return "free the machine and check again"
-    return to_compare(result, job)
+    return to_compare(result, asked)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay.core.duel import LATE
-from assay.core.job import Job, Task
+from assay.core.job import Task
 from assay.core.policy import Policy
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Word
 from assay.judge import accuracy, change, duels, on_gpu
-from assay.judge.advice import advice, to_compare, to_measure
+from assay.judge.advice import Asked, advice, to_compare, to_measure
 from assay.judge.disputed import unsettled, vouched
 from assay.judge.figures import figures
 from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
@@ -43,7 +43,7 @@ TOLERATED = {
 """The word for an outcome that is not in `fail_on`; all others become inconclusive: never a pass."""
 
 
-def first_opinion(job_key: str, result: Result | None, policy: Policy, asked: Job | None = None) -> Opinion:
+def first_opinion(job_key: str, result: Result | None, policy: Policy, asked: Asked | None = None) -> Opinion:
     """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost. `asked` is the
     job itself, for commands that can be copied."""
     if result is None:
@@ -103,7 +103,7 @@ def _word(outcome: Outcome, policy: Policy) -> Word:
     return Word.FAIL if outcome.value in policy.fail_on else TOLERATED.get(outcome, Word.INCONCLUSIVE)
 
 
-def _told(result: Result, asked: Job | None = None) -> str:
+def _told(result: Result, asked: Asked | None = None) -> str:
     """`outcome in stage: detail; what to do`."""
     node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
     signal = f" ({result.signal})" if result.signal and result.signal not in result.detail else ""
@@ -127,7 +127,7 @@ def _told(result: Result, asked: Job | None = None) -> str:
     return f"{outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 
 
-def _passed(opinion: Opinion, policy: Policy, asked: Job | None) -> Opinion:
+def _passed(opinion: Opinion, policy: Policy, asked: Asked | None) -> Opinion:
     result = opinion.result
     assert result is not None
     after = "; crashed once after other jobs, not alone" if result.only_after_other_jobs else ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.job import Job, Task
+from assay.core.job import Task
 from assay.core.reference import Witness
 from assay.core.result import Result
-from assay.judge.advice import to_compare, to_state
+from assay.judge.advice import Asked, to_compare, to_state
 from assay.judge.decided import values_alone
 from assay.judge.witnesses import Doubt, Side, described, doubt_of, side_of
 
@@ -24,7 +24,7 @@ def vouched(result: Result) -> str:
     return ""
 
 
-def unsettled(result: Result, asked: Job | None) -> str:
+def unsettled(result: Result, asked: Asked | None) -> str:
     """Why the result proves nothing, in a sentence that ends with what would decide it; "" where it counts. `asked` is the job, for
     commands."""
     doubt = doubt_of(result)
@@ -37,7 +37,7 @@ def unsettled(result: Result, asked: Job | None) -> str:
     return f"{told}{_parted(witness)}; {to_decide(result, asked)}"
 
 
-def to_decide(result: Result, asked: Job | None) -> str:
+def to_decide(result: Result, asked: Asked | None) -> str:
     """Other answers to compare with: of an engine that is not installed, or of the framework that the model comes from."""
     install = next((one.install for one in result.witnesses if one.install), "")
     given = to_compare(result, asked)

@@ -11,6 +11,7 @@ from assay.core.job import Job
 from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import Judgement
+from assay.judge.advice import Asked
 from assay.judge.build import first_opinion
 from assay.judge.combination import with_combinations
 from assay.judge.coverage import too_few, total
@@ -30,6 +31,7 @@ def judge(
     narrowed: bool = False,
     alone: bool = False,
     asked: Mapping[str, Job] = {},
+    config: str = "",
 ) -> Judgement:
     """The same results, policy and day always give the same judgement, in whatever order the results came.
 
@@ -46,7 +48,8 @@ def judge(
     for result in results:
         recorded.setdefault(result.job_key, result)
     keys = dict.fromkeys([*planned, *sorted(recorded.keys() - set(planned))])
-    opinions = [first_opinion(key, recorded.get(key), policy, asked.get(key)) for key in keys]
+    known = {key: Asked(job, config) for key, job in asked.items()}
+    opinions = [first_opinion(key, recorded.get(key), policy, known.get(key)) for key in keys]
     opinions = with_combinations(with_invalid(opinions, asked))
     opinions, unmet = with_expectations(opinions, policy, today)
     opinions, unasked = with_goals(opinions, policy, baseline, alone=alone)

@@ -14,6 +14,7 @@ import msgspec
 from assay.core.blank import blank_result
 from assay.core.flow import Flow
 from assay.core.job import Job, Task
+from assay.core.repro import config_of
 from assay.core.result import Cause, Outcome, Result
 from assay.core.run import Run
 from assay.core.verdict import Judgement
@@ -117,6 +118,7 @@ def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
         narrowed=run.narrowed,
         alone=run.alone,
         asked={job.key: job for job in run.jobs},
+        config=config_of(run),
     )
     return with_changes(judgement, run, results, house)
 

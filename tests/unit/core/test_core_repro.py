@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from assay.core.case import Case, Contract, Inputs, Tolerance
 from assay.core.input_plan import InputRange
 from assay.core.job import Limits, Measuring
-from assay.core.repro import repro_line
+from assay.core.repro import config_of, repro_line
 from assay.testing.builders import make_flow, make_job, make_model, make_result, make_run
 
 START = "assay check models/digits-classifier.onnx --flow onnxruntime"
@@ -125,3 +125,17 @@ def test_listed_sizes_and_stated_values_are_repeated() -> None:
     inputs = Inputs(dims={"h": (64, 64, 160), "x[2]": (1, 2, 3)}, sizes={"h": (64, 160)}, ranges=ranges)
     line = repro_line(make_run(), replace(make_job(), case=replace(make_job().case, inputs=inputs)))
     assert "--dim h=64,160 --dim 'x[2]=1:2:3' --input-range mask=0:1 --input-value rate=8000,16000" in line
+
+
+@pytest.mark.parametrize(
+    ("command", "config"),
+    [
+        ("assay check net.onnx --config own/assay.toml --flow mine", "own/assay.toml"),
+        ("assay check --config=own.toml", "own.toml"),
+        ("assay check net.onnx --flow onnxruntime", ""),
+        ("assay check --flow mine", "assay.toml"),
+        ("assay run onnx-node", ""),
+    ],
+)
+def test_the_configuration_that_a_command_names(command: str, config: str) -> None:
+    assert config_of(make_run(command=command)) == config

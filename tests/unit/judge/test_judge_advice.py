@@ -100,3 +100,15 @@ def test_what_proves_nothing_says_what_would_decide_it(result: Result, reason: s
     assert verdict.word is Word.INCONCLUSIVE
     assert verdict.reason == reason
     assert found.exit_code == 3
+
+
+def test_a_flow_that_only_a_configuration_explains_is_asked_with_it() -> None:
+    result = mistrusted(comparisons=POOR, reference=DRAWN)
+    found = judge(
+        [result], planned=[result.job_key], today=datetime.date(2026, 11, 21), narrowed=True, policy=Policy(),
+        asked={result.job_key: asked(result)}, config="own/assay.toml",
+    )  # fmt: skip
+    assert (
+        "assay check models/net.onnx --config own/assay.toml --flow onnxruntime --inputs FILE.npz"
+        in found.verdicts[0].reason
+    )
