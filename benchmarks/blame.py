@@ -13,8 +13,8 @@ import onnx
 from onnx import TensorProto, helper
 
 from assay.core.result import Outcome, Stage
-from assay.launch.ahead import Ahead
 from assay.launch.pool import Pool
+from assay.launch.prefork import Preforked
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.testing.launcher_checks import check_blame, faulty_job
@@ -35,7 +35,7 @@ def main() -> None:
         ]
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
         for what, flows in (("started", ()), ("forked", ("faulty",))):
-            with Ahead(flows) as ahead:
+            with Preforked(flows) as ahead:
                 begin = time.perf_counter()
                 results = list(Pool(2, ahead=ahead).launch(jobs))
                 seconds = time.perf_counter() - begin

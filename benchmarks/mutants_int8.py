@@ -31,10 +31,10 @@ from assay import plugins
 from assay.core.flow import Flow
 from assay.models.goldens import read_golden
 from assay.numerics.oracle.evaluator import Evaluator
-from assay.numerics.oracle.probe import Call, Probe, observed_by
+from assay.numerics.oracle.hooks import Call, Hook, observed_by
 from assay.numerics.tolerance.derive import derive
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, Array]
@@ -48,7 +48,7 @@ ENGINES = {
 PARTS = ("budget_norm", "budget_element", "budget_slice", "budget_systematic")
 
 
-class Requantized(Probe):
+class Requantized(Hook):
     """A correct engine: noise of `steps` before a value is put on its grid, around `lean`."""
 
     def __init__(self, seed: int, steps: float = 2.0**-10, lean: float = 0.0) -> None:
@@ -105,8 +105,8 @@ def mutants(model: onnx.ModelProto) -> list[tuple[str, onnx.ModelProto]]:
     return found
 
 
-def used(actual: Sequence[Values], profile: Profile) -> dict[str, float]:
-    judged = judge(actual, None, profile).values()
+def used(actual: Sequence[Values], profile: DerivedTolerance) -> dict[str, float]:
+    judged = judge_outputs(actual, None, profile).values()
     return {part: max(one.metrics.get(part, 0.0) for one in judged) for part in (*PARTS, "budget_used")}
 
 

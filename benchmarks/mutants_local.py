@@ -30,10 +30,10 @@ from mutants_peers import models, mutants_of
 from assay import plugins
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.flow import Flow
-from assay.models.instrument import instrument
+from assay.models.expose_intermediates import expose_intermediates
 from assay.mutants.load import load_graph
-from assay.mutants.table import inject
-from assay.worker.nodes import Nodes, Seen
+from assay.mutants.registry import inject
+from assay.worker.node_comparison import NodeComparisons, NodeValues
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, Array]
@@ -105,7 +105,7 @@ def differing(sound: Sequence[Values], other: Sequence[Values]) -> set[str]:
 
 
 def effect(
-    nodes: Nodes, node: Any, sound: Sequence[Values], other: Sequence[Values], precision: str
+    nodes: NodeComparisons, node: Any, sound: Sequence[Values], other: Sequence[Values], precision: str
 ) -> tuple[float, bool]:
     """How far the answers of two engines lie apart at a node on whose inputs they agree: widths of its noise, and whether
     beyond what rounding explains."""
@@ -159,11 +159,11 @@ def one_model(
             {"x": rng.normal(size=inputs[0]["x"].shape).astype(np.float32)} for _ in range(CALIBRATION - len(inputs))
         ]
     model = transformed(flow, path, calibration, folder)
-    tapped, plain, _ = instrument(model, folder)
+    tapped, plain, _ = expose_intermediates(model, folder)
     samples = fed(plain, inputs[:2])
     sound = run(tapped, flow, samples)
     feeds = [{**sample, **one} for sample, one in zip(samples, sound, strict=True)]
-    nodes = Nodes(plain, feeds, flow.precision, (), 0)
+    nodes = NodeComparisons(plain, feeds, flow.precision, (), 0)
     for node in nodes.all:
         seen = nodes.judge(node)
         if seen is None:
@@ -182,7 +182,7 @@ def one_model(
         theirs = [{**sample, **one} for sample, one in zip(samples, values, strict=True)]
         shows = next((node for node in nodes.all if changed & set(node.output) and not changed & set(node.input)), None)
         width, beyond = effect(nodes, shows, feeds, theirs, flow.precision) if shows is not None else (np.inf, True)
-        blamed = blame(Nodes(plain, theirs, flow.precision, (), 0), changed)
+        blamed = blame(NodeComparisons(plain, theirs, flow.precision, (), 0), changed)
         tally.killed += blamed is not None
         tally.wide += width >= 4.0
         tally.wide_killed += width >= 4.0 and blamed is not None
@@ -194,7 +194,7 @@ def one_model(
             tally.survivors.append(f"{marks}{name} {mutant}: {width:.3g} widths at {where}")
 
 
-def blame(nodes: Nodes, changed: set[str]) -> Seen | None:
+def blame(nodes: NodeComparisons, changed: set[str]) -> NodeValues | None:
     """The first wrong node of those that anything differs at; the others were judged already."""
     for node in nodes.all:
         if changed & {*node.input, *node.output}:

@@ -24,11 +24,11 @@ from assay.core.flow import Flow
 from assay.models.goldens import read_golden
 from assay.mutants.graph import Graph
 from assay.mutants.load import load_graph
-from assay.mutants.table import Mutant, inject, sites
-from assay.mutants.viable import why_invalid
+from assay.mutants.registry import Mutant, inject, sites
+from assay.mutants.validate import why_invalid
 from assay.numerics.tolerance.derive import derive
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 
 Array = np.ndarray[Any, Any]
 Outputs = list[dict[str, Array]]
@@ -74,7 +74,7 @@ PEERS: dict[str, Callable[[Array, Array], bool]] = {
 OURS = "Assay, derived"
 
 
-def passes(actual: Outputs, profile: Profile, gate: str) -> bool:
+def passes(actual: Outputs, profile: DerivedTolerance, gate: str) -> bool:
     """Whether the gate accepts these outputs."""
     wanted = [one.name for one in profile.header.outputs]
     for mine, oracle in zip(actual, profile.oracle, strict=True):
@@ -82,7 +82,7 @@ def passes(actual: Outputs, profile: Profile, gate: str) -> bool:
             if name not in mine or mine[name].shape != oracle[name].shape or not np.isfinite(mine[name]).all():
                 return False
     if gate == OURS:
-        return all(one.metrics.get("budget_used", 0.0) <= 1.0 for one in judge(actual, None, profile).values())
+        return all(one.metrics.get("budget_used", 0.0) <= 1.0 for one in judge_outputs(actual, None, profile).values())
     rule = PEERS[gate]
     for mine, oracle in zip(actual, profile.oracle, strict=True):
         for name in wanted:
@@ -163,7 +163,7 @@ class Tally:
         self.wide: collections.Counter[str] = collections.Counter()
         self.pairs = self.flows = self.equal = self.far = 0
 
-    def correct(self, name: str, flow: str, outputs: Outputs, profile: Profile) -> None:
+    def correct(self, name: str, flow: str, outputs: Outputs, profile: DerivedTolerance) -> None:
         """A flow with nothing wrong in it."""
         self.flows += 1
         for gate in self.gates:
@@ -172,7 +172,7 @@ class Tally:
                 if gate == OURS:
                     print(f"  FALSE ALARM {name} on {flow}")
 
-    def mutant(self, operator: str, outputs: Outputs, sound: Outputs, profile: Profile) -> None:
+    def mutant(self, operator: str, outputs: Outputs, sound: Outputs, profile: DerivedTolerance) -> None:
         """A mutant beside the engine that it was made from."""
         if same(outputs, sound):
             self.equal += 1
@@ -204,9 +204,9 @@ class Tally:
         return "\n".join([*lines, f"survived the derived tolerance: {dict(self.survived.most_common())}"])
 
 
-def widths(outputs: Outputs, sound: Outputs, profile: Profile) -> float:
+def widths(outputs: Outputs, sound: Outputs, profile: DerivedTolerance) -> float:
     """How far the mutant is from the sound engine, in widths of the derived noise; infinite where it is another answer."""
-    judged = judge(outputs, sound, profile)
+    judged = judge_outputs(outputs, sound, profile)
     if len(judged) < len(profile.header.outputs):
         return float("inf")
     return max(4.0 * one.metrics.get("budget_norm", one.metrics.get("budget_used", 0.0)) for one in judged.values())

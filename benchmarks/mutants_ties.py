@@ -33,8 +33,8 @@ from quantized_nets import Array, Fault, build, evaluate
 
 from assay.core.flow import Flow
 from assay.numerics.tolerance.derive import derive
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 
 AFTER = ("ties-after-zero-point",)
 ELEMENTWISE = ("elementwise-ties-after-zero-point",)
@@ -132,7 +132,7 @@ def _pads_by_nothing(model: onnx.ModelProto) -> bool:
     )
 
 
-def _contradicts_itself(path: Path, samples: Samples, profile: Profile) -> bool:
+def _contradicts_itself(path: Path, samples: Samples, profile: DerivedTolerance) -> bool:
     """Whether OpenVINO answers rightly as soon as every value on a grid is an output as well."""
     model = onnx.load(path)
     known = {one.name for one in model.graph.output}
@@ -150,8 +150,8 @@ def _on_grids(model: onnx.ModelProto) -> set[str]:
     return {node.output[0] for node in nodes if node.input[0] not in held}
 
 
-def used(actual: Samples, profile: Profile) -> float:
-    return max(one.metrics.get("budget_used", 0.0) for one in judge(actual, None, profile).values())
+def used(actual: Samples, profile: DerivedTolerance) -> float:
+    return max(one.metrics.get("budget_used", 0.0) for one in judge_outputs(actual, None, profile).values())
 
 
 def differ(one: Samples, other: Samples) -> bool:
@@ -223,7 +223,7 @@ def _plant(
     chosen: Sequence[tuple[str, onnx.ModelProto, Fault]],
     rule: tuple[str, ...],
     basis: str,
-    profile: Profile,
+    profile: DerivedTolerance,
     counters: Counters,
     where: str,
 ) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from onnx import TensorProto, helper, save_model
 
-from assay.pipeline.peaks import environment
+from assay.pipeline.roofline_peaks import environment
 
 WIDTH = 1536
 ROUNDS = 5
@@ -64,7 +64,7 @@ int main(void) {
 
 
 def ours(threads: int, variables: dict[str, str]) -> dict[str, float]:
-    command = [sys.executable, "-m", "assay.worker.peaks", str(threads)]
+    command = [sys.executable, "-m", "assay.worker.roofline_peaks", str(threads)]
     found: dict[str, float] = json.loads(subprocess.check_output(command, env=variables))
     return found
 

@@ -26,15 +26,15 @@ from onnx import TensorProto, helper, numpy_helper, save_model
 
 from assay import plugins
 from assay.core.case import Case
-from assay.core.duel import Duel, SpeedRule
 from assay.core.flow import Flow
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.model import Model
-from assay.models.conversion import deliver
-from assay.pipeline.threads import threaded
+from assay.core.speed import SpeedComparison, SpeedRule
+from assay.models.conversion import convert_to
+from assay.pipeline.threads import with_threads
 from assay.ports import Backend, Engine
-from assay.stats.launches import Answer, answer_of
-from assay.worker.fight import fight
+from assay.stats.sequential_test import Answer, answer_at
+from assay.worker.interleaved_timing import time_interleaved
 
 SIZES = {"0.1ms": (96, 3), "2ms": (256, 8), "30ms": (768, 5)}
 """Width of the square products and how many there are."""
@@ -99,7 +99,7 @@ def build(arguments: argparse.Namespace, root: Path) -> Iterator[Built]:
     extras = arguments.extra or [0.0]
     for size in arguments.size or SIZES:
         for flow_name in arguments.flow or ["onnxruntime"]:
-            flow = threaded(plugins.find_flow(flow_name), arguments.threads)
+            flow = with_threads(plugins.find_flow(flow_name), arguments.threads)
             backend = plugins.load("assay.backends", flow.backend)()
             backend.prepare()
             folders = {extra: root / f"{size}-{flow_name}-{arguments.threads}-{extra}" for extra in (0.0, *extras)}
@@ -107,24 +107,24 @@ def build(arguments: argparse.Namespace, root: Path) -> Iterator[Built]:
                 if not (folder / "done").exists():
                     (folder / "artifact").mkdir(parents=True)
                     model = chain(folder / "m.onnx", *shape_of(size, flow_name), extra)
-                    backend.lower(deliver(model, backend.accepts, folder), flow).save(folder / "artifact")
+                    backend.lower(convert_to(model, backend.accepts, folder), flow).save(folder / "artifact")
                     (folder / "done").touch()
             for extra in extras:
                 yield Built(size, flow, extra, backend, folders[extra] / "artifact", folders[0.0] / "artifact")
 
 
-def gate(built: Built, seed: int, rule: SpeedRule) -> tuple[Duel, Answer, float]:
+def gate(built: Built, seed: int, rule: SpeedRule) -> tuple[SpeedComparison, Answer, float]:
     """With the seconds that it took."""
     width = shape_of(built.size, built.flow.name)[0]
     feed = {"x": np.random.default_rng(seed).standard_normal((width, width), np.float32)}
-    job = Job(Case(f"{built.size}-{seed}", Model(built.size, "", "")), built.flow, Task.DUEL, speed=rule)
+    job = Job(Case(f"{built.size}-{seed}", Model(built.size, "", "")), built.flow, JobKind.DUEL, speed=rule)
     begin = time.perf_counter()
-    seen = fight(lambda: built.load(built.artifact), lambda: built.load(built.rival), feed, job)
+    seen = time_interleaved(lambda: built.load(built.artifact), lambda: built.load(built.rival), feed, job)
     took = time.perf_counter() - begin
-    return seen, answer_of(seen.launches, rule), took
+    return seen, answer_at(seen.launches, rule), took
 
 
-def note(path: Path, name: str, built: Built, noisy: bool, found: tuple[Duel, Answer, float]) -> None:
+def note(path: Path, name: str, built: Built, noisy: bool, found: tuple[SpeedComparison, Answer, float]) -> None:
     seen, answer, took = found
     launches = [f"{one.cpu:.5f};{one.wall:.3f};{one.load:.3f};{one.own_first:d}" for one in seen.launches]
     load = f"{os.getloadavg()[0]:.1f}"
@@ -157,7 +157,7 @@ def main() -> None:
 
 def run(arguments: argparse.Namespace, engines: Sequence[Built]) -> None:
     rule = SpeedRule(floor=arguments.floor / 100, margin=arguments.floor / 50)
-    found: dict[tuple[str, str, float], list[tuple[Duel, Answer, float]]] = defaultdict(list)
+    found: dict[tuple[str, str, float], list[tuple[SpeedComparison, Answer, float]]] = defaultdict(list)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}{', two busy neighbours' * arguments.noisy}")
     gc.freeze()  # A worker holds one backend, and collecting after each launch is quick; here all of them are loaded.
     for number in range(arguments.gates):

@@ -17,9 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.core.duel import Launch, SpeedRule
-from assay.stats.launches import decide, load_ratios, surely_above
+from assay.core.speed import PairedRun, SpeedRule
 from assay.stats.proportion import wilson
+from assay.stats.sequential_test import decide, load_ratios, significantly_above
 
 CLASSES = ((3.0, "load up to 3"), (30.0, "load of 3 to 30"), (math.inf, "load above 30"))
 
@@ -48,9 +48,9 @@ def gates(path: Path) -> list[Gate]:
         cpu, *others = zip(*([float(part) for part in one.split(";")] for one in launches), strict=True)
         first = [bool(one) for one in others[2]] if len(others) > 2 else []
         answer = decide(cpu, rule, first)
-        waits = bool(others) and surely_above(others[0], rule.wall_floor, rule)
-        pairs = load_ratios([Launch(0.0, 0.0, load, 0) for load in others[1]]) if len(others) > 1 else []
-        loads = surely_above(pairs, rule.load_floor, rule)
+        waits = bool(others) and significantly_above(others[0], rule.wall_floor, rule)
+        pairs = load_ratios([PairedRun(0.0, 0.0, load, 0) for load in others[1]]) if len(others) > 1 else []
+        loads = significantly_above(pairs, rule.load_floor, rule)
         # Launches are kept with five digits: a word could tip over on the last of them. None did.
         # When these were recorded, "faster" asked for less certainty, and what looked faster was not looked at again.
         known = answer.word == word or (answer.mean < 0.0 and word in ("faster", "same"))

@@ -18,23 +18,23 @@ from speed_gate import SIZES, chain
 
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
-from assay.faces.composition import open_house
-from assay.faces.duels import CompareOptions, compare_request
-from assay.pipeline.apart import fight_apart
-from assay.pipeline.compare import plan_duel
-from assay.pipeline.house import House
-from assay.pipeline.reference import record_references
-from assay.stats.launches import answer_of
+from assay.faces.compare import CompareOptions, compare_request
+from assay.faces.composition import open_services
+from assay.pipeline.compare import plan_comparison
+from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.services import Services
+from assay.pipeline.two_process_comparison import compare_in_two_processes
+from assay.stats.sequential_test import answer_at
 
 
-def planned(folder: Path, flow: str, size: str, house: House) -> Job:
+def planned(folder: Path, flow: str, size: str, house: Services) -> Job:
     models = [chain(folder / f"{name}.onnx", *SIZES[size], 0.0) for name in ("old", "new")]
-    (job,) = plan_duel(compare_request(CompareOptions(models=tuple(models), flows=(flow,))), house).jobs
-    assert record_references([job], house) == []
+    (job,) = plan_comparison(compare_request(CompareOptions(models=tuple(models), flows=(flow,))), house).jobs
+    assert ensure_references([job], house) == []
     return job
 
 
-def alone(job: Job, house: House) -> Result:
+def alone(job: Job, house: Services) -> Result:
     (result,) = house.alone.launch([job])
     return result
 
@@ -48,17 +48,17 @@ def main() -> None:
     print(f"{arguments.size} on {arguments.flow}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     took: dict[str, list[float]] = {"one worker": [], "... its launches alone": [], "fresh processes": []}
     words: dict[str, list[str]] = {name: [] for name in took}
-    with tempfile.TemporaryDirectory() as name, open_house(f"{name}/history") as house:
+    with tempfile.TemporaryDirectory() as name, open_services(f"{name}/history") as house:
         job = planned(Path(name), arguments.flow, arguments.size, house)
         for number in range(arguments.runs):
-            for kind, fight in (("one worker", alone), ("fresh processes", fight_apart)):
+            for kind, fight in (("one worker", alone), ("fresh processes", compare_in_two_processes)):
                 again = replace(job, case=replace(job.case, name=f"{job.case.name}-{number}-{kind[:3]}"))
                 begin = time.monotonic()
                 result = fight(again, house)
                 took[kind].append(time.monotonic() - begin)
                 assert result.outcome is Outcome.OK, result.detail
                 assert result.duel is not None
-                words[kind].append(answer_of(result.duel.launches, job.speed).word)
+                words[kind].append(answer_at(result.duel.launches, job.speed).word)
                 if kind == "one worker":
                     spent = next(one.seconds for one in result.stage_times if one.stage is Stage.MEASURE)
                     took["... its launches alone"].append(spent)

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from assay.core.job import Job
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.faces.composition import open_house
-from assay.pipeline.check import carry_out
+from assay.faces.composition import open_services
+from assay.pipeline.check import run_jobs
 from assay.stores.payload import pack, unpack
 from assay.stores.sql import SqlStore
 
@@ -53,10 +53,10 @@ def main() -> None:
     jobs = tuple(replace(job, flow=flow) for flow in flows for job in run.jobs if job.case.name in known)
     big: Run = replace(run, id=f"{run.id}-big", jobs=jobs, status="running")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    with tempfile.TemporaryDirectory() as folder, open_house(folder) as house:
+    with tempfile.TemporaryDirectory() as folder, open_services(folder) as house:
         house.store.open_run(big)
         begin, cpu = time.perf_counter(), time.process_time()
-        checked = carry_out(big, [], put(house, pool=replay))
+        checked = run_jobs(big, [], put(house, pool=replay))
         wall, cpu = time.perf_counter() - begin, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     print(

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from assay.core.policy import Policy
 from assay.core.result import Outcome, Result
 from assay.core.run import Run
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.judge.verdicts import judge
-from assay.pipeline.endless import with_endless
-from assay.pipeline.expect import expectations, said
+from assay.pipeline.expect import expectations, normalize_message
+from assay.pipeline.expected_timeouts import with_expected_timeouts
 from assay.pipeline.merge import saved_run
 
 LOCAL = ("--history", "--expectations", "--save", "--report", "--jobs")
@@ -33,7 +33,7 @@ SHOWN = 3
 WORDS = 110
 """Characters of a reason."""
 
-Judged = tuple[Result, Word, str]
+Judged = tuple[Result, VerdictStatus, str]
 
 
 def main() -> None:
@@ -85,7 +85,7 @@ def _expected(run: Run, results: tuple[Result, ...], folder: Path) -> tuple[Run,
     policy = Policy(expectations=expectations(folder, flows, suites))
     cases = [job.case for job in run.jobs]
     return replace(
-        run, policy=with_endless(policy, cases, list({job.flow.name: job.flow for job in run.jobs}.values()))
+        run, policy=with_expected_timeouts(policy, cases, list({job.flow.name: job.flow for job in run.jobs}.values()))
     ), results
 
 
@@ -123,7 +123,7 @@ def _backend(result: Result) -> str:
 def _table(judged: Sequence[Judged]) -> Iterator[str]:
     counted: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for result, word, _ in judged:
-        key = word.value if word in (Word.PASS, Word.XFAIL) else result.outcome.value
+        key = word.value if word in (VerdictStatus.PASS, VerdictStatus.XFAIL) else result.outcome.value
         counted[result.case.partition("/")[0], result.flow][key] += 1
     columns = sorted({name for row in counted.values() for name in row} - {"pass", "xfail"})
     yield f"| suite | flow | cases | pass | | xfail |{''.join(f' {name} |' for name in columns)}"
@@ -139,14 +139,14 @@ def _table(judged: Sequence[Judged]) -> Iterator[str]:
 def _failures(backend: str, judged: Sequence[Judged]) -> Iterator[str]:
     groups: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     for result, word, reason in judged:
-        if word is Word.PASS:
+        if word is VerdictStatus.PASS:
             continue
-        known = reason.partition("(")[2].partition(");")[0] if word is Word.XFAIL else ""
+        known = reason.partition("(")[2].partition(");")[0] if word is VerdictStatus.XFAIL else ""
         if result.outcome is Outcome.UNDELEGATED:
             known = result.detail.partition(" (")[0]
-        groups[result.flow, result.outcome.value, result.stage.value, (known or said(result))[:WORDS]].append(
-            result.case
-        )
+        groups[
+            result.flow, result.outcome.value, result.stage.value, (known or normalize_message(result))[:WORDS]
+        ].append(result.case)
     if not groups:
         return
     yield f"## {backend}"

@@ -33,9 +33,9 @@ import numpy as np
 from speed_gate import SIZES, chain
 
 from assay import plugins
-from assay.worker.calls import timed_call
+from assay.worker.bound_call import bound_call
 from assay.worker.measure import sample
-from assay.worker.waits import own_time
+from assay.worker.scheduler_clock import running_time
 
 Call = Callable[[], object]
 TURN_S = 0.2
@@ -49,7 +49,7 @@ def loaded(name: str, folder: Path, width: int) -> tuple[Any, Call]:
     backend = plugins.load("assay.backends", flow.backend)()
     backend.prepare()
     engine = backend.load(folder, flow)
-    call = timed_call(engine, {"x": np.random.default_rng(0).standard_normal((width, width), np.float32)})
+    call = bound_call(engine, {"x": np.random.default_rng(0).standard_normal((width, width), np.float32)})
     for _ in range(10):
         call()
     return engine, call
@@ -69,9 +69,9 @@ def overhead(call: Call, quads: int, *, control: bool = False) -> list[list[floa
         return bare() if control else len(sample(call, TURN_S)[0])
 
     def turn(loop: Callable[[], int]) -> tuple[float, float]:
-        wall, cpu = own_time(), time.thread_time()
+        wall, cpu = running_time(), time.thread_time()
         calls = loop()
-        return (time.thread_time() - cpu) / calls, (own_time() - wall) / calls
+        return (time.thread_time() - cpu) / calls, (running_time() - wall) / calls
 
     found: list[list[float]] = [[], []]
     for _ in range(quads):

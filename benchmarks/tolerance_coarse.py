@@ -25,12 +25,12 @@ from assay import plugins
 from assay.core.flow import Flow
 from assay.errors import AssayError
 from assay.models.goldens import read_golden
-from assay.numerics.oracle.expand import expanded
+from assay.numerics.oracle.decompose import expanded
+from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.coarse import coarsely
-from assay.numerics.tolerance.contract import arithmetic_of
 from assay.numerics.tolerance.derive import Deriving
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.ports import Tensor, Tensors
 from assay.suites.models import Models
 
@@ -38,7 +38,9 @@ ELEMENTS = 24
 Directions = Iterator[tuple[str, list[Tensor]]]
 
 
-def directions(name: str, coarse: Profile, fine: Profile, engines: Mapping[str, list[Tensors]]) -> Directions:
+def directions(
+    name: str, coarse: DerivedTolerance, fine: DerivedTolerance, engines: Mapping[str, list[Tensors]]
+) -> Directions:
     """(what, error of each sample): of one output."""
     oracle = [np.asarray(one[name], np.float64) for one in fine.oracle]
     for flow, answers in engines.items():
@@ -60,20 +62,22 @@ def directions(name: str, coarse: Profile, fine: Profile, engines: Mapping[str, 
         yield "element", error
 
 
-def ratios(coarse: Profile, fine: Profile, engines: Mapping[str, list[Tensors]]) -> Iterator[tuple[float, str]]:
+def ratios(
+    coarse: DerivedTolerance, fine: DerivedTolerance, engines: Mapping[str, list[Tensors]]
+) -> Iterator[tuple[float, str]]:
     """Budget by the coarse tolerance over that by the derived one."""
     for output in fine.header.outputs:
         if output.kind != "real":
             continue
         for what, error in directions(output.name, coarse, fine, engines):
             answer = [{**one, output.name: one[output.name] + off} for one, off in zip(fine.oracle, error, strict=True)]
-            used = [judge(answer, None, one.only([output.name]))[output.name] for one in (coarse, fine)]
+            used = [judge_outputs(answer, None, one.only([output.name]))[output.name] for one in (coarse, fine)]
             mine, theirs = (one.metrics["budget_used"] for one in used)
             if theirs > 0 and np.isfinite(theirs):
                 yield mine / theirs, f"{output.name}: {what}"
 
 
-def tolerances(path: Path, inputs: Sequence[Tensors]) -> tuple[Profile | None, Profile]:
+def tolerances(path: Path, inputs: Sequence[Tensors]) -> tuple[DerivedTolerance | None, DerivedTolerance]:
     """The coarse one, as it is where nothing is too small for it, and the derived one."""
     proto = expanded(onnx.load(path))
     coarse = coarsely(Deriving(proto, arithmetic_of("float32"), 0), inputs, "float32")

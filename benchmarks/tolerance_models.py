@@ -28,9 +28,9 @@ from assay.errors import AssayError
 from assay.models.goldens import read_golden
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.tolerance.derive import derive
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.evaluation import as_type
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.ports import Tensors
 from assay.suites.models import Models
 
@@ -72,7 +72,7 @@ class Seen:
     def model(self, name: str, path: Path, inputs: Sequence[Tensors]) -> None:
         """One of them over all flows, and a line of it."""
         nodes = len(onnx.load(path).graph.node)
-        profiles: dict[str, Profile] = {}
+        profiles: dict[str, DerivedTolerance] = {}
         line = []
         for flow in FLOWS:
             try:
@@ -82,7 +82,9 @@ class Seen:
         cost = self.ratios[-1] if "float32" in profiles else float("nan")
         print(f"{name:26} {nodes:5} {cost:5.1f}  {', '.join(line)}{_odd(profiles.get('float32'))}", flush=True)
 
-    def _flow(self, name: str, flow: str, path: Path, inputs: Sequence[Tensors], profiles: dict[str, Profile]) -> str:
+    def _flow(
+        self, name: str, flow: str, path: Path, inputs: Sequence[Tensors], profiles: dict[str, DerivedTolerance]
+    ) -> str:
         backend, settings, precision = FLOWS[flow]
         if precision not in profiles:
             profiles[precision] = derive(path, inputs, precision)
@@ -91,7 +93,7 @@ class Seen:
         engine = plugins.load(plugins.BACKENDS, backend)().lower(
             path, Flow(flow, backend, settings, precision=precision)
         )
-        judged = judge([engine.run(one) for one in inputs], None, profiles[precision])
+        judged = judge_outputs([engine.run(one) for one in inputs], None, profiles[precision])
         budget = max((one.metrics.get("budget_used", 0.0) for one in judged.values()), default=float("nan"))
         if flow == SNEAKY:
             self.sneaky += 1
@@ -130,7 +132,7 @@ def cost(path: Path, inputs: Sequence[Tensors]) -> float:
     return ratio(partial(derive, path, inputs, "float32"), evaluated)
 
 
-def _odd(profile: Profile | None) -> str:
+def _odd(profile: DerivedTolerance | None) -> str:
     """What the report of a model must not pass over in silence."""
     if profile is None:
         return ""

@@ -21,9 +21,9 @@ import onnx
 from onnx.backend.test.loader import load_model_tests
 
 from assay.errors import AssayError
-from assay.numerics.tolerance.choice import share_out
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.tolerance_tables import share_out
 
 BITS = {"tf32": 11, "bf16": 8}
 
@@ -52,7 +52,7 @@ def tensors(case: Any) -> tuple[list[np.ndarray[Any, Any]], list[np.ndarray[Any,
 
 def verdict(actual: dict[str, Any], profile: Any) -> tuple[bool | None, str]:
     """(is wrong, why); None where no output was judged."""
-    judged = judge([actual], None, profile)
+    judged = judge_outputs([actual], None, profile)
     if not judged:
         return None, "; ".join(f"{one.name}: {one.reason}" for one in profile.header.outputs) or "shapes"
     texts = [finding.text for one in judged.values() for finding in one.findings]
@@ -197,7 +197,10 @@ def tell(seen: Seen) -> None:
 
 
 def _budgets(actual: dict[str, Any], profile: Any) -> dict[str, float]:
-    return {name: round(one.metrics.get("budget_used", -1), 3) for name, one in judge([actual], None, profile).items()}
+    return {
+        name: round(one.metrics.get("budget_used", -1), 3)
+        for name, one in judge_outputs([actual], None, profile).items()
+    }
 
 
 if __name__ == "__main__":

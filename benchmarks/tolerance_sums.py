@@ -16,8 +16,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.judged import Judged
+from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.output_judgement import OutputJudgement
 
 Array = np.ndarray[Any, Any]
 ROWS = 64
@@ -118,7 +118,7 @@ def main() -> None:
                 if precision == "bfloat16":
                     kernels |= {"openvino": lambda: openvino("bf16")(model, x)}  # noqa: B023
                 for kernel, run in kernels.items():
-                    judged = judge([{"y": run()}], None, profile)["y"]
+                    judged = judge_outputs([{"y": run()}], None, profile)["y"]
                     correct += 1
                     wrong += _budget(judged) > 1
                     line.append(f"{precision} {kernel} {_budget(judged):.2f}")
@@ -129,7 +129,7 @@ def main() -> None:
                     ("tf32 inputs", runtime(make_with(name, x, rounded(w, 11)), rounded(x, 11))),
                 ):
                     caught[defect][1] += 1
-                    caught[defect][0] += _budget(judge([{"y": y}], None, profile)["y"]) > 1
+                    caught[defect][0] += _budget(judge_outputs([{"y": y}], None, profile)["y"]) > 1
             print(f"{name:12} {terms:6}  {', '.join(line)}", flush=True)
     print(f"correct kernels called wrong: {wrong} of {correct}, 4,096 elements each")
     for defect, (found, total) in caught.items():
@@ -141,7 +141,7 @@ def make_with(operator: str, x: Array, w: Array) -> onnx.ModelProto:
     return _model(operator, x, w, shape)
 
 
-def _budget(judged: Judged) -> float:
+def _budget(judged: OutputJudgement) -> float:
     return judged.metrics["budget_used"]
 
 

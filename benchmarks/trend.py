@@ -8,7 +8,7 @@ import os
 import numpy as np
 
 from assay.stats.cusum import alarms
-from assay.stats.steps import steps
+from assay.stats.step_changes import step_changes
 
 COMMITS = 300
 STEPS = ((80, "+3 % at once", 1.03), (220, "+5 % at once", 1.05))
@@ -54,7 +54,7 @@ def main() -> None:
             if inside:
                 delays[name].append(inside[0] - first)
         extra += sum(not any(first <= place < last for _, first, last in windows) for place in found)
-        changes = [one.place for one in steps(values)]
+        changes = [one.place for one in step_changes(values)]
         for place, name, _ in STEPS:
             located[name] += any(abs(change - place) <= 2 for change in changes)
     print(f"{'':18}{'found':>8}{'median delay':>14}{'located +-2':>13}")

@@ -17,10 +17,10 @@ import numpy as np
 from assay.core.case import Case, Contract
 from assay.core.flow import Flow, Option
 from assay.core.job import Job
-from assay.core.result import BuildFacts, Result
+from assay.core.result import EngineInfo, Result
 from assay.core.run import Run
 from assay.core.sandbox import Sandboxed, SandboxLimits
-from assay.core.verdict import Judgement
+from assay.core.verdict import RunVerdict
 
 Tensor = np.ndarray[Any, Any]
 Tensors = Mapping[str, Tensor]
@@ -59,7 +59,7 @@ class Engine(Protocol):
         """Write the artifact that would be deployed into an existing empty folder."""
         ...
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """What the engine is: version, precision obtained, operators and where they ran. Called after a run, and once
         before any: what is known then is all that is recorded of an engine that cannot be run here."""
         ...
@@ -209,7 +209,7 @@ class Store(Protocol):
         """Append results in one transaction; idempotent by (run, job key): a second copy changes nothing."""
         ...
 
-    def close_run(self, run_id: str, status: str, judgement: Judgement) -> None:
+    def close_run(self, run_id: str, status: str, judgement: RunVerdict) -> None:
         """Set the status and keep the words of the judgement in the summary and current-state tables."""
         ...
 
@@ -261,7 +261,7 @@ class Report(Protocol):
     name: str
     suffix: str
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str: ...
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str: ...
 
 
 __all__ = [

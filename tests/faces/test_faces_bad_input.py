@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from refusals import check_refused, run_assay
 
 from assay.errors import NotWritable, StoreError
-from assay.faces.composition import open_house
+from assay.faces.composition import open_services
 from assay.stores.journal import journal_held
 from small_models import golden_for, linear_model
 
@@ -288,7 +288,7 @@ def test_a_history_that_cannot_begin_blames_the_machine_or_the_user(
     monkeypatch.setattr(Path, "write_text", refuse)
     with (
         pytest.raises(error, match=f"cannot be written .{os.strerror(number)}.; .*give another"),
-        open_house(str(tmp_path / "h")),
+        open_services(str(tmp_path / "h")),
     ):
         pass
 

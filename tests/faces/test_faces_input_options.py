@@ -11,7 +11,7 @@ import pytest
 from assay.errors import UsageError
 from assay.faces.api import CheckOptions
 from assay.faces.cli import check, golden, mutate
-from assay.faces.mutants import MutateOptions, run_mutate
+from assay.faces.mutate import MutateOptions, run_mutate
 
 
 @pytest.mark.parametrize("command", [check.check, golden.record, mutate.mutate])

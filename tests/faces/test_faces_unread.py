@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SAYING = "from assay.faces.cli.unread import allow_unread; import sys; allow_unread(); "
+SAYING = "from assay.faces.cli.broken_pipe import ignore_broken_pipe; import sys; ignore_broken_pipe(); "
 
 
 def _unread(*arguments: str, unbuffered: bool = False, both: bool = False) -> tuple[int, str]:

@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement, Verdict, Word
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.reports.html import Html
 from assay.testing.builders import make_comparison, make_job, make_result, make_run, standard_run
 from browser import browser, new_page
@@ -45,13 +45,13 @@ class Watched:
         self.page.close()
 
 
-def written(folder: Path, judged: tuple[Run, list[Result], Judgement]) -> Path:
+def written(folder: Path, judged: tuple[Run, list[Result], RunVerdict]) -> Path:
     file = folder / "report.html"
     file.write_text(Html().render(*judged), encoding="utf-8")
     return file
 
 
-def many(cases: int, flows: tuple[str, ...]) -> tuple[Run, list[Result], Judgement]:
+def many(cases: int, flows: tuple[str, ...]) -> tuple[Run, list[Result], RunVerdict]:
     jobs, results, verdicts = [], [], []
     for number in range(cases):
         name = HOSTILE if number == 3 else f"case-{number:05d}"
@@ -59,9 +59,13 @@ def many(cases: int, flows: tuple[str, ...]) -> tuple[Run, list[Result], Judgeme
             jobs.append(make_job(name, flow))
             budget = (number % 101) / 99
             results.append(make_result(name, flow, comparisons=(make_comparison(HOSTILE, budget_used=budget),)))
-            word = Word.PASS if budget <= 1 else Word.FAIL
+            word = VerdictStatus.PASS if budget <= 1 else VerdictStatus.FAIL
             verdicts.append(Verdict(word, f"budget used {budget:.3f} {HOSTILE}", jobs[-1].key))
-    return make_run(jobs=tuple(jobs)), results, Judgement(tuple(verdicts), Verdict(Word.FAIL, "some failed"), 1)
+    return (
+        make_run(jobs=tuple(jobs)),
+        results,
+        RunVerdict(tuple(verdicts), Verdict(VerdictStatus.FAIL, "some failed"), 1),
+    )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -128,8 +132,11 @@ def test_ten_flows_show_their_reasons_on_the_first_screen(browser: Any, tmp_path
     flows = tuple(f"flow-{number}" for number in range(10))
     run, results, judgement = many(1, flows)
     reason = "error in lower: the frontend has no translation of an operator, which " + "it names at length " * 20
-    verdicts = tuple(Verdict(Word.FAIL if place else Word.PASS, reason, job.key) for place, job in enumerate(run.jobs))
-    file = written(tmp_path, (run, results, Judgement(verdicts, judgement.run, 1)))
+    verdicts = tuple(
+        Verdict(VerdictStatus.FAIL if place else VerdictStatus.PASS, reason, job.key)
+        for place, job in enumerate(run.jobs)
+    )
+    file = written(tmp_path, (run, results, RunVerdict(verdicts, judgement.run, 1)))
     watched = Watched(browser, file)
     shown = watched.page.locator("td.why .reason:not(:empty)")
     assert shown.count() == 9
@@ -141,8 +148,8 @@ def test_ten_flows_show_their_reasons_on_the_first_screen(browser: Any, tmp_path
     watched.page.locator("#filter").fill("flwo-7")
     assert watched.page.locator(".nothing").inner_text().startswith("Nothing matches this filter. Near it: flow-")
     watched.done()
-    passes = tuple(Verdict(Word.PASS, "", job.key) for job in run.jobs)
-    watched = Watched(browser, written(tmp_path, (run, results, Judgement(passes, judgement.run, 0))))
+    passes = tuple(Verdict(VerdictStatus.PASS, "", job.key) for job in run.jobs)
+    watched = Watched(browser, written(tmp_path, (run, results, RunVerdict(passes, judgement.run, 0))))
     assert watched.page.locator("table.matrix").count() == 1
     watched.done()
 
@@ -192,7 +199,7 @@ def test_a_hostile_name_is_only_text(browser: Any, tmp_path: Path) -> None:
 
 
 def test_a_run_without_jobs_and_a_narrow_screen(browser: Any, tmp_path: Path) -> None:
-    nothing = Judgement((), Verdict(Word.ERROR, "nothing was executed"), 5)
+    nothing = RunVerdict((), Verdict(VerdictStatus.ERROR, "nothing was executed"), 5)
     watched = Watched(browser, written(tmp_path, (make_run(jobs=()), [], nothing)))
     assert "No job was planned" in watched.page.locator("main").inner_text()
     watched.done()

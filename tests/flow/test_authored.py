@@ -18,14 +18,14 @@ from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.plugins import find_flow
 from assay.ports import Suite
-from assay.suites.making import SIZES
+from assay.suites.build_cases import SIZES
 from assay.suites.models import Models
 from assay.suites.operators import Operators
-from assay.worker.calibration import calibration_of
-from assay.worker.forms import source_of
-from assay.worker.samples import golden_of
+from assay.worker.calibration import calibration_split
+from assay.worker.dispatch import execute
+from assay.worker.load_inputs import load_golden
+from assay.worker.model_format import model_path
 from assay.worker.stages import Stages
-from assay.worker.tasks import execute
 from int8_sums import skip_where_sums_saturate
 
 pytest.importorskip("torch")
@@ -43,8 +43,8 @@ def test_programs_go_to_those_who_read_them_and_an_open_batch_is_tried_at_three_
     assert Path(made.model.source).name == "model.onnx"
     assert list(made.inputs.dims.values()) == [SIZES]
     jobs = {name: Job(made, find_flow(name)) for name in ("onnxruntime", "torch-eager")}
-    assert source_of(jobs["torch-eager"], "torch").name == "model.pt2"
-    assert source_of(jobs["onnxruntime"], "onnx").name == "model.onnx"
+    assert model_path(jobs["torch-eager"], "torch").name == "model.pt2"
+    assert model_path(jobs["onnxruntime"], "onnx").name == "model.onnx"
     for name in ("onnxruntime", "torch-eager"):
         found = execute(jobs[name], Stages(lambda stage: None))
         assert found.outcome is Outcome.OK, found.detail
@@ -71,7 +71,7 @@ def test_what_the_exporter_lacks_is_a_program_alone_and_a_flow_of_onnx_says_so(t
 def test_an_engine_is_fed_as_the_case_says(
     layout: str, flags: tuple[bool, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from assay.backends.reference import Reference
+    from assay.backends.onnx_reference import Reference
 
     seen: list[Any] = []
 
@@ -108,7 +108,7 @@ def _relu(folder: Path) -> Path:
 def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> None:
     skip_where_sums_saturate()
     from assay.pipeline.progress import SILENT
-    from assay.pipeline.suite import make
+    from assay.pipeline.run_suites import make
 
     suite = Operators()
     asked = [
@@ -121,7 +121,7 @@ def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> N
         "the loss of quantizing is measured, too"
     )
     job = Job(made, find_flow("onnxruntime-int8-qdq-per-channel"))
-    (own,), calibration = golden_of(job).inputs, calibration_of(job)
+    (own,), calibration = load_golden(job).inputs, calibration_split(job)
     assert len(calibration.samples) == len(calibration.indices) == 32
     assert 0 not in calibration.indices
     for sample in calibration.samples:

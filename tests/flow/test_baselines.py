@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.faces.api import CheckOptions, run_check
-from assay.faces.baselines import list_baselines, remove_baseline, set_baselines
+from assay.faces.baseline import list_baselines, remove_baseline, set_baselines
 from assay.faces.cli.main import main
 from assay.pipeline.check import Checked
 from small_models import linear_model
@@ -31,7 +31,7 @@ def options(tmp_path: Path) -> CheckOptions:
     )
 
 
-def _duel(checked: Checked) -> tuple[Word, str]:
+def _duel(checked: Checked) -> tuple[VerdictStatus, str]:
     (found,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|duel")]
     return found.word, found.reason
 
@@ -48,7 +48,7 @@ def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) 
     assert [one.why for one in list_baselines(options.history)] == ["release 1"]
     checked = run_check(options)
     word, reason = _duel(checked)
-    assert word in (Word.PASS, Word.INCONCLUSIVE)
+    assert word in (VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE)
     assert "the baseline of onnxruntime of 2" in reason
     (result,) = [one for one in checked.results if one.duel]
     assert result.duel is not None
@@ -59,7 +59,7 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
     checked = run_check(options)
     assert checked.judgement.exit_code == 3
     word, reason = _duel(checked)
-    assert word is Word.INCONCLUSIVE
+    assert word is VerdictStatus.INCONCLUSIVE
     said, _, command = reason.partition("m has no baseline on onnxruntime; bless one here: ")
     assert said == "not comparable: "
     with pytest.raises(SystemExit) as ended:
@@ -90,12 +90,12 @@ def test_a_job_alone_is_held_against_the_figures_of_the_baseline(options: CheckO
     set_baselines(options, "release 1")
     alone = replace(options, only=f"m|{FLOW}|{task}")
     kept = _file(options).read_text()
-    assert [one.word for one in run_check(alone).judgement.verdicts] == [Word.PASS]
+    assert [one.word for one in run_check(alone).judgement.verdicts] == [VerdictStatus.PASS]
     record = json.loads(kept)
     record["result"]["facts"]["artifact_bytes"] = 100
     _file(options).write_text(json.dumps(record))
     (verdict,) = run_check(alone).judgement.verdicts
-    assert verdict.word is Word.FAIL
+    assert verdict.word is VerdictStatus.FAIL
     assert re.fullmatch(r"artifact.bytes is [0-9,]+ bytes where the baseline run has 100 bytes, .*", verdict.reason)
 
 
@@ -103,7 +103,7 @@ def test_without_measuring_no_memory_is_asked_for_beside_a_baseline(options: Che
     set_baselines(options, "release 1")
     checked = run_check(replace(options, task="verify"))
     (verify,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|verify")]
-    assert verify.word is Word.PASS, verify.reason
+    assert verify.word is VerdictStatus.PASS, verify.reason
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_baseline_that_cannot_be_compared_with(options: CheckOptions, change: 
     change(record)  # type: ignore[operator]
     path.write_text(json.dumps(record))
     word, reason = _duel(run_check(options))
-    assert word is Word.INCONCLUSIVE
+    assert word is VerdictStatus.INCONCLUSIVE
     assert re.search(sentence, reason), reason
 
 
@@ -154,11 +154,11 @@ def test_where_no_engine_is_left_the_samples_that_were_kept_are_compared(options
     path.write_text(json.dumps(record))
     word, reason = _duel(run_check(options))
     assert "samples kept of the baseline of onnxruntime of 2" in reason
-    assert word is not Word.ERROR
+    assert word is not VerdictStatus.ERROR
     record["samples"] = [seconds / 3 for seconds in record["samples"]]
     path.write_text(json.dumps(record))
     word, reason = _duel(run_check(options))
-    assert (word, reason.startswith("slower: +")) == (Word.FAIL, True)
+    assert (word, reason.startswith("slower: +")) == (VerdictStatus.FAIL, True)
     assert "never measured side by side, so no less than 10 % counts" in reason
 
 
@@ -167,7 +167,7 @@ def test_an_artifact_changed_on_disk(options: CheckOptions) -> None:
     victim = next(one for one in (_file(options).parent / "artifact").rglob("*") if one.is_file())
     victim.write_bytes(victim.read_bytes() + b"x")
     word, reason = _duel(run_check(options))
-    assert (word, "has changed on disk" in reason) == (Word.INCONCLUSIVE, True)
+    assert (word, "has changed on disk" in reason) == (VerdictStatus.INCONCLUSIVE, True)
 
 
 def test_one_of_another_machine(options: CheckOptions) -> None:
@@ -181,7 +181,7 @@ def test_one_of_another_machine(options: CheckOptions) -> None:
     cut.mkdir()
     (cut / "baseline.json").write_text("{")
     word, reason = _duel(run_check(options))
-    assert word is Word.INCONCLUSIVE
+    assert word is VerdictStatus.INCONCLUSIVE
     assert "blessed on another machine (Another CPU" in reason
 
 

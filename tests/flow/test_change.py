@@ -10,7 +10,7 @@ import pytest
 from onnx import numpy_helper, version_converter
 
 import assay
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.pipeline.check import Checked
 from small_models import golden_for, linear_model
@@ -22,7 +22,7 @@ def here(linear: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return linear.parent
 
 
-def _words(checked: Checked) -> dict[str, Word]:
+def _words(checked: Checked) -> dict[str, VerdictStatus]:
     return {verdict.job_key: verdict.word for verdict in checked.judgement.verdicts}
 
 
@@ -49,13 +49,13 @@ def test_a_converted_file_passes_and_a_changed_one_is_red_while_the_engine_is_ri
     linear_model(here / "changed.onnx", scale=1.01)
     checked = assay.check("converted.onnx", "changed.onnx", reference="linear.onnx", measure=False)
     assert _words(checked) == {
-        "converted|model-change|change": Word.PASS,
-        "converted|onnxruntime|verify": Word.PASS,
-        "changed|model-change|change": Word.FAIL,
-        "changed|onnxruntime|verify": Word.PASS,
+        "converted|model-change|change": VerdictStatus.PASS,
+        "converted|onnxruntime|verify": VerdictStatus.PASS,
+        "changed|model-change|change": VerdictStatus.FAIL,
+        "changed|onnxruntime|verify": VerdictStatus.PASS,
     }
     assert checked.judgement.exit_code == 1
-    reason = next(one.reason for one in checked.judgement.verdicts if one.word is Word.FAIL)
+    reason = next(one.reason for one in checked.judgement.verdicts if one.word is VerdictStatus.FAIL)
     assert reason.startswith("changed model: it is not 'linear' any more, and no engine took part")
     far = {one.case: one.against_float[0].metrics["max_abs"] for one in checked.results if one.task == "verify"}
     assert far["converted"] < 1e-6 < far["changed"]
@@ -64,7 +64,7 @@ def test_a_converted_file_passes_and_a_changed_one_is_red_while_the_engine_is_ri
 def test_a_quantized_file_loses_within_a_goal_and_not_beyond_it(here: Path) -> None:
     _weights_in_int8(here / "linear.onnx", here / "int8.onnx")
     policy = here / "policy.toml"
-    for least, word in ((25, Word.PASS), (90, Word.FAIL)):
+    for least, word in ((25, VerdictStatus.PASS), (90, VerdictStatus.FAIL)):
         policy.write_text(f'[[goal]]\nfigure = "vs_float.sqnr_db"\nmin = {least}\ncase = "int8"\n')
         checked = assay.check("int8.onnx", reference="linear.onnx", policy=policy, measure=False)
         assert _words(checked)["int8|model-change|change"] is word
@@ -88,11 +88,11 @@ def test_names_are_mapped_and_the_golden_of_the_old_file_is_enough_if_somebody_s
         assert fed["z"].shape == (5, 1, 4)
     assert Path("answers/golden.lock").is_file()
     assert _words(checked) == {
-        "renamed|model-change|change": Word.PASS,
-        "renamed|onnxruntime|verify": Word.PASS,
+        "renamed|model-change|change": VerdictStatus.PASS,
+        "renamed|onnxruntime|verify": VerdictStatus.PASS,
     }
     linear_model(here / "changed.onnx", scale=1.01)
     _renamed(here / "changed.onnx", here / "renamed.onnx")
     verdicts = {one.job_key: one for one in assay.check().judgement.verdicts}
-    assert verdicts["renamed|model-change|change"].word is Word.FAIL
+    assert verdicts["renamed|model-change|change"].word is VerdictStatus.FAIL
     assert verdicts["renamed|model-change|change"].reason.endswith("; reference-f64 and onnxruntime-disable agree")

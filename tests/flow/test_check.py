@@ -12,7 +12,7 @@ import pytest
 
 import assay
 from assay.core.result import Outcome
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.models.onnx_file import open_model
 from assay.testing.faults import LIES
 from small_models import golden_for, linear_model
@@ -187,4 +187,4 @@ def test_a_degraded_run_fails_against_its_baseline(here: Path) -> None:
     alone = run_assay("check", "linear.onnx", "--policy", "p.toml", cwd=here)
     assert alone.returncode == 3, alone.stdout
     verdicts = [verdict.word for verdict in first.judgement.verdicts]
-    assert set(verdicts) == {Word.PASS}
+    assert set(verdicts) == {VerdictStatus.PASS}

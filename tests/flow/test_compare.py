@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper, save_model
 
-from assay.core.duel import SpeedRule
 from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.result import Outcome
-from assay.core.verdict import Word
+from assay.core.speed import SpeedRule
+from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
-from assay.faces.composition import open_house
-from assay.faces.duels import CompareOptions, compare_request, run_compare
-from assay.pipeline.apart import fight_apart
-from assay.pipeline.compare import plan_duel
-from assay.pipeline.house import House
-from assay.pipeline.reference import record_references
+from assay.faces.compare import CompareOptions, compare_request, run_compare
+from assay.faces.composition import open_services
+from assay.pipeline.compare import plan_comparison
+from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.services import Services
+from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.testing.builders import make_job
-from assay.testing.faulty import Faulty
-from assay.worker.fight import CLOCKS, fight
+from assay.testing.faulty_backend import Faulty
+from assay.worker.interleaved_timing import CLOCKS, time_interleaved
 from small_models import linear_model
 from statistical import three_tries
 
@@ -57,7 +57,7 @@ def test_twice_the_work_is_slower_and_half_of_it_faster(tmp_path: Path) -> None:
     firsts = [one.own_first for one in result.duel.launches]
     assert firsts[1::2] == [not first for first in firsts[::2]]
     verdict = slower.judgement.verdicts[0]
-    assert verdict.word is Word.FAIL
+    assert verdict.word is VerdictStatus.FAIL
     assert verdict.observed == pytest.approx(100, abs=45)
     assert "slower" in verdict.reason
     assert "+4 MatMul" in verdict.reason
@@ -78,12 +78,12 @@ def test_a_model_against_itself_is_never_slower(tmp_path: Path) -> None:
 def test_the_rival_is_named_by_what_differs(tmp_path: Path) -> None:
     """Two files that hold the same model are two files all the same; of one file on two flows the old flow is told."""
     old, new = linear_model(tmp_path / "old.onnx"), linear_model(tmp_path / "new.onnx")
-    with open_house(str(tmp_path / "h")) as house:
+    with open_services(str(tmp_path / "h")) as house:
         for models, flows, name in (
             ((old, new), ("onnxruntime",), "old"),
             ((old,), ("onnxruntime-basic", "onnxruntime"), "onnxruntime-basic"),
         ):
-            (job,) = plan_duel(compare_request(CompareOptions(models=models, flows=flows)), house).jobs
+            (job,) = plan_comparison(compare_request(CompareOptions(models=models, flows=flows)), house).jobs
             assert job.rival is not None
             assert job.rival.name == name
 
@@ -101,25 +101,25 @@ def test_other_inputs_cannot_be_compared(tmp_path: Path) -> None:
         run_compare(CompareOptions(models=(model, other), flows=("onnxruntime",), history=str(tmp_path / "h")))
 
 
-def _duel_job(options: CompareOptions, house: House) -> Job:
-    run = plan_duel(compare_request(options), house)
+def _duel_job(options: CompareOptions, house: Services) -> Job:
+    run = plan_comparison(compare_request(options), house)
     job = msgspec.structs.replace(run.jobs[0], speed=SpeedRule(looks=(4,)))
-    assert record_references([job], house) == []
+    assert ensure_references([job], house) == []
     return job
 
 
 @three_tries
 def test_two_processes_take_turns(tmp_path: Path) -> None:
     small, large = _chain(tmp_path / "small.onnx", 4), _chain(tmp_path / "large.onnx", 12)
-    with open_house(str(tmp_path / "h")) as house:
+    with open_services(str(tmp_path / "h")) as house:
         job = _duel_job(CompareOptions(models=(large,), flows=("onnxruntime", "onnxruntime-basic")), house)
-        result = fight_apart(job, house)
+        result = compare_in_two_processes(job, house)
         assert result.outcome is Outcome.OK, result.detail
         assert result.duel is not None
         assert (result.duel.processes, len(result.duel.launches)) == (2, 4)
         assert all(one.quads >= 2 and abs(one.cpu) < 1.0 for one in result.duel.launches)
         assert result.duel.own_s > 0
-        quick = fight_apart(
+        quick = compare_in_two_processes(
             _duel_job(CompareOptions(models=(small,), flows=("onnxruntime", "onnxruntime")), house), house
         )
         assert quick.duel is not None
@@ -128,9 +128,9 @@ def test_two_processes_take_turns(tmp_path: Path) -> None:
 
 def test_a_side_that_dies_is_named_and_the_other_does_not_wait_for_ever(tmp_path: Path) -> None:
     model = _chain(tmp_path / "m.onnx", 2)
-    with open_house(str(tmp_path / "h")) as house:
+    with open_services(str(tmp_path / "h")) as house:
         job = _duel_job(CompareOptions(models=(model,), flows=("faulty-segfault", "onnxruntime")), house)
-        result = fight_apart(job, house)
+        result = compare_in_two_processes(job, house)
     assert result.outcome is Outcome.CRASH
     assert result.detail.startswith("faulty-segfault: ")
 
@@ -154,7 +154,7 @@ def test_more_threads_than_cores_cannot_be_compared(tmp_path: Path) -> None:
         models=(model,), flows=("onnxruntime", "onnxruntime-basic"), threads=4096, history=str(tmp_path / "h")
     )
     (verdict,) = run_compare(options).judgement.verdicts[:1]
-    assert verdict.word is Word.INCONCLUSIVE
+    assert verdict.word is VerdictStatus.INCONCLUSIVE
     assert "not comparable: an engine of 4096 threads was asked for and this process may use" in verdict.reason
 
 
@@ -171,7 +171,9 @@ def test_a_machine_without_a_clock_of_cpu_time(tmp_path: Path, monkeypatch: pyte
     backend = Faulty()
     flow = Flow("f", "faulty", {"model": "identity"})
     feed = {"x": np.ones(3, np.float32)}
-    seen = fight(lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job())
+    seen = time_interleaved(
+        lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job()
+    )
     assert "the CPU-time clock of this machine does not advance" in seen.trouble
 
 
@@ -179,7 +181,9 @@ def test_time_that_runs_out_ends_a_duel_early(tmp_path: Path) -> None:
     backend = Faulty()
     flow = Flow("f", "faulty", {"model": "identity"})
     feed = {"x": np.ones(3, np.float32)}
-    seen = fight(lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job(), 0.0)
+    seen = time_interleaved(
+        lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job(), 0.0
+    )
     assert len(seen.launches) == 1
     assert seen.ended.startswith("the time ran out")
 

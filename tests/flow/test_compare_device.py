@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from assay.core.duel import Duel, Rival, SpeedRule
 from assay.core.flow import Flow, Option
-from assay.core.verdict import Word
-from assay.faces.composition import open_house
-from assay.faces.duels import CompareOptions, compare_request
-from assay.judge.duels import judged_duel
-from assay.pipeline.apart import fight_apart
-from assay.pipeline.compare import plan_duel
-from assay.pipeline.reference import record_references
+from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule
+from assay.core.verdict import VerdictStatus
+from assay.faces.compare import CompareOptions, compare_request
+from assay.faces.composition import open_services
+from assay.judge.speed import judge_comparison
+from assay.pipeline.compare import plan_comparison
+from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.testing.builders import make_job
-from assay.testing.faulty import Faulty
-from assay.worker.device_time import calls_of
-from assay.worker.fight import fight
+from assay.testing.faulty_backend import Faulty
+from assay.worker.gpu_clock import calls_of
+from assay.worker.interleaved_timing import time_interleaved
 from small_models import linear_model
 from statistical import three_tries
 
@@ -34,12 +34,15 @@ def _flow(**options: Option) -> Flow:
     return Flow("f", "faulty", {"model": "identity", **options})
 
 
-def _fought(own: Flow, rival: Flow, folder: Path, launches: int = 4) -> Duel:
+def _fought(own: Flow, rival: Flow, folder: Path, launches: int = 4) -> SpeedComparison:
     backend = Faulty()
     job = replace(
-        make_job(), flow=own, rival=Rival("old", rival, make_job().case.model), speed=SpeedRule(looks=(launches,))
+        make_job(),
+        flow=own,
+        rival=BaselineEngine("old", rival, make_job().case.model),
+        speed=SpeedRule(looks=(launches,)),
     )
-    return fight(lambda: backend.load(folder, own), lambda: backend.load(folder, rival), FEED, job)
+    return time_interleaved(lambda: backend.load(folder, own), lambda: backend.load(folder, rival), FEED, job)
 
 
 @three_tries
@@ -50,8 +53,8 @@ def test_twice_the_work_of_the_device_is_twice_the_time(tmp_path: Path) -> None:
     )
     assert seen.clock == "device"
     assert sorted(one.cpu for one in seen.launches)[2] == pytest.approx(math.log(2), abs=0.25)
-    told = judged_duel(seen, SpeedRule())
-    assert told.word is Word.FAIL
+    told = judge_comparison(seen, SpeedRule())
+    assert told.word is VerdictStatus.FAIL
     assert "of the device's time" in told.text
 
 
@@ -85,13 +88,15 @@ def test_two_processes_agree_on_the_devices_clock(tmp_path: Path) -> None:
     artifact = tmp_path / "artifact"
     artifact.mkdir()
     Faulty().lower(model, _flow()).save(artifact)
-    with open_house(str(tmp_path / "h")) as house:
-        (job,) = plan_duel(compare_request(CompareOptions(models=(model,), flows=("faulty", "faulty"))), house).jobs
-        assert record_references([job], house) == []
-        rival = Rival("old", _flow(device_sorts=SORTS, work_s=HOST_S), job.case.model, str(artifact))
+    with open_services(str(tmp_path / "h")) as house:
+        (job,) = plan_comparison(
+            compare_request(CompareOptions(models=(model,), flows=("faulty", "faulty"))), house
+        ).jobs
+        assert ensure_references([job], house) == []
+        rival = BaselineEngine("old", _flow(device_sorts=SORTS, work_s=HOST_S), job.case.model, str(artifact))
         job = replace(job, flow=_flow(device_sorts=SORTS), rival=rival, speed=SpeedRule(looks=(2,)))
-        result = fight_apart(job, house)
-        mixed = fight_apart(replace(job, flow=_flow(work_s=HOST_S)), house)
+        result = compare_in_two_processes(job, house)
+        mixed = compare_in_two_processes(replace(job, flow=_flow(work_s=HOST_S)), house)
     assert result.duel is not None, result.detail
     assert (result.duel.clock, result.duel.processes) == ("device", 2)
     assert all(abs(one.cpu) < 0.4 for one in result.duel.launches)

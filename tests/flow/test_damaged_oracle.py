@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from onnx import helper
 
-from assay.models.profiles import read_header
+from assay.models.tolerances import read_header
 from mutating import F, run_assay, save
 
 

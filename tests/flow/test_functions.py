@@ -20,9 +20,9 @@ from assay.plugins import find_flow
 from assay.suites.onnx_functions import OnnxFunctions
 from assay.suites.onnx_node import OnnxNode
 from assay.testing.suite_checks import check_suite
-from assay.worker.bodies import shuffled
+from assay.worker.dispatch import execute
+from assay.worker.function_equivalence import shuffled
 from assay.worker.stages import Stages
-from assay.worker.tasks import execute
 
 X = np.array([[-1.5, 0.25, 3.0]], np.float32)
 

@@ -12,7 +12,7 @@ from assay.core.result import Outcome
 from assay.errors import BadGolden
 from assay.faces.api import CheckOptions, run_check
 from assay.faces.cli.main import main
-from assay.worker.record import _as_declared
+from assay.worker.compute_reference import _as_declared
 from small_models import linear_model
 
 

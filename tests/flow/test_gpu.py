@@ -10,7 +10,7 @@ import pytest
 from assay import plugins
 from assay.core.device import Gpu
 from assay.core.result import Outcome
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.faces.api import CheckOptions, run_check
 from assay.launch.gpus import gpus
 
@@ -69,5 +69,5 @@ def test_a_digit_model_is_built_right_and_timed(
         assert taken.gpu.memory_bytes > 0
     # A GPU that is hot, capped or shared proves nothing, and is told so.
     words = {one.word for one in checked.judgement.verdicts}
-    assert words == ({Word.PASS} if taken.wall_s else {Word.PASS, Word.INCONCLUSIVE})
+    assert words == ({VerdictStatus.PASS} if taken.wall_s else {VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE})
     assert found[0].name in checked.run.machine.gpus[0]

@@ -8,15 +8,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.result import Outcome
 from assay.models.goldens import read_golden
-from assay.models.profiles import read_profile
-from assay.numerics.tolerance.judging import Judging
+from assay.models.tolerances import read_tolerance
+from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.plugins import find_flow
 from assay.suites.gradients import Gradients
+from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
-from assay.worker.tasks import execute
 
 pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
@@ -28,7 +28,7 @@ def _verified(name: str, tmp_path: Path) -> Job:
     ((made, why),) = suite.make([case for case in suite.cases(seed=0) if case.name == name], workers=1)
     assert not why
     job = Job(made, find_flow("torch-eager"), profile=str(tmp_path / "profile"))
-    derived = execute(msgspec.structs.replace(job, task=Task.DERIVE), Stages(lambda stage: None))
+    derived = execute(msgspec.structs.replace(job, task=JobKind.DERIVE), Stages(lambda stage: None))
     assert (derived.outcome, derived.detail) == (Outcome.OK, "")
     return job
 
@@ -45,11 +45,11 @@ def test_a_second_derivative_that_is_off_by_a_hundred_units_is_seen(tmp_path: Pa
     wrong = {**golden[0], "second_x": golden[0]["second_x"] * (1 + 100 * 2.0**-24)}
     answered = [{name: one.astype(np.float32) for name, one in wrong.items()}]
     declared = dict.fromkeys(wrong, "float32")
-    judging = Judging(job.case.contract, read_profile(Path(job.profile)))
+    judging = ToleranceComparator(job.case.contract, read_tolerance(Path(job.profile)))
     assert [(one.output, one.kind) for one in judging.compare(answered, golden, declared)[1]] == [
         ("second_x", "values")
     ]
-    multiple = Judging(msgspec.structs.replace(job.case.contract, tolerance="default"))
+    multiple = ToleranceComparator(msgspec.structs.replace(job.case.contract, tolerance="default"))
     assert not multiple.compare(answered, golden, declared)[1], "which a fixed multiple of the roundoff does not see"
 
 

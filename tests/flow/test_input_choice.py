@@ -12,7 +12,7 @@ from onnx import numpy_helper, parser
 import assay
 from assay.core.result import Outcome
 from assay.errors import BadInputs
-from assay.reports.fed import fed
+from assay.reports.used_inputs import used_inputs
 
 STRIDES = """g (float[N, 1, H, 8] x, int64[N, 2] ids) => (float[N, 4, ?, ?] y) {
   small = MaxPool <kernel_shape=[2, 1], strides=[2, 1], ceil_mode=0> (x)
@@ -45,7 +45,7 @@ def test_what_was_fed_is_recorded(model: str) -> None:
     assert {one.at for one in result.comparisons} == {"", "H=6", "H=10"}
     x, ids = result.inputs
     assert (x.shapes, x.chosen) == (((1, 1, 6, 8),), "N=1; H=6; normal")
-    assert fed(ids) == "ids int64 [1, 2] from 0 to 2 (N=1; 0 to 2 (Gather 'Gather -> rows'))"
+    assert used_inputs(ids) == "ids int64 [1, 2] from 0 to 2 (N=1; 0 to 2 (Gather 'Gather -> rows'))"
 
 
 def test_an_engine_of_fixed_sizes_is_built_for_those_of_the_samples(tmp_path: Path) -> None:

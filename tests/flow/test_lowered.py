@@ -10,7 +10,7 @@ import pytest
 
 from assay.core.policy import Goal, Policy
 from assay.core.result import Cause, Outcome, Stage
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.faces.api import CheckOptions, run_check
 from assay.judge import judge
 from assay.pipeline.check import Checked
@@ -37,14 +37,14 @@ def test_lowered_is_told_with_its_artifact_and_is_no_pass(
     assert result.detail == "run unavailable: faulty was told that its device is not here."
     assert result.facts.artifact_bytes > 0
     assert len(result.facts.artifact_digest) == 64
-    assert checked.judgement.verdicts[0].word is Word.SKIP
+    assert checked.judgement.verdicts[0].word is VerdictStatus.SKIP
     assert checked.judgement.exit_code == 5
 
 
 def test_what_is_known_of_the_artifact_is_judged(linear: Path, golden: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(linear.parent)
     (result,) = lowered(linear, golden, "load").results
-    for limit, word in ((1.0, Word.FAIL), (1e9, Word.SKIP)):
+    for limit, word in ((1.0, VerdictStatus.FAIL), (1e9, VerdictStatus.SKIP)):
         policy = Policy(goals=(Goal("artifact.bytes", max=limit), Goal("max_abs", max=0.0)))
         planned = [result.job_key]
         verdict = judge([result], policy, planned=planned, today=TODAY).verdicts[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.core.result import Outcome
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.faces.api import CheckOptions, run_check
 from assay.ports import Metric
 from assay.testing import check_metric
@@ -48,8 +48,10 @@ def _options(tmp_path: Path, limit: str) -> CheckOptions:
     )
 
 
-@pytest.mark.parametrize(("limit", "word"), [("0.1", Word.PASS), ("-1", Word.FAIL)])
-def test_its_figure_is_recorded_and_judged(tmp_path: Path, installed: Installed, limit: str, word: Word) -> None:
+@pytest.mark.parametrize(("limit", "word"), [("0.1", VerdictStatus.PASS), ("-1", VerdictStatus.FAIL)])
+def test_its_figure_is_recorded_and_judged(
+    tmp_path: Path, installed: Installed, limit: str, word: VerdictStatus
+) -> None:
     installed(EXAMPLE)
     checked = run_check(_options(tmp_path, limit))
     (comparison,) = checked.results[0].comparisons

@@ -10,8 +10,8 @@ import onnxruntime
 import assay
 from assay.core.result import Outcome, Result
 from assay.faces.api import CheckOptions, run_check
+from assay.models.flatten import flatten
 from assay.models.goldens import write_golden
-from assay.models.nested import flatten
 from assay.models.onnx_file import open_model
 from ml_models import classifier, dict_vectorizer, sequence_model
 

@@ -157,7 +157,7 @@ def _bfloat16(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _published(path: Path, folder: Path) -> Result:
-    from assay.faces.suites import RunOptions, run_suites
+    from assay.faces.run import RunOptions, run_suites
 
     options = RunOptions(suites=(f"{folder}/",), flows=("onnxruntime",), history=str(folder.parent / "h"))
     (result,) = run_suites(options).results

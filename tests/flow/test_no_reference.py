@@ -9,7 +9,7 @@ from onnx import NodeProto, TensorProto, helper, save_model
 
 import assay
 from assay.core.result import Cause, Outcome
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_an_operator_that_only_one_engine_has_is_neither_right_nor_wrong(folder:
     checked = assay.check("m.onnx", flows=["mine", "onnxruntime"], config="assay.toml", measure=False)
     mine, other = checked.judgement.verdicts
     assert checked.judgement.exit_code == 3
-    assert other.word is Word.SKIP
+    assert other.word is VerdictStatus.SKIP
     assert mine.reason.startswith("agrees with mine, which is the same library (faulty) and no witness of its own")
     assert NEXT in mine.reason
 

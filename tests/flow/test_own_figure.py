@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.faces.api import CheckOptions, run_check
-from assay.faces.baselines import set_baselines
+from assay.faces.baseline import set_baselines
 from small_models import linear_model
 
 # On a machine at other work a duel is rightly undecided, which would prove nothing here.
@@ -35,8 +35,8 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> CheckOptions:
 
 def _failed(options: CheckOptions) -> list[str]:
     verdicts = run_check(options).judgement.verdicts
-    assert not [one.reason for one in verdicts if one.word is Word.INCONCLUSIVE]
-    return [one.figure for one in verdicts if one.word is Word.FAIL]
+    assert not [one.reason for one in verdicts if one.word is VerdictStatus.INCONCLUSIVE]
+    return [one.figure for one in verdicts if one.word is VerdictStatus.FAIL]
 
 
 @pytest.mark.parametrize(

@@ -17,13 +17,13 @@ from assay import plugins
 from assay.core.model import TensorSpec
 from assay.core.result import Outcome, Result
 from assay.faces.api import CheckOptions, run_check
-from assay.models.conversion import deliver
+from assay.models.conversion import convert_to
+from assay.models.expose_intermediates import expose_intermediates, part
+from assay.models.expose_program_intermediates import expose_program_intermediates
 from assay.models.goldens import read_golden
-from assay.models.instrument import instrument, part
-from assay.models.instrument_program import instrument_program
 from assay.models.program import open_program, save_program
 from assay.models.torch_graph.dtypes import to_numpy
-from assay.worker.nodes import Nodes
+from assay.worker.node_comparison import NodeComparisons
 from int8_sums import skip_where_sums_saturate
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
@@ -81,8 +81,8 @@ def test_a_program_whose_layer_is_off_by_a_step_is_told_from_one_next_to_a_tie(t
     transform = plugins.load("assay.transforms", "xnnpack-int8")()
     transform.prepare()
     samples = [dict(one) for one in read_golden(DIGITS / "goldens" / "classifier").inputs[:4]]
-    program = deliver(MODEL, "torch", tmp_path, shapes={name: one.shape for name, one in samples[0].items()})
-    tapped, graph, taps = instrument_program(transform.apply(program, tmp_path, "", samples), tmp_path)
+    program = convert_to(MODEL, "torch", tmp_path, shapes={name: one.shape for name, one in samples[0].items()})
+    tapped, graph, taps = expose_program_intermediates(transform.apply(program, tmp_path, "", samples), tmp_path)
     assert len(taps) == 9
     assert set(taps) < {name for node in graph.graph.node for name in node.output}
     opened = open_program(tapped)
@@ -91,13 +91,13 @@ def test_a_program_whose_layer_is_off_by_a_step_is_told_from_one_next_to_a_tie(t
         args, kwargs = opened.arguments(sample)
         found = opened.results(opened.exported.module()(*args, **kwargs))
         values.append({**sample, **{name: to_numpy(one) for name, one in found.items()}})
-    sound = Nodes(graph, values, "int8", (), 0)
+    sound = NodeComparisons(graph, values, "int8", (), 0)
     assert all(seen is not None and seen.budget <= 1.0 for seen in map(sound.judge, sound.all))
     node = next(one for one in graph.graph.node if one.output[0] == "quantize_per_tensor_4")
     scale = next(one for one in graph.graph.initializer if one.name == node.input[1])
     graph.graph.initializer.append(numpy_helper.from_array(numpy_helper.to_array(scale) * np.float32(1.01), "wrong"))
     node.input[1] = "wrong"
-    lying = Nodes(graph, values, "int8", (), 0)
+    lying = NodeComparisons(graph, values, "int8", (), 0)
     blamed = [one for one in lying.all if (seen := lying.judge(one)) is not None and seen.budget > 1.0]
     assert [one.output[0] for one in blamed] == ["quantize_per_tensor_4"]
 
@@ -118,7 +118,7 @@ def test_what_only_moves_numbers_is_off_by_two_roundings_at_most() -> None:
     c = stored(exact.astype(np.float32))
     for slope, rounded, right in ((0.0, c, True), (0.0, exact, True), (0.01, c, False)):
         y = stored(np.where(rounded > 0, rounded, slope * rounded).astype(np.float32))
-        nodes = Nodes(model, [{"x": x, "c": c, "y": y}], "bfloat16", (), 0)
+        nodes = NodeComparisons(model, [{"x": x, "c": c, "y": y}], "bfloat16", (), 0)
         seen = nodes.judge(model.graph.node[1])
         assert seen is not None
         assert (seen.budget <= 1.0) is right, (slope, seen)
@@ -139,7 +139,7 @@ def test_infinities_and_nan_are_told_where_the_node_has_others(precision: str) -
 
     def wrong(**answers: Any) -> list[str]:
         fed = {**right, **{name: np.asarray(array, np.float32) for name, array in answers.items()}}
-        nodes = Nodes(model, [fed], precision, (), 0)
+        nodes = NodeComparisons(model, [fed], precision, (), 0)
         seen = [nodes.judge(node) for node in nodes.all]
         return [one.output for one in seen if one is not None and one.budget > 1.0]
 
@@ -204,7 +204,9 @@ def test_a_node_that_gives_another_shape_is_named(precision: str, body: str, nam
     model = onnx.parser.parse_model(text)
     model.graph.initializer.append(numpy_helper.from_array(np.array([2], np.int64), "axis"))
     x = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
-    seen = Nodes(model, [{"x": x, name: np.ones(given, np.float32)}], precision, (), 0).judge(model.graph.node[0])
+    seen = NodeComparisons(model, [{"x": x, name: np.ones(given, np.float32)}], precision, (), 0).judge(
+        model.graph.node[0]
+    )
     assert seen is not None
     assert seen.budget == np.inf
     assert f"has shape {given}" in seen.text
@@ -225,7 +227,7 @@ def test_a_part_of_a_model_is_a_model_with_what_it_needs() -> None:
 
 
 def test_every_inner_tensor_becomes_an_output_behind_the_models_own(tmp_path: Path) -> None:
-    path, plain, taps = instrument(MODEL, tmp_path)
+    path, plain, taps = expose_intermediates(MODEL, tmp_path)
     tapped = onnx.load(str(path))
     assert [one.name for one in tapped.graph.output] == [*(one.name for one in plain.graph.output), *taps]
     made = {name for node in plain.graph.node for name in node.output}
@@ -251,7 +253,7 @@ def test_a_program_quantized_while_running_is_judged_by_the_rows_that_enter_its_
     transform = plugins.load("assay.transforms", "xnnpack-int8")()
     transform.prepare()
     quantized = transform.apply(whole, tmp_path, "dynamic-per-channel", [{"x": np.ones((4, 16), np.float32)}])
-    tapped, graph, taps = instrument_program(quantized, tmp_path)
+    tapped, graph, taps = expose_program_intermediates(quantized, tmp_path)
     assert taps == ["relu"]
     backend = plugins.load("assay.backends", "executorch")()
     backend.prepare()
@@ -261,13 +263,13 @@ def test_a_program_quantized_while_running_is_judged_by_the_rows_that_enter_its_
     samples = [{"x": (scale * rng.standard_normal((4, 16))).astype(np.float32)} for scale in (1.0, 20.0)]
     samples[1]["x"][2] = 0.0  # a row without a range
     values = [{**sample, **engine.run(sample)} for sample in samples]
-    sound = Nodes(graph, values, "int8", (), 0)
+    sound = NodeComparisons(graph, values, "int8", (), 0)
     assert [one.output[0] for one in sound.all] == ["relu", "y"]
     found = [sound.judge(one) for one in sound.all]
     assert all(seen is not None and seen.budget <= 1.0 for seen in found), found
     for name, wrong in (("relu", 1.01), ("y", 0.99)):
         lying = [{**one, name: (one[name] * np.float32(wrong)).astype(np.float32)} for one in values]
-        nodes = Nodes(graph, lying, "int8", (), 0)
+        nodes = NodeComparisons(graph, lying, "int8", (), 0)
         told = [one.output[0] for one in nodes.all if (seen := nodes.judge(one)) is not None and seen.budget > 1.0]
         assert told[0] == name
     plain = engine_free(open_program(quantized), samples)
@@ -295,7 +297,7 @@ def test_convolutions_quantized_while_running_are_judged_and_a_lost_bias_or_a_st
 
 def tapped_depthwise(
     folder: Path, broken: str = "", factor: float = 1.0
-) -> tuple[Callable[[ModelProto], Nodes], ModelProto]:
+) -> tuple[Callable[[ModelProto], NodeComparisons], ModelProto]:
     """A net whose parameter `broken` is `factor` times what it should be, run by XNNPACK, to be held against a graph; and its own graph."""
     import torch
 
@@ -314,13 +316,13 @@ def tapped_depthwise(
     whole = save_program(made, folder / "net.pt2", (TensorSpec("x", "float32", shape),), ["y"])
     transform = plugins.load("assay.transforms", "xnnpack-int8")()
     transform.prepare()
-    tapped, graph, _ = instrument_program(transform.apply(whole, folder, "dynamic-per-channel", ()), folder)
+    tapped, graph, _ = expose_program_intermediates(transform.apply(whole, folder, "dynamic-per-channel", ()), folder)
     backend = plugins.load("assay.backends", "executorch")()
     backend.prepare()
     engine = backend.lower(tapped, plugins.find_flow("executorch-xnnpack-dynamic-int8-per-channel"))
     samples = [{"x": np.random.default_rng(one).standard_normal(shape).astype(np.float32)} for one in range(2)]
     values = [{**sample, **engine.run(sample)} for sample in samples]
-    return lambda held: Nodes(held, values, "int8", (), 0), graph
+    return lambda held: NodeComparisons(held, values, "int8", (), 0), graph
 
 
 def engine_free(program: Any, samples: list[dict[str, Any]]) -> list[Any]:

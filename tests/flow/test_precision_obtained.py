@@ -10,7 +10,7 @@ import pytest
 from onnx import numpy_helper, parser
 
 from assay.core.result import Outcome, Result
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.faces.api import CheckOptions, run_check
 
 PLAIN = "g (float[1, 8] x) => (float[1, 8] y) { a = Exp(x)  b = Neg(a)  y = Sin(b) }"
@@ -26,7 +26,9 @@ def write(body: str, path: Path) -> Path:
     return path
 
 
-def judged(model: Path, tables: str, flow: str, task: str = "verify", tolerance: str = "") -> tuple[Result, Word, str]:
+def judged(
+    model: Path, tables: str, flow: str, task: str = "verify", tolerance: str = ""
+) -> tuple[Result, VerdictStatus, str]:
     config = model.parent / "flows.toml"
     config.write_text(tables)
     options = CheckOptions(
@@ -49,7 +51,7 @@ def judged(model: Path, tables: str, flow: str, task: str = "verify", tolerance:
 )
 def test_nothing_runs_in_the_promised_type(tmp_path: Path, flow: str, told: str) -> None:
     result, word, reason = judged(write(PLAIN, tmp_path / "plain.onnx"), "", flow)
-    assert (result.outcome, word) == (Outcome.OTHER_PRECISION, Word.INCONCLUSIVE), result.detail
+    assert (result.outcome, word) == (Outcome.OTHER_PRECISION, VerdictStatus.INCONCLUSIVE), result.detail
     assert told in reason
     assert "call the flow what it is" in reason
 
@@ -57,14 +59,14 @@ def test_nothing_runs_in_the_promised_type(tmp_path: Path, flow: str, told: str)
 @pytest.mark.parametrize("flow", ["mnn-int8-weights", "mnn-fp16", "ncnn-fp16-storage", "openvino-int8"])
 def test_what_is_stored_or_computed_in_the_promised_type_passes(tmp_path: Path, flow: str) -> None:
     result, word, reason = judged(write(CONV, tmp_path / "conv.onnx"), "", flow)
-    assert (result.outcome, word) == (Outcome.OK, Word.PASS), reason
+    assert (result.outcome, word) == (Outcome.OK, VerdictStatus.PASS), reason
 
 
 def test_a_quantized_model_that_is_computed_in_float_is_told(tmp_path: Path) -> None:
     """Without optimizations ONNX Runtime dequantizes, convolves in float32 and quantizes again."""
     table = '[flow.slow]\nbackend = "onnxruntime"\noptions = { optimization = "disable" }\ntransforms = ["int8-qdq"]\nprecision = "int8"\n'
     result, word, reason = judged(write(CONV, tmp_path / "conv.onnx"), table, "slow")
-    assert (result.outcome, word) == (Outcome.OTHER_PRECISION, Word.INCONCLUSIVE)
+    assert (result.outcome, word) == (Outcome.OTHER_PRECISION, VerdictStatus.INCONCLUSIVE)
     assert "Conv" in reason
     assert "in float32" in reason
 
@@ -81,7 +83,7 @@ def test_a_coarser_type_than_promised_is_excused_by_no_tolerance(tmp_path: Path)
     result, word, reason = judged(model, table, "lying", tolerance="fixed:10,10")
     if result.facts.precision == "float32":
         pytest.skip("this processor has no bfloat16")
-    assert (result.outcome, word) == (Outcome.MISMATCH, Word.FAIL)
+    assert (result.outcome, word) == (Outcome.MISMATCH, VerdictStatus.FAIL)
     assert "computes in a coarser type than it promises" in reason
     assert [one.kind for one in result.findings] == ["precision"]
 
@@ -112,7 +114,7 @@ def test_bytes_that_go_in_excuse_no_layer_in_bytes(tmp_path: Path) -> None:
     onnx.save(model, tmp_path / "image.onnx")
     table = '[flow.lying]\nbackend = "mnn"\noptions = { weights = "int8" }\nprecision = "float32"\n'
     result, word, reason = judged(tmp_path / "image.onnx", table, "lying", tolerance="fixed:1000,1000")
-    assert (result.outcome, word) == (Outcome.MISMATCH, Word.FAIL), reason
+    assert (result.outcome, word) == (Outcome.MISMATCH, VerdictStatus.FAIL), reason
     assert "weights in int8 (the model has none)" in reason
 
 
@@ -125,7 +127,7 @@ def test_int8_that_only_the_backend_tells_of_shows_in_how_near_its_answers_come(
     model = write(CONV, tmp_path / "conv.onnx")
     table = INT8_BY_ITS_OWN_WORD.replace("FAULT", "none")
     result, word, reason = judged(model, table, "told")
-    assert (result.outcome, word) == (Outcome.OTHER_PRECISION, Word.INCONCLUSIVE), reason
+    assert (result.outcome, word) == (Outcome.OTHER_PRECISION, VerdictStatus.INCONCLUSIVE), reason
     assert "below the answers, where int8 leaves at most some 50" in reason
     result, _, reason = judged(model, f'{table}transforms = ["int8-qdq"]\n', "told")
     assert result.outcome is Outcome.OK, reason
@@ -134,5 +136,5 @@ def test_int8_that_only_the_backend_tells_of_shows_in_how_near_its_answers_come(
 def test_an_engine_that_writes_into_its_inputs_does_not_reach_what_it_is_judged_by(tmp_path: Path) -> None:
     table = INT8_BY_ITS_OWN_WORD.replace("FAULT", "wipe_inputs") + 'transforms = ["int8-qdq"]\n'
     result, word, reason = judged(write(CONV, tmp_path / "conv.onnx"), table, "told")
-    assert (result.outcome, word) == (Outcome.MISMATCH, Word.FAIL), reason
+    assert (result.outcome, word) == (Outcome.MISMATCH, VerdictStatus.FAIL), reason
     assert "the engine writes into its input 'x'" in result.warnings

@@ -20,14 +20,14 @@ from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
 from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated
-from assay.faces.caches import hold_bound
+from assay.faces.caches import enforce_cache_limit
 from assay.faces.cli.main import app
 from assay.models.artifacts import Artifacts, artifacts_folder
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
-from assay.worker import reuse
+from assay.worker import artifact_cache
+from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
-from assay.worker.tasks import execute
 
 FLOW = Flow("onnxruntime", "onnxruntime")
 
@@ -121,11 +121,11 @@ def test_another_version_lowers_anew(job: Job, monkeypatch: pytest.MonkeyPatch) 
     folder = Path(job.scratch) / "site-packages"
     (folder / "onnxruntime-99.0.dist-info").mkdir(parents=True)
     monkeypatch.syspath_prepend(str(folder))
-    reuse.surroundings.cache_clear()
+    artifact_cache.environment_key.cache_clear()
     try:
         assert _lowered(_run(job))
     finally:
-        reuse.surroundings.cache_clear()
+        artifact_cache.environment_key.cache_clear()
 
 
 def test_a_build_of_the_same_version_lowers_anew(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,11 +137,11 @@ def test_a_build_of_the_same_version_lowers_anew(job: Job, monkeypatch: pytest.M
         for text in ("lib.so,sha256=a,1", "lib.so,sha256=b,1"):
             record.write_text(text)
             os.utime(record, ns=(0, ord(text[14])))
-            reuse.surroundings.cache_clear()
+            artifact_cache.environment_key.cache_clear()
             assert _lowered(_run(job))
         assert not _lowered(_run(job))
     finally:
-        reuse.surroundings.cache_clear()
+        artifact_cache.environment_key.cache_clear()
 
 
 def test_what_the_author_of_a_plug_in_changes_is_lowered_anew(
@@ -160,13 +160,13 @@ def test_what_the_author_of_a_plug_in_changes_is_lowered_anew(
     (info / "METADATA").write_text("Name: strange\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[assay.backends]\nstrange = strangers_engine.backend:Strange\n")
     monkeypatch.syspath_prepend(str(info.parent))
-    reuse.surroundings.cache_clear()
+    artifact_cache.environment_key.cache_clear()
     asked = msgspec.structs.replace(job, flow=Flow("strange", "strange"))
     assert [_lowered(_run(asked)) for _ in range(2)] == [True, False]
     (package / "operators.py").write_text("KNOWN = ('Conv',)")
-    reuse._code_of.cache_clear()
+    artifact_cache._code_of.cache_clear()
     assert _lowered(_run(asked))
-    reuse.surroundings.cache_clear()
+    artifact_cache.environment_key.cache_clear()
 
 
 @pytest.mark.parametrize("part", ["artifact/model.onnx", "entry.msgpack"])
@@ -252,7 +252,7 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
     assert told[0] == told[1]
     assert told[0][0] is Outcome.UNSUPPORTED
     assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
-    assert reuse.REFUSED_BEFORE in second.warnings
+    assert artifact_cache.FAILED_BEFORE in second.warnings
     assert execute(_another_option(job), Stages(lambda stage: None)).facts.reused == ""
     assert execute(msgspec.structs.replace(job, reuse=False), Stages(lambda stage: None)).facts.reused == ""
 
@@ -309,11 +309,11 @@ def test_a_run_that_adds_to_a_full_cache_makes_room_as_assay_toml_says(
     _run(job)
     long_ago = time.time() - 7200
     os.utime(_entry() / "entry.msgpack", (long_ago, long_ago))
-    hold_bound()
+    enforce_cache_limit()
     assert _entry().is_dir()
     (tmp_path / "assay.toml").write_text('[cache]\nmax-size = "1kB"\n')
     old = _entry()
     _run(_another_option(job))
-    hold_bound()
+    enforce_cache_limit()
     assert not old.exists()
     assert not _lowered(_run(_another_option(job)))

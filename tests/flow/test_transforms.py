@@ -14,22 +14,22 @@ from onnx import TensorProto, helper, numpy_helper, parser
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.policy import Goal, Policy
 from assay.core.result import Cause, Outcome, Result, Stage
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.errors import UnknownName, UsageError
 from assay.faces.api import CheckOptions, run_check
 from assay.judge import judge
-from assay.judge.figures import figures
+from assay.judge.metrics import metrics
 from assay.models.onnx_file import open_model
 from assay.pipeline.check import Checked
 from assay.plugins import find_flow
 from assay.ports import Availability
 from assay.transforms.int8_nncf import Int8Nncf
-from assay.transforms.needs import needs
+from assay.transforms.requirements import requirements
+from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
-from assay.worker.tasks import execute
 from int8_sums import skip_where_sums_saturate
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
@@ -60,7 +60,7 @@ def recorded(path: Path, inputs: Inputs) -> Path:
     """The oracle's answers, as a run records them before it verifies."""
     folder = path.parent / "oracle"
     model = replace(open_model(path), source=str(path))
-    job = Job(Case("c", model, inputs), find_flow("reference-f64"), Task.RECORD, reference=str(folder))
+    job = Job(Case("c", model, inputs), find_flow("reference-f64"), JobKind.RECORD, reference=str(folder))
     assert execute(job, Stages(lambda stage: None)).outcome is Outcome.OK
     return folder
 
@@ -74,10 +74,10 @@ def test_every_named_flow_is_near_the_model_and_says_what_it_is() -> None:
     # On x86 nothing of the half precision flow computes in float16: right answers, and never a pass.
     half = by_flow(run)["onnxruntime-fp16"].outcome
     assert half in (Outcome.OK, Outcome.OTHER_PRECISION)
-    assert words.pop("onnxruntime-fp16") is (Word.PASS if half is Outcome.OK else Word.INCONCLUSIVE)
-    assert set(words.values()) == {Word.PASS}, run.judgement.run.reason
+    assert words.pop("onnxruntime-fp16") is (VerdictStatus.PASS if half is Outcome.OK else VerdictStatus.INCONCLUSIVE)
+    assert set(words.values()) == {VerdictStatus.PASS}, run.judgement.run.reason
     for name, result in by_flow(run).items():
-        named = figures(result)
+        named = metrics(result)
         assert named["vs_float.sqnr_db"] > 20, name
         assert named["task.top1_accuracy"] > 0.95, name
         assert len(result.facts.transforms) == 1
@@ -139,9 +139,9 @@ def test_a_quantized_model_that_the_reference_cannot_evaluate_is_no_pass(tmp_pat
     result = here(path, inputs, find_flow("onnxruntime-int8-dynamic"), recorded(path, inputs))
     assert (result.outcome, result.comparisons) == (Outcome.MISTRUSTED, ()), result.detail
     assert "the quantized model has no reference answers" in result.detail
-    assert figures(result)["vs_float.sqnr_db"] > 20
+    assert metrics(result)["vs_float.sqnr_db"] > 20
     verdict = judge([result], Policy(), planned=[result.job_key], today=date(2026, 11, 22)).verdicts[0]
-    assert verdict.word is Word.INCONCLUSIVE
+    assert verdict.word is VerdictStatus.INCONCLUSIVE
     assert "to decide it, state what the transform may cost against the float model" in verdict.reason
 
 
@@ -201,7 +201,7 @@ def test_an_engine_that_promises_int8_and_runs_float_is_shown() -> None:
     run = checked("openvino-f32+int8-dynamic", require=("precision.int8 >= 0.2",))
     (result,) = run.results
     assert result.outcome is Outcome.OTHER_PRECISION
-    assert figures(result)["precision.int8"] < 0.2
+    assert metrics(result)["precision.int8"] < 0.2
     assert run.judgement.exit_code == 1
     assert "precision.int8" in run.judgement.verdicts[0].reason
 
@@ -212,7 +212,7 @@ def test_what_is_lost_by_quantizing_fails_only_by_a_goal() -> None:
     run = checked(flow, require=("vs_float.sqnr_db >= 60", "undelegated == 0"))
     (result,) = run.results
     assert result.outcome is Outcome.OK
-    assert math.isinf(figures(result)["sqnr_db"]) or figures(result)["sqnr_db"] > 60
+    assert math.isinf(metrics(result)["sqnr_db"]) or metrics(result)["sqnr_db"] > 60
     assert run.judgement.exit_code == 1
     assert "vs_float.sqnr_db is 3" in run.judgement.verdicts[0].reason
     planned = [result.job_key]
@@ -262,7 +262,7 @@ def test_a_size_that_neither_the_engine_nor_the_reference_takes_is_no_fault_of_t
 
 def test_a_transform_that_is_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(self: Int8Nncf) -> Availability:
-        return needs("no-such-quantizer", extra="nncf")
+        return requirements("no-such-quantizer", extra="nncf")
 
     monkeypatch.setattr(Int8Nncf, "availability", missing)
     (result,) = checked("openvino-int8").results

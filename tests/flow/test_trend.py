@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from assay.core.job import Task
+from assay.core.job import JobKind
 from assay.core.machine import Machine
 from assay.errors import UsageError
-from assay.faces.trends import show
+from assay.faces.trend import show
 from assay.pipeline.provenance import this_machine
 from assay.pipeline.trend import trend
 from assay.stores.sql import SqlStore
@@ -24,7 +24,7 @@ def _fill(folder: Path, medians_s: list[float], machine: Machine | None = None, 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "journal").mkdir(exist_ok=True)
     store = SqlStore(str(folder / "history.db"))
-    job = make_job("net", "onnxruntime", Task.MEASURE)
+    job = make_job("net", "onnxruntime", JobKind.MEASURE)
     for number, median_s in enumerate(medians_s, first):
         run = make_run(
             f"20261121T{number:06d}-aaaaaa",

@@ -12,30 +12,30 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from assay.core.duel import Duel, Rival, SpeedRule
 from assay.core.flow import Flow, Option
 from assay.core.job import Job, Limits
 from assay.core.result import Outcome, Result, Stage
-from assay.faces.composition import open_house
-from assay.faces.duels import CompareOptions, compare_request
+from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule
+from assay.faces.compare import CompareOptions, compare_request
+from assay.faces.composition import open_services
 from assay.models.files import folder_digest
-from assay.pipeline.apart import fight_apart
-from assay.pipeline.compare import plan_duel
-from assay.pipeline.house import House
-from assay.pipeline.reference import record_references
+from assay.pipeline.compare import plan_comparison
+from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.services import Services
+from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.ports import Launcher
-from assay.testing.faulty import Faulty
-from assay.worker.duel import duel
-from assay.worker.fight import fight
+from assay.testing.faulty_backend import Faulty
+from assay.worker.compare_speed import compare_speed
+from assay.worker.interleaved_timing import time_interleaved
 from assay.worker.stages import Stages
 from small_models import linear_model
 
 PLAIN: dict[str, Option] = {"model": "identity", "work_s": 0.002}
 
 
-def _job(options: CompareOptions, house: House) -> Job:
-    (job,) = plan_duel(compare_request(options), house).jobs
-    assert record_references([job], house) == []
+def _job(options: CompareOptions, house: Services) -> Job:
+    (job,) = plan_comparison(compare_request(options), house).jobs
+    assert ensure_references([job], house) == []
     return replace(job, speed=SpeedRule(looks=(4,)))
 
 
@@ -45,13 +45,13 @@ def _against(fault: str, tmp_path: Path, after: int = 5) -> tuple[Result, float]
     artifact = tmp_path / "artifact"
     artifact.mkdir()
     Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
-    with open_house(str(tmp_path / "h")) as house:
+    with open_services(str(tmp_path / "h")) as house:
         job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
         bad = Flow("bad", "faulty", {**PLAIN, "fault": fault, "after": after})
         own = replace(job.flow, options=PLAIN)
-        rival = Rival("bad", bad, job.case.model, str(artifact))
+        rival = BaselineEngine("bad", bad, job.case.model, str(artifact))
         begin = time.monotonic()
-        result = fight_apart(replace(job, flow=own, rival=rival), house)
+        result = compare_in_two_processes(replace(job, flow=own, rival=rival), house)
     return result, time.monotonic() - begin
 
 
@@ -72,9 +72,9 @@ def test_a_side_that_dies_in_its_turn_keeps_nobody_waiting(tmp_path: Path) -> No
 
 def test_engines_whose_inputs_a_transform_has_changed_take_turns(tmp_path: Path) -> None:
     model = linear_model(tmp_path / "m.onnx")
-    with open_house(str(tmp_path / "h")) as house:
+    with open_services(str(tmp_path / "h")) as house:
         job = _job(CompareOptions(models=(model,), flows=("onnxruntime+fp16:io", "onnxruntime+fp16:io")), house)
-        result = fight_apart(job, house)
+        result = compare_in_two_processes(job, house)
     assert result.outcome is Outcome.OK, result.detail
     assert result.duel is not None
     assert len(result.duel.launches) == 4
@@ -99,12 +99,12 @@ def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: 
     artifact = tmp_path / "artifact"
     artifact.mkdir()
     Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
-    with open_house(str(tmp_path / "h")) as house:
+    with open_services(str(tmp_path / "h")) as house:
         job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
         plain = replace(job.flow, options=PLAIN)
-        rival = Rival("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
+        rival = BaselineEngine("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
         job = replace(job, flow=plain, rival=rival)
-        result = fight_apart(job, dataclasses.replace(house, pair=_Altering(house.pair, letter)))
+        result = compare_in_two_processes(job, dataclasses.replace(house, pair=_Altering(house.pair, letter)))
     if letter == "a":
         assert (result.outcome, result.stage) == (Outcome.ERROR, Stage.LOAD)
         assert "the files of the engine are not those that were saved" in result.detail
@@ -121,18 +121,18 @@ def test_an_engine_that_is_altered_while_it_fights_has_decided_nothing(
     artifact = tmp_path / "artifact"
     artifact.mkdir()
     Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
-    with open_house(str(tmp_path / "h")) as house:
+    with open_services(str(tmp_path / "h")) as house:
         job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
     plain = replace(job.flow, options=PLAIN)
-    rival = Rival("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
+    rival = BaselineEngine("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
     job = replace(job, flow=plain, rival=rival, scratch=str(tmp_path), speed=SpeedRule(looks=(4,)))
 
-    def altering(*arguments: Any) -> Duel:
-        found = fight(*arguments)
+    def altering(*arguments: Any) -> SpeedComparison:
+        found = time_interleaved(*arguments)
         (artifact / "identity").write_text("y = 2 * x\n")
         return found
 
-    monkeypatch.setattr("assay.worker.duel.fight", altering)
-    told = duel(job, Stages(lambda stage: None)).duel
+    monkeypatch.setattr("assay.worker.compare_speed.fight", altering)
+    told = compare_speed(job, Stages(lambda stage: None)).duel
     assert told is not None
     assert (told.launches, "has changed on disk" in told.trouble) == ((), True)

@@ -14,7 +14,7 @@ from onnx import helper
 import assay
 from assay.core.reference import ReferenceKind
 from assay.core.result import Outcome, Result
-from assay.core.verdict import Verdict, Word
+from assay.core.verdict import Verdict, VerdictStatus
 from assay.pipeline.check import Checked
 from mutating import F, run_assay, save
 
@@ -75,7 +75,7 @@ def test_an_oracle_that_is_wrong_is_disputed_and_the_node_is_named(
     checked = check(model, ["onnxruntime", "openvino-f32"])
     assert checked.judgement.exit_code == 3, checked.judgement.run.reason
     for verdict in checked.judgement.verdicts:
-        assert verdict.word is Word.INCONCLUSIVE
+        assert verdict.word is VerdictStatus.INCONCLUSIVE
         assert "the reference is disputed" in verdict.reason
         assert f"only reference-f64 differs{where}; to decide it, " in verdict.reason
         assert "--golden ANSWERS.npz" in verdict.reason
@@ -83,7 +83,7 @@ def test_an_oracle_that_is_wrong_is_disputed_and_the_node_is_named(
 
 def test_an_engine_that_is_wrong_is_blamed_by_two(model: Path) -> None:
     result, verdict = only(check(model, ["faulty-lie"]))
-    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, Word.FAIL)
+    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.FAIL)
     assert verdict.reason.endswith("; reference-f64 and onnxruntime-disable agree")
     assert [one.flow for one in result.witnesses] == ["onnxruntime-disable"]
 
@@ -98,7 +98,7 @@ def test_engines_of_the_run_are_witnesses_too(model: Path) -> None:
 
 def test_an_output_that_is_missing_needs_no_witness(model: Path) -> None:
     result, verdict = only(check(model, ["faulty-rename_output"]))
-    assert verdict.word is Word.FAIL
+    assert verdict.word is VerdictStatus.FAIL
     assert result.witnesses == ()
 
 
@@ -114,7 +114,7 @@ def test_an_engine_is_no_witness_of_its_own(tmp_path: Path, monkeypatch: pytest.
     """CDist has no answer but that of ONNX Runtime itself."""
     start_workers_with(NO_ORACLE, tmp_path, monkeypatch)
     result, verdict = only(check(_foreign(tmp_path, "CDist", ["x", "x"]), ["onnxruntime"]))
-    assert (result.outcome, verdict.word) == (Outcome.OK, Word.INCONCLUSIVE)
+    assert (result.outcome, verdict.word) == (Outcome.OK, VerdictStatus.INCONCLUSIVE)
     assert (result.reference.producer, result.reference.independent) == ("onnxruntime-disable", False)
     assert verdict.reason.startswith(
         "agrees with onnxruntime-disable, which is the same library (onnxruntime) and no witness of its own; "
@@ -128,7 +128,7 @@ def test_another_library_vouches_for_what_only_engines_know(
 ) -> None:
     start_workers_with(NO_ORACLE, tmp_path, monkeypatch)
     result, verdict = only(check(model, ["onnxruntime"]))
-    assert verdict.word is Word.PASS
+    assert verdict.word is VerdictStatus.PASS
     assert verdict.reason.endswith("; onnxruntime-disable and openvino-f32 agree")
     assert result.witnesses[-1].library == "openvino"
 
@@ -186,7 +186,7 @@ def test_an_oracle_that_is_wrong_in_one_of_two_models_calls_no_change(
 ) -> None:
     start_workers_with(BROKEN.format(operator=operator, answer="call.inputs[0] * 1.01"), tmp_path, monkeypatch)
     result, verdict = _change(model, 1.0)
-    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, Word.INCONCLUSIVE), verdict.reason
+    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.INCONCLUSIVE), verdict.reason
     assert verdict.reason.startswith(
         "the reference is disputed: onnxruntime-disable answers both models alike, and reference-f64 does not; "
         f"they part at node '{node}'; to decide it, "
@@ -196,9 +196,9 @@ def test_an_oracle_that_is_wrong_in_one_of_two_models_calls_no_change(
 
 def test_a_change_that_a_witness_sees_too_is_one(model: Path) -> None:
     result, verdict = _change(model, 1.01)
-    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, Word.FAIL)
+    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.FAIL)
     assert verdict.reason.endswith("; reference-f64 and onnxruntime-disable agree")
     assert (result.reference.producer, result.reference.kind) == ("reference-f64", ReferenceKind.ORACLE)
     result, verdict = _change(model, 1.0)
-    assert verdict.word is Word.PASS
+    assert verdict.word is VerdictStatus.PASS
     assert result.witnesses == ()

@@ -24,13 +24,13 @@ from assay.zoo.decision import Answer, decide
 from assay.zoo.execution import execute
 from assay.zoo.metric import file_wanted, read_metric
 from assay.zoo.notebook_report import REPORT, Report, Trouble
-from assay.zoo.place import Place, Tools
 from assay.zoo.policy import Rules
 from assay.zoo.recompute import recompute
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SubmissionServices]:
     with open_tools(tmp_path_factory.mktemp("zoo")) as opened:
         yield opened
 
@@ -45,7 +45,7 @@ def sandbox() -> Bubblewrap:
     return made
 
 
-def said(here: Place, sandbox: Bubblewrap, output: Path) -> tuple[Check, float | str]:
+def said(here: SubmissionContext, sandbox: Bubblewrap, output: Path) -> tuple[Check, float | str]:
     """The validation notebook executed, and the metric that it gives, or why it gives none."""
     assert here.metadata is not None
     read = here.metadata.accuracy.read
@@ -61,7 +61,7 @@ def told(checks: list[Check]) -> dict[str, CheckOutcome]:
 
 
 def test_an_honest_submission_passes_and_its_accuracy_is_computed_again(
-    tools: Tools, sandbox: Bubblewrap, tmp_path: Path
+    tools: SubmissionServices, sandbox: Bubblewrap, tmp_path: Path
 ) -> None:
     here = place(tmp_path, minimum=0.95, dataset="datasets/digits")
     (tmp_path / "datasets").symlink_to(DATASETS)
@@ -138,7 +138,9 @@ def test_no_notebook_at_all_where_a_notebook_should_be(sandbox: Bubblewrap, tmp_
     assert check.sentence.startswith("validation.ipynb: it cannot be read as a notebook")
 
 
-def test_a_claim_that_the_model_does_not_reach_is_caught_whatever_a_notebook_says(tools: Tools, tmp_path: Path) -> None:
+def test_a_claim_that_the_model_does_not_reach_is_caught_whatever_a_notebook_says(
+    tools: SubmissionServices, tmp_path: Path
+) -> None:
     here = place(tmp_path, metadata_says("value = 0.984375", "value = 0.9999"), dataset="datasets/digits")
     (tmp_path / "datasets").symlink_to(DATASETS)
     (check,) = recompute(here, replace(tools, scratch=tmp_path / "scratch"))
@@ -146,7 +148,9 @@ def test_a_claim_that_the_model_does_not_reach_is_caught_whatever_a_notebook_say
     assert "top1_accuracy is 0.988889 on 450 samples of datasets/digits, claimed is 0.9999" in check.sentence
 
 
-def test_a_minimum_that_the_model_does_not_reach_on_the_data_of_the_zoo(tools: Tools, tmp_path: Path) -> None:
+def test_a_minimum_that_the_model_does_not_reach_on_the_data_of_the_zoo(
+    tools: SubmissionServices, tmp_path: Path
+) -> None:
     (tmp_path / "datasets").symlink_to(DATASETS)
     here = place(tmp_path, minimum=0.99, dataset="datasets/digits")
     (check,) = recompute(here, replace(tools, scratch=tmp_path / "scratch"))
@@ -155,7 +159,7 @@ def test_a_minimum_that_the_model_does_not_reach_on_the_data_of_the_zoo(tools: T
 
 
 def test_without_a_data_set_the_answers_are_held_against_those_that_were_handed_in(
-    tools: Tools, tmp_path: Path
+    tools: SubmissionServices, tmp_path: Path
 ) -> None:
     (check,) = recompute(place(tmp_path / "good"), replace(tools, scratch=tmp_path / "one"))
     assert (check.outcome, check.executed, check.figures) == (CheckOutcome.PASSED, 2, {"top1_agreement": 1.0})
@@ -181,7 +185,7 @@ def test_without_a_data_set_the_answers_are_held_against_those_that_were_handed_
     ],
 )
 def test_what_keeps_it_from_being_computed_again_is_told(
-    more: dict[str, object], outcome: CheckOutcome, words: str, tools: Tools, tmp_path: Path
+    more: dict[str, object], outcome: CheckOutcome, words: str, tools: SubmissionServices, tmp_path: Path
 ) -> None:
     (tmp_path / "datasets").symlink_to(DATASETS)
     (check,) = recompute(place(tmp_path, **more), replace(tools, scratch=tmp_path / "scratch"))
@@ -201,7 +205,7 @@ class Nowhere:
 
 @pytest.mark.parametrize("there", [Nowhere(), None])
 def test_without_a_sandbox_nothing_is_run_and_a_person_decides(
-    there: Nowhere | None, tools: Tools, tmp_path: Path
+    there: Nowhere | None, tools: SubmissionServices, tmp_path: Path
 ) -> None:
     here = place(tmp_path)
     checks = check_accuracy(here, replace(tools, sandbox=there, scratch=tmp_path / "scratch"))

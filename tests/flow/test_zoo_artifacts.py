@@ -13,8 +13,8 @@ from assay.zoo.artifacts import check_artifacts
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.intake import take_in
 from assay.zoo.metadata import Metadata
-from assay.zoo.place import Place
 from assay.zoo.repository import read_policy
+from assay.zoo.submission import SubmissionContext
 from zoo_submission import METADATA, make_zoo
 
 
@@ -34,7 +34,7 @@ def checked(folder: Path) -> list[Check]:
             metadata = Metadata.model_validate(tomllib.loads((folder / "metadata.toml").read_text()))
         except (OSError, ValueError, RecursionError):
             metadata = None
-        place = Place(
+        place = SubmissionContext(
             folder=intake.folder,
             root=root,
             policy=read_policy(root),

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import signal
 
-from assay.zoo.limited import Ending, look_at
+from assay.zoo.limited_process import Ending, run_limited
 
 GIB = 1 << 30
 
 
 def endings(target: str, *items: object, seconds: float = 300.0) -> list[Ending]:
-    return [one.ending for one in look_at(target, items, seconds=seconds, memory_bytes=GIB)]
+    return [one.ending for one in run_limited(target, items, seconds=seconds, memory_bytes=GIB)]
 
 
 def test_an_answer_for_each_item_in_their_order() -> None:
-    found = look_at("builtins:len", ["a", "abc", ""], seconds=300, memory_bytes=GIB)
+    found = run_limited("builtins:len", ["a", "abc", ""], seconds=300, memory_bytes=GIB)
     assert [one.value for one in found] == [1, 3, 0]
-    assert look_at("builtins:len", [], seconds=300, memory_bytes=GIB) == []
+    assert run_limited("builtins:len", [], seconds=300, memory_bytes=GIB) == []
 
 
 def test_one_that_hangs_costs_its_time_and_no_other() -> None:
@@ -24,7 +24,7 @@ def test_one_that_hangs_costs_its_time_and_no_other() -> None:
 
 
 def test_one_that_crashes_is_named_by_its_signal() -> None:
-    (found,) = look_at("signal:raise_signal", [int(signal.SIGSEGV)], seconds=300, memory_bytes=GIB)
+    (found,) = run_limited("signal:raise_signal", [int(signal.SIGSEGV)], seconds=300, memory_bytes=GIB)
     assert found.ending is Ending.CRASH
     assert "SIGSEGV" in found.sentence
     assert endings("os:_exit", 3) == [Ending.CRASH]
@@ -35,7 +35,7 @@ def test_one_that_eats_the_memory_is_told_so() -> None:
 
 
 def test_one_that_raises_says_what() -> None:
-    (found,) = look_at("builtins:int", ["x"], seconds=300, memory_bytes=GIB)
+    (found,) = run_limited("builtins:int", ["x"], seconds=300, memory_bytes=GIB)
     assert found.ending is Ending.ERROR
     assert "ValueError" in found.sentence
 

@@ -14,10 +14,10 @@ from onnx import helper, numpy_helper
 from zoo_place import metadata_says, place
 
 from assay.faces.zoo import open_tools
+from assay.zoo.against_served import against_previous
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.performance import check_performance
-from assay.zoo.place import Place, Tools
-from assay.zoo.rivalry import against_previous
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 from statistical import three_tries
 
 LIMITS = [
@@ -31,19 +31,19 @@ LIMITS = [
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SubmissionServices]:
     with open_tools(tmp_path_factory.mktemp("zoo")) as opened:
         yield opened
 
 
-def looked_at(here: Place, tools: Tools, scratch: Path) -> dict[str, list[Check]]:
+def looked_at(here: SubmissionContext, tools: SubmissionServices, scratch: Path) -> dict[str, list[Check]]:
     found: dict[str, list[Check]] = {}
     for one in check_performance(here, replace(tools, scratch=scratch)):
         found.setdefault(one.name.partition(".")[2], []).append(one)
     return found
 
 
-def test_every_limit_is_a_check_of_its_own(tools: Tools, tmp_path: Path) -> None:
+def test_every_limit_is_a_check_of_its_own(tools: SubmissionServices, tmp_path: Path) -> None:
     here = place(tmp_path, measures=LIMITS)
     found = looked_at(here, tools, tmp_path / "scratch")
     outcomes = {name: [one.outcome for one in checks] for name, checks in found.items()}
@@ -63,14 +63,16 @@ def test_every_limit_is_a_check_of_its_own(tools: Tools, tmp_path: Path) -> None
     assert "asked of machines of the kind 'no-such-processor'" in found["latency_ms"][1].sentence
 
 
-def test_where_every_limit_is_for_another_machine_nothing_is_executed(tools: Tools, tmp_path: Path) -> None:
+def test_where_every_limit_is_for_another_machine_nothing_is_executed(
+    tools: SubmissionServices, tmp_path: Path
+) -> None:
     here = place(tmp_path, measures=[{"figure": "load_s", "at_most": 9.0, "machine": "no-such-processor"}])
     found = looked_at(here, tools, tmp_path / "scratch")
     assert [one.executed for checks in found.values() for one in checks] == [0, 0]
     assert found["load_s"][0].outcome is CheckOutcome.SKIPPED
 
 
-def test_a_limit_of_this_kind_of_machine_holds_here(tools: Tools, tmp_path: Path) -> None:
+def test_a_limit_of_this_kind_of_machine_holds_here(tools: SubmissionServices, tmp_path: Path) -> None:
     from assay.pipeline.provenance import this_machine
 
     kind = this_machine().cpu
@@ -81,7 +83,9 @@ def test_a_limit_of_this_kind_of_machine_holds_here(tools: Tools, tmp_path: Path
 @pytest.mark.parametrize(
     ("flow", "outcome"), [("tensorrt-tf32", CheckOutcome.INFRASTRUCTURE), ("tensorrd", CheckOutcome.UNDECIDED)]
 )
-def test_a_flow_that_is_not_here_blames_nobody(flow: str, outcome: CheckOutcome, tools: Tools, tmp_path: Path) -> None:
+def test_a_flow_that_is_not_here_blames_nobody(
+    flow: str, outcome: CheckOutcome, tools: SubmissionServices, tmp_path: Path
+) -> None:
     here = place(tmp_path, measures=[{"figure": "size_bytes", "at_most": 1, "flow": flow}])
     found = looked_at(here, tools, tmp_path / "scratch")
     assert [(one.outcome, one.executed) for one in found["measured"]] == [(outcome, 0)]
@@ -107,7 +111,7 @@ def slow_down(folder: Path) -> None:
     (folder / "model.onnx").write_bytes(model.SerializeToString())
 
 
-def beside(here: Place, root: Path) -> Place:
+def beside(here: SubmissionContext, root: Path) -> SubmissionContext:
     """The same files as version 1.0, which is served."""
     served = root / "models" / "served"
     shutil.copytree(here.folder, served)
@@ -117,7 +121,7 @@ def beside(here: Place, root: Path) -> Place:
 
 
 @three_tries
-def test_slower_than_the_version_that_is_served_fails(tools: Tools, tmp_path: Path) -> None:
+def test_slower_than_the_version_that_is_served_fails(tools: SubmissionServices, tmp_path: Path) -> None:
     here = beside(place(tmp_path), tmp_path)
     slow_down(here.folder)
     slower = looked_at(here, tools, tmp_path / "scratch")["slower"][0]
@@ -128,12 +132,12 @@ def test_slower_than_the_version_that_is_served_fails(tools: Tools, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_the_same_engine_is_not_slower(tools: Tools, tmp_path: Path) -> None:
+def test_the_same_engine_is_not_slower(tools: SubmissionServices, tmp_path: Path) -> None:
     same = looked_at(beside(place(tmp_path), tmp_path), tools, tmp_path / "scratch")["slower"][0]
     assert same.outcome in (CheckOutcome.PASSED, CheckOutcome.UNDECIDED), same.sentence
 
 
-def test_the_version_that_is_served_is_not_held_against_itself(tools: Tools, tmp_path: Path) -> None:
+def test_the_version_that_is_served_is_not_held_against_itself(tools: SubmissionServices, tmp_path: Path) -> None:
     here = place(tmp_path)
     (found,) = against_previous(replace(here, previous=here.folder), tmp_path, tools)
     assert (found.outcome, found.sentence) == (CheckOutcome.SKIPPED, "1.0 is the version that is served now")
@@ -150,7 +154,9 @@ def test_the_version_that_is_served_is_not_held_against_itself(tools: Tools, tmp
     ],
     ids=["metadata", "model"],
 )
-def test_a_served_version_that_cannot_be_run_asks_a_person(change, words: str, tools: Tools, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_a_served_version_that_cannot_be_run_asks_a_person(
+    change, words: str, tools: SubmissionServices, tmp_path: Path
+) -> None:  # type: ignore[no-untyped-def]
     here = beside(place(tmp_path), tmp_path)
     change(here.previous)
     (found,) = against_previous(here, tmp_path / "no-golden", tools)

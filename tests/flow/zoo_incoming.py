@@ -8,8 +8,8 @@ from assay.faces.zoo import open_tools
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.files import check_files
 from assay.zoo.intake import Intake, Problem, take_in
-from assay.zoo.place import Place
 from assay.zoo.policy import FileLimits, ZooPolicy
+from assay.zoo.submission import SubmissionContext
 
 
 def submitted(parent: Path) -> Path:
@@ -34,7 +34,7 @@ def checked(folder: Path, policy: ZooPolicy = ZooPolicy(name="zoo")) -> list[Che
     history.mkdir()
     with open_tools(folder.parent, str(history)) as tools:
         intake = take_in(folder, tools.scratch / "in", policy.files)
-        place = Place(folder=intake.folder, root=folder.parent, policy=policy, metadata=None, intake=intake)
+        place = SubmissionContext(folder=intake.folder, root=folder.parent, policy=policy, metadata=None, intake=intake)
         found = check_files(place, tools)
     assert any(one.name == "files.digest" for one in found)
     return [one for one in found if one.outcome is not CheckOutcome.PASSED]

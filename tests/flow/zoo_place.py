@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.zoo.metadata import Metadata
-from assay.zoo.place import Place
 from assay.zoo.policy import Scenario, ZooPolicy
+from assay.zoo.submission import SubmissionContext
 
 BROKEN = Path(__file__).parents[2] / "examples" / "zoo" / "broken"
 DATASETS = Path(__file__).parents[2] / "examples" / "zoo" / "datasets"
@@ -22,7 +22,7 @@ def scenario(**more: object) -> Scenario:
     return Scenario.model_validate({**told, **more})
 
 
-def place(root: Path, change: Callable[[Path], None] = lambda folder: None, **more: object) -> Place:
+def place(root: Path, change: Callable[[Path], None] = lambda folder: None, **more: object) -> SubmissionContext:
     """The good submission, changed. `more` is the scenario's."""
     sys.path.insert(0, str(BROKEN))
     try:
@@ -35,7 +35,7 @@ def place(root: Path, change: Callable[[Path], None] = lambda folder: None, **mo
     metadata = Metadata.model_validate(tomllib.loads((folder / "metadata.toml").read_text(encoding="utf-8")))
     policy = ZooPolicy(name="test")
     run = policy.run.model_copy(update={"seconds": 60.0, "memory_bytes": 1_500_000_000, "disk_bytes": 50_000_000})
-    made = Place(folder=folder, root=root, policy=policy.model_copy(update={"run": run}), metadata=metadata)
+    made = SubmissionContext(folder=folder, root=root, policy=policy.model_copy(update={"run": run}), metadata=metadata)
     return replace(made, scenario=scenario(**more), name=good.NAME)
 
 

@@ -8,9 +8,9 @@ import pytest
 from pydantic import BaseModel
 
 from assay.core.result import Outcome
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
-from assay.judge.figure_table import METRICS, RECORDED, TASK_METRICS
+from assay.judge.metric_registry import METRICS, RECORDED, TASK_METRICS
 from assay.pipeline.config import load_config
 from assay.pipeline.config_schema import ConfigFile
 
@@ -157,7 +157,7 @@ def test_the_reference_names_every_key_figure_outcome_and_word() -> None:
     keys = _keys(ConfigFile)
     assert {"percent-max-degradation", "budget-max", "warmup-s", "task-options", "rtol"} <= keys
     figures = {row.pattern for row in (*RECORDED, *METRICS, *TASK_METRICS)}
-    named = {*keys, *figures, *(one.value for one in Outcome), *(one.value for one in Word)}
+    named = {*keys, *figures, *(one.value for one in Outcome), *(one.value for one in VerdictStatus)}
     assert sorted(name for name in named if f"`{name}`" not in text) == []
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from assay.errors import AssayError, Lowering, Unsupported
+from assay.numerics.oracle.batched.evaluation import Rows, evaluate_rows, stackable
+from assay.numerics.oracle.batched.operator import NotBatchable
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
-from assay.numerics.oracle.probe import SILENT, Probe
-from assay.numerics.oracle.rows.evaluation import Rows, evaluate_rows, stackable
-from assay.numerics.oracle.rows.operator import Unlike
+from assay.numerics.oracle.hooks import SILENT, Hook
 from oracle_table.case import OpCase
 from oracle_table.comparing import difference
 from oracle_table.known import excused
@@ -55,7 +55,7 @@ class _Quiet(Rows):
     def touches(self, outputs: tuple[str, ...]) -> bool:
         return False
 
-    def row(self, number: int) -> Probe:
+    def row(self, number: int) -> Hook:
         return SILENT
 
     def broken(self, outputs: tuple[str, ...], why: str) -> None:
@@ -163,7 +163,7 @@ def _judge_rows(row: Row, case: OpCase, evaluator: WideEvaluator, feeds: dict[st
             each = [evaluator.evaluate(one) for one in others]
             given = {**feeds, **{key: np.stack([one[key] for one in others]) for key in some}}
             found = evaluate_rows(evaluator, given, some, 2, _Quiet(), evaluator.output_names)
-        except (Unlike, Unsupported):
+        except (NotBatchable, Unsupported):
             continue
         except Lowering as error:
             if "cannot be evaluated" in str(error):

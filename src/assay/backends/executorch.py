@@ -10,18 +10,18 @@ import msgspec
 
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
+from assay.backends.check_inputs import check_inputs
 from assay.backends.executorch_delegates import DELEGATES
-from assay.backends.executorch_failures import load_failure, run_failure
+from assay.backends.executorch_errors import load_failure, run_failure
 from assay.backends.executorch_lower import Built, bounded, lowered, quietly
-from assay.backends.executorch_quick import import_runtime
-from assay.backends.feeds import check_feeds
+from assay.backends.executorch_patches import import_runtime
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
 from assay.core.flow import Flow, Option
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import EngineInfo, Placement
 from assay.errors import NotRunnable, Unsupported
 from assay.models.program import open_program
-from assay.models.torch_quick import quicken
+from assay.models.torch_patches import quicken
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 _ARTIFACT = "model.pte"
@@ -141,7 +141,7 @@ class ExecuTorchEngine:
         Unsupported for a size beyond the bounds."""
         from assay.models.torch_graph.dtypes import from_numpy, to_numpy
 
-        check_feeds(tensors, self._built.inputs)
+        check_inputs(tensors, self._built.inputs)
         self._check_sizes(tensors)
         if self._method is None:
             self.start()
@@ -158,14 +158,14 @@ class ExecuTorchEngine:
         (folder / _ARTIFACT).write_bytes(self._artifact)
         (folder / _BUILT).write_bytes(msgspec.json.encode(self._built))
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """`delegated` counts operators; 0 too where the artifact does not name the delegate that the build claims."""
         version = _version()
         bounds = {f"bounds.{symbol}": f"{least}..{most}" for symbol, (least, most) in self._built.bounds.items()}
         delegated = self._built.delegated
         if delegated and DELEGATES[self._built.delegate].id.encode() not in self._artifact:
             delegated = 0
-        return BuildFacts(
+        return EngineInfo(
             backend_version=version,
             precision=_precision(self._built),
             placements=_placements(self._built),

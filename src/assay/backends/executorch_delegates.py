@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from assay.backends.executorch_quick import quicken_xnnpack
+from assay.backends.executorch_patches import faster_xnnpack_partitioner
 from assay.errors import Unavailable
 
 
@@ -31,7 +31,7 @@ def _portable() -> list[Any]:
 def _xnnpack() -> list[Any]:
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 
-    quicken_xnnpack()
+    faster_xnnpack_partitioner()
     return [XnnpackPartitioner()]
 
 
@@ -40,7 +40,7 @@ def _xnnpack_dynamic() -> list[Any]:
     from executorch.backends.xnnpack.partition.config.xnnpack_config import ConfigPrecisionType
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 
-    quicken_xnnpack()
+    faster_xnnpack_partitioner()
     dynamic = XnnpackPartitioner(config_precisions=ConfigPrecisionType.DYNAMIC_QUANT, per_op_mode=True)
     return [dynamic, XnnpackPartitioner()]
 

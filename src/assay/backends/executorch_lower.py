@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from assay.backends.executorch_delegates import DELEGATES, partitioners
-from assay.backends.executorch_failures import lowering_failure
+from assay.backends.executorch_errors import lowering_failure
 from assay.backends.placements import count
 from assay.core.flow import Flow, Sizes, sizes_to_build
 from assay.core.model import TensorSpec

@@ -9,17 +9,17 @@ import msgspec
 
 from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
+from assay.backends.check_inputs import check_inputs
 from assay.backends.contraction import contracted
-from assay.backends.feeds import check_feeds
+from assay.backends.cpu_features import check_processor
 from assay.backends.iree_compile import DEMOTION, Target, compiled, narrows_doubles
-from assay.backends.iree_failures import runtime_failure
+from assay.backends.iree_errors import runtime_failure
 from assay.backends.iree_runtime import TYPES, features_of, open_device, to_device, to_host
-from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
+from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
-from assay.backends.processor import check_processor
 from assay.core.flow import Flow, Option
-from assay.core.result import BuildFacts, NumericDefault, Placement
+from assay.core.result import EngineInfo, NumericDefault, Placement
 from assay.errors import InvalidModel
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -142,7 +142,7 @@ class IREEEngine:
         from iree import runtime
 
         inputs, outputs = self._declared.signature.inputs, self._declared.signature.outputs
-        check_feeds(tensors, inputs)
+        check_inputs(tensors, inputs)
         self.ready()
         feeds = runtime.VmVariantList(len(inputs))
         results = runtime.VmVariantList(len(outputs))
@@ -162,12 +162,12 @@ class IREEEngine:
         declared = msgspec.structs.replace(self._declared, digest=file_digest(folder / _ARTIFACT))
         (folder / _DECLARED).write_bytes(msgspec.json.encode(declared))
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Placements are the dispatches of the module, in the type that each one's name ends with."""
         import importlib.metadata
 
         target = self._declared.target
-        return BuildFacts(
+        return EngineInfo(
             backend_version=importlib.metadata.version("iree-base-compiler"),
             precision=coarsest(self._declared.placements),
             placements=self._declared.placements,

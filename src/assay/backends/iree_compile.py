@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from assay.backends.iree_failures import compiler_failure, import_failure
-from assay.backends.onnx_checked import every_node, inlined, refuse_foreign
+from assay.backends.iree_errors import compiler_failure, import_failure
+from assay.backends.onnx_loader import every_node, inlined, refuse_foreign
 from assay.backends.placements import count
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.result import Placement

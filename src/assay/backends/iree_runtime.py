@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from assay.backends.iree_failures import no_device
+from assay.backends.iree_errors import no_device
 from assay.core.dtype import dtype_name, numpy_dtype
 from assay.errors import NotRunnable
 from assay.ports import Tensor

@@ -11,13 +11,13 @@ import numpy as np
 
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
-from assay.backends.feeds import check_feeds
+from assay.backends.check_inputs import check_inputs
 from assay.backends.litert_convert import converted, first_number
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import EngineInfo, Placement
 from assay.errors import InvalidModel, Unsupported
 from assay.models.program import open_program
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -106,7 +106,7 @@ class LiteRtEngine:
         """Raises Unsupported for a size that the model takes and the file was not converted for."""
         declared = self._declared
         try:
-            check_feeds(tensors, declared.inputs)
+            check_inputs(tensors, declared.inputs)
         except ValueError as error:
             if declared.sizes and all(spec.name in tensors for spec in declared.inputs):
                 sizes = ", ".join(f"{name}={size}" for name, size in declared.sizes.items())
@@ -143,13 +143,13 @@ class LiteRtEngine:
         (folder / _ARTIFACT).write_bytes(self._content)
         (folder / _DECLARED).write_bytes(msgspec.json.encode(self._declared))
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Operators from the interpreter (a private method: there is no other); int8 where a weight is."""
         from importlib import metadata
 
         placements = self._placements()
         kinds = {np.dtype(one["dtype"]).name for one in self._interpreter.get_tensor_details()}
-        return BuildFacts(
+        return EngineInfo(
             backend_version=metadata.version("ai-edge-litert"),
             precision="int8" if "int8" in kinds else "float16" if "float16" in kinds else "float32",
             placements=placements,

@@ -10,17 +10,17 @@ import numpy as np
 
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
-from assay.backends.feeds import check_feeds
+from assay.backends.check_inputs import check_inputs
 from assay.backends.mnn_convert import WEIGHTS, kind_of, stored_weights, to_mnn
-from assay.backends.mnn_failures import SHAPES, artifact_failure, run_failure
+from assay.backends.mnn_errors import SHAPES, artifact_failure, run_failure
 from assay.backends.mnn_run import ModuleRunner, Runner, SessionRunner
-from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
+from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
 from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import EngineInfo, Placement
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -106,7 +106,7 @@ class MNNEngine:
         """64-bit integers and bools go in and come out as the int32 that MNN has. Raises ValueError for an input of
         another dtype or shape, or an integer beyond int32; Unsupported where MNN finds no shape
         of a tensor."""
-        check_feeds(tensors, self._signature.inputs)
+        check_inputs(tensors, self._signature.inputs)
         code, raw = self._runner.run({spec.name: self._fed(spec.name, tensors[spec.name]) for spec in self._read()})
         if code:
             unsized = self._runner.unsized() if code == SHAPES else ""
@@ -118,7 +118,7 @@ class MNNEngine:
         (folder / _ARTIFACT).write_bytes(self._artifact)
         (folder / _DECLARED).write_bytes(msgspec.json.encode(self._signature))
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Placements are the kernels of the session's last run; precision is the coarsest of their type and those in which
         the artifact stores weights. Of a model too large to be asked for these nothing is told."""
         import MNN
@@ -130,7 +130,7 @@ class MNNEngine:
         precision = "int8" if "int8" in stored else coarsest(count(("", "", kind) for kind in (*stored, computed)))
         options = {name: str(value) for name, value in self._options.items()}
         options |= {f"cast.{name}": text for name, text in self._cast.items()}
-        return BuildFacts(
+        return EngineInfo(
             backend_version=MNN.version(),
             precision=precision,
             placements=kernels,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.backends.converter import Converted, convert
-from assay.backends.mnn_failures import conversion_failure
+from assay.backends.mnn_errors import conversion_failure
 
 # The extension module itself. The program `mnnconvert` and `MNN.tools` (3.6) are not used: on import they install a logging
 # package with pip and send figures about the model to a server of the vendor.

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from assay.backends.mnn_failures import lost_outputs, unsized_tensor
+from assay.backends.mnn_errors import lost_outputs, unsized_tensor
 from assay.backends.native_output import printed_by
-from assay.backends.onnx_checked import Signature
+from assay.backends.onnx_loader import Signature
 from assay.core.flow import Option
 from assay.ports import Tensor
 

@@ -11,16 +11,16 @@ import numpy as np
 
 from assay.backends.artifact import read_artifact, read_record
 from assay.backends.availability import installed
-from assay.backends.feeds import check_feeds
+from assay.backends.check_inputs import check_inputs
 from assay.backends.ncnn_convert import BIN, PARAM, Blob, Network, to_ncnn
-from assay.backends.ncnn_failures import artifact_failure, missing_layers, run_failure
-from assay.backends.onnx_checked import load_checked
+from assay.backends.ncnn_errors import artifact_failure, missing_layers, run_failure
+from assay.backends.onnx_loader import load_checked
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
 from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option, dimension_key
-from assay.core.result import BuildFacts
+from assay.core.result import EngineInfo
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -104,7 +104,7 @@ class NcnnEngine:
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Raises ValueError for an input of another dtype or shape, for an empty batch, or for batches that differ: ncnn
         reads past the end. Unsupported for a size that the model takes and the network was not made for."""
-        check_feeds(tensors, [*(blob.spec for blob in self._network.inputs), *self._network.unread])
+        check_inputs(tensors, [*(blob.spec for blob in self._network.inputs), *self._network.unread])
         for blob in self._network.inputs:
             _check_sizes(blob, tensors[blob.spec.name])
         import ncnn
@@ -124,7 +124,7 @@ class NcnnEngine:
         (folder / BIN).write_bytes(self._weights)
         (folder / _DECLARED).write_bytes(msgspec.json.encode(self._network))
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Precision is the coarser of the storage that the network runs with and the type of its first weights, read from
         the file. `pnnx.ignored` lists parameters that pnnx says it left out."""
         import ncnn
@@ -144,7 +144,7 @@ class NcnnEngine:
             options["pnnx.ignored"] = "; ".join(self._network.ignored)
         kinds = [layer.type for layer in self._net.layers() if layer.type not in ("Input", "MemoryData")]
         placements = count((kind, "CPU", storage) for kind in kinds)
-        return BuildFacts(
+        return EngineInfo(
             backend_version=ncnn.__version__,
             precision=precision,
             placements=tuple(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.backends.converter import convert
-from assay.backends.ncnn_failures import conversion_failure
-from assay.backends.onnx_checked import Signature, every_node, signature_of
+from assay.backends.ncnn_errors import conversion_failure
+from assay.backends.onnx_loader import Signature, every_node, signature_of
 from assay.core.flow import Flow, Sizes, dimension_key, sizes_to_build
 from assay.core.model import TensorSpec
 from assay.errors import Unsupported

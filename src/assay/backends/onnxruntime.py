@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.backends.availability import installed
-from assay.backends.failures import onnxruntime_failure, unusable_artifact
-from assay.backends.onnxruntime_profile import end_profile, placements_of, profile, swallowing, times_of
+from assay.backends.cpu_features import sums_saturate
+from assay.backends.errors import onnxruntime_failure, unusable_artifact
+from assay.backends.onnxruntime_profile import end_profile, ignoring_errors, placements_of, profile, times_of
 from assay.backends.onnxruntime_saving import (
     ARTIFACT,
     free_folder,
@@ -23,11 +24,10 @@ from assay.backends.onnxruntime_session import LEVELS, PROVIDER, errors, session
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
-from assay.backends.processor import sums_saturate
 from assay.core.flow import Flow, Option
-from assay.core.result import BuildFacts, Cause, NumericDefault, OperatorTime, Placement
+from assay.core.result import Cause, EngineInfo, NumericDefault, OperatorTime, Placement
 from assay.errors import InvalidModel, Unsupported
-from assay.models.nested import flatten, gather
+from assay.models.flatten import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
 PROFILED_CALLS, PROFILE_S = 20, 0.5
@@ -175,7 +175,7 @@ class OnnxRuntimeEngine:
         return len(declared) == array.ndim and all(wanted == size for wanted, size in sizes if isinstance(wanted, int))
 
     def _run_nested(self, session: Any, tensors: Tensors) -> dict[str, Tensor]:
-        """Sequences, optionals and maps, by the names of `assay.models.nested`."""
+        """Sequences, optionals and maps, by the names of `assay.models.flatten`."""
         try:
             feeds = {name: gather(name, tensors) for name in self._types}
             values = session.run(None, feeds)
@@ -208,7 +208,7 @@ class OnnxRuntimeEngine:
     def _session_options(self, level: str | None) -> Any:
         return session_options(level or self._level, self._threads, self._options)
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Placements come from the profile of one run: the list of providers proves nothing."""
         import onnxruntime
 
@@ -216,7 +216,7 @@ class OnnxRuntimeEngine:
         options = {name: str(value) for name, value in self._options.items()}
         if self._options["optimization"] == "all":
             options["artifact"] = "optimized for this kind of processor"
-        return BuildFacts(
+        return EngineInfo(
             backend_version=onnxruntime.__version__,
             precision=coarsest(placements),
             placements=placements,
@@ -258,7 +258,7 @@ class OnnxRuntimeEngine:
             else:
                 _run(timed, self._last, plain=self._plain)
             self._events = end_profile(timed)
-        return placements_of(self._events, swallowing(self._path) if self._level == "disable" else ())
+        return placements_of(self._events, ignoring_errors(self._path) if self._level == "disable" else ())
 
 
 def _run(session: Any, tensors: Tensors, *, plain: bool) -> list[Tensor]:

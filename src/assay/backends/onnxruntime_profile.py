@@ -46,7 +46,7 @@ def end_profile(session: Any) -> bytes:
 
 def placements_of(profile: bytes, swallowed: Container[str] = ()) -> tuple[Placement, ...]:
     """The kernels of the profile, each node once however often it ran, with its provider, type and role. `swallowed` are
-    nodes that took an activation or a sum into themselves (`swallowing`)."""
+    nodes that took an activation or a sum into themselves (`ignoring_errors`)."""
     events = [event for event in _events(profile) if _is_kernel(event)]
     nodes = {(event["name"].removesuffix(_SUFFIX), event["args"].get("node_index")): event["args"] for event in events}
     return count(_row(args, name in swallowed) for (name, _), args in nodes.items())
@@ -66,7 +66,7 @@ def times_of(profile: bytes) -> tuple[OperatorTime, ...]:
     return tuple(found)
 
 
-def swallowing(optimized: Path) -> frozenset[str]:
+def ignoring_errors(optimized: Path) -> frozenset[str]:
     """Nodes of the optimized graph that stand for a convolution and what came after it. In the layout NCHWc they are called
     Conv as before, and only an attribute or a fourth input tells."""
     data = optimized.read_bytes()

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from assay.backends.availability import installed
-from assay.backends.onnx_checked import Signature, load_checked, signature_of
+from assay.backends.onnx_loader import Signature, load_checked, signature_of
 from assay.backends.onnxruntime_qnn_session import QnnEngine, Settings, compiled, opened, register
 from assay.backends.options import positive, resolve_options
 from assay.core.flow import Flow, dimension_key, sizes_to_build

@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from assay.backends.failures import onnxruntime_failure
-from assay.backends.feeds import check_feeds
-from assay.backends.onnx_checked import Signature
+from assay.backends.check_inputs import check_inputs
+from assay.backends.errors import onnxruntime_failure
+from assay.backends.onnx_loader import Signature
 from assay.backends.onnxruntime_profile import placements_of
 from assay.backends.onnxruntime_tensors import from_ort_value, to_ort_value
 from assay.backends.placements import coarsest
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import EngineInfo, Placement
 from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated, Unsupported
 from assay.ports import Tensor, Tensors
 
@@ -109,7 +109,7 @@ class QnnEngine:
         shutil.copyfile(self._folder / _CONTEXT, folder / _CONTEXT)
         (folder / _BUILT).write_bytes(msgspec.json.encode(self._built))
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Before a run, where the compiler put each operator; after it, what the profile of a run proves."""
         import onnxruntime
         import onnxruntime_qnn
@@ -119,7 +119,7 @@ class QnnEngine:
         left = tuple(one.operator for one in placements for _ in range(one.count) if one.device == CPU)
         taken = sum(one.provider == _NAME for one in self._built.assigned)
         planned = tuple(sorted(one.operator for one in self._built.assigned if one.provider != _NAME))
-        return BuildFacts(
+        return EngineInfo(
             backend_version=str(onnxruntime_qnn.build_and_package_info.__version__),
             precision=coarsest(placements),
             placements=placements,
@@ -137,7 +137,7 @@ class QnnEngine:
 
     def _check(self, tensors: Tensors) -> None:
         try:
-            check_feeds(tensors, self._built.signature.inputs)
+            check_inputs(tensors, self._built.signature.inputs)
         except ValueError as error:
             symbolic = any(
                 tensors[spec.name].ndim == len(spec.shape)

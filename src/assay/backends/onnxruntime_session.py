@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from assay.backends.failures import onnxruntime_failure
+from assay.backends.errors import onnxruntime_failure
 from assay.core.flow import Option
 
 PROVIDER = "CPUExecutionProvider"

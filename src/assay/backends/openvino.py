@@ -12,16 +12,16 @@ import msgspec
 import numpy as np
 
 from assay.backends.availability import installed
-from assay.backends.failures import openvino_failure, unusable_artifact
-from assay.backends.feeds import check_feeds
+from assay.backends.check_inputs import check_inputs
+from assay.backends.errors import openvino_failure, unusable_artifact
 from assay.backends.openvino_defaults import DEFAULTS_OFF, GROUP_SIZE, numeric_defaults, turned_off
-from assay.backends.openvino_executed import DEVICE, NAMES, numbers_in_bytes, placements
+from assay.backends.openvino_runtime_graph import DEVICE, NAMES, numbers_in_bytes, placements
 from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
 from assay.core.dtype import numpy_dtype
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
-from assay.core.result import BuildFacts, OperatorTime
+from assay.core.result import EngineInfo, OperatorTime
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -150,7 +150,7 @@ class OpenVINOEngine:
         """Raises ValueError for an input of another dtype or shape: openvino 2026.4 converts the one silently and
         reads past the end of the other."""
         read = {name: array for name, array in tensors.items() if name not in self._unread}
-        check_feeds(read, self._inputs)
+        check_inputs(read, self._inputs)
         try:
             self._request.infer([_tensor(read[spec.name]) for spec in self._inputs])
         except RuntimeError as error:
@@ -203,13 +203,13 @@ class OpenVINOEngine:
             for (name, kind, how), seconds in taken.items()
         )
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """`precision` is what the property says after compiling; placements are the nodes of the executed graph."""
         import openvino
 
         hint = self._compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name()
         threads = self._compiled.get_property("INFERENCE_NUM_THREADS")
-        return BuildFacts(
+        return EngineInfo(
             backend_version=openvino.__version__.partition("-")[0],
             precision=NAMES.get(hint, hint),
             placements=placements(self._compiled.get_runtime_model(), numbers=self._declared.numbers_in_bytes),

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from assay.backends.feeds import check_feeds
+from assay.backends.check_inputs import check_inputs
 from assay.backends.placements import coarsest, count
 from assay.backends.torch_cache import clean_folder
-from assay.backends.torch_failures import torch_failure
+from assay.backends.torch_errors import torch_failure
 from assay.core.dtype import dtype_name
 from assay.core.flow import Option
-from assay.core.result import BuildFacts, NumericDefault, Placement
+from assay.core.result import EngineInfo, NumericDefault, Placement
 from assay.errors import InvalidModel, Lowering
 from assay.models.program import Program, open_program, save_program
 from assay.ports import Tensor, Tensors
@@ -47,9 +47,9 @@ class TorchEngine:
 
         from assay.models.torch_graph.dtypes import to_numpy
 
-        check_feeds(tensors, self._program.inputs)
+        check_inputs(tensors, self._program.inputs)
         fed = {name: _widened(array) for name, array in tensors.items()} if self._wide else tensors
-        with _told(), torch.no_grad(), _threads(self._options):
+        with _translated(), torch.no_grad(), _threads(self._options):
             args, kwargs = _to(self._program.arguments(fed), self._options)
             results = self._program.results(self._call(*args, **kwargs))
             return {name: to_numpy(value) for name, value in results.items()}
@@ -60,15 +60,15 @@ class TorchEngine:
             return None
         import torch
 
-        check_feeds(tensors, self._program.inputs)
+        check_inputs(tensors, self._program.inputs)
         fed = {name: _widened(array) for name, array in tensors.items()} if self._wide else tensors
         event: Any = torch.cuda.Event
-        with _told():
+        with _translated():
             args, kwargs = _to(self._program.arguments(fed), self._options)
             begin, end = event(enable_timing=True), event(enable_timing=True)
 
         def timed() -> float:
-            with _told(), torch.no_grad():
+            with _translated(), torch.no_grad():
                 begin.record()
                 self._call(*args, **kwargs)
                 end.record()
@@ -84,7 +84,7 @@ class TorchEngine:
         if self._package is not None:
             shutil.copyfile(self._package, folder / _PACKAGE)
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Operators of the exported graph with the types of their results; of compiled engines the kernels that were
         generated and the library calls between them."""
         import torch
@@ -93,7 +93,7 @@ class TorchEngine:
 
         graph = _operators(self._program, str(self._options["device"]), wide=self._wide)
         placements = kernels(self._code, str(self._options["device"])) or graph
-        return BuildFacts(
+        return EngineInfo(
             backend_version=str(torch.__version__),
             precision="float64" if self._wide else coarsest(graph),
             placements=placements,
@@ -132,7 +132,7 @@ def _from_program(program: Program, options: dict[str, Option]) -> TorchEngine:
     import torch
 
     if options["precision"] == "float64":
-        from assay.backends.torch_wide import widened_module
+        from assay.backends.torch_float64 import widened_module
 
         module: Any = widened_module(_moved(program, options))
         return TorchEngine(program, module, options)
@@ -185,7 +185,7 @@ def _moved(program: Program, options: dict[str, Option]) -> Any:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _translated() -> Iterator[None]:
     """What torch raises while it runs, as what it says."""
     try:
         yield

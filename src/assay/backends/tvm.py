@@ -15,16 +15,16 @@ import numpy as np
 
 from assay.backends.artifacts import check_artifact
 from assay.backends.availability import installed
+from assay.backends.check_inputs import check_inputs
 from assay.backends.contraction import contracted
-from assay.backends.feeds import check_feeds
-from assay.backends.onnx_checked import Signature, load_checked, refuse_types, signature_of
+from assay.backends.cpu_features import check_processor
+from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
-from assay.backends.processor import check_processor
 from assay.backends.tvm_compile import compiled, features_of, target_of
-from assay.backends.tvm_failures import broken, tvm_failure
+from assay.backends.tvm_errors import broken, tvm_failure
 from assay.core.flow import Flow, Option
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import EngineInfo, Placement
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
@@ -97,7 +97,7 @@ class TVM:
         threads = positive(options, "threads", flow)
         declared = msgspec.json.decode((folder / _DECLARED).read_bytes(), type=Declared)
         check_artifact(folder / _ARTIFACT, declared.digest)
-        _demand_device(str(declared.target["kind"]))
+        _require_device(str(declared.target["kind"]))
         check_processor("tvm", features_of(declared.target))
         # The loader knows a library by its path: another one at the same path, as of the next job, would be this one.
         with tempfile.TemporaryDirectory(prefix="assay-tvm-") as own:
@@ -120,7 +120,7 @@ class TVMEngine:
 
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Raises ValueError for other inputs than declared, NotRunnable where there is no such device."""
-        check_feeds(tensors, self._declared.signature.inputs)
+        check_inputs(tensors, self._declared.signature.inputs)
         machine = self._ready()
         self._last = tensors
         outputs = self._call(machine, tensors)
@@ -134,13 +134,13 @@ class TVMEngine:
             return None
         from assay.backends.cuda import TimedCall, cuda
 
-        check_feeds(tensors, self._declared.signature.inputs)
+        check_inputs(tensors, self._declared.signature.inputs)
         machine = self._ready()
-        with _told():
+        with _translated():
             feeds = self._fed(tensors)
 
         def enqueue() -> None:
-            with _told():
+            with _translated():
                 machine["main"](*feeds)
 
         return TimedCall(cuda(), 0, enqueue)
@@ -154,14 +154,14 @@ class TVMEngine:
         declared = msgspec.structs.replace(self._declared, digest=file_digest(folder / _ARTIFACT))
         (folder / _DECLARED).write_bytes(msgspec.json.encode(declared))
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Placements are the kernels that one run called, each in the type of its last argument, which is its result."""
         import tvm
 
         placements = self._called() if self._last else ()
         features = features_of(self._declared.target)
         target = {f"target.{name}": str(value) for name, value in self._declared.target.items()}
-        return BuildFacts(
+        return EngineInfo(
             backend_version=tvm.__version__,
             precision=coarsest(placements),
             placements=placements,
@@ -174,7 +174,7 @@ class TVMEngine:
         from tvm import relax
 
         if self._machine is None:
-            _demand_device(self._kind)
+            _require_device(self._kind)
             device = tvm.cpu() if self._kind == "llvm" else tvm.device(self._kind)
             self._machine = relax.VirtualMachine(self._executable, device)
         # Of the process, so it is set again in case another engine set it: mode 1 prefers the big cores.
@@ -182,7 +182,7 @@ class TVMEngine:
         return self._machine
 
     def _call(self, machine: Any, tensors: Tensors) -> Sequence[Any]:
-        with _told():
+        with _translated():
             result = machine["main"](*self._fed(tensors))
         return [result] if len(self._declared.signature.outputs) == 1 else list(result)
 
@@ -213,7 +213,7 @@ class TVMEngine:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _translated() -> Iterator[None]:
     """What TVM raises while it runs, as what it says."""
     try:
         yield
@@ -230,7 +230,7 @@ def _role(kernel: str) -> str:
     return "compute"
 
 
-def _demand_device(kind: str) -> None:
+def _require_device(kind: str) -> None:
     import tvm
 
     if kind == "llvm" or tvm.device(kind).exist:

@@ -6,8 +6,8 @@ import contextlib
 import io
 from typing import TYPE_CHECKING, Any
 
-from assay.backends.onnx_checked import inlined, refuse_foreign
-from assay.backends.tvm_failures import tvm_failure
+from assay.backends.onnx_loader import inlined, refuse_foreign
+from assay.backends.tvm_errors import tvm_failure
 from assay.core.flow import Flow, Option
 from assay.errors import UsageError
 

@@ -7,8 +7,8 @@ import math
 import msgspec
 
 from assay.core.data import Data
+from assay.core.error_case import ErrorCase
 from assay.core.input_plan import InputRange
-from assay.core.misuse import Misuse
 from assay.core.model import Model
 from assay.errors import UsageError
 
@@ -110,7 +110,7 @@ class Case(msgspec.Struct, frozen=True):
     model: Model
     inputs: Inputs = Inputs()
     contract: Contract = Contract()
-    misuse: Misuse | None = None
+    misuse: ErrorCase | None = None
     uses: int = 1
     body: Model | None = None
     program: Model | None = None

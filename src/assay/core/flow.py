@@ -19,7 +19,7 @@ class Flow(msgspec.Struct, frozen=True):
     `transforms` are `name` or `name:argument`, in order. `dims` are (least, usual, most) of the symbolic dimensions that somebody
     stated: the worker fills them in from the case before it lowers. `sample_sizes` are those of the samples that the engine will
     be fed, by `input[axis]`, for backends that need a size for every dimension (`assay.ports.BuiltForSizes`). `allowances` are
-    what it declares beside its precision (`assay.numerics.tolerance.contract.ALLOWANCES`: winograd, fp16-accumulation ...).
+    what it declares beside its precision (`assay.numerics.tolerance.arithmetic.ALLOWANCES`: winograd, fp16-accumulation ...).
     """
 
     name: str

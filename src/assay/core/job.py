@@ -9,12 +9,12 @@ import msgspec
 
 from assay.core.case import LARGEST, Case
 from assay.core.digest import value_digest
-from assay.core.duel import Rival, SpeedRule, Turns
 from assay.core.flow import Flow
+from assay.core.speed import AlternatingSide, BaselineEngine, SpeedRule
 from assay.errors import UsageError
 
 
-class Task(enum.StrEnum):
+class JobKind(enum.StrEnum):
     """What a worker is asked to do with a case and a flow; `mutate` is what the driver sums up of all mutants of a case,
     `change` compares the reference answers of a model with those of its original: no engine takes part."""
 
@@ -99,7 +99,7 @@ class Job(msgspec.Struct, frozen=True):
 
     case: Case
     flow: Flow
-    task: Task = Task.VERIFY
+    task: JobKind = JobKind.VERIFY
     limits: Limits = Limits()
     measuring: Measuring = Measuring()
     scratch: str = ""
@@ -107,10 +107,10 @@ class Job(msgspec.Struct, frozen=True):
     reference: str = ""
     why: str = ""
     profile: str = ""
-    rival: Rival | None = None
+    rival: BaselineEngine | None = None
     speed: SpeedRule = SpeedRule()
     keep: str = ""
-    turns: Turns | None = None
+    turns: AlternatingSide | None = None
     reuse: bool = False
     original: str = ""
     save_inputs: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.core.duel import SpeedRule
+from assay.core.speed import SpeedRule
 
 
 class Goal(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from assay.core.case import Case, Contract, Inputs
 from assay.core.environment import SEPARATOR
 from assay.core.flow import Flow, Option
-from assay.core.job import Job, Limits, Measuring, Task
+from assay.core.job import Job, JobKind, Limits, Measuring
 from assay.core.result import Result
 from assay.core.run import Run
 
@@ -31,22 +31,24 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     job = asked if isinstance(asked, Job) else next((job for job in run.jobs if job.key == asked.job_key), None)
     if job is None:
         return run.command
-    if run.command.startswith("assay compare") or job.task is Task.MUTATE:
+    if run.command.startswith("assay compare") or job.task is JobKind.MUTATE:
         return run.command
     if run.command.startswith("assay mutate"):
         return f"{run.command} --only {shlex.quote(job.key)}"
-    command = _words(run.command)
-    if command is not None and (_from_config(command, job.case) or not _speakable(job.case) or _beyond(command, job)):
+    command = _arguments(run.command)
+    if command is not None and (
+        _from_config(command, job.case) or not _can_be_written(job.case) or _beyond_the_command_line(command, job)
+    ):
         return f"{run.command} --only {shlex.quote(job.key)}"
-    words = ["assay", "check", _operand(job.case.model.source), *flow_words(job.flow)]
-    words += [*input_words(job.case), *_contract(job.case.contract), *_task(job, command or ())]
-    if job.task in (Task.MEASURE, Task.DUEL):
-        words += measuring_words(job.measuring)
+    words = ["assay", "check", _operand(job.case.model.source), *flow_arguments(job.flow)]
+    words += [*input_arguments(job.case), *_contract(job.case.contract), *_kind_arguments(job, command or ())]
+    if job.task in (JobKind.MEASURE, JobKind.DUEL):
+        words += measuring_arguments(job.measuring)
     return shlex.join([*words, *_limits(job.limits), *_policy(command or ()), *_requirements(command or ())])
 
 
 @lru_cache(maxsize=4)
-def _words(command: str) -> tuple[str, ...] | None:
+def _arguments(command: str) -> tuple[str, ...] | None:
     """The words after `assay check`; None where the run was started otherwise (from Python, say)."""
     # Cached: a report asks once per job, and a command may name thousands of models.
     try:
@@ -56,9 +58,9 @@ def _words(command: str) -> tuple[str, ...] | None:
     return tuple(words[2:]) if words[:2] == ["assay", "check"] else None
 
 
-def _task(job: Job, command: Sequence[str]) -> list[str]:
+def _kind_arguments(job: Job, command: Sequence[str]) -> list[str]:
     """Beside a baseline every job is held against the blessed engine's figures, not only the duel with it."""
-    if job.task is Task.DUEL or "--baseline" in command:
+    if job.task is JobKind.DUEL or "--baseline" in command:
         return ["--baseline", "--only", job.key]
     return ["--task", job.task.value]
 
@@ -71,11 +73,11 @@ def _from_config(command: Sequence[str], case: Case) -> bool:
     )
 
 
-def _beyond(command: Sequence[str], job: Job) -> bool:
+def _beyond_the_command_line(command: Sequence[str], job: Job) -> bool:
     """Whether the outcome depends on more than this job: on a history with a blessed engine or an earlier run, or on other flows
     that take an option (alone with it, one that does not take it would be refused unrun)."""
     given = [word.split("=")[0] for word in command]
-    if "--against" in given or ("--history" in given and (job.task is Task.DUEL or "--baseline" in given)):
+    if "--against" in given or ("--history" in given and (job.task is JobKind.DUEL or "--baseline" in given)):
         return True
     return given.count("--flow") > 1 and not {"--option", "--threads"}.isdisjoint(given)
 
@@ -83,7 +85,7 @@ def _beyond(command: Sequence[str], job: Job) -> bool:
 def config_of(run: Run) -> str:
     """The configuration file that a run of `assay check` read: the one that its command names, or where that names no model of the
     run, the one that is read by default; "" where it read none, or was started otherwise."""
-    words = _words(run.command)
+    words = _arguments(run.command)
     if words is None:
         return ""
     for place, word in enumerate(words):
@@ -92,7 +94,7 @@ def config_of(run: Run) -> str:
     return DEFAULT_CONFIG if run.jobs and _from_config(words, run.jobs[0].case) else ""
 
 
-def _speakable(case: Case) -> bool:
+def _can_be_written(case: Case) -> bool:
     return case.original is None and set(case.contract.tolerances) <= {"*"}
 
 
@@ -120,7 +122,7 @@ def _operand(source: str) -> str:
     return f"./{source}" if source.startswith("-") else source
 
 
-def flow_words(flow: Flow) -> list[str]:
+def flow_arguments(flow: Flow) -> list[str]:
     """What `assay check` and `assay baseline set` are told of a flow, every option spelled out."""
     words = _flow(flow)
     for name, value in sorted(flow.options.items()):
@@ -143,8 +145,8 @@ def _option_text(value: Option) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def input_words(case: Case) -> list[str]:
-    """What both are told of the inputs of a case; `measuring_words` of how it is measured."""
+def input_arguments(case: Case) -> list[str]:
+    """What both are told of the inputs of a case; `measuring_arguments` of how it is measured."""
     inputs = case.inputs
     words = ["--golden", inputs.golden] if inputs.golden else []
     words += ["--inputs", inputs.given] if inputs.given else []
@@ -182,7 +184,7 @@ def _contract(contract: Contract) -> list[str]:
     return words
 
 
-def measuring_words(measuring: Measuring) -> list[str]:
+def measuring_arguments(measuring: Measuring) -> list[str]:
     default = Measuring()
     words = []
     if measuring.seconds != default.seconds:

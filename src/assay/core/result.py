@@ -6,13 +6,13 @@ import enum
 
 import msgspec
 
-from assay.core.duel import Duel
 from assay.core.flow import Option
 from assay.core.gpu import GpuRecord
 from assay.core.input_plan import InputFacts
 from assay.core.model import Model
 from assay.core.node_error import NodeError
 from assay.core.reference import Reference, Witness
+from assay.core.speed import SpeedComparison
 from assay.core.tensor_statistics import TensorStatistics
 
 
@@ -83,7 +83,7 @@ class Finding(msgspec.Struct, frozen=True):
     text: str
 
 
-class Worst(msgspec.Struct, frozen=True):
+class WorstElement(msgspec.Struct, frozen=True):
     """One of the worst elements: index (sample first), expected, actual."""
 
     index: tuple[int, ...]
@@ -121,7 +121,7 @@ class Comparison(msgspec.Struct, frozen=True):
     rtol: float = 0.0
     atol: float = 0.0
     degenerate: str = ""
-    worst: tuple[Worst, ...] = ()
+    worst: tuple[WorstElement, ...] = ()
     error_histogram: Histogram | None = None
     ulp_histogram: Histogram | None = None
     at: str = ""
@@ -173,7 +173,7 @@ class OperatorTime(msgspec.Struct, frozen=True):
     precision: str = ""
 
 
-class Work(msgspec.Struct, frozen=True):
+class OperationCount(msgspec.Struct, frozen=True):
     """What one call has to do at least, from the graph: floating operations (a multiplication and an addition are two),
     bytes of inputs, weights and outputs once each, elements of the outputs. 0: not known."""
 
@@ -197,7 +197,7 @@ class Placement(msgspec.Struct, frozen=True):
     role: str = ""
 
 
-class Applied(msgspec.Struct, frozen=True):
+class AppliedTransform(msgspec.Struct, frozen=True):
     """One transform as it was carried out: `name:argument`, the version of the library that did it, the digest of the model
     it wrote. `samples` are the samples it was calibrated with, by their index in the golden set (or in the stream of
     the seed), drawn with `seed`; none of them is judged."""
@@ -222,7 +222,7 @@ class NumericDefault(msgspec.Struct, frozen=True):
     cures: bool | None = None
 
 
-class BuildFacts(msgspec.Struct, frozen=True):
+class EngineInfo(msgspec.Struct, frozen=True):
     """What the engine really is, as far as the backend tells.
 
     `precision` is the coarsest type that was obtained. `delegated` counts the operators (or parts) that a delegate took,
@@ -240,7 +240,7 @@ class BuildFacts(msgspec.Struct, frozen=True):
     undelegated: tuple[str, ...] = ()
     options: dict[str, str] = {}
     delegated: int | None = None
-    transforms: tuple[Applied, ...] = ()
+    transforms: tuple[AppliedTransform, ...] = ()
     reused: str = ""
     weights: dict[str, int] = {}
     numeric_defaults: tuple[NumericDefault, ...] = ()
@@ -286,7 +286,7 @@ class Result(msgspec.Struct, frozen=True):
     task_metrics: dict[str, float] = {}
     measurements: tuple[Measurement, ...] = ()
     memory: Memory = Memory()
-    facts: BuildFacts = BuildFacts()
+    facts: EngineInfo = EngineInfo()
     warnings: tuple[str, ...] = ()
     log: str = ""
     blobs: dict[str, str] = {}
@@ -294,12 +294,12 @@ class Result(msgspec.Struct, frozen=True):
     started_at: str = ""
     seconds: float = 0.0
     model: Model | None = None
-    duel: Duel | None = None
-    rival_facts: BuildFacts = BuildFacts()
-    more_duels: tuple[Duel, ...] = ()
+    duel: SpeedComparison | None = None
+    rival_facts: EngineInfo = EngineInfo()
+    more_duels: tuple[SpeedComparison, ...] = ()
     operator_times: tuple[OperatorTime, ...] = ()
     rival_operator_times: tuple[OperatorTime, ...] = ()
-    work: Work = Work()
+    work: OperationCount = OperationCount()
     inputs: tuple[InputFacts, ...] = ()
     node_errors: tuple[NodeError, ...] = ()
     reference: Reference = Reference()

@@ -7,7 +7,7 @@ import enum
 import msgspec
 
 
-class Word(enum.StrEnum):
+class VerdictStatus(enum.StrEnum):
     """The seven answers."""
 
     PASS = "pass"
@@ -22,7 +22,7 @@ class Word(enum.StrEnum):
 class Verdict(msgspec.Struct, frozen=True):
     """One answer for one job (`job_key`), or for the run as a whole (`job_key` empty), with a reason to act on."""
 
-    word: Word
+    word: VerdictStatus
     reason: str
     job_key: str = ""
     figure: str = ""
@@ -30,7 +30,7 @@ class Verdict(msgspec.Struct, frozen=True):
     allowed: float | None = None
 
 
-class Judgement(msgspec.Struct, frozen=True):
+class RunVerdict(msgspec.Struct, frozen=True):
     """All verdicts of a run and what they add up to. `exit_code`: 0 pass, 1 fail, 3 inconclusive, 4 error, 5 nothing executed."""
 
     verdicts: tuple[Verdict, ...]

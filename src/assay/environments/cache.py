@@ -15,8 +15,8 @@ import msgspec
 
 from assay.environments.installer import Installer
 from assay.environments.lock import Lock
-from assay.environments.needs import normal
 from assay.environments.pip import move_scripts
+from assay.environments.worker_requirements import normal
 from assay.errors import EnvironmentFailed
 from assay.models.files import user_cache
 

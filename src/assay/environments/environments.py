@@ -16,10 +16,10 @@ from assay.core.environment import EnvironmentSpec, Interpreter
 from assay.core.flow import Flow
 from assay.environments.cache import Cache, default_cache, size_bytes
 from assay.environments.installer import Installer, find_installer
-from assay.environments.link import link_assay
+from assay.environments.link_package import link_assay
 from assay.environments.lock import Lock, read_lock, write_lock
-from assay.environments.needs import worker_requirements
 from assay.environments.pythons import find_python
+from assay.environments.worker_requirements import worker_requirements
 from assay.errors import EnvironmentFailed
 from assay.ports import Availability
 
@@ -223,7 +223,7 @@ class Environments:
 
 
 def _probe(interpreter: Interpreter, backend: str) -> Availability:
-    command = [interpreter.program, "-m", "assay.environments.probe", backend]
+    command = [interpreter.program, "-m", "assay.environments.availability", backend]
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=PROBE_S, check=False, env=interpreter.environ(os.environ)

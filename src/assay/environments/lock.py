@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.environments.needs import normal
+from assay.environments.worker_requirements import normal
 from assay.errors import EnvironmentFailed
 
 _HEADER = "# assay environment: "

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from assay.environments.needs import OLDEST_PYTHON
+from assay.environments.worker_requirements import OLDEST_PYTHON
 from assay.errors import EnvironmentFailed
 
 _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.environments.client import client_variables, pip_settings, uv_arguments
 from assay.environments.installer import run
+from assay.environments.pip_config import client_variables, pip_settings, uv_arguments
 
 
 class Uv:

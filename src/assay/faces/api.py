@@ -15,28 +15,28 @@ from assay.errors import UsageError
 from assay.faces.asked_flows import flows_of
 from assay.faces.asked_limits import limits_of, measuring_of
 from assay.faces.cli.common import DEFAULT_HISTORY
-from assay.faces.composition import open_house
-from assay.faces.drawn import with_drawn
+from assay.faces.composition import open_services
+from assay.faces.conflicting_options import reject_unnamed, reject_with_golden
 from assay.faces.originals import original_asked, original_listed
 from assay.faces.own_data import near, near_data, source_of
+from assay.faces.parse_options import parse_answers, with_stated
+from assay.faces.random_cases import with_random_samples
 from assay.faces.reporting import destinations
-from assay.faces.requests import parse_answers, with_stated
-from assay.faces.unheard import demand_drawn, demand_named
-from assay.judge.duels import with_baseline_goals
 from assay.judge.requirement import parse_requirement
+from assay.judge.speed import with_baseline_goals
 from assay.launch.idle import IdleWorkers
-from assay.models.seeded import FILLS
-from assay.numerics.tolerance.choice import DERIVED, table_of
+from assay.models.random_inputs import FILLS
+from assay.numerics.tolerance.tolerance_tables import DERIVED, table_of
 from assay.pipeline.check import Checked
 from assay.pipeline.check import check as run_pipeline
 from assay.pipeline.config import Config, load_config, load_policy
 from assay.pipeline.data_options import data_of, parse_state
-from assay.pipeline.house import House
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.request import ModelRequest, Request
+from assay.pipeline.services import Services
 
 CONFIG = Path("assay.toml")
-TASKS = ("verify", "per_node", "measure", "all")
+KINDS = ("verify", "per_node", "measure", "all")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,9 +145,9 @@ def check(
         task="all" if measure else "verify",
         seed=seed,
         samples=samples,
-        dims=_words(dims),
-        input_ranges=_words(input_ranges),
-        input_values=_words(input_values),
+        dims=_arguments(dims),
+        input_ranges=_arguments(input_ranges),
+        input_values=_arguments(input_values),
         history=str(history),
         save_inputs=str(save_inputs),
         save_outputs=str(save_outputs),
@@ -155,7 +155,7 @@ def check(
     return run_check(options)
 
 
-def _words(named: Mapping[str, object] | None) -> tuple[str, ...]:
+def _arguments(named: Mapping[str, object] | None) -> tuple[str, ...]:
     return tuple(f"{name}={told}" for name, told in (named or {}).items())
 
 
@@ -165,7 +165,7 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     config = _config(options)
     request = _request(options, config)
     history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
-    with open_house(history, workers=options.jobs, progress=progress, config=config, idle=idle) as house:
+    with open_services(history, workers=options.jobs, progress=progress, config=config, idle=idle) as house:
         if options.against:
             request = replace(request, baseline=house.store.run(options.against).id)
         checked = run_pipeline(request, house)
@@ -175,12 +175,12 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
 
 
 @contextmanager
-def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Request, House]]:
+def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Request, Services]]:
     """What the options ask for and the house to do it in: where other commands begin."""
     config = _config(options)
     request = _request(options, config)
     history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
-    with open_house(history, workers=options.jobs, progress=progress, config=config) as house:
+    with open_services(history, workers=options.jobs, progress=progress, config=config) as house:
         yield request, house
 
 
@@ -196,8 +196,8 @@ def _config(options: CheckOptions) -> Config | None:
 
 
 def _request(options: CheckOptions, config: Config | None) -> Request:
-    if options.task not in TASKS:
-        raise UsageError(f"--task {options.task!r} is not one of {', '.join(TASKS)}")
+    if options.task not in KINDS:
+        raise UsageError(f"--task {options.task!r} is not one of {', '.join(KINDS)}")
     measuring = measuring_of(options, config)
     policy = load_policy(options.policy) if options.policy else config.policy if config else Policy()
     policy = msgspec.structs.replace(policy, goals=(*policy.goals, *map(parse_requirement, options.require)))
@@ -206,7 +206,7 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
         policy = with_baseline_goals(policy, measured=wanted_measuring)
     models = _from_arguments(options, config) if options.models else _from_config(options, config)
     return Request(
-        models=with_drawn(models, options),
+        models=with_random_samples(models, options),
         policy=policy,
         limits=limits_of(options, config),
         measuring=measuring if wanted_measuring else None,
@@ -224,7 +224,7 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
     own = "--golden" if options.golden else "--inputs" if options.inputs else ""
     if own and len(options.models) > 1:
         raise UsageError(f"{own} belongs to one model and {len(options.models)} are given; list them in assay.toml")
-    demand_drawn(options)
+    reject_with_golden(options)
     names = options.flows or (config.use if config else ()) or ("onnxruntime",)
     golden, given = source_of(str(options.golden or "")), source_of(options.inputs)
     data = data_of(golden, given, state=parse_state(options.state), image=options.image, most=options.samples or 0)
@@ -266,7 +266,7 @@ def _chosen(contract: Contract, choice: str) -> Contract:
 
 def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelRequest, ...]:
     assert config is not None
-    demand_named(options)
+    reject_unnamed(options)
     if not config.models:
         raise UsageError(f"{config.path.name} lists no [[model]]: add one, or name an ONNX file on the command line")
     return tuple(

@@ -12,7 +12,7 @@ from assay.core.environment import split_flow
 from assay.core.flow import Flow
 from assay.errors import UnknownName, UsageError
 from assay.faces.environments import check_environment, known_environments
-from assay.faces.requests import parse_options, with_options
+from assay.faces.parse_options import parse_options, with_options
 from assay.pipeline.config import Config
 from assay.plugins import with_transforms
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.core.job import Limits, Measuring
-from assay.faces.requests import parse_bytes
+from assay.faces.parse_options import parse_bytes
 from assay.pipeline.config import Config
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import sys
 
 from assay.errors import UsageError
 from assay.faces.environments import CONFIG
-from assay.models.bound import MOST_BYTES, Entry, compiled, evict
+from assay.models.cache_eviction import MOST_BYTES, Entry, compiled, evict
 
 
-def weighed() -> dict[str, list[Entry]]:
+def sizes() -> dict[str, list[Entry]]:
     """By what they are. Environments have a command of their own."""
     from assay.models.artifacts import Artifacts, artifacts_folder
     from assay.suites.cache import weighed as made
@@ -28,7 +28,7 @@ def most_bytes() -> int:
     return load_config(CONFIG).cache_bytes if CONFIG.is_file() else MOST_BYTES
 
 
-def hold_bound() -> None:
+def enforce_cache_limit() -> None:
     """At the end of a run that has added to the cache: what was not used for longest goes, down to nine tenths, so that the
     next run need not begin again. A configuration that cannot be read is told, and costs no run its results."""
     try:
@@ -36,6 +36,6 @@ def hold_bound() -> None:
     except UsageError as error:
         print(f"assay: the cache was not looked through: {error}", file=sys.stderr)
         return
-    entries = [one for found in weighed().values() for one in found]
+    entries = [one for found in sizes().values() for one in found]
     if sum(one.size_bytes for one in entries) > most:
         evict(entries, most * 9 // 10)

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.faces.cli.common import DEFAULT_HISTORY
-from assay.pipeline.house import House
 from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.services import Services
 
 if TYPE_CHECKING:
-    from assay.launch.ahead import Ahead
     from assay.launch.idle import IdleWorkers
+    from assay.launch.prefork import Preforked
     from assay.pipeline.config import Config
 
 
 @contextmanager
-def open_house(
+def open_services(
     history: str = DEFAULT_HISTORY,
     *,
     workers: int = 0,
@@ -29,16 +29,16 @@ def open_house(
     config: Config | None = None,
     locks: Path | None = None,
     recorded: bool = False,
-    ahead: Ahead | None = None,
+    ahead: Preforked | None = None,
     idle: IdleWorkers | None = None,
-) -> Iterator[House]:
+) -> Iterator[Services]:
     """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`). `config` names
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
     `recorded`, for commands that read, a folder without a history is refused instead of made. Workers started `ahead` are
     the first that verify; those that are `idle`, of a command that began with them, are used first."""
     from assay.faces.environments import open_environments
     from assay.launch.gpus import gpus
-    from assay.launch.pool import Fresh, Pool
+    from assay.launch.pool import FreshProcess, Pool
     from assay.stores.journal import Journal, journal_held, read_journal
     from assay.stores.sql import SqlStore
 
@@ -51,12 +51,12 @@ def open_house(
     store = SqlStore(history if remote else str(folder / "history.db"))
     try:
         with Pool(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle) as pool:
-            yield House(
+            yield Services(
                 folder=folder,
                 store=store,
                 pool=pool,
-                alone=Fresh(1, environments.interpreter, gpus(), progress.at, pool.end_idle),
-                pair=Fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle),
+                alone=FreshProcess(1, environments.interpreter, gpus(), progress.at, pool.end_idle),
+                pair=FreshProcess(2, environments.interpreter, gpus(), progress.at, pool.end_idle),
                 open_journal=Journal,
                 read_journal=read_journal,
                 journal_held=journal_held,

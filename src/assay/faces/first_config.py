@@ -98,7 +98,7 @@ def propose(folder: Path, flows: Sequence[Flow], locks: Path, progress: Progress
 def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) -> dict[str, str]:
     """Why each flow does not run the model, "" where it does. A model that cannot be looked at runs nowhere."""
     from assay.errors import UsageError
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.pipeline.check import check
     from assay.pipeline.request import ModelRequest, Request
 
@@ -108,7 +108,7 @@ def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) 
     request = Request(models=(asked,), measuring=None, limits=Limits(TRIAL_S), command="assay init")
     with (
         tempfile.TemporaryDirectory(prefix="assay-init-", ignore_cleanup_errors=True) as name,
-        open_house(str(Path(name) / "history"), locks=locks, progress=progress) as house,
+        open_services(str(Path(name) / "history"), locks=locks, progress=progress) as house,
     ):
         try:
             results = check(request, house).results

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.result import Result, Stage
 
 if TYPE_CHECKING:
@@ -33,19 +33,19 @@ def activity(job: Job, stage: Stage) -> str:
     """What a worker does, in words, with the names of the model and of the flow."""
     case, flow = job.case.name, job.flow.name
     match job.task:
-        case Task.INSPECT:
+        case JobKind.INSPECT:
             return f"looking at {case}"
-        case Task.RECORD:
+        case JobKind.RECORD:
             return f"computing the reference of {case} by {flow}"
-        case Task.DERIVE:
+        case JobKind.DERIVE:
             return f"deriving the tolerance of {case} for {job.flow.precision} (at most {job.limits.timeout_s:.0f} s)"
-        case Task.VERIFY:
+        case JobKind.VERIFY:
             return f"{'building' if stage in _BUILDING else 'verifying'} {case} on {flow}"
-        case Task.PER_NODE:
+        case JobKind.PER_NODE:
             return f"judging {case} on {flow} node by node"
-        case Task.MEASURE:
+        case JobKind.MEASURE:
             return f"{'building' if stage in _BUILDING else 'measuring'} {case} on {flow}, alone"
-        case Task.DUEL | Task.TURNS:
+        case JobKind.DUEL | JobKind.TURNS:
             return f"timing {case} on {flow} beside its baseline"
         case _:
             return f"{job.task.value} of {case} on {flow}"

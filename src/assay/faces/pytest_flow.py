@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from assay import plugins
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.models.module_export import export_module
 from assay.pipeline.check import Checked
@@ -66,9 +66,9 @@ class FlowUnderTest:
             )
         )
         verdict = checked.judgement.verdicts[0]
-        if verdict.word is Word.SKIP:
+        if verdict.word is VerdictStatus.SKIP:
             pytest.skip(verdict.reason)
-        if verdict.word is not Word.PASS:
+        if verdict.word is not VerdictStatus.PASS:
             pytest.fail(f"{verdict.word.value}: {verdict.reason}", pytrace=False)
         return checked
 
@@ -86,15 +86,15 @@ class FlowUnderTest:
         from assay.core.case import Inputs
         from assay.core.data import Data
         from assay.core.job import Limits
-        from assay.faces.composition import open_house
+        from assay.faces.composition import open_services
         from assay.models.tensors import write_tensors
         from assay.pipeline import golden
-        from assay.pipeline.plan import look
+        from assay.pipeline.plan import inspect_models
         from assay.pipeline.request import ModelRequest
 
         flow = plugins.find_flow("reference")
-        with open_house(str(self._folder / "history")) as house:
-            (case,) = look([ModelRequest(path=path, flows=(flow,))], Limits(), house)
+        with open_services(str(self._folder / "history")) as house:
+            (case,) = inspect_models([ModelRequest(path=path, flows=(flow,))], Limits(), house)
             names = [spec.name for spec in case.model.inputs]
             named = dict(arrays) if isinstance(arrays, Mapping) else dict(zip(names, arrays, strict=True))
             stored = self._folder / "inputs.safetensors"

@@ -15,26 +15,26 @@ import msgspec
 import pytest
 
 from assay import plugins
-from assay.core.blank import blank_result
 from assay.core.case import Case
+from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, Task
+from assay.core.job import Job, JobKind, Limits
 from assay.core.policy import Policy
 from assay.core.result import Outcome, Result
-from assay.core.verdict import Verdict, Word
+from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
-from assay.faces.composition import open_house
-from assay.faces.suites import RECYCLE, find_flows, find_suites
+from assay.faces.composition import open_services
+from assay.faces.run import RECYCLE, find_flows, find_suites
 from assay.judge.verdicts import judge
-from assay.pipeline.endless import limits_of, with_endless
+from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.expect import expectations
-from assay.pipeline.house import House
-from assay.pipeline.plan import oracle_folder
-from assay.pipeline.reference import record_references
-from assay.pipeline.suite import not_made
-from assay.pipeline.suite_promises import collected, made_by
+from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
+from assay.pipeline.plan import reference_dir
+from assay.pipeline.run_suites import missing_case_result
+from assay.pipeline.services import Services
+from assay.pipeline.suite_contract import collect_cases, make_files
 from assay.pipeline.suite_select import Selection, parse_shard, select
-from assay.pipeline.witness import Witnessed
+from assay.pipeline.witnesses import Witnessed
 from assay.ports import Suite
 
 BATCH = 64
@@ -67,11 +67,11 @@ def suite_items(session: pytest.Session) -> Iterator[pytest.Item]:
         dtypes=tuple(option("--assay-dtype")),
         shard=parse_shard(option("--assay-shard"), "--assay-shard"),
     )
-    cases = select([case for suite in suites for case in collected(suite, seed)], selection)
+    cases = select([case for suite in suites for case in collect_cases(suite, seed)], selection)
     known = expectations(
         Path(option("--assay-expectations")), [one.name for one in flows], [one.name for one in suites]
     )
-    policy = with_endless(Policy(expectations=known), cases, flows)
+    policy = with_expected_timeouts(Policy(expectations=known), cases, flows)
     named = {suite.name: word for suite, word in zip(suites, words, strict=True)}
     runner = _Runner(session, {suite.name: suite for suite in suites}, named, policy, seed)
     session.config.add_cleanup(runner.close)
@@ -99,11 +99,11 @@ class SuiteItem(pytest.Item):
         self.add_report_section("call", "assay", _observed(result, verdict))
         if result.log:
             self.add_report_section("call", "native log", result.log)
-        if verdict.word is Word.XFAIL:
+        if verdict.word is VerdictStatus.XFAIL:
             pytest.xfail(verdict.reason)
-        if verdict.word in (Word.SKIP, Word.INCONCLUSIVE):
+        if verdict.word in (VerdictStatus.SKIP, VerdictStatus.INCONCLUSIVE):
             pytest.skip(f"{verdict.word.value}: {verdict.reason}")
-        if verdict.word is not Word.PASS:
+        if verdict.word is not VerdictStatus.PASS:
             raise CaseFailed(f"{verdict.word.value}: {verdict.reason}\nto repeat it: {self.repro()}")
 
     def repro(self) -> str:
@@ -136,13 +136,13 @@ class _Runner:
         self._folder = tempfile.TemporaryDirectory(prefix="assay-pytest-", ignore_cleanup_errors=True)
         self._unavailable: dict[str, str] = {}
         self._stack = ExitStack()
-        self._opened: House | None = None
+        self._opened: Services | None = None
 
     def result(self, item: SuiteItem) -> Result:
         key = _job(item.case, item.flow, "").key
         if reason := self._missing(item.flow):
             return msgspec.structs.replace(
-                blank_result(_job(item.case, item.flow, ""), Outcome.UNAVAILABLE), detail=reason
+                empty_result(_job(item.case, item.flow, ""), Outcome.UNAVAILABLE), detail=reason
             )
         while key not in self._results:
             found = next(self._running, None)
@@ -181,33 +181,33 @@ class _Runner:
         for case, reason in self._made([one.case for one in batch]):
             job = _job(case, first.flow, self._folder.name)
             if reason:
-                self._results[job.key] = not_made(job, reason, tuple(self._suites.values()))
+                self._results[job.key] = missing_case_result(job, reason, tuple(self._suites.values()))
             elif case.inputs.golden:
                 jobs.append(job)
             else:
-                reference = str(oracle_folder(case, Path(self._folder.name)))
+                reference = str(reference_dir(case, Path(self._folder.name)))
                 jobs.append(msgspec.structs.replace(job, reference=reference))
         if not jobs:
             self._running = iter(())
             return
         house = self._house()
-        without = record_references(jobs, house)
+        without = ensure_references(jobs, house)
         self._results |= {result.job_key: result for result in without}
         todo = [job for job in jobs if job.key not in self._results]
         self._running = Witnessed(house, house.pool).launch(todo)
 
-    def _house(self) -> House:
+    def _house(self) -> Services:
         """A history of its own, gone with the session."""
         if self._opened is None:
             self._opened = self._stack.enter_context(
-                open_house(self._folder.name, workers=self._workers, recycle=RECYCLE)
+                open_services(self._folder.name, workers=self._workers, recycle=RECYCLE)
             )
         return self._opened
 
     def _made(self, cases: Sequence[Case]) -> Iterator[tuple[Case, str]]:
         for name, suite in self._suites.items():
             own = [case for case in cases if case.name.partition("/")[0] == name]
-            yield from made_by(suite, own, self._workers)
+            yield from make_files(suite, own, self._workers)
 
 
 def _observed(result: Result, verdict: Verdict) -> str:
@@ -217,4 +217,4 @@ def _observed(result: Result, verdict: Verdict) -> str:
 
 
 def _job(case: Case, flow: Flow, scratch: str) -> Job:
-    return Job(case, flow, Task.VERIFY, limits_of(case, Limits(timeout_s=60.0)), scratch=scratch)
+    return Job(case, flow, JobKind.VERIFY, limits_of(case, Limits(timeout_s=60.0)), scratch=scratch)

@@ -71,7 +71,7 @@ class Trials:
 
 def try_flows(flows: Sequence[Flow], locks: Path, progress: Progress = SILENT) -> dict[str, Trial]:
     """By the name of the flow. In workers, and in a history that is forgotten; `locks` are those of the environments."""
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.pipeline.check import check
     from assay.pipeline.request import ModelRequest, Request
     from assay.testing.tiny_models import tiny_model
@@ -85,7 +85,7 @@ def try_flows(flows: Sequence[Flow], locks: Path, progress: Progress = SILENT) -
             ModelRequest(path=tiny_model(Path(name) / f"tiny{number}.onnx", integers=integers), flows=tuple(own))
             for number, (integers, own) in enumerate(by_form.items())
         )
-        with open_house(str(Path(name) / "history"), locks=locks, progress=progress) as house:
+        with open_services(str(Path(name) / "history"), locks=locks, progress=progress) as house:
             request = Request(models=models, measuring=None, limits=Limits(TRIAL_S), command="assay flows")
             results = check(request, house).results
     return {one.flow: _trial(one) for one in results}

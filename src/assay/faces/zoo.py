@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from assay.faces.composition import open_house
-from assay.zoo.place import Tools
+from assay.faces.composition import open_services
+from assay.zoo.submission import SubmissionServices
 
 
 @contextmanager
-def open_tools(root: Path, history: str = "") -> Iterator[Tools]:
+def open_tools(root: Path, history: str = "") -> Iterator[SubmissionServices]:
     """`history` is a folder or a URL as everywhere; "": `.assay` of the zoo. The scratch folder is gone afterwards.
     Whether this machine can hold the sandbox is asked by who needs it."""
     from assay.launch.sandbox import Bubblewrap
 
     with (
-        open_house(history or str(root / ".assay")) as house,
+        open_services(history or str(root / ".assay")) as house,
         tempfile.TemporaryDirectory(dir=house.folder, prefix="zoo-") as scratch,
     ):
-        yield Tools(house=house, scratch=Path(scratch).absolute(), sandbox=Bubblewrap())
+        yield SubmissionServices(house=house, scratch=Path(scratch).absolute(), sandbox=Bubblewrap())

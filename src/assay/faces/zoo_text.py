@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.reports.plain import one_line
+from assay.reports.sanitize import one_line
 from assay.zoo.check import GROUPS, Check, CheckOutcome
 from assay.zoo.decision import Answer
 

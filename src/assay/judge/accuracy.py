@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterator
 
 from assay.core.evidence import blocking
-from assay.core.job import Task
+from assay.core.job import JobKind
 from assay.core.policy import Policy
 from assay.core.result import Comparison, Finding, Outcome, Result
-from assay.core.verdict import Word
-from assay.judge.opinion import Complaint, quantity
+from assay.core.verdict import VerdictStatus
+from assay.judge.draft_verdict import Violation, quantity
 
 
-def complaints(result: Result, policy: Policy) -> list[Complaint]:
+def violations(result: Result, policy: Policy) -> list[Violation]:
     """FAIL for each defect of the outputs, INCONCLUSIVE for each that proves nothing; none: all is within policy.
 
     Findings of kinds other than `values` fail whatever the limits. `values` is judged by `budget_used` of that output
@@ -22,7 +22,7 @@ def complaints(result: Result, policy: Policy) -> list[Complaint]:
     found = [*_structural(result, policy), *_over_budget(result, policy), *_poor(result)]
     if not found and result.outcome is Outcome.MISMATCH and not _excused(result, policy):
         why = result.detail or "the record does not say where"
-        return [Complaint(Word.FAIL, f"mismatch: {why}; run the job again to see the outputs")]
+        return [Violation(VerdictStatus.FAIL, f"mismatch: {why}; run the job again to see the outputs")]
     return found
 
 
@@ -46,21 +46,21 @@ def _excused(result: Result, policy: Policy) -> set[str]:
     return {one.output for one, used in _budgets(result) if 1.0 < used <= policy.budget_max}
 
 
-def _structural(result: Result, policy: Policy) -> Iterator[Complaint]:
+def _structural(result: Result, policy: Policy) -> Iterator[Violation]:
     over = {one.output for one, used in _budgets(result) if not used <= policy.budget_max}
     told_by_figure = over | _excused(result, policy)
     for finding in _findings(result):
         if finding.kind == "values" and finding.output in told_by_figure:
             continue
         where = "" if not finding.output or f"'{finding.output}'" in finding.text else f"output '{finding.output}': "
-        yield Complaint(
-            Word.FAIL,
+        yield Violation(
+            VerdictStatus.FAIL,
             f"{finding.kind.replace('_', ' ')}: {where}{finding.text.rstrip('.')}",
             advice=f"no tolerance excuses this, mend the {_at_fault(result)}",
         )
 
 
-def _over_budget(result: Result, policy: Policy) -> Iterator[Complaint]:
+def _over_budget(result: Result, policy: Policy) -> Iterator[Violation]:
     for one, used in sorted(_budgets(result), key=lambda pair: (not math.isnan(pair[1]), -pair[1])):
         if used <= policy.budget_max:
             continue
@@ -69,11 +69,11 @@ def _over_budget(result: Result, policy: Policy) -> Iterator[Complaint]:
             f"allowed {policy.budget_max:.4g}{_largest(one)}{_where(one)}"
         )
         advice = f'mend the {_at_fault(result)}, or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
-        yield Complaint(Word.FAIL, text, "budget_used", used, policy.budget_max, advice)
+        yield Violation(VerdictStatus.FAIL, text, "budget_used", used, policy.budget_max, advice)
 
 
 def _at_fault(result: Result) -> str:
-    return "file" if result.task == Task.CHANGE.value else "flow"
+    return "file" if result.task == JobKind.CHANGE.value else "flow"
 
 
 def _at(one: Comparison) -> str:
@@ -91,12 +91,12 @@ def _where(one: Comparison) -> str:
     return f"; worst at {list(worst.index)}: expected {worst.expected:.9g}, actual {worst.actual:.9g}"
 
 
-def _poor(result: Result) -> Iterator[Complaint]:
+def _poor(result: Result) -> Iterator[Violation]:
     undecided = set(map(id, blocking(result.comparisons)))
     for one in result.comparisons:
         if id(one) in undecided:
             text = f"mistrusted: output '{one.output}'{_at(one)}: {one.degenerate}; it proves nothing"
-            yield Complaint(Word.INCONCLUSIVE, text)
+            yield Violation(VerdictStatus.INCONCLUSIVE, text)
         elif "budget_used" not in one.metrics and not one.findings and not one.degenerate:
             text = f"output '{one.output}'{_at(one)} has no budget_used: nothing tells how far it is off"
-            yield Complaint(Word.INCONCLUSIVE, text)
+            yield Violation(VerdictStatus.INCONCLUSIVE, text)

@@ -7,9 +7,9 @@ import shlex
 import msgspec
 
 from assay.core.case import Case
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.reference import ReferenceKind
-from assay.core.repro import flow_words, input_words, model_word, original_words
+from assay.core.repro import flow_arguments, input_arguments, model_word, original_words
 from assay.core.result import Cause, Outcome, Result
 
 TOP1 = "task.top1_agreement >= 0.99"
@@ -32,13 +32,13 @@ def command(result: Result, asked: Asked | None, *options: str, own: bool = Fals
         words = ["MODEL.onnx", "--flow", result.flow, *(["--inputs", "DATA"] if own else [])]
     else:
         job = asked.job
-        flow = flow_words(job.flow) if job.flow.backend else []
+        flow = flow_arguments(job.flow) if job.flow.backend else []
         words = [
             model_word(job.case),
             *(["--config", asked.config] if asked.config else []),
             *flow,
             *original_words(job.case),
-            *(input_words(job.case) if own else []),
+            *(input_arguments(job.case) if own else []),
         ]
     return shlex.join(["assay", "check", *words, *options])
 
@@ -59,7 +59,7 @@ def advice(result: Result, asked: Asked | None) -> str:
 
 def to_compare(result: Result, asked: Asked | None) -> str:
     """Where answers are missing or in doubt."""
-    if result.task == Task.CHANGE.value:
+    if result.task == JobKind.CHANGE.value:
         words = [
             "assay",
             "check",
@@ -77,7 +77,7 @@ def to_compare(result: Result, asked: Asked | None) -> str:
 
 def to_state(result: Result, asked: Asked | None) -> str:
     """On a user's own inputs, where an error that is small enough for its use settles a doubt."""
-    limit = CLOSE_TO_FLOAT if result.task == Task.CHANGE.value else CLOSE
+    limit = CLOSE_TO_FLOAT if result.task == JobKind.CHANGE.value else CLOSE
     return f"state what is close enough: {command(result, asked, '--require', limit, own=True)}"
 
 

@@ -6,16 +6,16 @@ from msgspec.structs import replace
 
 from assay.core.policy import Policy
 from assay.core.result import Comparison, Result
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.judge.accuracy import worst_budget
-from assay.judge.figure_table import AGAINST_FLOAT
-from assay.judge.figures import figures
-from assay.judge.opinion import Opinion, quantity
+from assay.judge.draft_verdict import DraftVerdict, quantity
+from assay.judge.metric_registry import AGAINST_FLOAT
+from assay.judge.metrics import metrics
 
 FILE = "no engine took part: the file itself is another model"
 
 
-def within(opinion: Opinion, policy: Policy) -> Opinion:
+def within(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
     """The opinion of a `change` job in which nothing is beyond a limit."""
     result = opinion.result
     assert result is not None
@@ -25,14 +25,14 @@ def within(opinion: Opinion, policy: Policy) -> Opinion:
         return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
     if not result.against_float:
         nothing = "nothing was compared: the two models share no output; map them with --map-output"
-        return replace(opinion, word=Word.INCONCLUSIVE, reason=nothing)
+        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
     return _lost(opinion, result, policy)
 
 
-def _lost(opinion: Opinion, result: Result, policy: Policy) -> Opinion:
+def _lost(opinion: DraftVerdict, result: Result, policy: Policy) -> DraftVerdict:
     """A loss is measured; only goals and task metrics say what is too much, and noise above the signal says nothing good."""
     worst = min(result.against_float, key=_sqnr)
-    sqnr = figures(result).get(f"{AGAINST_FLOAT}sqnr_db")
+    sqnr = metrics(result).get(f"{AGAINST_FLOAT}sqnr_db")
     parts = [f"{quantity(name, worst.metrics[name])}{label}" for name, label in _SHOWN if name in worst.metrics]
     told = f"quantization costs, at output '{worst.output}' against '{result.original}': {', '.join(parts)}"
     tasks = ", ".join(f"{name} {value:.4g}" for name, value in sorted(result.task_metrics.items())[:3])
@@ -43,7 +43,7 @@ def _lost(opinion: Opinion, result: Result, policy: Policy) -> Opinion:
             f"{told}: more error than signal; say what is allowed, for example --require 'vs_float.sqnr_db >= 10', "
             "or what the outputs mean with --answers"
         )
-        return replace(opinion, word=Word.INCONCLUSIVE, reason=what, figure="vs_float.sqnr_db", observed=sqnr)
+        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=what, figure="vs_float.sqnr_db", observed=sqnr)
     limit = "" if asked else "; no goal limits it: --require 'vs_float.sqnr_db >= 20' would"
     return replace(opinion, reason=told + limit, figure="vs_float.sqnr_db", observed=sqnr)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay.core.result import Outcome
-from assay.core.verdict import Word
-from assay.judge.opinion import Opinion
+from assay.core.verdict import VerdictStatus
+from assay.judge.draft_verdict import DraftVerdict
 
 COMBINATION = (
     "each node that was judged is right on its own inputs: a combination of nodes is at fault, such as a fusion, which ends where "
@@ -16,7 +16,7 @@ COMBINATION = (
 )
 
 
-def with_combinations(opinions: Sequence[Opinion]) -> list[Opinion]:
+def with_combinations(opinions: Sequence[DraftVerdict]) -> list[DraftVerdict]:
     """The failing verify opinions of cells whose per-node job blames no node, with that sentence behind their reason."""
     innocent = {
         opinion.cell
@@ -31,5 +31,5 @@ def with_combinations(opinions: Sequence[Opinion]) -> list[Opinion]:
     ]
 
 
-def _is_wrong(opinion: Opinion) -> bool:
-    return opinion.task == "verify" and opinion.word is Word.FAIL and opinion.outcome is Outcome.MISMATCH
+def _is_wrong(opinion: DraftVerdict) -> bool:
+    return opinion.task == "verify" and opinion.word is VerdictStatus.FAIL and opinion.outcome is Outcome.MISMATCH

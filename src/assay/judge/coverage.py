@@ -8,18 +8,20 @@ from collections.abc import Sequence
 
 from assay.core.policy import Policy
 from assay.core.result import Outcome
-from assay.core.verdict import Verdict, Word
+from assay.core.verdict import Verdict, VerdictStatus
+from assay.judge.draft_verdict import DraftVerdict, is_refusal
 from assay.judge.expectations import matches
-from assay.judge.opinion import Opinion, is_refusal
 
-EXECUTED = frozenset({Word.PASS, Word.FAIL, Word.XFAIL, Word.XPASS, Word.INCONCLUSIVE})
+EXECUTED = frozenset(
+    {VerdictStatus.PASS, VerdictStatus.FAIL, VerdictStatus.XFAIL, VerdictStatus.XPASS, VerdictStatus.INCONCLUSIVE}
+)
 
 FIRST = "; the first: "
 """Before the verdict that stands for all: a report that has just told it may leave it out."""
 EXIT_PASS, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_NOTHING = 0, 1, 3, 4, 5
 
 
-def too_few(opinions: Sequence[Opinion], policy: Policy) -> list[Verdict]:
+def too_few(opinions: Sequence[DraftVerdict], policy: Policy) -> list[Verdict]:
     """A failing verdict on the run for each flow with fewer executed cases than its glob asks, or glob without flow."""
     executed: dict[str, set[str]] = {}
     for one in opinions:
@@ -34,7 +36,7 @@ def too_few(opinions: Sequence[Opinion], policy: Policy) -> list[Verdict]:
             text = (
                 f"no flow matches '{glob}', which must execute {minimum} cases: the flow vanished, or the glob is wrong"
             )
-            verdicts.append(Verdict(Word.FAIL, text, figure="cases", observed=0.0, allowed=float(minimum)))
+            verdicts.append(Verdict(VerdictStatus.FAIL, text, figure="cases", observed=0.0, allowed=float(minimum)))
         for flow in flows:
             count = len(executed[flow])
             if count < minimum:
@@ -42,11 +44,13 @@ def too_few(opinions: Sequence[Opinion], policy: Policy) -> list[Verdict]:
                     f"flow '{flow}' executed {count} of at least {minimum} cases: bring the missing back, "
                     f"or lower minimum-cases '{glob}'"
                 )
-                verdicts.append(Verdict(Word.FAIL, text, figure="cases", observed=float(count), allowed=float(minimum)))
+                verdicts.append(
+                    Verdict(VerdictStatus.FAIL, text, figure="cases", observed=float(count), allowed=float(minimum))
+                )
     return verdicts
 
 
-GRAVITY = (
+SEVERITY = (
     Outcome.MISMATCH,
     Outcome.CRASH,
     Outcome.TIMEOUT,
@@ -58,33 +62,33 @@ GRAVITY = (
 """Gravest first: a wrong answer goes out unseen, a crash does not. What is not here comes after."""
 
 
-def total(opinions: Sequence[Opinion], rules: Sequence[Verdict]) -> tuple[Verdict, int]:
+def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[Verdict, int]:
     """What all opinions and the verdicts on the run (`rules`) add up to, and the exit code.
 
     Nothing executed comes first (an error instead if the harness lost or broke jobs), then fail, error, inconclusive. The
     gravest job is named.
     """
-    jobs = [one.verdict() for one in sorted(opinions, key=_gravity)]
+    jobs = [one.verdict() for one in sorted(opinions, key=_severity)]
     words = [one.word for one in jobs]
-    errors = [one for one in jobs if one.word is Word.ERROR]
+    errors = [one for one in jobs if one.word is VerdictStatus.ERROR]
     if not errors and not any(word in EXECUTED for word in words):
-        return Verdict(Word.ERROR, _nothing(jobs, opinions)), EXIT_NOTHING
-    bad = [one for one in [*jobs, *rules] if one.word in (Word.FAIL, Word.XPASS)]
+        return Verdict(VerdictStatus.ERROR, _nothing(jobs, opinions)), EXIT_NOTHING
+    bad = [one for one in [*jobs, *rules] if one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS)]
     if bad:
-        return Verdict(Word.FAIL, f"FAIL: {_failures(words, len(rules))}{FIRST}{_named(bad[0])}"), EXIT_FAIL
+        return Verdict(VerdictStatus.FAIL, f"FAIL: {_failures(words, len(rules))}{FIRST}{_named(bad[0])}"), EXIT_FAIL
     if errors:
         text = f"ERROR: {len(errors)} of {_jobs(len(jobs))} could not be judged{FIRST}{_named(errors[0])}"
-        return Verdict(Word.ERROR, text), EXIT_ERROR
-    open_ = [one for one in jobs if one.word is Word.INCONCLUSIVE]
+        return Verdict(VerdictStatus.ERROR, text), EXIT_ERROR
+    open_ = [one for one in jobs if one.word is VerdictStatus.INCONCLUSIVE]
     if open_:
         text = f"INCONCLUSIVE: {len(open_)} of {_jobs(len(jobs))} prove{'s' * (len(open_) == 1)} nothing{FIRST}{_named(open_[0])}"
-        return Verdict(Word.INCONCLUSIVE, text), EXIT_INCONCLUSIVE
-    return Verdict(Word.PASS, f"PASS: {_passes(words)}{_skipped(opinions)}"), EXIT_PASS
+        return Verdict(VerdictStatus.INCONCLUSIVE, text), EXIT_INCONCLUSIVE
+    return Verdict(VerdictStatus.PASS, f"PASS: {_passes(words)}{_skipped(opinions)}"), EXIT_PASS
 
 
-def _gravity(one: Opinion) -> tuple[int, float]:
+def _severity(one: DraftVerdict) -> tuple[int, float]:
     """Of jobs with one word: by outcome, then those that are further off."""
-    place = GRAVITY.index(one.outcome) if one.outcome in GRAVITY else len(GRAVITY)
+    place = SEVERITY.index(one.outcome) if one.outcome in SEVERITY else len(SEVERITY)
     off = one.observed if one.figure == "budget_used" and one.observed is not None else 0.0
     return place, -math.inf if math.isnan(off) else -off
 
@@ -93,38 +97,38 @@ def _jobs(count: int) -> str:
     return f"{count} job{'' if count == 1 else 's'}"
 
 
-def _failures(words: Sequence[Word], broken_rules: int) -> str:
+def _failures(words: Sequence[VerdictStatus], broken_rules: int) -> str:
     parts = []
-    if failed := words.count(Word.FAIL):
+    if failed := words.count(VerdictStatus.FAIL):
         parts.append(f"{failed} of {_jobs(len(words))} failed")
-    if passed := words.count(Word.XPASS):
+    if passed := words.count(VerdictStatus.XPASS):
         parts.append(f"{_jobs(passed)} passed unexpectedly")
     if broken_rules:
         parts.append(f"{broken_rules} rule{'' if broken_rules == 1 else 's'} for the whole run broken")
     return ", ".join(parts)
 
 
-def _passes(words: Sequence[Word]) -> str:
-    text = f"{words.count(Word.PASS)} of {_jobs(len(words))} passed"
-    if count := words.count(Word.XFAIL):
+def _passes(words: Sequence[VerdictStatus]) -> str:
+    text = f"{words.count(VerdictStatus.PASS)} of {_jobs(len(words))} passed"
+    if count := words.count(VerdictStatus.XFAIL):
         text += f", {count} failed as expected"
     return text
 
 
-def _skipped(opinions: Sequence[Opinion]) -> str:
+def _skipped(opinions: Sequence[DraftVerdict]) -> str:
     """`, 3 skipped (2 unsupported, 1 unavailable)`: they prove nothing, and are counted."""
-    kinds = Counter(_kind(one) for one in opinions if one.word is Word.SKIP)
+    kinds = Counter(_kind(one) for one in opinions if one.word is VerdictStatus.SKIP)
     told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     return f", {kinds.total()} skipped ({told})" if told else ""
 
 
-def _kind(one: Opinion) -> str:
+def _kind(one: DraftVerdict) -> str:
     if one.result is not None and is_refusal(one.result):
         return Outcome.UNSUPPORTED.value
     return one.outcome.value.replace("_", " ") if one.outcome is not None else "skipped"
 
 
-def _nothing(jobs: Sequence[Verdict], opinions: Sequence[Opinion]) -> str:
+def _nothing(jobs: Sequence[Verdict], opinions: Sequence[DraftVerdict]) -> str:
     if not jobs:
         return "NOTHING EXECUTED: no job was planned; name at least one model and one flow"
     counted = _skipped(opinions).partition("skipped ")[2]

@@ -8,14 +8,14 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from assay.core.evidence import blocking
-from assay.core.job import Task
+from assay.core.job import JobKind
 from assay.core.policy import Goal
 from assay.core.result import Cause, Comparison, Outcome, Result
 from assay.core.task_figures import is_against_labels
-from assay.core.verdict import Word
-from assay.judge.figure_table import AGAINST_FLOAT, NO_LIMIT_OF_ERROR
-from assay.judge.goals import needs_baseline
-from assay.judge.opinion import Complaint, Opinion, quantity
+from assay.core.verdict import VerdictStatus
+from assay.judge.draft_verdict import DraftVerdict, Violation, quantity
+from assay.judge.goal_rules import needs_baseline
+from assay.judge.metric_registry import AGAINST_FLOAT, NO_LIMIT_OF_ERROR
 from assay.judge.witnesses import Doubt, doubt_of
 
 TASK = "task."
@@ -42,15 +42,15 @@ def decides(figure: str, result: Result) -> bool:
     return any(_speaks_of(figure, one) for one in result.comparisons)
 
 
-def is_open(one: Opinion) -> bool:
+def is_open(one: DraftVerdict) -> bool:
     """Whether the answers of the job are neither right nor wrong so far, on inputs that a user gave."""
     result = one.result
-    if result is None or one.word is not Word.INCONCLUSIVE or not result.reference.own_inputs:
+    if result is None or one.word is not VerdictStatus.INCONCLUSIVE or not result.reference.own_inputs:
         return False
     return one.outcome is Outcome.MISTRUSTED or (_is_disputed(one) and values_alone(result))
 
 
-def decided(one: Opinion, kept: Sequence[Kept]) -> Opinion | None:
+def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
     """The opinion that passes by these goals, None where they leave something open."""
     result = one.result
     if result is None or not is_open(one):
@@ -60,9 +60,9 @@ def decided(one: Opinion, kept: Sequence[Kept]) -> Opinion | None:
         return None
     told = ", ".join(_met(goal, value) for goal, value in usable)
     goal, value = usable[0]
-    return Opinion(
+    return DraftVerdict(
         one.job_key,
-        Word.PASS,
+        VerdictStatus.PASS,
         f"{_who(goal.figure for goal, _ in usable)} decides: {told}; without it inconclusive: {_why(one)}",
         Outcome.OK,
         result,
@@ -72,30 +72,30 @@ def decided(one: Opinion, kept: Sequence[Kept]) -> Opinion | None:
     )
 
 
-def refused(one: Opinion, complaints: Sequence[Complaint]) -> str:
+def refused(one: DraftVerdict, complaints: Sequence[Violation]) -> str:
     """The reason of one whose answers are open, and beyond a limit that decides; "" for any other."""
-    result, failing = one.result, [complaint for complaint in complaints if complaint.word is Word.FAIL]
+    result, failing = one.result, [complaint for complaint in complaints if complaint.word is VerdictStatus.FAIL]
     if result is None or not is_open(one) or not any(decides(complaint.figure, result) for complaint in failing):
         return ""
     texts = "; ".join(complaint.text for complaint in complaints)
     return f"{_who(complaint.figure for complaint in failing)} decides: {texts}; without it inconclusive: {_why(one)}"
 
 
-def weakened(one: Opinion, complaint: Complaint) -> Complaint:
+def weakened(one: DraftVerdict, complaint: Violation) -> Violation:
     """A goal that answers do not meet whose reference is in doubt blames nobody, unless it asks labels."""
     result = one.result
-    if result is None or complaint.word is not Word.FAIL or not decides(complaint.figure, result):
+    if result is None or complaint.word is not VerdictStatus.FAIL or not decides(complaint.figure, result):
         return complaint
     doubtful = _is_disputed(one) and needs_reference(complaint.figure)
     if doubtful or (is_open(one) and not _counts(complaint.figure, result)):
-        return msgspec.structs.replace(complaint, word=Word.INCONCLUSIVE)
+        return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE)
     return complaint
 
 
-def _is_disputed(one: Opinion) -> bool:
+def _is_disputed(one: DraftVerdict) -> bool:
     """Values differ from an oracle's, and no witness blames the engine."""
     result = one.result
-    return result is not None and one.word is Word.INCONCLUSIVE and doubt_of(result) is Doubt.REFERENCE
+    return result is not None and one.word is VerdictStatus.INCONCLUSIVE and doubt_of(result) is Doubt.REFERENCE
 
 
 def values_alone(result: Result) -> bool:
@@ -112,12 +112,12 @@ def _counts(figure: str, result: Result) -> bool:
     return not (alone and needs_reference(figure))
 
 
-def _covers(figures: Iterable[str], one: Opinion, result: Result) -> bool:
+def _covers(figures: Iterable[str], one: DraftVerdict, result: Result) -> bool:
     """Whether nothing is left open: a task metric speaks of the whole answer, an error of the outputs that have it."""
     figures = list(figures)
     if any(figure.startswith(TASK) for figure in figures):
         return True
-    if result.cause is Cause.NO_REFERENCE or result.task == Task.CHANGE.value:
+    if result.cause is Cause.NO_REFERENCE or result.task == JobKind.CHANGE.value:
         return any(figure.startswith(AGAINST_FLOAT) for figure in figures)
     open_ = result.comparisons if _is_disputed(one) else blocking(result.comparisons) or result.comparisons
     return bool(open_) and all(any(_speaks_of(figure, output) for figure in figures) for output in open_)
@@ -151,7 +151,7 @@ def _limit(goal: Goal) -> tuple[str, float]:
     return "==", goal.equal if goal.equal is not None else float("nan")
 
 
-def _why(one: Opinion) -> str:
+def _why(one: DraftVerdict) -> str:
     """The reason that it had, without the advice that it no longer needs."""
     result = one.result
     assert result is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.job import Task
+from assay.core.job import JobKind
 from assay.core.reference import Witness
 from assay.core.result import Result
 from assay.judge.advice import Asked, to_compare, to_state
@@ -48,7 +48,7 @@ def to_decide(result: Result, asked: Asked | None) -> str:
 
 def _disputed(result: Result, side: Side, witness: Witness | None) -> str:
     reference = described(result.reference)
-    if result.task == Task.CHANGE.value and side is Side.ENGINE and witness is not None:
+    if result.task == JobKind.CHANGE.value and side is Side.ENGINE and witness is not None:
         return f"the reference is disputed: {witness.flow} answers both models alike, and {reference} does not"
     if side is Side.UNASKED or witness is None:
         return f"differs from {reference}, and nobody else vouches for it{_unasked(result.witnesses)}"

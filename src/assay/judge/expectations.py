@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from msgspec.structs import replace
 
 from assay.core.policy import Expectation, Policy
-from assay.core.verdict import Verdict, Word
+from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import BadPolicy
-from assay.judge.opinion import Opinion
+from assay.judge.draft_verdict import DraftVerdict
 
 OF_COMPARING = frozenset({"mismatch", "nondeterministic", "mistrusted"})
 """Outcomes that only a job that compares can show: a measure job that ended well says nothing against them."""
@@ -23,8 +23,8 @@ def matches(name: str, glob: str) -> bool:
 
 
 def with_expectations(
-    opinions: Sequence[Opinion], policy: Policy, today: datetime.date
-) -> tuple[list[Opinion], list[Verdict]]:
+    opinions: Sequence[DraftVerdict], policy: Policy, today: datetime.date
+) -> tuple[list[DraftVerdict], list[Verdict]]:
     """Expected outcomes become xfail, unexpected passes xpass; an expired expectation fails its jobs.
 
     The second value holds one failing verdict on the run for each expectation that matches no job at all.
@@ -60,25 +60,25 @@ def _by_case(expectations: Sequence[Expectation]) -> Callable[[str], list[Expect
     return candidates
 
 
-def _meets(one: Opinion, expectation: Expectation) -> bool:
+def _meets(one: DraftVerdict, expectation: Expectation) -> bool:
     stage = one.result.stage.value if one.result is not None else ""
     return one.outcome == expectation.outcome and expectation.stage in ("", stage)
 
 
-def _named(expectation: Expectation, one: Opinion) -> bool:
+def _named(expectation: Expectation, one: DraftVerdict) -> bool:
     case, flow = one.cell
     return matches(case, expectation.case) and matches(flow, expectation.flow) and matches(one.task, expectation.task)
 
 
-def _covers(expectation: Expectation, one: Opinion) -> bool:
+def _covers(expectation: Expectation, one: DraftVerdict) -> bool:
     return _named(expectation, one) and (expectation.outcome not in OF_COMPARING or one.task in ("verify", "per_node"))
 
 
 def _judged(
-    one: Opinion, covering: Sequence[Expectation], met_in_cell: Sequence[Expectation], today: datetime.date
-) -> Opinion:
+    one: DraftVerdict, covering: Sequence[Expectation], met_in_cell: Sequence[Expectation], today: datetime.date
+) -> DraftVerdict:
     hits = [expectation for expectation in covering if _meets(one, expectation)]
-    if one.word is Word.ERROR or not covering:
+    if one.word is VerdictStatus.ERROR or not covering:
         return one
     if hits:
         living = [expectation for expectation in hits if not _expired(expectation, today)]
@@ -86,28 +86,28 @@ def _judged(
     if met_in_cell:
         return one  # another job of the same case and flow shows what was expected
     first = covering[0]
-    if one.word is Word.PASS and not any(expectation.strict for expectation in covering):
+    if one.word is VerdictStatus.PASS and not any(expectation.strict for expectation in covering):
         return replace(one, reason=f"passed although another outcome was hoped for ({_why(first)}): {one.reason}")
-    if one.word is Word.PASS:
+    if one.word is VerdictStatus.PASS:
         text = f"unexpected pass ({one.reason}): {first.outcome} was expected ({_why(first)})"
-        return replace(one, word=Word.XPASS, reason=f"{text}; remove the expectation, or narrow its globs")
-    if one.word is Word.FAIL:
+        return replace(one, word=VerdictStatus.XPASS, reason=f"{text}; remove the expectation, or narrow its globs")
+    if one.word is VerdictStatus.FAIL:
         return replace(one, reason=f"{one.reason}; expected was another outcome: {first.outcome} ({_why(first)})")
     return one
 
 
-def _as_expected(one: Opinion, expectation: Expectation) -> Opinion:
+def _as_expected(one: DraftVerdict, expectation: Expectation) -> DraftVerdict:
     until = f", until {expectation.expires}" if expectation.expires else ""
     text = f"{expectation.outcome} as expected ({_why(expectation)}{until}); observed: {one.reason}"
-    return replace(one, word=Word.XFAIL, reason=text)
+    return replace(one, word=VerdictStatus.XFAIL, reason=text)
 
 
-def _too_late(one: Opinion, expectation: Expectation) -> Opinion:
+def _too_late(one: DraftVerdict, expectation: Expectation) -> DraftVerdict:
     text = (
         f"the expectation of {expectation.outcome} ({_why(expectation)}) expired on {expectation.expires}: "
         f"mend the cause, or extend it with a reason; observed: {one.reason}"
     )
-    return replace(one, word=Word.FAIL, reason=text)
+    return replace(one, word=VerdictStatus.FAIL, reason=text)
 
 
 def _expired(expectation: Expectation, today: datetime.date) -> bool:
@@ -128,4 +128,4 @@ def _why(expectation: Expectation) -> str:
 def _unused(expectation: Expectation) -> Verdict:
     where = f"case '{expectation.case}' and flow '{expectation.flow}'"
     text = f"the expectation of {expectation.outcome} for {where} matches no job: correct its globs or remove it"
-    return Verdict(Word.FAIL, text)
+    return Verdict(VerdictStatus.FAIL, text)

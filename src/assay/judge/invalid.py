@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay.core.job import Job
 from assay.core.result import Cause, Outcome, Result
-from assay.judge.opinion import BUILDING, Opinion
+from assay.judge.draft_verdict import BUILDING, DraftVerdict
 
 BROKEN = "the model is broken"
 """How the reason begins where the checker of the format itself refuses the file."""
@@ -22,7 +22,7 @@ def is_invalid(result: Result | None) -> bool:
     return refused and result is not None and result.stage in BUILDING and not result.detail.startswith(BROKEN)
 
 
-def with_invalid(opinions: Sequence[Opinion], asked: Mapping[str, Job]) -> list[Opinion]:
+def with_invalid(opinions: Sequence[DraftVerdict], asked: Mapping[str, Job]) -> list[DraftVerdict]:
     """The opinions of cases that two backends or more find invalid, with all of them named before what this one said."""
     engines: dict[str, dict[str, None]] = {}
     for one in opinions:

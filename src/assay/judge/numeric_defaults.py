@@ -36,10 +36,10 @@ def named(result: Result) -> str:
 
 
 def _joined(defaults: Sequence[NumericDefault]) -> str:
-    return " and ".join(map(_told, defaults))
+    return " and ".join(map(_described, defaults))
 
 
-def _told(one: NumericDefault) -> str:
+def _described(one: NumericDefault) -> str:
     return f"{EFFECTS.get(one.effect, one.effect)} ({one.name}={one.value})"
 
 

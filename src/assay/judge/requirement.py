@@ -8,8 +8,8 @@ import re
 
 from assay.core.policy import Goal
 from assay.errors import UsageError
-from assay.judge.build_figures import SHARES, in_full
-from assay.judge.figure_table import RECORDED, impossible
+from assay.judge.engine_metrics import SHARES, in_full
+from assay.judge.metric_registry import RECORDED, is_unknown
 
 EXAMPLE = 'write for example "precision.float16 >= 0.8" or "undelegated == 0"'
 LIMIT = {">=": "min", "<=": "max", "==": "equal"}
@@ -32,7 +32,7 @@ def parse_requirement(text: str) -> Goal:
         number = math.nan
     if not math.isfinite(number):
         raise UsageError(f"--require {text!r}: {parts['number']!r} is no finite number; {EXAMPLE}")
-    if impossible(figure):
+    if is_unknown(figure):
         known = [*(kind.pattern for kind in RECORDED), *(f"precision.{name}" for name in SHARES)]
         near = difflib.get_close_matches(figure, known, n=1)
         hint = f"; the nearest is {near[0]!r}" if near else ""

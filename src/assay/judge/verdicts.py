@@ -10,15 +10,15 @@ import msgspec
 from assay.core.job import Job
 from assay.core.policy import Policy
 from assay.core.result import Result
-from assay.core.verdict import Judgement
+from assay.core.verdict import RunVerdict
 from assay.judge.advice import Asked
-from assay.judge.build import first_opinion
+from assay.judge.apply_goals import with_goals
 from assay.judge.combination import with_combinations
 from assay.judge.coverage import too_few, total
 from assay.judge.expectations import with_expectations
-from assay.judge.goals import needs_baseline
+from assay.judge.goal_rules import needs_baseline
 from assay.judge.invalid import with_invalid
-from assay.judge.performance import with_goals
+from assay.judge.outcome import judge_outcome
 
 
 def judge(
@@ -32,7 +32,7 @@ def judge(
     alone: bool = False,
     asked: Mapping[str, Job] = {},
     config: str = "",
-) -> Judgement:
+) -> RunVerdict:
     """The same results, policy and day always give the same judgement, in whatever order the results came.
 
     `planned` are job keys (`case|flow|task`); one verdict for each in that order, then for results nobody planned, then
@@ -49,14 +49,14 @@ def judge(
         recorded.setdefault(result.job_key, result)
     keys = dict.fromkeys([*planned, *sorted(recorded.keys() - set(planned))])
     known = {key: Asked(job, config) for key, job in asked.items()}
-    opinions = [first_opinion(key, recorded.get(key), policy, known.get(key)) for key in keys]
+    opinions = [judge_outcome(key, recorded.get(key), policy, known.get(key)) for key in keys]
     opinions = with_combinations(with_invalid(opinions, asked))
     opinions, unmet = with_expectations(opinions, policy, today)
     opinions, unasked = with_goals(opinions, policy, baseline, alone=alone)
     rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]
     jobs = [opinion.verdict() for opinion in opinions]
     run, exit_code = total(opinions, rules)
-    return Judgement((*jobs, *rules), run, exit_code)
+    return RunVerdict((*jobs, *rules), run, exit_code)
 
 
 ANSWERS = ("verify", "per_node")

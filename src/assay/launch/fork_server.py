@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from assay.core.fork import FORK, REFUSED, RUNNING, WAIT
+from assay.core.fork_protocol import FORK, REFUSED, RUNNING, WAIT
 
 _NUMBER = struct.Struct("<i")
 PATIENCE_S = 60.0

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
+from assay.launch.job_queue import IN_NUMPY, WorkerKey, environ_of
 from assay.launch.lane import Lane
 from assay.launch.process import WorkerProcess
-from assay.launch.waiting import IN_NUMPY, Kind, environ_of
 
 LARGEST_BYTES = 500_000_000
 """Resident memory of a worker that waits for another launch; a larger one gives it back by ending."""
-_TASKS = frozenset({Task.NOOP, Task.INSPECT, Task.RECORD, Task.DERIVE, Task.VERIFY})
+_TASKS = frozenset({JobKind.NOOP, JobKind.INSPECT, JobKind.RECORD, JobKind.DERIVE, JobKind.VERIFY})
 
 
 def leaves_as_it_was(job: Job) -> bool:
@@ -32,7 +32,7 @@ def leaves_as_it_was(job: Job) -> bool:
 
 @dataclass(frozen=True)
 class _Idle:
-    kind: Kind
+    kind: WorkerKey
     program: str
     variables: Mapping[str, str]
     process: WorkerProcess
@@ -47,7 +47,7 @@ class IdleWorkers:
 
     def start_numpy(self) -> None:
         """One that looks at a model, evaluates it and derives its tolerance: it imports while the driver does. Raises WorkerFailed."""
-        kind = Kind("", IN_NUMPY[-1], (), "cpu")
+        kind = WorkerKey("", IN_NUMPY[-1], (), "cpu")
         variables = environ_of(kind, os.environ)
         self._idle.append(_Idle(kind, sys.executable, variables, WorkerProcess(sys.executable, variables)))
 
@@ -63,7 +63,7 @@ class IdleWorkers:
         del self._idle[: -self.most]
         return True
 
-    def take(self, kind: Kind, program: str, variables: Mapping[str, str]) -> WorkerProcess | None:
+    def take(self, kind: WorkerKey, program: str, variables: Mapping[str, str]) -> WorkerProcess | None:
         """One that would be started just so. One that has died meanwhile, or has said anything unasked, is ended instead.
         One that had no job yet has not said hello either, as far as its socket was read."""
         for one in reversed(self._idle):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.core.result import Stage
+from assay.launch.job_queue import Pending, WorkerKey
 from assay.launch.process import WorkerProcess
-from assay.launch.waiting import Kind, Pending
 
 
 @dataclass
@@ -16,7 +16,7 @@ class Lane:
     the launch; `fresh` that it has had no job, nor was forked."""
 
     process: WorkerProcess
-    kind: Kind
+    kind: WorkerKey
     program: str
     variables: Mapping[str, str]
     gpu: str = ""

@@ -11,9 +11,9 @@ from assay.core.environment import Interpreter
 from assay.core.job import Job
 from assay.core.result import Result
 from assay.errors import EnvironmentFailed
-from assay.launch.ahead import Ahead, most_workers
 from assay.launch.idle import IdleWorkers
 from assay.launch.leases import Leases
+from assay.launch.prefork import Preforked, most_workers
 from assay.launch.supervisor import Supervisor, Watch, unwatched
 
 InterpreterOf = Callable[[str], Interpreter]
@@ -40,7 +40,7 @@ class Pool:
         recycle: int = 100,
         interpreter: InterpreterOf = own_interpreter,
         gpus: Sequence[Gpu] = (),
-        ahead: Ahead | None = None,
+        ahead: Preforked | None = None,
         watch: Watch = unwatched,
         idle: IdleWorkers | None = None,
     ) -> None:
@@ -76,7 +76,7 @@ class Pool:
         self._idle.end()
 
 
-class Fresh:
+class FreshProcess:
     """A new process for every job; one at a time unless stated otherwise, so that measuring is alone, on a GPU of its own.
     `clear` is called before: it ends what is idle."""
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
 from assay.launch.sandbox_command import arguments, command_inside, data_files
 from assay.launch.sandbox_copy import copy_out
-from assay.launch.sandbox_ending import named
+from assay.launch.sandbox_ending import describe_exit
 from assay.launch.sandbox_interpreter import names_in_work
 from assay.launch.sandbox_seccomp import seccomp_filter
-from assay.launch.sandbox_watch import Watched, watch
+from assay.launch.sandbox_watch import SandboxProcess, watch
 from assay.ports import Availability
 
 INSTALL = "apt-get install bubblewrap"
@@ -75,10 +75,12 @@ class Bubblewrap:
                     ending=Ending.INFRASTRUCTURE,
                     sentence=f"what it wrote cannot be copied to {output}: {error.strerror}",
                 )
-            return named(seen, limits, left_out)
+            return describe_exit(seen, limits, left_out)
 
     @contextlib.contextmanager
-    def _started(self, command: Sequence[str], inputs: Mapping[str, Path], limits: SandboxLimits) -> Iterator[Watched]:
+    def _started(
+        self, command: Sequence[str], inputs: Mapping[str, Path], limits: SandboxLimits
+    ) -> Iterator[SandboxProcess]:
         status, status_inside = os.pipe()
         ours, theirs = socket.socketpair()
         with contextlib.ExitStack() as inherited:
@@ -100,7 +102,7 @@ class Bubblewrap:
                 start_new_session=True,
                 env={"PATH": os.defpath},
             )
-        seen = Watched(process, ours, status)
+        seen = SandboxProcess(process, ours, status)
         try:
             yield seen
         finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 DEPTH = 16
 FILES = 10_000
-TOLD = 5
+SHOWN = 5
 
 
 @dataclass
@@ -95,9 +95,9 @@ def _opened(source: int, name: str, flags: int, told: str, budget: _Budget) -> I
         os.close(descriptor)
 
 
-def told_left_out(left_out: tuple[str, ...]) -> str:
+def describe_left_out(left_out: tuple[str, ...]) -> str:
     """One clause, "" for nothing."""
     if not left_out:
         return ""
-    more = f" and {len(left_out) - TOLD} more" if len(left_out) > TOLD else ""
-    return f"not copied out: {', '.join(left_out[:TOLD])}{more}"
+    more = f" and {len(left_out) - SHOWN} more" if len(left_out) > SHOWN else ""
+    return f"not copied out: {', '.join(left_out[:SHOWN])}{more}"

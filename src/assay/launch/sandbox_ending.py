@@ -6,8 +6,8 @@ import re
 import signal
 
 from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
-from assay.launch.sandbox_copy import told_left_out
-from assay.launch.sandbox_watch import FILES, OUTPUT_BYTES, THREADS_PER_PROCESS, Watched
+from assay.launch.sandbox_copy import describe_left_out
+from assay.launch.sandbox_watch import FILES, OUTPUT_BYTES, THREADS_PER_PROCESS, SandboxProcess
 
 KEPT = 64 * 1024
 """Characters kept of each stream: the last."""
@@ -19,12 +19,12 @@ _LAST_LINES = 2000
 """Characters of standard error in which the code's own words are looked for."""
 
 
-def named(seen: Watched, limits: SandboxLimits, left_out: tuple[str, ...]) -> Sandboxed:
+def describe_exit(seen: SandboxProcess, limits: SandboxLimits, left_out: tuple[str, ...]) -> Sandboxed:
     """What `watch` saw, as a value."""
     stdout, stderr = (_plain(seen.tails[name]) for name in ("stdout", "stderr"))
     ending, sentence = _ending(seen, limits, stderr)
     outlived = "some of its processes were killed and have not ended yet" if seen.outlived else ""
-    notes = [sentence, _left_behind(seen.left_behind), outlived, told_left_out(left_out)]
+    notes = [sentence, _left_behind(seen.left_behind), outlived, describe_left_out(left_out)]
     return Sandboxed(
         ending=ending,
         sentence="; ".join(note for note in notes if note),
@@ -36,7 +36,7 @@ def named(seen: Watched, limits: SandboxLimits, left_out: tuple[str, ...]) -> Sa
     )
 
 
-def _ending(seen: Watched, limits: SandboxLimits, stderr: str) -> tuple[Ending, str]:
+def _ending(seen: SandboxProcess, limits: SandboxLimits, stderr: str) -> tuple[Ending, str]:
     full = f"it filled its {_mb(limits.disk_bytes)} of disk"
     asked = f"it asked for more than {limits.processes} processes or {limits.processes * THREADS_PER_PROCESS} threads"
     stopped = {
@@ -78,7 +78,7 @@ def _ending(seen: Watched, limits: SandboxLimits, stderr: str) -> tuple[Ending, 
         return Ending.CRASH, f"it crashed: {name}"
     if code in (126, 127):
         return Ending.ERROR, f"the command cannot be run (exit code {code})"
-    return Ending.ERROR, f"exit code {code}{_said(stderr)}"
+    return Ending.ERROR, f"exit code {code}{_last_lines(stderr)}"
 
 
 def _signal(code: int) -> str | None:
@@ -89,7 +89,7 @@ def _signal(code: int) -> str | None:
         return None
 
 
-def _said(stderr: str) -> str:
+def _last_lines(stderr: str) -> str:
     last = next((line.strip() for line in reversed(stderr.splitlines()) if line.strip()), "")
     return f": {last[:300]}" if last else ""
 

@@ -30,7 +30,7 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Room:
+class DiskUsage:
     """Of one tmpfs."""
 
     used_bytes: int
@@ -61,11 +61,11 @@ def usage(proc: int, memory_limit_bytes: int, processes_limit: int, *, names: bo
     return Usage(len(pids), threads, resident, tuple(called))
 
 
-def folder_of(descriptor: int) -> Room:
+def folder_of(descriptor: int) -> DiskUsage:
     """How full a tmpfs is."""
     found = os.fstatvfs(descriptor)
     used = (found.f_blocks - found.f_bfree) * found.f_frsize
-    return Room(used, found.f_bavail * found.f_frsize, found.f_files - found.f_ffree)
+    return DiskUsage(used, found.f_bavail * found.f_frsize, found.f_files - found.f_ffree)
 
 
 def _proportional(proc: int, pid: str) -> int:

@@ -31,7 +31,7 @@ DISK_EDGE_BYTES = 16 * 1024
 MANY = 1000
 
 
-class Watched:
+class SandboxProcess:
     """One sandbox from its start to its death. Mutable on purpose: it is the harness's view of a process."""
 
     def __init__(self, process: subprocess.Popen[bytes], door: socket.socket, status: int) -> None:
@@ -163,7 +163,7 @@ class Watched:
         raise ProcessLookupError(3, "its first process is gone")
 
 
-def watch(seen: Watched, limits: SandboxLimits) -> None:
+def watch(seen: SandboxProcess, limits: SandboxLimits) -> None:
     """Until it has ended or was stopped; then none of its processes is left."""
     streams = selectors.DefaultSelector()
     descriptors = {"door": seen.door.fileno(), "status": seen.status}
@@ -175,7 +175,7 @@ def watch(seen: Watched, limits: SandboxLimits) -> None:
         streams.register(descriptor, selectors.EVENT_READ, name)
     with contextlib.closing(streams):
         while not seen.stopped and not seen.done() and "door" in _names(streams):
-            _hear(seen, streams, POLL_S)
+            _receive(seen, streams, POLL_S)
             seen.seconds = time.monotonic() - seen.begun
             if not seen.started and seen.ready():
                 _let_go(seen, limits)
@@ -187,11 +187,11 @@ def watch(seen: Watched, limits: SandboxLimits) -> None:
         if not seen.stopped:
             seen.look(limits)
         seen.kill()
-        while {"stdout", "stderr"} & _names(streams) and _hear(seen, streams, 1.0):
+        while {"stdout", "stderr"} & _names(streams) and _receive(seen, streams, 1.0):
             pass
 
 
-def _let_go(seen: Watched, limits: SandboxLimits) -> None:
+def _let_go(seen: SandboxProcess, limits: SandboxLimits) -> None:
     try:
         seen.open_folders()
         seen.limit(limits)
@@ -206,7 +206,7 @@ def _names(streams: selectors.DefaultSelector) -> set[str]:
     return {key.data for key in streams.get_map().values()}
 
 
-def _hear(seen: Watched, streams: selectors.DefaultSelector, timeout_s: float) -> bool:
+def _receive(seen: SandboxProcess, streams: selectors.DefaultSelector, timeout_s: float) -> bool:
     """Whether anything was said within that time; a stream that has ended is not listened to any more."""
     events = streams.select(timeout_s)
     for key, _ in events:

@@ -16,13 +16,13 @@ from assay.core.job import Job
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
-from assay.launch import blame
-from assay.launch.ahead import Ahead
+from assay.launch import failed_result
 from assay.launch.idle import IdleWorkers, leaves_as_it_was
+from assay.launch.job_queue import JobQueue, Pending, WorkerKey, environ_of
 from assay.launch.lane import Lane
 from assay.launch.leases import VARIABLE, Leases
+from assay.launch.prefork import Preforked
 from assay.launch.process import WorkerProcess
-from assay.launch.waiting import Kind, Pending, Waiting, environ_of
 
 START_LIMIT_S = 120.0
 """For a worker to say hello; a busy machine imports slowly."""
@@ -57,7 +57,7 @@ class Supervisor:
         recycle: int,
         interpreter: Callable[[str], Interpreter] = lambda environment: Interpreter(sys.executable),
         leases: Leases | None = None,
-        ahead: Ahead | None = None,
+        ahead: Preforked | None = None,
         idle: IdleWorkers | None = None,
         watch: Watch = unwatched,
     ) -> None:
@@ -66,11 +66,11 @@ class Supervisor:
         self._recycle = recycle
         self._interpreter = interpreter
         self._leases = leases or Leases((), exclusive=False)
-        self._ahead = ahead or Ahead()
+        self._ahead = ahead or Preforked()
         self._idle = idle or IdleWorkers()
         self._selector = selectors.DefaultSelector()
         self._lanes: list[Lane] = []
-        self._waiting = Waiting()
+        self._waiting = JobQueue()
         self._finished: deque[Result] = deque()
         self._failed_starts: dict[str, int] = {}
         self._next_watch = 0.0
@@ -107,18 +107,18 @@ class Supervisor:
             if not any(self._start(kind) for kind in short):
                 break
 
-    def _free(self, kind: Kind) -> int:
+    def _free(self, kind: WorkerKey) -> int:
         return sum(lane.pending is None for lane in self._lanes if lane.kind == kind)
 
-    def _at_work(self, kind: Kind) -> int:
+    def _at_work(self, kind: WorkerKey) -> int:
         return sum(lane.kind == kind for lane in self._lanes)
 
-    def _start(self, kind: Kind) -> bool:
+    def _start(self, kind: WorkerKey) -> bool:
         """False where it must wait for a GPU. Jobs of an environment that cannot be had have their answer at once."""
         try:
             interpreter = self._interpreter(kind.environment)
         except EnvironmentFailed as error:
-            self._finished.extend(blame.no_environment(one.job, str(error)) for one in self._waiting.drop(kind))
+            self._finished.extend(failed_result.no_environment(one.job, str(error)) for one in self._waiting.drop(kind))
             return False
         gpu = self._leases.take(kind.device) if self._leases.wants(kind.device) else ""
         if gpu is None:
@@ -179,7 +179,7 @@ class Supervisor:
         except (ValueError, msgspec.MsgspecError) as error:
             if lane.pending:
                 self._look(lane, lane.pending.job)
-                self._settle(lane, blame.nonsense(lane.pending.job, lane.stage, str(error)), keep=False)
+                self._settle(lane, failed_result.protocol_error(lane.pending.job, lane.stage, str(error)), keep=False)
             else:
                 self._not_started(lane)
             return
@@ -219,9 +219,9 @@ class Supervisor:
         resident = lane.process.resident_bytes()
         lane.peak_bytes = max(lane.peak_bytes, resident)
         if job.limits.memory_bytes and resident > job.limits.memory_bytes:
-            self._settle(lane, blame.over_memory(job, lane.stage, resident), keep=False)
+            self._settle(lane, failed_result.out_of_memory(job, lane.stage, resident), keep=False)
         elif now >= lane.deadline:
-            self._settle(lane, blame.timed_out(job, lane.stage), keep=False)
+            self._settle(lane, failed_result.timed_out(job, lane.stage), keep=False)
 
     def _lost(self, lane: Lane) -> None:
         """The process is gone, or has closed its socket."""
@@ -237,7 +237,7 @@ class Supervisor:
             return
         job = lane.pending.job
         full = lane.peak_bytes > _MEMORY_BYTES // 2
-        result = blame.died(job, lane.stage, lane.process.exit_code(), nearly_full=full)
+        result = failed_result.crashed(job, lane.stage, lane.process.exit_code(), nearly_full=full)
         if result.outcome is Outcome.CRASH and lane.pending.crashed is None:
             log = lane.process.log()
             self._waiting.suspect(Pending(job, msgspec.structs.replace(result, log=log)))
@@ -264,7 +264,7 @@ class Supervisor:
         told = f"no worker starts in the environment {environment!r} (assay env build {environment}): {last}"
         for kind in self._waiting.kinds():
             if kind.environment == environment:
-                self._finished.extend(blame.no_environment(one.job, told) for one in self._waiting.drop(kind))
+                self._finished.extend(failed_result.no_environment(one.job, told) for one in self._waiting.drop(kind))
 
     def _settle(self, lane: Lane, result: Result, *, keep: bool) -> None:
         assert lane.pending is not None
@@ -272,7 +272,7 @@ class Supervisor:
         if log:
             result = msgspec.structs.replace(result, log=log)
         if lane.pending.crashed is not None:
-            result = blame.after_repeat(lane.pending.crashed, result)
+            result = failed_result.after_retry(lane.pending.crashed, result)
             keep = False
         self._told(lane.pending.job, None, self._done + 1, self._total)
         lane.pending = None

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from assay.core.digest import sha256_bytes
-from assay.core.duel import Rival
-from assay.core.result import BuildFacts, Stage
-from assay.models.bound import Entry, entry_of, used_now, weight
+from assay.core.result import EngineInfo, Stage
+from assay.core.speed import BaselineEngine
+from assay.models.cache_eviction import Entry, entry_of, size_bytes, used_now
 from assay.models.files import folder_digest, user_cache
 
 LAYOUT = "1"
@@ -31,7 +31,7 @@ _STALE_S = 24 * 3600.0
 _DIGEST_BYTES = 64
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class CachedFailure(msgspec.Struct, frozen=True):
     """Why there is no artifact: what `assay.errors.Unsupported` says, and in which stage it was raised. `kind` is the error's:
     Unsupported, Undelegated, or Lowering where a library said no without saying what it lacks."""
 
@@ -42,7 +42,7 @@ class Refusal(msgspec.Struct, frozen=True):
     kind: str = "Unsupported"
 
 
-class Kept(msgspec.Struct, frozen=True):
+class CachedArtifact(msgspec.Struct, frozen=True):
     """What is known of an artifact without loading it. `facts` are those of its lowering, with its size and digest;
     `changed`, `takes`, `gives` and `standard` (a file name, "" for none) what transforms did to the model before, with
     the digest of the standard's folder; `warnings` what was said meanwhile. With a `refusal` there are no files."""
@@ -50,14 +50,14 @@ class Kept(msgspec.Struct, frozen=True):
     key: str
     case: str
     flow: str
-    facts: BuildFacts
+    facts: EngineInfo
     changed: bool = False
     takes: dict[str, str] = {}
     gives: dict[str, str] = {}
     standard: str = ""
     standard_digest: str = ""
     warnings: tuple[str, ...] = ()
-    refusal: Refusal | None = None
+    refusal: CachedFailure | None = None
 
 
 class Artifacts:
@@ -67,7 +67,7 @@ class Artifacts:
     def __init__(self, folder: str | Path) -> None:
         self.folder = str(folder)
 
-    def find(self, key: str) -> Kept | None:
+    def find(self, key: str) -> CachedArtifact | None:
         """The entry of that key; None where there is none. One that is truncated or changed is removed, and is none."""
         entry = f"{self._place(key)}/{_ENTRY}"
         try:
@@ -82,15 +82,15 @@ class Artifacts:
         used_now(entry)
         return kept
 
-    def files(self, kept: Kept) -> Path:
+    def files(self, kept: CachedArtifact) -> Path:
         """The folder that the engine saved."""
         return Path(f"{self._place(kept.key)}/{_FILES}")
 
-    def standard(self, kept: Kept) -> Path | None:
+    def standard(self, kept: CachedArtifact) -> Path | None:
         """The quantized model by which the engine is judged."""
         return Path(self._place(kept.key), _STANDARD, kept.standard) if kept.standard else None
 
-    def keep(self, kept: Kept, files: Path | None, standard: Path | None) -> None:
+    def keep(self, kept: CachedArtifact, files: Path | None, standard: Path | None) -> None:
         """Copies of these files, None for a refusal; nothing happens where they are large, or where the cache cannot be written."""
         if kept.facts.artifact_bytes > MOST_BYTES:
             return
@@ -125,7 +125,7 @@ class Artifacts:
             os.rename(place, f"{own}/gone")
             shutil.rmtree(own, ignore_errors=True)
 
-    def entries(self) -> Iterator[tuple[Kept, int, float]]:
+    def entries(self) -> Iterator[tuple[CachedArtifact, int, float]]:
         """Each with its bytes on disk and the time of its last use (seconds since 1970). Half-written ones of long ago are
         removed, broken ones too."""
         for path in sorted(Path(self.folder).glob("??/*")):
@@ -143,7 +143,7 @@ class Artifacts:
             if kept is None:
                 self.discard(path.parent.name + path.name)
                 continue
-            yield kept, weight(path), used
+            yield kept, size_bytes(path), used
 
     def weighed(self) -> Iterator[Entry]:
         """Every entry as it lies there, whatever it holds, and what killed processes left half-written."""
@@ -152,7 +152,7 @@ class Artifacts:
             if entry := entry_of(path, used=dated if dated.exists() else path):
                 yield entry
 
-    def _sound(self, kept: Kept) -> bool:
+    def _sound(self, kept: CachedArtifact) -> bool:
         if kept.refusal is not None:
             return True
         known = (kept.facts.artifact_bytes, kept.facts.artifact_digest)
@@ -168,7 +168,7 @@ class Artifacts:
         return f"{self.folder}/{key[:2]}/{key[2:]}"
 
 
-def changed(rival: Rival) -> str:
+def changed(rival: BaselineEngine) -> str:
     """Why a blessed engine is not loaded; "" where it is as it was. Loaders take altered weights or another version for sound
     (ncnn, MNN) or die of them. Asked at the last moment, and once more when it has run: the run may have been planned long ago,
     and every launch loads it anew."""
@@ -193,11 +193,11 @@ def artifacts_folder() -> Path:
     return user_cache() / "artifacts" / LAYOUT
 
 
-def _decoded(data: bytes) -> Kept | None:
+def _decoded(data: bytes) -> CachedArtifact | None:
     digest, body = data[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
     if sha256_bytes(body).encode() != digest:
         return None
     try:
-        return msgspec.msgpack.decode(body, type=Kept)
+        return msgspec.msgpack.decode(body, type=CachedArtifact)
     except msgspec.DecodeError:
         return None

@@ -18,27 +18,27 @@ from assay.models.sources import is_factory
 if TYPE_CHECKING:
     import torch
 
-FORMS = {".onnx": "onnx", ".pt2": "torch"}
+FORMATS = {".onnx": "onnx", ".pt2": "torch"}
 """What a file is, by its suffix; any other file is taken for ONNX."""
 
 Shapes = Mapping[str, Sequence[int]]
 
 
-def form_of(source: Path) -> str:
+def format_of(source: Path) -> str:
     """ "onnx", "torch", or "factory": what is not yet a file."""
     if is_factory(source):
         return "factory"
-    return FORMS.get(source.suffix.lower(), "onnx")
+    return FORMATS.get(source.suffix.lower(), "onnx")
 
 
-def deliver(source: Path, form: str, folder: Path, *, shapes: Shapes | None = None) -> Path:
+def convert_to(source: Path, form: str, folder: Path, *, shapes: Shapes | None = None) -> Path:
     """`source` itself where it has that form, else a file in `folder` that has: names of inputs and outputs are kept.
 
     `shapes` are those of inputs that will be fed: a model that cannot be traced for any batch is traced for them.
     Raises `Unsupported` (with node and operator) for what the conversion lacks, `InvalidModel` for a broken file,
     `Lowering` for whatever else the exporter says.
     """
-    here = form_of(source)
+    here = format_of(source)
     if here == "factory":
         source = factory_to_program(source, folder / "factory.pt2")
         here = "torch"

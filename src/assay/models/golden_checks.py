@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.dtype import CONTAINERS
 from assay.core.golden import GoldenFile, GoldenLock, GoldenTensor
 from assay.core.model import Model, TensorSpec
-from assay.core.parts import whole_name
+from assay.core.tensor_parts import whole_name
 from assay.models.files import file_digest, is_lfs_pointer
 from assay.models.golden_samples import Sample, holds_nan, model_name
 

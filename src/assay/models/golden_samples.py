@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.core.dtype import dtype_name
 from assay.core.golden import GoldenLock
-from assay.core.parts import whole_name
+from assay.core.tensor_parts import whole_name
 from assay.errors import BadGolden
 
 Array = np.ndarray[Any, Any]

@@ -139,10 +139,10 @@ def _check_with_onnx(proto: ModelProto, path: Path) -> None:
     """`onnx.checker` by path: by value it would copy the model and miss external data."""
     from onnx import checker
 
-    from assay.numerics.oracle.spelling import respell
+    from assay.numerics.oracle.domains import normalize
 
     try:
-        if not respell(proto) and _all_shaped((*proto.graph.input, *proto.graph.output)):
+        if not normalize(proto) and _all_shaped((*proto.graph.input, *proto.graph.output)):
             checker.check_model(str(path))
         else:
             _check_nodes(proto, proto.graph.node)

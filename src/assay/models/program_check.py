@@ -16,7 +16,7 @@ from typing import Any
 
 from assay.errors import InvalidModel
 from assay.models.program_archive import check_archive, check_inner_size
-from assay.models.program_texts import check_texts
+from assay.models.program_source_check import check_sources
 
 _LARGEST_JSON = 512 * 2**20
 
@@ -42,7 +42,7 @@ def _check(path: Path, archive: zipfile.ZipFile) -> None:
         if rest.startswith("data/sample_inputs/"):
             _check_samples(path, archive.read(name))
         if rest.startswith("models/"):
-            check_texts(path.name, _json(path, archive, name))
+            check_sources(path.name, _json(path, archive, name))
 
 
 def _json(path: Path, archive: zipfile.ZipFile, name: str) -> Any:

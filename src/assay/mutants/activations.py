@@ -9,7 +9,7 @@ import numpy as np
 from onnx import NodeProto, TensorProto
 
 from assay.mutants.graph import Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 _ACTIVATIONS = ("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh",
                 "Softplus", "Softsign", "ThresholdedRelu", "Mish", "Gelu", "QuickGelu", "Swish")  # fmt: skip
@@ -146,18 +146,18 @@ def _wrong_slope(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    Operator("relu6-for-relu", "ReLU6 taken for ReLU", "ReLU", _kind("Relu"), _relu6, 6.0, "the upper bound"),
-    Operator("leaky-for-relu", "leaky ReLU taken for ReLU", "ReLU", _kind("Relu"), _leaky, 0.01, "the slope"),
-    Operator("relu-for-smooth", "ReLU taken for its smooth relatives", "leaky ReLU, ELU, GELU, Swish ...",
+    MutationOperator("relu6-for-relu", "ReLU6 taken for ReLU", "ReLU", _kind("Relu"), _relu6, 6.0, "the upper bound"),
+    MutationOperator("leaky-for-relu", "leaky ReLU taken for ReLU", "ReLU", _kind("Relu"), _leaky, 0.01, "the slope"),
+    MutationOperator("relu-for-smooth", "ReLU taken for its smooth relatives", "leaky ReLU, ELU, GELU, Swish ...",
              _kind("LeakyRelu", "Elu", "Selu", "Celu", "Softplus", "Mish", "Gelu", "HardSwish"), _plain_relu),
-    Operator("drop-activation", "an activation lost in a fusion", "activations", _kind(*_ACTIVATIONS), _dropped),
-    Operator("tanh-gelu", "the tanh approximation taken for the erf of GELU", "Gelu, Erf", _erfs, _tanh_gelu),
-    Operator("erf-gelu", "the erf of GELU taken for its tanh approximation", "Gelu by tanh, whole or taken apart", _tanhs,
+    MutationOperator("drop-activation", "an activation lost in a fusion", "activations", _kind(*_ACTIVATIONS), _dropped),
+    MutationOperator("tanh-gelu", "the tanh approximation taken for the erf of GELU", "Gelu, Erf", _erfs, _tanh_gelu),
+    MutationOperator("erf-gelu", "the erf of GELU taken for its tanh approximation", "Gelu by tanh, whole or taken apart", _tanhs,
              _erf_gelu),
-    Operator("hard-sigmoid", "a piecewise linear function taken for the sigmoid", "Sigmoid", _kind("Sigmoid"), _hard),
-    Operator("wrong-clip-bound", "a bound of a clip with too few digits", "Clip", _clips, _wrong_bound, 1 / 60,
+    MutationOperator("hard-sigmoid", "a piecewise linear function taken for the sigmoid", "Sigmoid", _kind("Sigmoid"), _hard),
+    MutationOperator("wrong-clip-bound", "a bound of a clip with too few digits", "Clip", _clips, _wrong_bound, 1 / 60,
              "relative change of the bound"),
-    Operator("drop-clip-bound", "a bound of a clip lost", "Clip", _clips, _drop_bound),
-    Operator("wrong-slope", "the default slope taken for the model's", "LeakyRelu, Elu, HardSigmoid ...", _slopes,
+    MutationOperator("drop-clip-bound", "a bound of a clip lost", "Clip", _clips, _drop_bound),
+    MutationOperator("wrong-slope", "the default slope taken for the model's", "LeakyRelu, Elu, HardSigmoid ...", _slopes,
              _wrong_slope, 0.1, "relative change of alpha"),
 )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import NodeProto
 
 from assay.mutants.graph import Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 
 def _softmaxes(graph: Graph) -> Iterable[NodeProto]:
@@ -76,12 +76,12 @@ def _shift_positions(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    Operator("coarse-softmax", "a softmax from a table with too few entries", "Softmax", _softmaxes, _coarse, 2.0**-10,
+    MutationOperator("coarse-softmax", "a softmax from a table with too few entries", "Softmax", _softmaxes, _coarse, 2.0**-10,
              "step of the table"),
-    Operator("attention-scale", "the scale of the scores with too few digits", "scores before a softmax, Attention",
+    MutationOperator("attention-scale", "the scale of the scores with too few digits", "scores before a softmax, Attention",
              _scores, _rescale, 0.01, "relative error of the scale"),
-    Operator("causality", "a causal attention taken for a full one, or the reverse", "Attention", _fused,
+    MutationOperator("causality", "a causal attention taken for a full one, or the reverse", "Attention", _fused,
              _other_causality),
-    Operator("shift-positions", "an embedding of positions off by one", "Mul, Add with a table", _tables,
+    MutationOperator("shift-positions", "an embedding of positions off by one", "Mul, Add with a table", _tables,
              _shift_positions),
 )  # fmt: skip

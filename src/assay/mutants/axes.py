@@ -8,7 +8,7 @@ import numpy as np
 from onnx import NodeProto, TensorProto
 
 from assay.mutants.graph import Chain, Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 
 def _rank(graph: Graph, name: str) -> int:
@@ -273,25 +273,25 @@ def int64(chain: Chain, numbers: Sequence[int]) -> str:
 INDEX_TYPES = (TensorProto.INT64, TensorProto.INT32)
 
 OPERATORS = (
-    Operator("softmax-axis", "softmax over the wrong axis", "Softmax, LogSoftmax, Hardmax", _softmaxes, _other_axis),
-    Operator("cumsum-axis", "a running sum along the wrong axis", "CumSum", _accumulated, _other_cumsum_axis),
-    Operator("cumsum-exclusive", "a running sum one step late", "CumSum", lambda graph: graph.of("CumSum"), _exclusive),
-    Operator("reduce-axis", "a reduction over the wrong axis", "reductions over one of two equal axes", _reductions,
+    MutationOperator("softmax-axis", "softmax over the wrong axis", "Softmax, LogSoftmax, Hardmax", _softmaxes, _other_axis),
+    MutationOperator("cumsum-axis", "a running sum along the wrong axis", "CumSum", _accumulated, _other_cumsum_axis),
+    MutationOperator("cumsum-exclusive", "a running sum one step late", "CumSum", lambda graph: graph.of("CumSum"), _exclusive),
+    MutationOperator("reduce-axis", "a reduction over the wrong axis", "reductions over one of two equal axes", _reductions,
              _other_reduction),
-    Operator("swap-parts", "two outputs (or two parts) exchanged", "Split, Concat of equal parts", _joins, _swap_parts),
-    Operator("swap-perm", "a permutation with two axes exchanged", "Transpose", _permuting, _swap_perm),
-    Operator("reshape-for-transpose", "heads merged, or axes moved, without moving the data", "Transpose", _reshapable,
+    MutationOperator("swap-parts", "two outputs (or two parts) exchanged", "Split, Concat of equal parts", _joins, _swap_parts),
+    MutationOperator("swap-perm", "a permutation with two axes exchanged", "Transpose", _permuting, _swap_perm),
+    MutationOperator("reshape-for-transpose", "heads merged, or axes moved, without moving the data", "Transpose", _reshapable,
              _reshape_for_transpose),
-    Operator("nhwc-for-nchw", "NHWC read as NCHW", "windowed layers", _images, _read_nhwc),
-    Operator("swap-height-width", "height and width exchanged", "windowed layers on squares", _square_images,
+    MutationOperator("nhwc-for-nchw", "NHWC read as NCHW", "windowed layers", _images, _read_nhwc),
+    MutationOperator("swap-height-width", "height and width exchanged", "windowed layers on squares", _square_images,
              _swap_height_width),
-    Operator("depth-to-space-order", "blocks in the other order", "DepthToSpace", _blocks, _other_blocks),
-    Operator("gather-off-by-one", "an index off by one", "Gather", _gathers, _off_by_one),
-    Operator("slice-off-by-one", "a slice that begins one too late or too early", "Slice with constant bounds",
+    MutationOperator("depth-to-space-order", "blocks in the other order", "DepthToSpace", _blocks, _other_blocks),
+    MutationOperator("gather-off-by-one", "an index off by one", "Gather", _gathers, _off_by_one),
+    MutationOperator("slice-off-by-one", "a slice that begins one too late or too early", "Slice with constant bounds",
              _slices, _shift_slice),
-    Operator("argmax-ties", "the last of equal maxima taken for the first", "ArgMax, ArgMin", _argued, _last_of_ties),
-    Operator("argmin-for-argmax", "the smallest taken for the largest", "ArgMax, ArgMin", _argued, _argmin),
-    Operator("topk-smallest", "the smallest taken for the largest", "TopK", _topk, _smallest),
-    Operator("broken-broadcast", "a constant spread over the wrong axis", "Add, Mul, Sub, Div", _broadcasts,
+    MutationOperator("argmax-ties", "the last of equal maxima taken for the first", "ArgMax, ArgMin", _argued, _last_of_ties),
+    MutationOperator("argmin-for-argmax", "the smallest taken for the largest", "ArgMax, ArgMin", _argued, _argmin),
+    MutationOperator("topk-smallest", "the smallest taken for the largest", "TopK", _topk, _smallest),
+    MutationOperator("broken-broadcast", "a constant spread over the wrong axis", "Add, Mul, Sub, Div", _broadcasts,
              _spread_otherwise),
 )  # fmt: skip

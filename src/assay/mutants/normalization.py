@@ -8,7 +8,7 @@ import numpy as np
 from onnx import NodeProto
 
 from assay.mutants.graph import Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 _WITH_EPSILON = ("BatchNormalization", "LayerNormalization", "InstanceNormalization", "GroupNormalization",
                  "SimplifiedLayerNormalization", "SkipLayerNormalization", "RMSNormalization", "LpNormalization",
@@ -121,15 +121,15 @@ def _collapse(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    Operator("epsilon-times", "epsilon of another framework's default", "normalizations, whole or taken apart",
+    MutationOperator("epsilon-times", "epsilon of another framework's default", "normalizations, whole or taken apart",
              _epsilons, _times_epsilon, 100.0, "factor of epsilon"),
-    Operator("drop-epsilon", "epsilon lost", "normalizations, whole or taken apart", _epsilons, _drop_epsilon),
-    Operator("wrong-variance", "batch norm folded with the variance of n instead of n - 1", "batch norm",
+    MutationOperator("drop-epsilon", "epsilon lost", "normalizations, whole or taken apart", _epsilons, _drop_epsilon),
+    MutationOperator("wrong-variance", "batch norm folded with the variance of n instead of n - 1", "batch norm",
              _with_variance, _wrong_variance, 1 / 31, "relative change of the variance"),
-    Operator("neighbour-mean", "the mean of the neighbouring channel", "batch norm", _with_means, _neighbour_mean),
-    Operator("drop-norm-scale", "the scale of a normalization lost", "normalizations with a scale", _unscaled,
+    MutationOperator("neighbour-mean", "the mean of the neighbouring channel", "batch norm", _with_means, _neighbour_mean),
+    MutationOperator("drop-norm-scale", "the scale of a normalization lost", "normalizations with a scale", _unscaled,
              _drop_scale),
-    Operator("unbiased-variance", "the variance over n - 1 taken for that over n", "layer and instance norm",
+    MutationOperator("unbiased-variance", "the variance over n - 1 taken for that over n", "layer and instance norm",
              _over_axis, _unbiased),
-    Operator("norm-to-zeros", "a variance that overflowed", "normalizations", _collapsible, _collapse),
+    MutationOperator("norm-to-zeros", "a variance that overflowed", "normalizations", _collapsible, _collapse),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from onnx import NodeProto, TensorProto
 
 from assay.mutants.graph import Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 _NUMBERS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE)
 
@@ -99,13 +99,13 @@ def _exchange(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    Operator("softmax-zeros", "a softmax never written", "Softmax, LogSoftmax", _softmaxes, _zeros),
-    Operator("zero-output", "an output never written", "float outputs", _answers, _zeros),
-    Operator("scaled-output", "an output scaled: cosine does not see it", "float outputs", _answers, _double, 2.0,
+    MutationOperator("softmax-zeros", "a softmax never written", "Softmax, LogSoftmax", _softmaxes, _zeros),
+    MutationOperator("zero-output", "an output never written", "float outputs", _answers, _zeros),
+    MutationOperator("scaled-output", "an output scaled: cosine does not see it", "float outputs", _answers, _double, 2.0,
              "the factor"),
-    Operator("shifted-output", "a constant added to an output", "float outputs", _answers, _plus, 0.09,
+    MutationOperator("shifted-output", "a constant added to an output", "float outputs", _answers, _plus, 0.09,
              "the constant"),
-    Operator("missing-output", "an output lost", "models with two outputs or more", _with_more_outputs, _lose),
-    Operator("exchange-outputs", "two outputs under each other's name", "outputs of equal type and shape", _twins,
+    MutationOperator("missing-output", "an output lost", "models with two outputs or more", _with_more_outputs, _lose),
+    MutationOperator("exchange-outputs", "two outputs under each other's name", "outputs of equal type and shape", _twins,
              _exchange),
 )  # fmt: skip

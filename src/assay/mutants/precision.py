@@ -9,7 +9,7 @@ import numpy as np
 from onnx import NodeProto, TensorProto
 
 from assay.mutants.graph import Array, Chain, Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 WEIGHTED = (*LAYERS, "LSTM", "GRU", "RNN")
@@ -119,19 +119,19 @@ _GRADES = {"tf32": "11 significant bits", "bf16": "8 significant bits", "fp16": 
 
 OPERATORS = (
     *(
-        Operator(f"{grade}-inputs", f"a product computed on inputs rounded to {bits}", "convolutions and products",
+        MutationOperator(f"{grade}-inputs", f"a product computed on inputs rounded to {bits}", "convolutions and products",
                  layers, _round_inputs(grade))
         for grade, bits in _GRADES.items()
     ),
     *(
-        Operator(f"{grade}-weights", f"weights stored with {bits}", "layers with constant weights",
+        MutationOperator(f"{grade}-weights", f"weights stored with {bits}", "layers with constant weights",
                  weighted, _round_weights(grade))
         for grade, bits in _GRADES.items()
     ),
-    Operator("fp16-output", "a result kept in half precision between two kernels", "nodes that compute float32",
+    MutationOperator("fp16-output", "a result kept in half precision between two kernels", "nodes that compute float32",
              _float32_nodes, _round_output),
-    Operator("scale-off", "a scale constant with too few digits", "nodes that compute floats",
+    MutationOperator("scale-off", "a scale constant with too few digits", "nodes that compute floats",
              float_nodes, _scaled, 2.0**-12, "relative error of the factor"),
-    Operator("noise", "a fast approximation of a function", "nodes that compute floats",
+    MutationOperator("noise", "a fast approximation of a function", "nodes that compute floats",
              float_nodes, _noisy, 2.0**-12, "relative amplitude"),
 )  # fmt: skip

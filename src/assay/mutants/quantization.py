@@ -8,7 +8,7 @@ import numpy as np
 from onnx import NodeProto, TensorProto
 
 from assay.mutants.graph import Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 _SCALES = {"QuantizeLinear": (1,), "DequantizeLinear": (1,), "QLinearConv": (4, 1, 6), "QLinearMatMul": (4, 1, 6)}
 _ZEROS = {"QuantizeLinear": (2,), "DequantizeLinear": (2,), "QLinearConv": (2, 5, 7), "QLinearMatMul": (2, 5, 7),
@@ -138,16 +138,16 @@ def _truncate(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    Operator("per-tensor-scale", "per-channel scales taken per tensor", "quantization with many scales", _per_channel,
+    MutationOperator("per-tensor-scale", "per-channel scales taken per tensor", "quantization with many scales", _per_channel,
              _per_tensor),
-    Operator("scale-step", "a scale off by one step", "quantization", _scaled, _scale_step, 1 / 127,
+    MutationOperator("scale-step", "a scale off by one step", "quantization", _scaled, _scale_step, 1 / 127,
              "relative change of the scale"),
-    Operator("zero-point-step", "a zero point off by one step", "quantization", _zeroed, _zero_step, 1.0, "steps"),
-    Operator("wrap-for-saturate", "overflow that wraps instead of saturating", "QuantizeLinear", _quantizers, _wrap),
-    Operator("truncate-for-round", "rounding towards zero instead of to nearest", "QuantizeLinear", _quantizers,
+    MutationOperator("zero-point-step", "a zero point off by one step", "quantization", _zeroed, _zero_step, 1.0, "steps"),
+    MutationOperator("wrap-for-saturate", "overflow that wraps instead of saturating", "QuantizeLinear", _quantizers, _wrap),
+    MutationOperator("truncate-for-round", "rounding towards zero instead of to nearest", "QuantizeLinear", _quantizers,
              _truncate),
-    Operator("saturate-for-wrap", "saturation where integers wrap", "Add, Sub, Mul of integers", _integer_sums,
+    MutationOperator("saturate-for-wrap", "saturation where integers wrap", "Add, Sub, Mul of integers", _integer_sums,
              _saturate),
-    Operator("saturating-cast", "saturation where a cast wraps", "Cast to a narrower integer", _wrapped_casts,
+    MutationOperator("saturating-cast", "saturation where a cast wraps", "Cast to a narrower integer", _wrapped_casts,
              _saturating_cast),
 )  # fmt: skip

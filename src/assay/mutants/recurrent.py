@@ -8,7 +8,7 @@ import numpy as np
 from onnx import NodeProto
 
 from assay.mutants.graph import Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 _GATES = {"LSTM": 4, "GRU": 3}
 _EXCHANGED = {"LSTM": (0, 2, 1, 3), "GRU": (1, 0, 2)}
@@ -77,10 +77,10 @@ def _forget_start(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    Operator("exchange-gates", "gates in another framework's order", "LSTM, GRU", _gated, _exchange_gates),
-    Operator("drop-recurrent-bias", "the recurrent half of a bias lost", "LSTM, GRU, RNN", _half_biased,
+    MutationOperator("exchange-gates", "gates in another framework's order", "LSTM, GRU", _gated, _exchange_gates),
+    MutationOperator("drop-recurrent-bias", "the recurrent half of a bias lost", "LSTM, GRU, RNN", _half_biased,
              _drop_recurrent_bias),
-    Operator("gru-reset", "reset before instead of after the product", "GRU", _grus, _other_reset),
-    Operator("wrong-direction", "a sequence read from its end", "LSTM, GRU, RNN", _directed, _turn),
-    Operator("forget-initial-state", "the initial state ignored", "LSTM, GRU, RNN", _started, _forget_start),
+    MutationOperator("gru-reset", "reset before instead of after the product", "GRU", _grus, _other_reset),
+    MutationOperator("wrong-direction", "a sequence read from its end", "LSTM, GRU, RNN", _directed, _turn),
+    MutationOperator("forget-initial-state", "the initial state ignored", "LSTM, GRU, RNN", _started, _forget_start),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from onnx import NodeProto
 
 from assay.mutants.graph import Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 _SMOOTH = ("linear", "bilinear", "cubic", "bicubic")
 
@@ -83,13 +83,13 @@ def _other_border(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    Operator("nearest-for-linear", "nearest neighbour taken for interpolation", "Resize, Upsample, GridSample",
+    MutationOperator("nearest-for-linear", "nearest neighbour taken for interpolation", "Resize, Upsample, GridSample",
              _smooth, _nearest),
-    Operator("flip-align-corners", "align_corners ignored or assumed", "Resize, GridSample", _aligned,
+    MutationOperator("flip-align-corners", "align_corners ignored or assumed", "Resize, GridSample", _aligned,
              _flip_alignment),
-    Operator("asymmetric-coordinates", "half-pixel coordinates dropped", "Resize", _resizes, _asymmetric),
-    Operator("nearest-rounding", "the neighbour on the other side", "nearest Resize", _choosing, _other_nearest),
-    Operator("cubic-coefficient", "another cubic kernel", "cubic Resize", _cubic, _other_cubic, 0.25,
+    MutationOperator("asymmetric-coordinates", "half-pixel coordinates dropped", "Resize", _resizes, _asymmetric),
+    MutationOperator("nearest-rounding", "the neighbour on the other side", "nearest Resize", _choosing, _other_nearest),
+    MutationOperator("cubic-coefficient", "another cubic kernel", "cubic Resize", _cubic, _other_cubic, 0.25,
              "added to the coefficient"),
-    Operator("grid-border", "border taken for zeros outside of a grid", "GridSample", _grids, _other_border),
+    MutationOperator("grid-border", "border taken for zeros outside of a grid", "GridSample", _grids, _other_border),
 )  # fmt: skip

@@ -9,7 +9,7 @@ from onnx import NodeProto
 
 from assay.mutants.axes import int64
 from assay.mutants.graph import Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 from assay.mutants.precision import float_nodes
 
 
@@ -160,18 +160,18 @@ def _swap_operands(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    Operator("drop-residual", "a residual lost in a fusion", "sums of two computed tensors", _sums, _drop_residual),
-    Operator("ignore-mask", "the mask of an attention ignored", "before a softmax, Attention", _masks, _ignore_mask),
-    Operator("stale-batch", "the last item of a batch left over from another", "nodes that compute floats", _batched,
+    MutationOperator("drop-residual", "a residual lost in a fusion", "sums of two computed tensors", _sums, _drop_residual),
+    MutationOperator("ignore-mask", "the mask of an attention ignored", "before a softmax, Attention", _masks, _ignore_mask),
+    MutationOperator("stale-batch", "the last item of a batch left over from another", "nodes that compute floats", _batched,
              _stale),
-    Operator("zero-last-channel", "the last channel not computed", "nodes that compute floats", _channelled,
+    MutationOperator("zero-last-channel", "the last channel not computed", "nodes that compute floats", _channelled,
              _zero_channel),
-    Operator("uninitialised-tail", "the last elements of a row never written", "nodes that compute floats", _tailed,
+    MutationOperator("uninitialised-tail", "the last elements of a row never written", "nodes that compute floats", _tailed,
              _tail, 1e-3, "what lay in memory"),
-    Operator("one-element", "one element of a tensor wrong", "nodes that compute floats", _located, _one_element, 0.01,
+    MutationOperator("one-element", "one element of a tensor wrong", "nodes that compute floats", _located, _one_element, 0.01,
              "relative error of the element"),
-    Operator("invert-condition", "the two branches of a choice exchanged", "Where", _conditions, _invert),
-    Operator("exchange-comparison", "the neighbouring operator: strict for not strict, max for min, ceil for floor",
+    MutationOperator("invert-condition", "the two branches of a choice exchanged", "Where", _conditions, _invert),
+    MutationOperator("exchange-comparison", "the neighbouring operator: strict for not strict, max for min, ceil for floor",
              "comparisons, Max, Min, Floor, Ceil, And, Or", _exchangeable, _exchange),
-    Operator("swap-operands", "operands exchanged", "Sub, Div, Pow, square MatMul", _operands, _swap_operands),
+    MutationOperator("swap-operands", "operands exchanged", "Sub, Div, Pow, square MatMul", _operands, _swap_operands),
 )  # fmt: skip

@@ -10,7 +10,7 @@ from assay.ports import Availability, Tensors
 
 
 class Mutant:
-    """Rewrites an ONNX model with one mutation operator of `assay.mutants.table` at one node."""
+    """Rewrites an ONNX model with one mutation operator of `assay.mutants.registry` at one node."""
 
     name = "mutant"
     accepts = "onnx"
@@ -34,8 +34,8 @@ class Mutant:
         the operator does not apply or leaves no valid model (two shapes that do not meet any more, mostly).
         """
         from assay.mutants.load import load_graph, save_graph
-        from assay.mutants.table import inject, parse
-        from assay.mutants.viable import why_invalid
+        from assay.mutants.registry import inject, parse
+        from assay.mutants.validate import why_invalid
 
         mutant = parse(argument)
         try:

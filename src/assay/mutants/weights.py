@@ -8,7 +8,7 @@ import numpy as np
 from onnx import NodeProto
 
 from assay.mutants.graph import Array, Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 from assay.mutants.precision import weight_places
 
 _CONVOLUTIONS = ("Conv", "ConvTranspose")
@@ -182,18 +182,18 @@ def _layers(graph: Graph) -> Iterable[NodeProto]:
 
 
 OPERATORS = (
-    Operator("drop-bias", "a bias lost in a fusion", "nodes with a constant bias", biased, _drop_bias),
-    Operator("drop-bias-element", "one element of a bias lost at the edge of a vector", "nodes with a constant bias",
+    MutationOperator("drop-bias", "a bias lost in a fusion", "nodes with a constant bias", biased, _drop_bias),
+    MutationOperator("drop-bias-element", "one element of a bias lost at the edge of a vector", "nodes with a constant bias",
              biased, _drop_bias_element),
-    Operator("shift-bias", "a bias read from the neighbouring channel", "biases that are not uniform",
+    MutationOperator("shift-bias", "a bias read from the neighbouring channel", "biases that are not uniform",
              _many_bias, _rolled_bias),
-    Operator("drop-last-term", "the last term of a sum left out by a loop that ends too early", "layers with weights",
+    MutationOperator("drop-last-term", "the last term of a sum left out by a loop that ends too early", "layers with weights",
              _layers, _drop_last_term),
-    Operator("flip-weight-sign", "one weight with a wrong sign", "layers with weights", _layers, _flip_sign),
-    Operator("rotate-kernel", "convolution and correlation exchanged", "convolutions", _spatial, _rotate_kernel),
-    Operator("transpose-weight", "a weight matrix or kernel read transposed", "square weights", _square,
+    MutationOperator("flip-weight-sign", "one weight with a wrong sign", "layers with weights", _layers, _flip_sign),
+    MutationOperator("rotate-kernel", "convolution and correlation exchanged", "convolutions", _spatial, _rotate_kernel),
+    MutationOperator("transpose-weight", "a weight matrix or kernel read transposed", "square weights", _square,
              _transpose_weight),
-    Operator("shift-channels", "output (or depthwise) channels shifted by one", "convolutions", _channelled,
+    MutationOperator("shift-channels", "output (or depthwise) channels shifted by one", "convolutions", _channelled,
              _shift_channels),
-    Operator("misread-weight-layout", "OHWI weights read as OIHW", "convolutions", _misreadable, _misread_weight),
+    MutationOperator("misread-weight-layout", "OHWI weights read as OIHW", "convolutions", _misreadable, _misread_weight),
 )  # fmt: skip

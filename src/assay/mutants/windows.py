@@ -8,7 +8,7 @@ import numpy as np
 from onnx import NodeProto
 
 from assay.mutants.graph import Graph
-from assay.mutants.operator import Operator
+from assay.mutants.mutation_operator import MutationOperator
 
 _POOLS = ("MaxPool", "AveragePool", "LpPool")
 _WINDOWED = (*_POOLS, "Conv", "ConvTranspose", "QLinearConv", "ConvInteger")
@@ -123,16 +123,16 @@ def _other_mode(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    Operator("shift-padding", "padding moved by one", "padded convolutions and pools", _padded, _shift_pads),
-    Operator("same-upper-lower", "SAME_LOWER taken for SAME_UPPER", "windows with auto_pad", _same, _other_same),
-    Operator("ceil-for-floor", "ceil taken for floor (or the reverse) in the length of a pool", "pools",
+    MutationOperator("shift-padding", "padding moved by one", "padded convolutions and pools", _padded, _shift_pads),
+    MutationOperator("same-upper-lower", "SAME_LOWER taken for SAME_UPPER", "windows with auto_pad", _same, _other_same),
+    MutationOperator("ceil-for-floor", "ceil taken for floor (or the reverse) in the length of a pool", "pools",
              _pools, _other_rounding),
-    Operator("count-padding", "padding counted in an average, or left out", "average pools with padding",
+    MutationOperator("count-padding", "padding counted in an average, or left out", "average pools with padding",
              _averaging_pads, _count_pads),
-    Operator("pool-kind", "maximum taken for average, or the reverse", "pools", _exchangeable, _other_pool),
-    Operator("pad-value", "the fill value of a padding lost: zero taken for it, or another where it is zero",
+    MutationOperator("pool-kind", "maximum taken for average, or the reverse", "pools", _exchangeable, _other_pool),
+    MutationOperator("pad-value", "the fill value of a padding lost: zero taken for it, or another where it is zero",
              "Pad with a constant", _filled, _other_fill, 1.0, "the value taken for zero"),
-    Operator("pad-mode", "the border repeated for one that is reflected, zeros for one that is repeated",
+    MutationOperator("pad-mode", "the border repeated for one that is reflected, zeros for one that is repeated",
              "Pad with another mode", _reflecting, _other_mode),
-    Operator("drop-dilation", "dilation ignored", "dilated convolutions", _dilatable, _undilate),
+    MutationOperator("drop-dilation", "dilation ignored", "dilated convolutions", _dilatable, _undilate),
 )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from assay.core.case import Contract
 from assay.core.dtype import CONTAINERS, dtype_name
 from assay.core.result import Comparison, Finding
-from assay.numerics.output import compare_output
+from assay.numerics.compare_output import compare_output
 from assay.numerics.structure import check_structure
 from assay.ports import Tensors
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.dtype import is_floating
-from assay.numerics.element import extremes, real_name, smallest_normal
-from assay.numerics.partial import Partial
-from assay.numerics.reference import Reference
+from assay.numerics.accumulator import Accumulator
+from assay.numerics.element_types import extremes, real_name, smallest_normal
+from assay.numerics.reference_stats import ReferenceStats
 from assay.ports import Tensor
 
 _FEWEST_NUMBERS = 2
@@ -17,28 +17,28 @@ _FEWEST_WHOLE = 16
 """Counts, shapes and flags are often constant and right: a few equal integers are no sign of a collapse."""
 
 
-def poor_reference(reference: Reference, expected: Sequence[Tensor], dtype: str) -> str:
+def degenerate_reference(reference: ReferenceStats, expected: Sequence[Tensor], dtype: str) -> str:
     """Why the reference proves nothing, or ""."""
     if not reference.elements:
         return "the reference is empty"
     if not reference.finite:
         return f"the reference has no finite element among {reference.elements}"
-    return _poor("the reference", expected, dtype, reference.lowest, reference.highest, reference.finite)
+    return _degenerate("the reference", expected, dtype, reference.lowest, reference.highest, reference.finite)
 
 
-def poor_actual(account: Partial, actual: Sequence[Tensor], dtype: str) -> str:
+def degenerate_output(account: Accumulator, actual: Sequence[Tensor], dtype: str) -> str:
     """Why the output is a collapsed one, or ""."""
     if not account.pairs:
         return ""
-    return _poor("the output", actual, dtype, account.lowest, account.highest, account.pairs)
+    return _degenerate("the output", actual, dtype, account.lowest, account.highest, account.pairs)
 
 
-def is_faded(reference: Reference, account: Partial, dtype: str) -> bool:
+def is_vanishing(reference: ReferenceStats, account: Accumulator, dtype: str) -> bool:
     """Zeros for numbers all of which are below the normal ones of the type: rounding alone, or flushing, leaves no more."""
     return account.lowest == account.highest == 0.0 and reference.peak < smallest_normal(real_name(dtype))
 
 
-def tolerates_zeros(reference: Reference, rtol: float, atol: float) -> str:
+def tolerates_zeros(reference: ReferenceStats, rtol: float, atol: float) -> str:
     """Why zeros would pass for this reference, or "": the allowed error swallows the signal."""
     if reference.peak and reference.peak <= rtol * reference.peak + atol:
         return (
@@ -48,7 +48,7 @@ def tolerates_zeros(reference: Reference, rtol: float, atol: float) -> str:
     return ""
 
 
-def _poor(who: str, tensors: Sequence[Tensor], dtype: str, lowest: float, highest: float, finite: int) -> str:
+def _degenerate(who: str, tensors: Sequence[Tensor], dtype: str, lowest: float, highest: float, finite: int) -> str:
     elements = sum(tensor.size for tensor in tensors)
     fewest = _FEWEST_NUMBERS if is_floating(dtype) else _FEWEST_WHOLE
     if lowest == highest and finite == elements and elements >= fewest:
@@ -65,7 +65,7 @@ def _poor(who: str, tensors: Sequence[Tensor], dtype: str, lowest: float, highes
     return ""
 
 
-def share_at_bounds(reference: Reference, expected: Sequence[Tensor], dtype: str) -> float:
+def share_at_bounds(reference: ReferenceStats, expected: Sequence[Tensor], dtype: str) -> float:
     """0.0 below a half. The elements there would hide a larger value."""
     if dtype == "bool" or not reference.elements:
         return 0.0

@@ -8,8 +8,8 @@ import numpy as np
 
 from assay.core.case import Contract
 from assay.core.dtype import dtype_name
-from assay.numerics.figures import METRICS
-from assay.numerics.output import compare_output
+from assay.numerics.compare_output import compare_output
+from assay.numerics.metrics import METRICS
 from assay.ports import Tensor
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.core.dtype import dtype_name
-from assay.core.parts import whole_name
 from assay.core.result import Finding
-from assay.numerics.element import real_name
+from assay.core.tensor_parts import whole_name
+from assay.numerics.element_types import real_name
 from assay.ports import Tensors
 
 

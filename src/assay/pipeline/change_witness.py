@@ -11,7 +11,7 @@ from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.result import Outcome, Result
 from assay.pipeline.originals import original_case
 
@@ -31,7 +31,7 @@ def change_seen_by(flow: Flow, job: Job, folder: Path, run: Run) -> Result:
     for which, (case, reference) in models.items():
         key = value_digest((case.model.digest, reference, job.original, flow.name))[:32]
         answers[which] = str((folder / f"witness-{key}").absolute())
-        asked = replace(job, case=case, flow=flow, task=Task.RECORD, reference=answers[which], why=REFERENCE)
+        asked = replace(job, case=case, flow=flow, task=JobKind.RECORD, reference=answers[which], why=REFERENCE)
         if (recorded := run(asked)).outcome is not Outcome.OK:
             return recorded
     return run(replace(job, reference=answers["new"], original=answers.get("original", job.original)))
@@ -42,7 +42,7 @@ def parting_node(flow: Flow, job: Job, run: Run) -> str:
     says on the same inputs; "" where there is none."""
     original = job.case.original
     assert original is not None
-    local = replace(job, flow=flow, task=Task.PER_NODE, profile="")
+    local = replace(job, flow=flow, task=JobKind.PER_NODE, profile="")
     if node := run(local).node:
         return node
     if not original.model.source:

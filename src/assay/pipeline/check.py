@@ -11,26 +11,26 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from assay.core.blank import blank_result
+from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.repro import config_of
 from assay.core.result import Cause, Outcome, Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
+from assay.core.verdict import RunVerdict
 from assay.errors import HarnessError
 from assay.judge.verdicts import first_verdict, judge
-from assay.pipeline.apart import Duels
-from assay.pipeline.baselines import blessed_results
-from assay.pipeline.house import House, RunJournal
+from assay.pipeline.drift import annotate_drift
+from assay.pipeline.ensure_references import ensure_references, without_reference
+from assay.pipeline.find_baseline import approved_results
 from assay.pipeline.job_logs import with_log
 from assay.pipeline.originals import record_originals
 from assay.pipeline.plan import plan
-from assay.pipeline.ratchet import with_changes
-from assay.pipeline.reference import record_references, without_reference
 from assay.pipeline.request import Request
-from assay.pipeline.verifying import Verifying, coarse_will_do
-from assay.pipeline.witness import Witnessed
+from assay.pipeline.services import RunJournal, Services
+from assay.pipeline.two_process_comparison import Comparisons
+from assay.pipeline.verify_stages import VerifyStages, coarse_suffices
+from assay.pipeline.witnesses import Witnessed
 from assay.plugins import transforms_available
 from assay.ports import Launcher
 
@@ -48,20 +48,20 @@ class Checked:
 
     run: Run
     results: tuple[Result, ...]
-    judgement: Judgement
+    judgement: RunVerdict
 
 
-def check(request: Request, house: House) -> Checked:
+def check(request: Request, house: Services) -> Checked:
     """Everything the request asks for. Raises UsageError before anything ran, HarnessError when the machine fails."""
     run = plan(request, house)
     house.store.open_run(run)
-    return carry_out(run, [], house)
+    return run_jobs(run, [], house)
 
 
-def carry_out(
+def run_jobs(
     run: Run,
     done: Sequence[Result],
-    house: House,
+    house: Services,
     *,
     conclude: Callable[[Sequence[Result]], Sequence[Result]] = lambda results: (),
 ) -> Checked:
@@ -71,22 +71,22 @@ def carry_out(
     """
     house.scratch(run.id).mkdir(parents=True, exist_ok=True)
     journal = house.open_journal(house.journal_path(run.id), run)
-    recorder = _Recorder(run, list(done), journal, house)
+    recorder = _ResultSink(run, list(done), journal, house)
     # Held until the run is closed: a journal that nobody holds is that of a driver that was killed.
     with contextlib.closing(journal):
         try:
             todo = recorder.left(run.jobs)
             todo = recorder.take(_unavailable(todo, house), todo)
             todo = recorder.take(record_originals(todo, house), todo)
-            lacking = record_references(todo, house)
+            lacking = ensure_references(todo, house)
             todo = without_reference(todo, lacking)
             todo = recorder.take([one for one in lacking if one.outcome is not Outcome.MISTRUSTED], todo)
             for task, launcher in (
-                (Task.CHANGE, Witnessed(house, Verifying(house, house.pool, coarse=False))),
-                (Task.VERIFY, Witnessed(house, Verifying(house, house.pool, coarse=coarse_will_do(run)))),
-                (Task.PER_NODE, Witnessed(house, house.pool)),
-                (Task.MEASURE, house.alone),
-                (Task.DUEL, Duels(house)),
+                (JobKind.CHANGE, Witnessed(house, VerifyStages(house, house.pool, coarse=False))),
+                (JobKind.VERIFY, Witnessed(house, VerifyStages(house, house.pool, coarse=coarse_suffices(run)))),
+                (JobKind.PER_NODE, Witnessed(house, house.pool)),
+                (JobKind.MEASURE, house.alone),
+                (JobKind.DUEL, Comparisons(house)),
             ):
                 recorder.run([job for job in todo if job.task is task], launcher)
             recorder.take(conclude(recorder.results), todo)
@@ -105,9 +105,9 @@ def carry_out(
     return Checked(msgspec.structs.replace(run, status="complete"), tuple(recorder.results), judgement)
 
 
-def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
+def judge_run(run: Run, results: Sequence[Result], house: Services) -> RunVerdict:
     """The run's own policy on these results, beside its baseline, and what changed since the run before."""
-    baseline = house.store.results(run.baseline) if run.baseline else blessed_results(run)
+    baseline = house.store.results(run.baseline) if run.baseline else approved_results(run)
     planned = [job.key for job in run.jobs]
     judgement = judge(
         results,
@@ -120,13 +120,13 @@ def judge_run(run: Run, results: Sequence[Result], house: House) -> Judgement:
         asked={job.key: job for job in run.jobs},
         config=config_of(run),
     )
-    return with_changes(judgement, run, results, house)
+    return annotate_drift(judgement, run, results, house)
 
 
-class _Recorder:
+class _ResultSink:
     """Journal at once, history in batches, progress told."""
 
-    def __init__(self, run: Run, done: list[Result], journal: RunJournal, house: House) -> None:
+    def __init__(self, run: Run, done: list[Result], journal: RunJournal, house: Services) -> None:
         self.results = done
         self._run, self._journal, self._house = run, journal, house
         self._batch: list[Result] = []
@@ -167,10 +167,10 @@ class _Recorder:
         self._flushed = time.monotonic()
 
 
-def _unavailable(jobs: Sequence[Job], house: House) -> list[Result]:
+def _unavailable(jobs: Sequence[Job], house: Services) -> list[Result]:
     """Flows whose backend or transforms are not installed where they run get their answer without a worker."""
     known: dict[tuple[str, ...], str] = {}
-    needing = [job for job in jobs if job.task is not Task.CHANGE]
+    needing = [job for job in jobs if job.task is not JobKind.CHANGE]
     for flow in (job.flow for job in needing):
         if (key := _needed(flow)) not in known:
             parts = (house.available(flow), *(() if flow.environment else transforms_available(flow)))
@@ -179,7 +179,7 @@ def _unavailable(jobs: Sequence[Job], house: House) -> list[Result]:
             known[key] = "" if here.available else f"{here.reason.rstrip('.')}{how}"
     return [
         msgspec.structs.replace(
-            blank_result(job, Outcome.UNAVAILABLE), cause=Cause.MISSING_LIBRARY, detail=known[_needed(job.flow)]
+            empty_result(job, Outcome.UNAVAILABLE), cause=Cause.MISSING_LIBRARY, detail=known[_needed(job.flow)]
         )
         for job in needing
         if known[_needed(job.flow)]

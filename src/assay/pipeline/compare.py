@@ -8,20 +8,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.core.case import Inputs
-from assay.core.duel import Rival
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, Measuring, Task
+from assay.core.job import Job, JobKind, Limits, Measuring
 from assay.core.model import Model
 from assay.core.policy import Policy
 from assay.core.run import Run
+from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
 from assay.models.sources import check_source, source_name
-from assay.pipeline.check import Checked, carry_out
-from assay.pipeline.house import House
-from assay.pipeline.plan import PACKAGES, look, oracle_folder
+from assay.pipeline.check import Checked, run_jobs
+from assay.pipeline.plan import PACKAGES, inspect_models, reference_dir
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest
-from assay.pipeline.threads import threaded
+from assay.pipeline.services import Services
+from assay.pipeline.threads import with_threads
 
 Shape = tuple[int | str, ...]
 
@@ -43,14 +43,14 @@ class CompareRequest:
     command: str = "assay compare"
 
 
-def compare(request: CompareRequest, house: House) -> Checked:
+def compare(request: CompareRequest, house: Services) -> Checked:
     """Raises UsageError before anything ran, HarnessError when the machine fails."""
-    run = plan_duel(request, house)
+    run = plan_comparison(request, house)
     house.store.open_run(run)
-    return carry_out(run, [], house)
+    return run_jobs(run, [], house)
 
 
-def plan_duel(request: CompareRequest, house: House) -> Run:
+def plan_comparison(request: CompareRequest, house: Services) -> Run:
     """A run of one job. Raises UsageError for a model that cannot be used."""
     now = datetime.now(UTC)
     run_id = new_run_id(now)
@@ -62,19 +62,19 @@ def plan_duel(request: CompareRequest, house: House) -> Run:
     ]
     for one in wanted:
         check_source(one.path)
-    new, old = (look([one], request.limits, house)[0] for one in wanted)
+    new, old = (inspect_models([one], request.limits, house)[0] for one in wanted)
     _demand_same_inputs(old.model, new.model)
     _demand_free_batch((old.model, new.model), request.batches)
-    own_flow, old_flow = (threaded(flow, request.threads) for flow in (request.new_flow, request.old_flow))
+    own_flow, old_flow = (with_threads(flow, request.threads) for flow in (request.new_flow, request.old_flow))
     job = Job(
         new,
         own_flow,
-        Task.DUEL,
+        JobKind.DUEL,
         request.limits,
         Measuring(batches=request.batches, threads=request.threads),
         scratch=str(house.scratch(run_id)),
-        reference="" if new.inputs.golden else str(oracle_folder(new, house.folder)),
-        rival=Rival(old_flow.name if request.old == request.new else names[1], old_flow, old.model),
+        reference="" if new.inputs.golden else str(reference_dir(new, house.folder)),
+        rival=BaselineEngine(old_flow.name if request.old == request.new else names[1], old_flow, old.model),
         speed=request.policy.speed,
     )
     return Run(

@@ -16,16 +16,16 @@ from assay.core.input_plan import InputRange
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
-from assay.models.bound import MOST_BYTES
-from assay.models.seeded import FILLS
+from assay.models.cache_eviction import MOST_BYTES
+from assay.models.random_inputs import FILLS
 from assay.models.sources import is_factory, source_name
 from assay.pipeline.data_options import data_of
-from assay.pipeline.dimensions import parse_dims
 from assay.pipeline.stated_inputs import STATED
+from assay.pipeline.validate_shapes import parse_dims
 
 if TYPE_CHECKING:
     from assay.pipeline.config_schema import ConfigFile, ModelFile, PolicyFile
-    from assay.pipeline.config_text import ConfigText
+    from assay.pipeline.toml_errors import TomlFile
 
 TEMPLATE = (files("assay.pipeline") / "config_template.toml").read_text(encoding="utf-8")
 """What `assay init` writes: every key, commented, with its default."""
@@ -72,7 +72,7 @@ def load_config(path: Path) -> Config:
     Raises BadPolicy with one sentence a line, for every mistake found: file, line, dotted key, what to do.
     """
     from assay.pipeline.config_schema import ConfigFile
-    from assay.pipeline.config_text import read
+    from assay.pipeline.toml_errors import read
 
     text = read(path)
     parsed = text.validate(ConfigFile)
@@ -114,7 +114,7 @@ def load_policy(path: Path) -> Policy:
     Raises BadPolicy as `load_config` does; models and goldens of a whole assay.toml need not exist.
     """
     from assay.pipeline.config_schema import ConfigFile, PolicyFile
-    from assay.pipeline.config_text import read
+    from assay.pipeline.toml_errors import read
 
     text = read(path)
     policy_only = text.data and not text.data.keys() & {name.replace("_", "-") for name in ConfigFile.model_fields}
@@ -125,7 +125,7 @@ def _beside(path: Path, name: str) -> Path:
     return path.absolute().parent / name
 
 
-def _models(path: Path, parsed: ConfigFile, text: ConfigText) -> tuple[ModelEntry, ...]:
+def _models(path: Path, parsed: ConfigFile, text: TomlFile) -> tuple[ModelEntry, ...]:
     entries: list[ModelEntry] = []
     wrong: list[str] = []
     for index, one in enumerate(parsed.model):

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from assay.core.duel import SpeedRule, looks
 from assay.core.policy import Policy
-from assay.models.bound import MOST_BYTES
-from assay.pipeline.config_values import (
+from assay.core.speed import SpeedRule, interim_looks
+from assay.models.cache_eviction import MOST_BYTES
+from assay.pipeline.config_types import (
     EITHER_TOLERANCE,
     AllowanceName,
     Bytes,
@@ -26,11 +26,11 @@ from assay.pipeline.config_values import (
     Positive,
     Precision,
     PythonVersion,
+    Reason,
     Requirement,
     Share,
     Sizes,
     StageName,
-    Told,
 )
 
 
@@ -142,7 +142,7 @@ class ExpectFile(_Table):
     case: Annotated[str, Field(min_length=1)]
     flow: Annotated[str, Field(min_length=1)]
     outcome: OutcomeName
-    reason: Told
+    reason: Reason
     issue: str = ""
     expires: Date | None = None
     task: Literal["*", "verify", "measure", "change"] = "*"
@@ -175,7 +175,7 @@ class SpeedFile(_Table):
             margin=self.margin_percent / 100.0,
             alpha=self.alpha,
             beta=self.beta,
-            looks=looks(self.launches),
+            looks=interim_looks(self.launches),
             wall_floor=self.wall_floor_percent / 100.0,
             load_floor=self.load_floor_percent / 100.0,
             stored_floor=self.stored_floor_percent / 100.0,

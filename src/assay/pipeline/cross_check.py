@@ -8,23 +8,23 @@ from msgspec.structs import replace
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, Task
+from assay.core.job import Job, JobKind, Limits
 from assay.core.result import Outcome, Result
 from assay.errors import UsageError
 from assay.judge.witnesses import EVALUATOR
-from assay.pipeline.house import House
-from assay.pipeline.verifying import Verifying
-from assay.pipeline.witness import LONGEST_S, WITNESSES
+from assay.pipeline.services import Services
+from assay.pipeline.verify_stages import VerifyStages
+from assay.pipeline.witnesses import LONGEST_S, WITNESSES
 from assay.plugins import find_flow, library_of
 
 
-def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house: House) -> str:
+def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house: Services) -> str:
     """A note on who agrees with the golden in `folder`, which `producer` has recorded. Raises UsageError, with the node where they
     part, where an oracle's answers are disputed: another library answers otherwise, and none agrees. A flow that the user chose
     is taken at its word, and the note says so."""
     limits = replace(limits, timeout_s=min(limits.timeout_s, LONGEST_S))
     case = replace(case, inputs=Inputs(golden=str(folder.absolute()), seed=case.inputs.seed))
-    launcher = Verifying(house, house.pool, coarse=True)
+    launcher = VerifyStages(house, house.pool, coarse=True)
     differing: Flow | None = None
     silent: list[str] = []
     for name in WITNESSES:
@@ -34,7 +34,7 @@ def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house:
         if not (here := house.available(flow)).available:
             silent.append(f"{name}: {here.install or here.reason}")
             continue
-        (result,) = launcher.launch([Job(case, flow, Task.VERIFY, limits)])
+        (result,) = launcher.launch([Job(case, flow, JobKind.VERIFY, limits)])
         if result.outcome is Outcome.OK:
             return f"{name} agrees with {producer.name}"
         if result.outcome is Outcome.MISMATCH:
@@ -43,7 +43,7 @@ def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house:
             silent.append(f"{name}: {_briefly(result)}")
     if differing is None:
         return f"nobody else vouches for these answers of {producer.name} ({'; '.join(silent) or 'nobody was asked'})"
-    (local,) = house.pool.launch([Job(case, differing, Task.PER_NODE, limits)])
+    (local,) = house.pool.launch([Job(case, differing, JobKind.PER_NODE, limits)])
     where = f"; they part at node '{local.node}'" if local.node else ""
     told = f"{differing.name} answers otherwise than {producer.name}, and nobody agrees with it{where}"
     if library_of(producer) != EVALUATOR:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.core.data import COLOURS, FITS, LAYOUTS, Data, Picture
-from assay.core.near import nearest
+from assay.core.nearest_name import nearest
 from assay.errors import UsageError
 from assay.models.golden_checks import FILES, LOCK
 from assay.models.own_data.functions import is_function

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 
 from assay.core.result import Result
-from assay.judge.figures import figures
-from assay.pipeline.house import House
+from assay.judge.metrics import metrics
 from assay.pipeline.merge import saved_run
+from assay.pipeline.services import Services
 
 NOTABLE = 0.01
 """Relative change below which a figure is left out of the list: a diff tells, it does not judge."""
@@ -42,7 +42,7 @@ class RunDiff(msgspec.Struct, frozen=True):
         return tuple(one for one in self.outcomes if one[1] and one[2] == "ok")
 
 
-def diff(old_id: str, new_id: str, house: House) -> RunDiff:
+def diff(old_id: str, new_id: str, house: Services) -> RunDiff:
     """Each a run of the history, or a file that `assay run --save` wrote. Raises RunNotFound, UsageError."""
     (old, one_by_one), (new, others) = _found(old_id, house), _found(new_id, house)
     before, after = _by_key(one_by_one), _by_key(others)
@@ -53,11 +53,11 @@ def diff(old_id: str, new_id: str, house: House) -> RunDiff:
         if words[0] != words[1]:
             outcomes.append((key, *words))
         if one and two:
-            changes += _changes(key, figures(one), figures(two))
+            changes += _changes(key, metrics(one), metrics(two))
     return RunDiff(old, new, tuple(outcomes), tuple(changes))
 
 
-def _found(told: str, house: House) -> tuple[str, Sequence[Result]]:
+def _found(told: str, house: Services) -> tuple[str, Sequence[Result]]:
     if Path(told).is_file():
         run, results = saved_run(Path(told))
         return run.id, results

@@ -15,13 +15,13 @@ from assay.core.policy import Expectation
 from assay.core.result import Outcome, Result
 from assay.errors import each
 from assay.judge.expectations import matches
-from assay.pipeline.config_text import read
-from assay.pipeline.config_values import JUDGED, Date, OutcomeName, StageName, Told
+from assay.pipeline.config_types import JUDGED, Date, OutcomeName, Reason, StageName
+from assay.pipeline.toml_errors import read
 
 _WIDTH = 110
 
 
-class Known(msgspec.Struct, frozen=True):
+class ExpectedOutcome(msgspec.Struct, frozen=True):
     """One entry of the file: the same outcome of several cases (globs), for the same reason."""
 
     outcome: str
@@ -37,7 +37,7 @@ class _Entry(BaseModel):
 
     outcome: OutcomeName
     stage: StageName = ""
-    reason: Told
+    reason: Reason
     issue: str = ""
     expires: Date | None = None
     cases: Annotated[list[str], Field(min_length=1)]
@@ -49,13 +49,13 @@ class _File(BaseModel):
     expect: list[_Entry] = []
 
 
-def read_known(path: Path) -> tuple[Known, ...]:
+def read_expected(path: Path) -> tuple[ExpectedOutcome, ...]:
     """The entries of one file, none where there is no file. Raises BadPolicy, naming file, line and key."""
     if not path.exists():
         return ()
     parsed = read(path).validate(_File)
     return tuple(
-        Known(
+        ExpectedOutcome(
             one.outcome,
             one.stage,
             one.reason,
@@ -69,7 +69,7 @@ def read_known(path: Path) -> tuple[Known, ...]:
 
 def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> tuple[Expectation, ...]:
     """Of these flows, for the cases of these suites: what is said of other suites is not held against the run."""
-    files = each(flows, lambda flow: read_known(folder / f"{flow}.toml"))
+    files = each(flows, lambda flow: read_expected(folder / f"{flow}.toml"))
     return tuple(
         Expectation(case, flow, one.outcome, one.reason, one.issue, one.expires, stage=one.stage)
         for flow, known in zip(flows, files, strict=True)
@@ -79,7 +79,7 @@ def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> t
     )
 
 
-def updated(known: Sequence[Known], results: Sequence[Result]) -> tuple[Known, ...]:
+def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tuple[ExpectedOutcome, ...]:
     """The entries as the results of one flow would have them.
 
     An entry keeps the cases that still end so, and those that were not run; a glob stays while any case it names ends
@@ -97,18 +97,20 @@ def updated(known: Sequence[Known], results: Sequence[Result]) -> tuple[Known, .
     new: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
         if result.outcome.value in JUDGED and result.case not in explained:
-            new.setdefault((result.outcome.value, result.stage.value, said(result)), []).append(result.case)
+            new.setdefault((result.outcome.value, result.stage.value, normalize_message(result)), []).append(
+                result.case
+            )
     grown = [
         msgspec.structs.replace(one, cases=tuple(sorted({*one.cases, *new.pop(key)})))
         if not (one.issue or one.expires) and (key := (one.outcome, one.stage, one.reason)) in new
         else one
         for one in kept
     ]
-    added = [Known(*key, cases=tuple(sorted(cases))) for key, cases in sorted(new.items())]
+    added = [ExpectedOutcome(*key, cases=tuple(sorted(cases))) for key, cases in sorted(new.items())]
     return (*grown, *added)
 
 
-def said(result: Result) -> str:
+def normalize_message(result: Result) -> str:
     """What the flow said, without what differs from case to case (names, numbers, paths)."""
     text = re.sub(r"/\S+|0x[0-9a-f]+", "…", result.detail or result.outcome.value)
     if result.outcome in (Outcome.MISMATCH, Outcome.NONDETERMINISTIC):
@@ -119,7 +121,7 @@ def said(result: Result) -> str:
     return " ".join(text.split())[:160]
 
 
-def written(flow: str, known: Sequence[Known]) -> str:
+def to_toml(flow: str, known: Sequence[ExpectedOutcome]) -> str:
     """The text of the file: equal entries give equal text."""
     lines = [
         f"# Known outcomes of {flow}: accepted while they last. An unexpected pass fails the run.",
@@ -135,12 +137,12 @@ def written(flow: str, known: Sequence[Known]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _stays(case: str, one: Known, by_case: Mapping[str, Result]) -> bool:
+def _stays(case: str, one: ExpectedOutcome, by_case: Mapping[str, Result]) -> bool:
     run = [result for name, result in by_case.items() if matches(name, case)]
     return not run or any(_ends(result, one) for result in run)
 
 
-def _ends(result: Result, one: Known) -> bool:
+def _ends(result: Result, one: ExpectedOutcome) -> bool:
     return result.outcome.value == one.outcome and one.stage in ("", result.stage.value)
 
 

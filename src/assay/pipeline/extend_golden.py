@@ -13,16 +13,16 @@ from msgspec.structs import replace
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
-from assay.core.job import Job, Limits, Task
+from assay.core.job import Job, JobKind, Limits
 from assay.core.model import Model
 from assay.core.result import Outcome
 from assay.errors import UnknownName, UsageError
-from assay.models.companions import companion_of
+from assay.models.companion_goldens import companion_of
 from assay.models.golden_samples import Sample
 from assay.models.goldens import Golden, read_golden, write_golden
 from assay.pipeline.golden import LOCK, publish
-from assay.pipeline.house import House
 from assay.pipeline.request import ModelRequest
+from assay.pipeline.services import Services
 from assay.plugins import find_flow
 
 
@@ -31,7 +31,7 @@ def extend(
     folders: Sequence[Path],
     found: Sequence[Path],
     why: str,
-    house: House,
+    house: Services,
     *,
     limits: Limits,
     workspace: Path,
@@ -56,7 +56,7 @@ def extend(
         return target, (kept or old).lock
     candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))
     _write(candidates, model, fresh, old.lock, "", why)
-    job = Job(_case(model, candidates), _producer(old), Task.RECORD, limits, reference=str(recorded), why=why)
+    job = Job(_case(model, candidates), _producer(old), JobKind.RECORD, limits, reference=str(recorded), why=why)
     (result,) = house.pool.launch([job])
     if result.outcome is not Outcome.OK:
         said = f"{result.outcome.value}, {result.detail}"

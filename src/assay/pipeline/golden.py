@@ -11,22 +11,22 @@ import msgspec
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
-from assay.core.job import Job, Limits, Task
+from assay.core.job import Job, JobKind, Limits
 from assay.core.result import Outcome
 from assay.errors import BadGolden, UsageError
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
 from assay.pipeline.cross_check import cross_check
-from assay.pipeline.dimensions import check_dims
-from assay.pipeline.house import House
-from assay.pipeline.plan import look
+from assay.pipeline.plan import inspect_models
 from assay.pipeline.request import ModelRequest
+from assay.pipeline.services import Services
 from assay.pipeline.stated_inputs import check_stated
+from assay.pipeline.validate_shapes import check_dims
 
 LOCK = "golden.lock"
 
 
 def record(
-    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, house: House, *, limits: Limits
+    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, house: Services, *, limits: Limits
 ) -> tuple[GoldenLock, str]:
     """A new golden in `folder`, and a note on who else gives these answers. Raises UsageError where one lies there already, the flow
     cannot produce it, or other engines dispute what an oracle says."""
@@ -43,7 +43,7 @@ def record(
         return publish(staging, folder), note
 
 
-def keep(model: Path, folder: Path, inputs: Inputs, why: str, house: House, *, limits: Limits) -> GoldenLock:
+def keep(model: Path, folder: Path, inputs: Inputs, why: str, house: Services, *, limits: Limits) -> GoldenLock:
     """A new golden of the outputs that the data bring themselves. Raises UsageError where they bring none."""
     if (folder / LOCK).exists():
         raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
@@ -55,14 +55,14 @@ def keep(model: Path, folder: Path, inputs: Inputs, why: str, house: House, *, l
     return read_lock(folder)
 
 
-def verify(model: Path | None, folder: Path, house: House, *, limits: Limits) -> list[str]:
+def verify(model: Path | None, folder: Path, house: Services, *, limits: Limits) -> list[str]:
     """Everything that is wrong with a golden, and with it for this model; empty when nothing is."""
     case = _case(model, Flow("inspect", ""), limits, house) if model is not None else None
     return verify_golden(folder, case.model if case else None)
 
 
 def propose(
-    model: Path, folder: Path, flow: Flow, why: str, house: House, *, limits: Limits, staging: Path
+    model: Path, folder: Path, flow: Flow, why: str, house: Services, *, limits: Limits, staging: Path
 ) -> list[str]:
     """Record the same inputs anew into `staging`, and say line by line what differs from `folder`."""
     old = read_golden(folder)
@@ -84,19 +84,19 @@ def publish(staging: Path, folder: Path) -> GoldenLock:
     return read_lock(folder)
 
 
-def _case(model: Path, flow: Flow, limits: Limits, house: House, inputs: Inputs | None = None) -> Case:
+def _case(model: Path, flow: Flow, limits: Limits, house: Services, inputs: Inputs | None = None) -> Case:
     """Data that are given are read here, too."""
     wanted = ModelRequest(path=model, flows=(flow,), inputs=inputs or Inputs())
-    return look([wanted], limits, house)[0]
+    return inspect_models([wanted], limits, house)[0]
 
 
 def _produce(
-    case: Case, folder: Path, inputs: Inputs, flow: Flow, why: str, house: House, limits: Limits
+    case: Case, folder: Path, inputs: Inputs, flow: Flow, why: str, house: Services, limits: Limits
 ) -> GoldenLock:
     if not why.strip():
         raise UsageError("a golden needs a reason: give --why")
     case = msgspec.structs.replace(case, inputs=inputs)
-    job = Job(case, flow, Task.RECORD, limits, reference=str(folder.absolute()), why=why)
+    job = Job(case, flow, JobKind.RECORD, limits, reference=str(folder.absolute()), why=why)
     (result,) = house.pool.launch([job])
     if result.outcome is not Outcome.OK:
         raise UsageError(f"flow '{flow.name}' did not produce a golden: {result.outcome.value}, {result.detail}")

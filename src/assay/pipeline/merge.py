@@ -15,8 +15,8 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import NotWritable, UsageError, each
 from assay.pipeline.check import Checked, judge_run
-from assay.pipeline.house import House
 from assay.pipeline.provenance import new_run_id
+from assay.pipeline.services import Services
 
 _MARK = b"assay run 1\n"
 SHARD = "--shard"
@@ -44,7 +44,7 @@ def saved_run(path: Path) -> tuple[Run, tuple[Result, ...]]:
     return saved.run, saved.results
 
 
-def merge(paths: Sequence[Path], house: House) -> Checked:
+def merge(paths: Sequence[Path], house: Services) -> Checked:
     """Record the shards as one run and judge it. Raises UsageError where they are not the shards of one run: another
     command, a shard twice, missing or unfinished."""
     saved = list(zip(paths, each(paths, _load), strict=True))

@@ -11,24 +11,24 @@ from msgspec.structs import replace
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, Task
+from assay.core.job import Job, JobKind, Limits
 from assay.core.model import Model
 from assay.core.policy import Expectation, Policy
 from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
-from assay.core.verdict import Judgement, Word
+from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import UsageError
-from assay.judge.figure_table import home_task
-from assay.pipeline.check import Checked, carry_out, judge_run
-from assay.pipeline.house import House
-from assay.pipeline.kill_rate import Score, summary
-from assay.pipeline.mutants import Injected, draw, list_mutants, mutant_jobs
-from assay.pipeline.plan import PACKAGES, oracle_folder
-from assay.pipeline.profiles import with_profiles
+from assay.judge.metric_registry import recorded_by
+from assay.pipeline.check import Checked, judge_run, run_jobs
+from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.mutation_score import Score, summary
+from assay.pipeline.plan import PACKAGES, reference_dir
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
-from assay.pipeline.reference import record_references
+from assay.pipeline.sample_mutants import Injected, list_mutants, mutant_jobs, sample_mutants
+from assay.pipeline.services import Services
 from assay.pipeline.survivors import explain
-from assay.pipeline.witness import Witnessed
+from assay.pipeline.tolerances import with_tolerances
+from assay.pipeline.witnesses import Witnessed
 
 CAUGHT = ("mismatch", "nondeterministic", "mistrusted", "crash", "timeout", "out_of_memory", "error")
 """How a gate may see a mutant."""
@@ -65,7 +65,7 @@ class Mutated:
     unsound: str = ""
 
 
-def mutate(request: MutateRequest, house: House, workspace: Path) -> Mutated:
+def mutate(request: MutateRequest, house: Services, workspace: Path) -> Mutated:
     """List, draw, run, judge, explain. Candidate inputs stay in `workspace`, an existing folder of the caller's.
 
     Raises UsageError before anything ran. What fails without any mutant is not mutated: every mutant of it would be
@@ -76,12 +76,12 @@ def mutate(request: MutateRequest, house: House, workspace: Path) -> Mutated:
     sound = [job for job in jobs if job.key not in failed]
     if not sound:
         run = _open(_run(request, jobs, _plain(request.policy), house), house)
-        return Mutated(carry_out(run, [], house), unsound=judgement.run.reason)
+        return Mutated(run_jobs(run, [], house), unsound=judgement.run.reason)
     listed, unlisted = list_mutants(sound, request.sites, request.seed, workspace, house)
     if not listed:
         raise UsageError(f"{request.cases[0].model.source}: {next(iter(unlisted.values()))}")
     untried = {**failed, **unlisted}
-    lanes = [_lane(flow, sound, listed, untried, request) for flow in request.flows]
+    lanes = [_flow_mutants(flow, sound, listed, untried, request) for flow in request.flows]
     mutants = [job for lane in lanes for job in lane.jobs.values()]
     if request.only and not mutants:
         raise UsageError(f"no mutant here is called {request.only!r}; run without --only to see all")
@@ -93,12 +93,12 @@ def mutate(request: MutateRequest, house: House, workspace: Path) -> Mutated:
         scores.extend(_score(lane, run, results, workspace / str(place), house) for place, lane in enumerate(lanes))
         return [summary(lane.summary, score) for lane, score in zip(lanes, scores, strict=True)] if mutants else []
 
-    checked = carry_out(run, [], house, conclude=conclude)
+    checked = run_jobs(run, [], house, conclude=conclude)
     return Mutated(checked, tuple(scores))
 
 
 @dataclass(frozen=True)
-class _Lane:
+class _FlowMutants:
     """One flow: its mutants as jobs, the cases it was not tried on, and the job that sums up."""
 
     flow: Flow
@@ -107,31 +107,33 @@ class _Lane:
     summary: Job
 
 
-def _lane(
+def _flow_mutants(
     flow: Flow, sound: Sequence[Job], listed: Mapping[str, list[Injected]], untried: Mapping[str, str], request: MutateRequest
-) -> _Lane:  # fmt: skip
+) -> _FlowMutants:  # fmt: skip
     own = {job.case.name: job for job in sound if job.flow == flow}
-    drawn = draw([one for job in own.values() for one in listed.get(job.key, ())], request.most, request.seed)
+    drawn = sample_mutants([one for job in own.values() for one in listed.get(job.key, ())], request.most, request.seed)
     jobs = mutant_jobs(drawn, own)
     if request.only:
         jobs = {one: job for one, job in jobs.items() if job.key == request.only}
     mine = {key.split("|")[0]: why for key, why in untried.items() if key.split("|")[1] == flow.name}
     single = request.cases[0] if len(request.cases) == 1 else None
     said_of = single if single and single.name == request.name else Case(request.name, Model(request.name, "", ""))
-    return _Lane(flow, jobs, {**request.unmade, **mine}, Job(said_of, flow, Task.MUTATE, request.limits))
+    return _FlowMutants(flow, jobs, {**request.unmade, **mine}, Job(said_of, flow, JobKind.MUTATE, request.limits))
 
 
-def _job(case: Case, flow: Flow, request: MutateRequest, house: House) -> Job:
-    reference = "" if case.inputs.golden else str(oracle_folder(case, house.folder))
-    return Job(case, flow, Task.PER_NODE if request.per_node else Task.VERIFY, request.limits, reference=reference)
+def _job(case: Case, flow: Flow, request: MutateRequest, house: Services) -> Job:
+    reference = "" if case.inputs.golden else str(reference_dir(case, house.folder))
+    return Job(
+        case, flow, JobKind.PER_NODE if request.per_node else JobKind.VERIFY, request.limits, reference=reference
+    )
 
 
-def _failing(jobs: Sequence[Job], request: MutateRequest, house: House) -> tuple[dict[str, str], Judgement]:
+def _failing(jobs: Sequence[Job], request: MutateRequest, house: Services) -> tuple[dict[str, str], RunVerdict]:
     """By job key, why it fails without any mutant."""
-    missing = record_references(jobs, house)
+    missing = ensure_references(jobs, house)
     done = [*missing]
     known = {result.job_key for result in missing}
-    left = with_profiles([job for job in jobs if job.key not in known], house)
+    left = with_tolerances([job for job in jobs if job.key not in known], house)
     for result in Witnessed(house, house.pool).launch(left):
         done.append(result)
         house.progress.recorded(len(done), len(jobs), result, "")
@@ -140,12 +142,12 @@ def _failing(jobs: Sequence[Job], request: MutateRequest, house: House) -> tuple
     bad = {
         one.job_key: one.reason
         for one in judged.verdicts
-        if one.word is not Word.PASS and not (one.word is Word.INCONCLUSIVE and one.job_key in finer)
+        if one.word is not VerdictStatus.PASS and not (one.word is VerdictStatus.INCONCLUSIVE and one.job_key in finer)
     }
     return {job.key: f"fails without any mutant: {bad[job.key]}" for job in jobs if job.key in bad}, judged
 
 
-def _run(request: MutateRequest, jobs: Sequence[Job], policy: Policy, house: House) -> Run:
+def _run(request: MutateRequest, jobs: Sequence[Job], policy: Policy, house: Services) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     return Run(
@@ -161,7 +163,7 @@ def _run(request: MutateRequest, jobs: Sequence[Job], policy: Policy, house: Hou
     )
 
 
-def _open(run: Run, house: House) -> Run:
+def _open(run: Run, house: Services) -> Run:
     house.store.open_run(run)
     return run
 
@@ -178,7 +180,7 @@ def _policy(request: MutateRequest) -> Policy:
     """Of the user's policy what concerns mutants and tolerances; that a mutant is caught is what is hoped for."""
     policy = request.policy
     return Policy(
-        goals=tuple(goal for goal in policy.goals if home_task(goal.figure) == "mutate"),
+        goals=tuple(goal for goal in policy.goals if recorded_by(goal.figure) == "mutate"),
         expectations=tuple(
             Expectation("*", f"{flow.name}+*", outcome, "a mutant: the gate should see it", strict=False)
             for flow in request.flows
@@ -189,7 +191,7 @@ def _policy(request: MutateRequest) -> Policy:
     )
 
 
-def _score(lane: _Lane, run: Run, results: Sequence[Result], folder: Path, house: House) -> Score:
+def _score(lane: _FlowMutants, run: Run, results: Sequence[Result], folder: Path, house: Services) -> Score:
     """Killed, survived, unbuilt: by the verdicts of the run's own policy."""
     by_key = {result.job_key: result for result in results}
     words = {verdict.job_key: verdict.word for verdict in judge_run(run, results, house).verdicts}
@@ -197,9 +199,11 @@ def _score(lane: _Lane, run: Run, results: Sequence[Result], folder: Path, house
     killed, unbuilt, passed = {}, {}, {}
     for one, job in lane.jobs.items():
         result, word = by_key[job.key], words[job.key]
-        if word in (Word.SKIP, Word.ERROR) or (result.stage in BUILDING and result.outcome is not Outcome.OK):
+        if word in (VerdictStatus.SKIP, VerdictStatus.ERROR) or (
+            result.stage in BUILDING and result.outcome is not Outcome.OK
+        ):
             unbuilt[one] = result
-        elif word in (Word.XFAIL, Word.FAIL):
+        elif word in (VerdictStatus.XFAIL, VerdictStatus.FAIL):
             killed[one] = result
         else:
             passed[one] = (planned[job.key], result)

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core.blank import blank_result
 from assay.core.case import Case, Inputs, Original
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
-from assay.core.job import Job, Limits, Task
+from assay.core.job import Job, JobKind, Limits
 from assay.core.model import Model, TensorSpec
 from assay.core.result import Result
 from assay.models.golden_samples import model_name
 from assay.models.goldens import read_lock
-from assay.pipeline.house import House
+from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.name_mapping import map_names
-from assay.pipeline.reference import record_references
+from assay.pipeline.services import Services
 
 CHANGE = "model-change"
 """What stands for the flow of a job that compares two models: no engine takes part."""
@@ -113,23 +113,23 @@ def change_job(case: Case, limits: Limits, scratch: str, reference: str, origina
     """Compares the reference answers of the two models: one job for each case, whatever its flows."""
     assert case.original is not None
     flow = Flow(CHANGE, "", precision=case.original.precision)
-    return Job(case, flow, Task.CHANGE, limits, scratch=scratch, reference=reference, original=original)
+    return Job(case, flow, JobKind.CHANGE, limits, scratch=scratch, reference=reference, original=original)
 
 
-def record_originals(jobs: Sequence[Job], house: House) -> list[Result]:
+def record_originals(jobs: Sequence[Job], house: Services) -> list[Result]:
     """Make sure that every original has its answers. Returns the results of the jobs whose original cannot have any."""
     asked = {
         job.original: msgspec.structs.replace(
-            job, case=original_case(job.case), task=Task.RECORD, reference=job.original, original=""
+            job, case=original_case(job.case), task=JobKind.RECORD, reference=job.original, original=""
         )
         for job in jobs
         if job.original and job.case.original is not None and not job.case.original.golden
     }
-    without = record_references(list(asked.values()), house)
+    without = ensure_references(list(asked.values()), house)
     failed = {job.original: found for job in jobs for found in without if _is_of(found, asked.get(job.original))}
     return [
         msgspec.structs.replace(
-            blank_result(job, failed[job.original].outcome),
+            empty_result(job, failed[job.original].outcome),
             stage=failed[job.original].stage,
             cause=failed[job.original].cause,
             detail=f"there is nothing to compare with: {failed[job.original].detail}",
@@ -146,7 +146,7 @@ def _is_of(found: Result, job: Job | None) -> bool:
 def tolerance_of(job: Job) -> Job:
     """The job by whose model and inputs the tolerance of this one is derived: the original's, where its file is there."""
     original = job.case.original
-    if job.task is not Task.CHANGE or original is None or not original.model.source:
+    if job.task is not JobKind.CHANGE or original is None or not original.model.source:
         return job
     reference = "" if original.golden else job.original
     return msgspec.structs.replace(job, case=original_case(job.case), reference=reference, original="")

@@ -14,33 +14,33 @@ import msgspec
 
 from assay.core.case import Case, Inputs, Original
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, Measuring, Task
+from assay.core.job import Job, JobKind, Limits, Measuring
 from assay.core.model import Model
 from assay.core.result import Outcome, Result
 from assay.core.run import Run
 from assay.errors import BadModel, UsageError, each
-from assay.models.seeded import check_drawable
+from assay.models.random_inputs import check_can_be_generated
 from assay.models.sources import check_source, source_name
-from assay.pipeline.baselines import rival_of
-from assay.pipeline.dimensions import check_dims
-from assay.pipeline.goals import check_goals
-from assay.pipeline.house import House
+from assay.pipeline.find_baseline import find_baseline
 from assay.pipeline.originals import change_job, oracle_digest, original_case, original_folder, original_of
 from assay.pipeline.own_data import put_in_place, staging_folder
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest, Request
-from assay.pipeline.saving import with_saving
+from assay.pipeline.save_tensors import with_saving
+from assay.pipeline.services import Services
 from assay.pipeline.stated_inputs import check_stated
-from assay.pipeline.threads import threaded_each
+from assay.pipeline.threads import with_threads_each
+from assay.pipeline.validate_goals import check_goals
+from assay.pipeline.validate_shapes import check_dims
 from assay.plugins import check_flow
-from assay.tasks.registry import check_task
+from assay.task_metrics.registry import check_task
 
 _ORIGINAL = "|original"
 """Behind the name of a case while its original is looked at: no case has that name."""
 PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
 
 
-def plan(request: Request, house: House) -> Run:
+def plan(request: Request, house: Services) -> Run:
     """Look at every model in a worker, then name the jobs. Raises UsageError for whatever cannot be used."""
     if not request.models:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
@@ -50,14 +50,14 @@ def plan(request: Request, house: House) -> Run:
             check_flow(flow)
         if wanted.contract.task is not None:
             check_task(wanted.contract.task, wanted.contract.task_options)
-    cases = look(request.models, request.limits, house)
+    cases = inspect_models(request.models, request.limits, house)
     for case in cases:
         check_dims(case)
         check_stated(case)
         _check_outputs(case)
         drawn = original_case(case) if case.original is not None else case
         if not drawn.inputs.golden and not drawn.inputs.given:
-            check_drawable(drawn.model, samples=drawn.inputs.samples, batch=drawn.inputs.batch)
+            check_can_be_generated(drawn.model, samples=drawn.inputs.samples, batch=drawn.inputs.batch)
     check_goals(request.policy.goals, cases)
     now = datetime.now(UTC)
     run_id = new_run_id(now)
@@ -103,10 +103,12 @@ def _no_such_job(only: str, jobs: Sequence[Job]) -> NoReturn:
     raise UsageError(f"no job is called {only!r}; the nearest is {near[0]!r}" if near else "nothing is left to run")
 
 
-def look(wanted: Sequence[ModelRequest], limits: Limits, house: House) -> list[Case]:
+def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: Services) -> list[Case]:
     """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
     names = _names(wanted)
-    asked = [job for name, one in zip(names, wanted, strict=True) for job in _looks(name, one, limits, house.folder)]
+    asked = [
+        job for name, one in zip(names, wanted, strict=True) for job in _inspections(name, one, limits, house.folder)
+    ]
     seen = {result.case: result for result in house.pool.launch(asked)}
     models = dict(
         zip((job.case.name for job in asked), each(asked, lambda job: _model(seen[job.case.name], job)), strict=True)
@@ -125,13 +127,13 @@ def _files(wanted: ModelRequest) -> list[Path]:
     return [wanted.path, *([original] if original is not None else [])]
 
 
-def _looks(name: str, one: ModelRequest, limits: Limits, history: Path) -> list[Job]:
+def _inspections(name: str, one: ModelRequest, limits: Limits, history: Path) -> list[Job]:
     """The model, and its original where there is one: then it is the original's golden that is looked at beside it. Given data
     are read by the model whose names they have."""
     flow, staging = Flow("inspect", ""), staging_folder(one.inputs, history)
     if one.original is None:
         case = Case(name, Model(name, str(one.path), ""), one.inputs, one.contract)
-        return [Job(case, flow, Task.INSPECT, limits, reference=staging)]
+        return [Job(case, flow, JobKind.INSPECT, limits, reference=staging)]
     if one.original.path is None and one.inputs.data is not None:
         raise UsageError(
             f"{one.inputs.data.source} is no golden folder, and of another model nothing else is known: record one with "
@@ -146,7 +148,7 @@ def _looks(name: str, one: ModelRequest, limits: Limits, history: Path) -> list[
     )
     cases = [new] if one.original.path is None else [new, old]
     return [
-        Job(case, flow, Task.INSPECT, limits, reference=staging if case.inputs.data is not None else "")
+        Job(case, flow, JobKind.INSPECT, limits, reference=staging if case.inputs.data is not None else "")
         for case in cases
     ]
 
@@ -183,23 +185,23 @@ def _names(wanted: Sequence[ModelRequest]) -> list[str]:
     return names
 
 
-def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_id: str) -> list[Job]:
-    reference = "" if case.inputs.golden else str(oracle_folder(case, house.folder))
+def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, run_id: str) -> list[Job]:
+    reference = "" if case.inputs.golden else str(reference_dir(case, house.folder))
     scratch = str(house.scratch(run_id))
     original = ""
     if case.original is not None:
-        original = original_folder(case, oracle_folder(original_case(case), house.folder))
+        original = original_folder(case, reference_dir(original_case(case), house.folder))
     flows = [*map(check_flow, wanted.flows)]
     measuring = request.measuring or Measuring()
-    measured = threaded_each(flows, measuring.threads)
+    measured = with_threads_each(flows, measuring.threads)
     fighting = flows if request.duels and not wanted.verified else []
     # Every job is held against the blessed engine's figures: alone, as a repro line runs it, it needs to know whose they are.
-    rivals = {flow.name: rival_of(case, measured[flow.name], measuring, house) for flow in fighting}
+    rivals = {flow.name: find_baseline(case, measured[flow.name], measuring, house) for flow in fighting}
     duels = [
         Job(
             case,
             measured[flow.name],
-            Task.DUEL,
+            JobKind.DUEL,
             request.limits,
             Measuring(batches=measuring.batches, threads=measuring.threads),
             scratch=scratch,
@@ -210,16 +212,16 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
         )
         for flow in fighting
     ]
-    tasks = [Task.VERIFY] * request.verify
+    tasks = [JobKind.VERIFY] * request.verify
     if not wanted.verified:
-        tasks += [Task.PER_NODE] * request.per_node + [Task.MEASURE] * (request.measuring is not None)
+        tasks += [JobKind.PER_NODE] * request.per_node + [JobKind.MEASURE] * (request.measuring is not None)
     jobs = [
         Job(
             case,
-            measured[flow.name] if task is Task.MEASURE else flow,
+            measured[flow.name] if task is JobKind.MEASURE else flow,
             task,
             request.limits,
-            measuring if task is Task.MEASURE else Measuring(),
+            measuring if task is JobKind.MEASURE else Measuring(),
             scratch=scratch,
             reference=reference,
             rival=rivals.get(flow.name),
@@ -232,7 +234,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: House, run_
     return changes + jobs + duels
 
 
-def oracle_folder(case: Case, history: Path) -> Path:
+def reference_dir(case: Case, history: Path) -> Path:
     """Where the reference outputs of this model on these inputs are kept: once for all flows and runs."""
     given = case.inputs
     # Inputs that were given lie in a folder that is called by their contents.

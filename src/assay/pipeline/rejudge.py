@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from assay.core.policy import Policy
 from assay.pipeline.check import Checked, judge_run
-from assay.pipeline.house import House
+from assay.pipeline.services import Services
 
 
-def rejudge(run_id: str, policy: Policy | None, house: House) -> Checked:
+def rejudge(run_id: str, policy: Policy | None, house: Services) -> Checked:
     """`policy` None: the one the run was made with. The history keeps the original words."""
     run = house.store.run(run_id)
     run = replace(run, status=house.standing(run.id, run.status), policy=policy or run.policy)

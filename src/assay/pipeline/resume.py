@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from assay.core.job import Task
+from assay.core.job import JobKind
 from assay.core.run import Run
 from assay.errors import UsageError
-from assay.pipeline.check import Checked, carry_out
-from assay.pipeline.house import House
+from assay.pipeline.check import Checked, run_jobs
+from assay.pipeline.services import Services
 
 
 def resumable(run: Run) -> bool:
     """False for a run of mutants: which were to come is not in it."""
-    return not any(job.task is Task.MUTATE for job in run.jobs)
+    return not any(job.task is JobKind.MUTATE for job in run.jobs)
 
 
-def resume(run_id: str, house: House) -> Checked:
+def resume(run_id: str, house: Services) -> Checked:
     """The rest of the run's jobs, and the same judgement as if nothing had happened. Raises UsageError when complete."""
     run = house.store.run(run_id)
     if run.status == "complete":
@@ -23,4 +23,4 @@ def resume(run_id: str, house: House) -> Checked:
         raise UsageError(f"run {run.id} is one of mutants, which cannot be gone on with: repeat {run.command}")
     _, journalled = house.read_journal(house.journal_path(run.id))
     house.store.record(run.id, journalled)
-    return carry_out(run, house.store.results(run.id), house)
+    return run_jobs(run, house.store.results(run.id), house)

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from assay import plugins
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.result import Outcome, Result
 from assay.numerics.tolerance.statistics import NORM_LIMIT
-from assay.pipeline.house import House
-from assay.pipeline.mutants import Injected
-from assay.pipeline.profiles import with_profiles
-from assay.pipeline.reference import ORACLES
+from assay.pipeline.ensure_references import ORACLES
+from assay.pipeline.sample_mutants import Injected
+from assay.pipeline.services import Services
+from assay.pipeline.tolerances import with_tolerances
 
 TRIED = 3
 """Inputs that the gate judges for each survivor, at most: as many as a probe keeps."""
@@ -40,7 +40,7 @@ class Survivor:
 
 
 @dataclass(frozen=True)
-class _Probed:
+class _Searched:
     """What the search found. `ranks` are the folders of candidate inputs, the most telling first, and what they are."""
 
     job: Job
@@ -51,10 +51,10 @@ class _Probed:
 
 
 def explain(
-    passed: Mapping[Injected, tuple[Job, Result]], sound: Flow, folder: Path, house: House
+    passed: Mapping[Injected, tuple[Job, Result]], sound: Flow, folder: Path, house: Services
 ) -> dict[Injected, Survivor]:
     """One for each mutant that passed. Candidate inputs are written below `folder`, which the caller removes."""
-    probed = _probe(passed, folder, house)
+    probed = _search(passed, folder, house)
     open_ = {
         name: one for name, one in probed.items() if one.ranks and not _same(one.seen) and not _is_calibrated(sound)
     }
@@ -70,10 +70,10 @@ def _is_calibrated(flow: Flow) -> bool:
     return any(map(plugins.is_calibrated, flow.transforms))
 
 
-def _probe(passed: Mapping[Injected, tuple[Job, Result]], folder: Path, house: House) -> dict[Injected, _Probed]:
+def _search(passed: Mapping[Injected, tuple[Job, Result]], folder: Path, house: Services) -> dict[Injected, _Searched]:
     places = {name: folder / f"{place}" for place, name in enumerate(passed)}
     jobs = {
-        name: replace(job, case=_with_golden(job, job.case.name), task=Task.PROBE, reference=str(places[name]))
+        name: replace(job, case=_with_golden(job, job.case.name), task=JobKind.PROBE, reference=str(places[name]))
         for name, (job, _) in passed.items()
     }
     by_key = {result.job_key: result for result in house.pool.launch(list(jobs.values()))}
@@ -82,7 +82,7 @@ def _probe(passed: Mapping[Injected, tuple[Job, Result]], folder: Path, house: H
         result = by_key[job.key]
         ranks = tuple((places[name] / str(rank), what) for rank, what in enumerate(result.detail.splitlines()[:TRIED]))
         sane = result.outcome is Outcome.OK
-        found[name] = _Probed(
+        found[name] = _Searched(
             passed[name][0], passed[name][1], result.task_metrics, ranks if sane else (),
             "" if sane else f"{result.outcome.value}: {result.detail}",
         )  # fmt: skip
@@ -98,7 +98,9 @@ def _with_golden(job: Job, name: str, golden: str = "") -> Case:
     return replace(job.case, name=name, inputs=inputs)
 
 
-def _judge(left: Mapping[Injected, _Probed], rank: int, sound: Flow, house: House) -> dict[Injected, tuple[Path, str]]:
+def _judge(
+    left: Mapping[Injected, _Searched], rank: int, sound: Flow, house: Services
+) -> dict[Injected, tuple[Path, str]]:
     """The candidates of this rank on which the gate kills the mutant and passes the sound engine."""
     folders = _references(left, rank, house)
     jobs: list[Job] = []
@@ -106,7 +108,7 @@ def _judge(left: Mapping[Injected, _Probed], rank: int, sound: Flow, house: Hous
         # A name of its own for each: two survivors share the sound flow.
         case = _with_golden(one.job, f"{one.job.case.name}#{place}", str(folders[name]))
         jobs += [replace(one.job, case=case, flow=flow, reference="") for flow in (one.job.flow, sound)]
-    jobs = with_profiles(jobs, house)
+    jobs = with_tolerances(jobs, house)
     results = {result.job_key: result.outcome for result in house.pool.launch(jobs)} if jobs else {}
     killers = {}
     for (name, one), lying, honest in zip(left.items(), jobs[::2], jobs[1::2], strict=True):
@@ -115,7 +117,7 @@ def _judge(left: Mapping[Injected, _Probed], rank: int, sound: Flow, house: Hous
     return killers
 
 
-def _references(left: Mapping[Injected, _Probed], rank: int, house: House) -> dict[Injected, Path]:
+def _references(left: Mapping[Injected, _Searched], rank: int, house: Services) -> dict[Injected, Path]:
     """The candidates with the oracle's answers instead of those of the engine under test, where there is an oracle."""
     folders: dict[Injected, Path] = {}
     for oracle in ORACLES["onnx"]:
@@ -129,13 +131,13 @@ def _references(left: Mapping[Injected, _Probed], rank: int, house: House) -> di
     return {name: folders.get(name, one.ranks[rank][0]) for name, one in left.items()}
 
 
-def _record(one: _Probed, case: str, rank: int, oracle: str) -> Job:
+def _record(one: _Searched, case: str, rank: int, oracle: str) -> Job:
     candidate = one.ranks[rank][0]
     return replace(
         one.job,
         case=_with_golden(one.job, case, str(candidate)),
         flow=plugins.find_flow(oracle),
-        task=Task.RECORD,
+        task=JobKind.RECORD,
         reference=str(candidate.with_name(f"{candidate.name}-reference")),
         why="an input on which a mutant shows",
     )
@@ -149,7 +151,7 @@ def _same(seen: Mapping[str, float]) -> bool:
     return bool(seen.get("golden_equal") and seen.get("found_equal"))
 
 
-def _survivor(one: _Probed, killer: tuple[Path, str] | None) -> Survivor:
+def _survivor(one: _Searched, killer: tuple[Path, str] | None) -> Survivor:
     used = _largest(one.passed, "budget_used")
     if one.failed:
         return Survivor("untold", f"the search for a reason failed ({one.failed})", used)
@@ -174,7 +176,7 @@ def _derived(passed: Result) -> bool:
     return any("budget_norm" in compared.metrics for compared in passed.comparisons)
 
 
-def _on_golden(one: _Probed, used: float) -> str:
+def _on_golden(one: _Searched, used: float) -> str:
     if one.seen.get("golden_equal"):
         return "the golden samples never reach what it changes: the outputs are the same bit for bit"
     widths = NORM_LIMIT * _largest(one.passed, "budget_norm")

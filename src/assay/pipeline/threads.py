@@ -14,7 +14,7 @@ from assay.ports import Backend
 OPTION = "threads"
 
 
-def threaded(flow: Flow, threads: int) -> Flow:
+def with_threads(flow: Flow, threads: int) -> Flow:
     """The flow as it is for one thread, which is every backend's default, or where it names a number itself. Raises
     UsageError for a backend that has no such option."""
     if threads == 1 or OPTION in flow.options:
@@ -28,14 +28,14 @@ def threaded(flow: Flow, threads: int) -> Flow:
     return replace(flow, options={**flow.options, OPTION: threads})
 
 
-def threaded_each(flows: Sequence[Flow], threads: int) -> dict[str, Flow]:
-    """Each flow as `threaded`, by name. A backend without the option is given it all the same: it refuses it when it lowers,
+def with_threads_each(flows: Sequence[Flow], threads: int) -> dict[str, Flow]:
+    """Each flow as `with_threads`, by name. A backend without the option is given it all the same: it refuses it when it lowers,
     as the outcome of that flow, and the others go on. Raises UsageError where no backend has it."""
     found: dict[str, Flow] = {}
     refusals: list[UsageError] = []
     for flow in flows:
         try:
-            found[flow.name] = threaded(flow, threads)
+            found[flow.name] = with_threads(flow, threads)
         except UsageError as error:
             refusals.append(error)
             found[flow.name] = replace(flow, options={**flow.options, OPTION: threads})

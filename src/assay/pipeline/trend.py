@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from assay.core.machine import Machine
 from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
-from assay.judge.figure_table import direction, unit
-from assay.judge.figures import figures
-from assay.pipeline.baselines import kind_of
+from assay.judge.metric_registry import direction, unit
+from assay.judge.metrics import metrics
+from assay.pipeline.find_baseline import kind_of
 from assay.pipeline.provenance import this_machine
 from assay.ports import Store
 from assay.stats.cusum import alarms
-from assay.stats.steps import steps
+from assay.stats.step_changes import step_changes
 
 SHORT = {
     "latency": "latency.median_ms",
@@ -48,7 +48,7 @@ def trend(store: Store, case: str, flow: str, figure: str, machine: Machine | No
         for result in store.results(summary.id):
             if (result.case, result.flow) != (case, flow):
                 continue
-            named = figures(result)
+            named = metrics(result)
             seen |= named.keys()
             value = named.get(name, math.nan)
             if not math.isfinite(value):
@@ -92,7 +92,7 @@ def _changes(points: Sequence[Point], figure: str) -> list[Change]:
             points[step.place - 1].commit,
             points[step.place].commit,
         )
-        for step in steps([point.value for point in points])
+        for step in step_changes([point.value for point in points])
     ]
 
 

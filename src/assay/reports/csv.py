@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
-from assay.reports.kill_rates import KillRate, kill_rates
-from assay.reports.plain import one_line
+from assay.core.verdict import RunVerdict
+from assay.reports.mutation_scores import MutationScore, mutation_scores
 from assay.reports.rows import Entry, entries, figures
+from assay.reports.sanitize import one_line
 
 COLUMNS = (
     "run",
@@ -47,21 +47,21 @@ class Csv:
     name = "csv"
     suffix = ".csv"
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Lines end in a bare newline; text that a spreadsheet would take for a formula starts with an apostrophe."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(COLUMNS)
         for entry in entries(run, results, judgement):
             cells = _cells(run, entry)
-            rates = kill_rates([entry.result] if entry.result else [])
+            rates = mutation_scores([entry.result] if entry.result else [])
             writer.writerows([*cells, *_rate(one)] for one in rates)
             if not rates:
                 writer.writerow([*cells, *[""] * RATES])
         return out.getvalue()
 
 
-def _rate(one: KillRate) -> list[str]:
+def _rate(one: MutationScore) -> list[str]:
     """`mutants_of` is `mutation operator drop-bias`, `operator of the model Conv`, or empty for all."""
     figures = (one.rate, one.low, one.high)
     return [guarded(f"{one.group} {one.name}".strip()), str(one.killed), str(one.survived), *map(_figure, figures)]

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from assay.core.result import Comparison
 from assay.core.tensor_statistics import TensorStatistics
-from assay.reports import figures_text as text
-from assay.reports.fed import built_for, fed
-from assay.reports.plain import one_line
+from assay.reports import format as text
 from assay.reports.rows import Row
+from assay.reports.sanitize import one_line
+from assay.reports.used_inputs import built_for, used_inputs
 
 ABSOLUTE = (("max", "max_abs"), ("mean", "mean_abs"), ("p50", "abs_p50"), ("p90", "abs_p90"), ("p99", "abs_p99"))
 RELATIVE = (("max", "max_rel"), ("mean", "mean_rel"), ("p50", "rel_p50"), ("p90", "rel_p90"), ("p99", "rel_p99"))
@@ -22,7 +22,7 @@ def detail_lines(found: Sequence[Row]) -> Iterator[str]:
             if entry.task == "verify" and entry.result is not None and entry.result.comparisons:
                 yield ""
                 yield f"{one_line(row.case)} | {one_line(row.flow)}"
-                yield from (f"  input {one_line(fed(one))}" for one in entry.result.inputs)
+                yield from (f"  input {one_line(used_inputs(one))}" for one in entry.result.inputs)
                 if sizes := built_for(entry.result.facts):
                     yield f"  {one_line(sizes)}"
                 for comparison in entry.result.comparisons:

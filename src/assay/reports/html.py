@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
+from assay.core.verdict import RunVerdict
 from assay.reports.html_detail import detail
 from assay.reports.html_head import head
 from assay.reports.html_index import index
@@ -29,7 +29,7 @@ class Html:
     name = "html"
     suffix = ".html"
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """The whole page. What is embedded is inert: `<` never appears inside the data."""
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -8,17 +8,17 @@ from assay.core.input_plan import InputFacts
 from assay.core.model import Model, TensorSpec
 from assay.core.reference import Witness
 from assay.core.repro import repro_line
-from assay.core.result import Applied, Comparison, Histogram, Result
+from assay.core.result import AppliedTransform, Comparison, Histogram, Result
 from assay.core.run import Run
 from assay.core.verdict import Verdict
-from assay.judge.operator_changes import differences
+from assay.judge.operator_regressions import differences
 from assay.judge.witnesses import described
-from assay.reports import figures_text as text
+from assay.reports import format as text
 from assay.reports.details import values
 from assay.reports.html_latency import latency
 from assay.reports.node_errors import node_rows
-from assay.reports.plain import one_line, plain, shortened
 from assay.reports.rows import Entry, Row
+from assay.reports.sanitize import one_line, sanitize, shortened
 from assay.reports.sweep import KNEE_MEANS, LAUNCHES, curve, launches, operators, sweep
 
 Pairs = list[list[str]]
@@ -87,8 +87,8 @@ def _result(result: Result) -> dict[str, object]:
             for p in result.facts.placements
         ],
         "undelegated": [one_line(name) for name in result.facts.undelegated],
-        "warnings": [plain(warning) for warning in result.warnings],
-        "log": plain(shortened(plain(result.log), LOG_LIMIT)),
+        "warnings": [sanitize(warning) for warning in result.warnings],
+        "log": sanitize(shortened(sanitize(result.log), LOG_LIMIT)),
         "versions": _pairs(sorted(result.versions.items())),
         "blobs": _pairs(sorted(result.blobs.items())),
     }
@@ -186,7 +186,7 @@ def _build(result: Result) -> Pairs:
     return _pairs(known)
 
 
-def _applied(applied: Applied) -> str:
+def _applied(applied: AppliedTransform) -> str:
     samples = f", calibrated with {len(applied.samples)} samples of seed {applied.seed}" if applied.samples else ""
     return f"{applied.version}{samples}, model {applied.digest[:12]}"
 

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
-from assay.reports import figures_text as text
-from assay.reports.kill_rates import ALL, GROUPS, HEADER, HIT, KillRate, kill_rates, texts
-from assay.reports.plain import one_line
+from assay.core.verdict import RunVerdict
+from assay.reports import format as text
+from assay.reports.mutation_scores import ALL, GROUPS, HEADER, HIT, MutationScore, mutation_scores, texts
 from assay.reports.rows import EXIT_MEANING, Row, counts, headline, run_verdicts
+from assay.reports.sanitize import one_line
 from assay.reports.upgrades import HEADER as HEADER_OF_UPGRADES
 from assay.reports.upgrades import upgrades
 
 Pairs = list[tuple[str, str]]
 
 
-def head(run: Run, results: Sequence[Result], judgement: Judgement, found: Sequence[Row]) -> dict[str, object]:
+def head(run: Run, results: Sequence[Result], judgement: RunVerdict, found: Sequence[Row]) -> dict[str, object]:
     """The template's variables, all of them plain text."""
     word, reason = headline(judgement)
     cells = len(found)
@@ -44,8 +44,8 @@ def head(run: Run, results: Sequence[Result], judgement: Judgement, found: Seque
         "policy_line": _policy_line(run.policy),
         "goals": [_goal(goal) for goal in run.policy.goals],
         "expectations": _expectations(run.policy),
-        "demands": _demands(run.policy),
-        "kill_rates": _kill_rates(results),
+        "demands": _requirements(run.policy),
+        "kill_rates": _mutation_scores(results),
         "upgrade_header": HEADER_OF_UPGRADES,
         "upgrades": [
             {
@@ -57,9 +57,9 @@ def head(run: Run, results: Sequence[Result], judgement: Judgement, found: Seque
     }
 
 
-def _kill_rates(results: Sequence[Result]) -> list[dict[str, object]]:
+def _mutation_scores(results: Sequence[Result]) -> list[dict[str, object]]:
     """A table over all, and one for each group, every operator in it; none where no mutants were injected."""
-    found = kill_rates(results)
+    found = mutation_scores(results)
     return [
         {
             "header": (group or "all mutants", *HEADER, "equivalent", "not built"),
@@ -70,7 +70,7 @@ def _kill_rates(results: Sequence[Result]) -> list[dict[str, object]]:
     ]
 
 
-def _rate(one: KillRate) -> list[str]:
+def _rate(one: MutationScore) -> list[str]:
     counts = (str(one.equivalent or ""), str(one.unbuilt or ""))
     return [one_line(one.name or one.case), *texts(one), one_line(one.flow), *counts]
 
@@ -131,6 +131,6 @@ def _expectations(policy: Policy) -> list[str]:
     ]
 
 
-def _demands(policy: Policy) -> list[str]:
+def _requirements(policy: Policy) -> list[str]:
     told = [f"failing outcomes: {', '.join(policy.fail_on)}"]
     return told + [one_line(f"at least {count} cases on {glob}") for glob, count in policy.minimum_cases.items()]

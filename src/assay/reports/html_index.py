@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from assay.core.result import Outcome
-from assay.reports import figures_text as text
-from assay.reports.plain import one_line
+from assay.reports import format as text
 from assay.reports.rows import SEVERITY, Row
+from assay.reports.sanitize import one_line
 
 COLUMNS = (
     ("Budget used", "observed error / allowed error, worst output"),
@@ -21,7 +21,7 @@ COLUMNS = (
 )
 
 REASON_LIMIT = 300
-ANSWERED = (Outcome.OK, Outcome.MISMATCH)
+OK_OUTCOMES = (Outcome.OK, Outcome.MISMATCH)
 """Outcomes that a figure speaks for. Right answers in another precision, or that prove nothing, must not read like a pass:
 there a cell says the outcome, whatever was measured."""
 
@@ -68,7 +68,7 @@ def _row(row: Row) -> list[object]:
         [_sortable(value) for value in figures],
         list(texts),
         outcome.value.replace("_", " ") if outcome else "",
-        outcome in ANSWERED,
+        outcome in OK_OUTCOMES,
     ]
 
 

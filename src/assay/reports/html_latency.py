@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from assay.core.gpu import GpuRecord
 from assay.core.result import Measurement
-from assay.reports import figures_text as text
-from assay.reports.plain import one_line
+from assay.reports import format as text
+from assay.reports.sanitize import one_line
 from assay.stats.percentiles import needed, percentile
 
 POINTS = 1500

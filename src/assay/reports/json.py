@@ -11,8 +11,8 @@ import msgspec
 from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
-from assay.reports.kill_rates import kill_rates
+from assay.core.verdict import RunVerdict
+from assay.reports.mutation_scores import mutation_scores
 from assay.reports.rows import entries
 
 SCHEMA = "assay-report/1"
@@ -20,7 +20,7 @@ SCHEMA = "assay-report/1"
 
 class Json:
     """Keys: `schema`, `verdict` (word, reason, exit_code), `run`, `jobs` (key, word, reason, repro, verdicts, result),
-    `kill_rates` (of mutants, a row for each flow and operator; empty where none were injected).
+    `mutation_scores` (of mutants, a row for each flow and operator; empty where none were injected).
 
     JSON has no word for what is not finite: those figures are the strings "NaN", "Infinity" and "-Infinity".
     """
@@ -28,7 +28,7 @@ class Json:
     name = "json"
     suffix = ".json"
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """ASCII only, so that no encoding on the way can hurt it."""
         known = entries(run, results, judgement)
         keys = {entry.key for entry in known}
@@ -54,7 +54,7 @@ class Json:
                 }
                 for entry in known
             ],
-            "kill_rates": kill_rates(results),
+            "kill_rates": mutation_scores(results),
         }
         return json.dumps(_finite(msgspec.to_builtins(document)), indent=1, allow_nan=False) + "\n"
 

@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement, Word
+from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.witnesses import described
-from assay.reports.plain import one_line, plain, shortened
 from assay.reports.rows import Entry, entries, run_verdicts
+from assay.reports.sanitize import one_line, sanitize, shortened
 
 ELEMENT = {
-    Word.FAIL.value: "failure",
-    Word.XPASS.value: "failure",
-    Word.ERROR.value: "error",
-    Word.INCONCLUSIVE.value: "error",
+    VerdictStatus.FAIL.value: "failure",
+    VerdictStatus.XPASS.value: "failure",
+    VerdictStatus.ERROR.value: "error",
+    VerdictStatus.INCONCLUSIVE.value: "error",
     "": "error",
-    Word.SKIP.value: "skipped",
-    Word.XFAIL.value: "skipped",
+    VerdictStatus.SKIP.value: "skipped",
+    VerdictStatus.XFAIL.value: "skipped",
 }
 """JUnit knows no more: what is not proven must not be green, so inconclusive and never executed are errors."""
 
@@ -33,7 +33,7 @@ class JUnit:
     name = "junit"
     suffix = ".xml"
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Well-formed XML 1.0 whatever the names and logs contain: control characters appear as `\\x07`."""
         root = ET.Element("testsuites", name="assay")
         suites: dict[str, list[Entry]] = {}
@@ -63,7 +63,7 @@ def _case(suite: ET.Element, run: Run, entry: Entry) -> None:
             said.set("type", entry.word or "not run")
             said.text = _story(run, entry)
     if entry.result is not None and entry.result.log:
-        ET.SubElement(node, "system-out").text = plain(shortened(plain(entry.result.log), LOG_LIMIT))
+        ET.SubElement(node, "system-out").text = sanitize(shortened(sanitize(entry.result.log), LOG_LIMIT))
 
 
 def _story(run: Run, entry: Entry) -> str:
@@ -79,7 +79,7 @@ def _story(run: Run, entry: Entry) -> str:
     return "\n".join(one_line(line) for line in lines)
 
 
-def _run_suite(root: ET.Element, run: Run, results: Sequence[Result], judgement: Judgement, *, executed: bool) -> None:
+def _run_suite(root: ET.Element, run: Run, results: Sequence[Result], judgement: RunVerdict, *, executed: bool) -> None:
     """What belongs to no job (too few cases, nothing executed) is red in a suite of its own."""
     found = [(verdict.word.value, verdict.reason) for verdict in run_verdicts(run, results, judgement)]
     if not executed:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement, Word
-from assay.reports import figures_text as text
-from assay.reports.kill_rates import GROUPS, kill_rates, table
-from assay.reports.plain import one_line
-from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, alike, counts, headline, rows, run_verdicts
+from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.reports import format as text
+from assay.reports.mutation_scores import GROUPS, mutation_scores, table
+from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, counts, group_identical, headline, rows, run_verdicts
+from assay.reports.sanitize import one_line
 from assay.reports.sweep import KNEE_MEANS, sweep
 
 ROWS_SHOWN = 200
@@ -20,7 +20,7 @@ FAILURES_SHOWN = 50
 TEXT_LIMIT = 600
 """Together well under the 1 MiB that GitHub allows for a job summary."""
 
-QUIET = (Word.PASS.value, Word.XFAIL.value)
+QUIET = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value)
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$])")
 _BLOCK = re.compile(r"^(\d*)([-#+=.):])")
 
@@ -31,7 +31,7 @@ class Markdown:
     name = "markdown"
     suffix = ".md"
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """At most `ROWS_SHOWN` rows and `FAILURES_SHOWN` failures, the gravest; what is left out is counted."""
         found = rows(run, results, judgement)
         meaning = EXIT_MEANING.get(judgement.exit_code, "unknown")
@@ -42,8 +42,8 @@ class Markdown:
         lines += [
             "",
             *_table(found),
-            *_kill_rates(results),
-            *_duels(found),
+            *_mutation_scores(results),
+            *_speed_comparisons(found),
             *_failures(run, found),
             *_about(run, len(results)),
         ]
@@ -77,11 +77,11 @@ def _table(found: Sequence[Row]) -> list[str]:
     return [*lines, ""]
 
 
-def _kill_rates(results: Sequence[Result]) -> list[str]:
+def _mutation_scores(results: Sequence[Result]) -> list[str]:
     """A table for each group; nothing where no mutants were injected."""
     lines: list[str] = []
     for group in GROUPS:
-        header, rows, closing = table(kill_rates(results), group)
+        header, rows, closing = table(mutation_scores(results), group)
         if rows:
             lines += [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
             lines += [f"| {' | '.join(escaped(cell, 120) for cell in row)} |" for row in rows[:ROWS_SHOWN]]
@@ -107,7 +107,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def _failures(run: Run, found: Sequence[Row]) -> list[str]:
-    bad = [together for row in found for together in alike(row) if together[0].word not in QUIET]
+    bad = [together for row in found for together in group_identical(row) if together[0].word not in QUIET]
     bad.sort(key=lambda together: SEVERITY.index(together[0].word))
     lines = ["### What needs a look", ""] if bad else []
     for together in bad[:FAILURES_SHOWN]:
@@ -124,7 +124,7 @@ def _failures(run: Run, found: Sequence[Row]) -> list[str]:
     return lines
 
 
-def _duels(found: Sequence[Row]) -> list[str]:
+def _speed_comparisons(found: Sequence[Row]) -> list[str]:
     """What a duel found is an answer even where nothing is wrong; and a table where there were several batch sizes."""
     lines: list[str] = []
     for row in found:

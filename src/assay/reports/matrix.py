@@ -8,9 +8,9 @@ from html import escape
 
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
-from assay.reports.plain import one_line
-from assay.reports.rows import Row, headline, rows, stem
+from assay.core.verdict import RunVerdict
+from assay.reports.rows import Row, common_prefix, headline, rows
+from assay.reports.sanitize import one_line
 
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -37,13 +37,13 @@ class Matrix:
     name = "matrix"
     suffix = ".html"
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Cells say passed / run, and what the rest were."""
         found = rows(run, results, judgement)
         flows = sorted({row.flow for row in found})
         table: dict[str, dict[str, list[Row]]] = {}
         for row in found:
-            table.setdefault(stem(row.case)[0], {}).setdefault(row.flow, []).append(row)
+            table.setdefault(common_prefix(row.case)[0], {}).setdefault(row.flow, []).append(row)
         word, reason = headline(judgement)
         lines = [
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Assay matrix</title>',

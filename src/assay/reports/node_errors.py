@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from assay.core.node_error import NodeError
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
-from assay.reports import figures_text as text
+from assay.core.verdict import RunVerdict
+from assay.reports import format as text
 from assay.reports.csv import guarded
-from assay.reports.plain import one_line
+from assay.reports.sanitize import one_line
 
 RANKED = 10
 """Nodes of each table on a screen; the HTML report and the CSV file have all."""
@@ -97,7 +97,7 @@ class PerNodeCsv:
     name = "per-node"
     suffix = ".csv"
 
-    def render(self, run: Run, results: Sequence[Result], _: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], _: RunVerdict) -> str:
         """Columns as in `COLUMNS`; a cell is empty where nothing was observed."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from assay.core.machine import Machine
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
-from assay.judge.bench import Bench, bench
-from assay.reports import figures_text as text
-from assay.reports.plain import one_line
+from assay.core.verdict import RunVerdict
+from assay.judge.roofline import Roofline, roofline
+from assay.reports import format as text
+from assay.reports.sanitize import one_line
 
 SCALED = "-threads"
 """Between the name of a flow and the number of threads that it was measured with."""
@@ -25,9 +25,9 @@ class OperatorBench:
     name = "operators"
     suffix = ".md"
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:  # noqa: ARG002  the port
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:  # noqa: ARG002  the port
         """Results without samples are counted at the end."""
-        found = [one for result in results if (one := bench(result, run.machine)) is not None]
+        found = [one for result in results if (one := roofline(result, run.machine)) is not None]
         lines = [f"# Operators, run {run.id}", "", *_machine(run.machine), "", *_rates(found)]
         lines += [*_waited(found), *_threads(found, run.machine), *_flows(found)]
         left = len(results) - len(found)
@@ -51,7 +51,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str
         yield f"| {' | '.join(one_line(cell).replace('|', '/') for cell in row)} |"
 
 
-def _rates(found: Sequence[Bench]) -> Iterator[str]:
+def _rates(found: Sequence[Roofline]) -> Iterator[str]:
     header = (
         "case", "flow", "mean", "deviation", "median", "elements/s", "GB/s", "GFLOP/s", "roofline", "cold caches",
         "channels-last",
@@ -75,7 +75,7 @@ def _rates(found: Sequence[Bench]) -> Iterator[str]:
     return _table(header, rows)
 
 
-def _waited(found: Sequence[Bench]) -> Iterator[str]:
+def _waited(found: Sequence[Roofline]) -> Iterator[str]:
     """Times are the wall clock's, so that what neighbours took is in them: that is told, with the worst."""
     known = [one for one in found if one.wall_over_cpu is not None]
     waited = [one for one in known if (one.wall_over_cpu or 0.0) >= WAITED]
@@ -102,7 +102,7 @@ def _times(seconds: float | None, usual: float) -> str:
     return "" if seconds is None else f"× {seconds / usual:.2f}"
 
 
-def _threads(found: Sequence[Bench], machine: Machine) -> Iterator[str]:
+def _threads(found: Sequence[Roofline], machine: Machine) -> Iterator[str]:
     """Parallel efficiency: the speed-up over one thread, per thread; of more threads than cores it says nothing."""
     cells: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for one in found:
@@ -124,7 +124,7 @@ def _threads(found: Sequence[Bench], machine: Machine) -> Iterator[str]:
             yield f"These processes may use {cores}: how {most} threads scale cannot be seen here; give them more cores."
 
 
-def _flows(found: Sequence[Bench]) -> Iterator[str]:
+def _flows(found: Sequence[Roofline]) -> Iterator[str]:
     """Backends, optimization levels: each beside the fastest on one number of threads."""
     cells: dict[tuple[str, int], dict[str, float]] = defaultdict(dict)
     for one in found:

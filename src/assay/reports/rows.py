@@ -10,20 +10,20 @@ import msgspec
 from assay.core.job import Job
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement, Verdict, Word
-from assay.judge.duels import slowdowns
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.judge.speed import slowdowns
 from assay.judge.witnesses import described
 from assay.stats.percentiles import percentile
 
 SEVERITY = (
-    Word.ERROR.value,
-    Word.FAIL.value,
-    Word.XPASS.value,
-    Word.INCONCLUSIVE.value,
+    VerdictStatus.ERROR.value,
+    VerdictStatus.FAIL.value,
+    VerdictStatus.XPASS.value,
+    VerdictStatus.INCONCLUSIVE.value,
     "",
-    Word.SKIP.value,
-    Word.XFAIL.value,
-    Word.PASS.value,
+    VerdictStatus.SKIP.value,
+    VerdictStatus.XFAIL.value,
+    VerdictStatus.PASS.value,
 )
 """Gravest first; "" is a planned job that nothing was said about."""
 
@@ -82,7 +82,7 @@ class Entry(msgspec.Struct, frozen=True):
     @property
     def word(self) -> str:
         """The gravest verdict, "" without any."""
-        return gravest([verdict.word.value for verdict in self.verdicts])
+        return worst([verdict.word.value for verdict in self.verdicts])
 
     @property
     def reason(self) -> str:
@@ -112,10 +112,10 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def word(self) -> str:
         """The gravest of its entries."""
-        return gravest([entry.word for entry in self.entries])
+        return worst([entry.word for entry in self.entries])
 
 
-def alike(row: Row) -> list[tuple[Entry, ...]]:
+def group_identical(row: Row) -> list[tuple[Entry, ...]]:
     """The entries of a row that say the same, together: what is wrong with an artifact every job of it finds, and once is
     enough to read."""
     grouped: dict[tuple[object, ...], list[Entry]] = {}
@@ -125,12 +125,12 @@ def alike(row: Row) -> list[tuple[Entry, ...]]:
     return [tuple(found) for found in grouped.values()]
 
 
-def gravest(words: Sequence[str]) -> str:
+def worst(words: Sequence[str]) -> str:
     """The first of `SEVERITY` that occurs; "" for none at all."""
     return words[0] if len(words) == 1 else min(words, key=SEVERITY.index, default="")
 
 
-def entries(run: Run, results: Sequence[Result], judgement: Judgement) -> list[Entry]:
+def entries(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Entry]:
     """One for each job planned, in order, then one for each result that no job asked for."""
     observed = {result.job_key: result for result in results}
     said: dict[str, list[Verdict]] = {}
@@ -145,7 +145,7 @@ def entries(run: Run, results: Sequence[Result], judgement: Judgement) -> list[E
     return found
 
 
-def rows(run: Run, results: Sequence[Result], judgement: Judgement) -> list[Row]:
+def rows(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Row]:
     """One row per case and flow, in the order planned."""
     grouped: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries(run, results, judgement):
@@ -153,13 +153,15 @@ def rows(run: Run, results: Sequence[Result], judgement: Judgement) -> list[Row]
     return [Row(case, flow, tuple(found), figures(found)) for (case, flow), found in grouped.items()]
 
 
-def run_verdicts(run: Run, results: Sequence[Result], judgement: Judgement) -> list[Verdict]:
+def run_verdicts(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Verdict]:
     """Verdicts that belong to no job (a missing flow, too few cases), those that pass left out."""
     known = {job.key for job in run.jobs} | {result.job_key for result in results}
-    return [found for found in judgement.verdicts if found.job_key not in known and found.word is not Word.PASS]
+    return [
+        found for found in judgement.verdicts if found.job_key not in known and found.word is not VerdictStatus.PASS
+    ]
 
 
-def headline(judgement: Judgement) -> tuple[str, str]:
+def headline(judgement: RunVerdict) -> tuple[str, str]:
     """(FAIL, the reason): a reason that opens with the word itself is not told twice. Of a long one (a backend's own words about the
     first failure, which stand whole beside that job) the beginning."""
     word = judgement.run.word.value.upper()
@@ -199,7 +201,7 @@ def _worst(values: Sequence[float]) -> float | None:
     return max(values, key=lambda value: (math.isnan(value), value), default=None)
 
 
-def stem(case: str) -> tuple[str, str]:
+def common_prefix(case: str) -> tuple[str, str]:
     """What a case of a suite is about, and the rest of its name: the operator before the first dash, `operators/conv2d`; of
     ONNX's own cases, whose names have no dash, the first word (`onnx-node/test_add`, `onnx-node/test_reduce`)."""
     suite, slash, bare = case.partition("/")

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from assay.core.repro import repro_line
 from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
-from assay.core.verdict import Judgement
+from assay.core.verdict import RunVerdict
 from assay.reports.csv import guarded
-from assay.reports.rows import Entry, entries, figures, stem
+from assay.reports.rows import Entry, common_prefix, entries, figures
 
 PEER = (
     "Test ID", "Test Case", "Subtest", "Flow", "Params", "Result", "Result Detail", "Delegated", "Quantize Time (s)",
@@ -43,7 +43,7 @@ class SuiteCsv:
     name = "suite-csv"
     suffix = ".csv"
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """One line per job; text that a spreadsheet would take for a formula starts with an apostrophe."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
@@ -55,7 +55,7 @@ class SuiteCsv:
 
 def _peer(entry: Entry) -> list[str]:
     case, flow = entry.names
-    base, params = stem(case)
+    base, params = common_prefix(case)
     result = entry.result
     cells = [case, base, "0", flow, params, _RESULT.get(entry.word, "Fail"), _detail(result)]
     if result is None:

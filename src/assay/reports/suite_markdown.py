@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
+from assay.core.verdict import RunVerdict
 from assay.reports.markdown import escaped
 from assay.reports.matrix import tally
-from assay.reports.plain import one_line
-from assay.reports.rows import SEVERITY, Row, headline, rows, stem
+from assay.reports.rows import SEVERITY, Row, common_prefix, headline, rows
+from assay.reports.sanitize import one_line
 
 FAILURES_SHOWN = 100
 _WORDS = ("pass", "xfail", "skip", "inconclusive", "xpass", "fail", "error", "not run")
@@ -24,7 +24,7 @@ class SuiteMarkdown:
     name = "suite-markdown"
     suffix = ".md"
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Names and messages are escaped: none can end a table or a link."""
         found = rows(run, results, judgement)
         word, reason = headline(judgement)
@@ -56,7 +56,7 @@ def _tiers(found: Sequence[Row]) -> list[str]:
 
 
 def _tier(row: Row) -> str:
-    dtype, tier, *_ = stem(row.case)[1].split("-")
+    dtype, tier, *_ = common_prefix(row.case)[1].split("-")
     return f"{dtype} {tier} on {row.flow}"
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.duel import Duel
 from assay.core.result import Result
-from assay.judge.duels import percent
-from assay.judge.operator_changes import explained
-from assay.reports import figures_text as text
-from assay.reports.plain import one_line
+from assay.core.speed import SpeedComparison
+from assay.judge.operator_regressions import explained
+from assay.judge.speed import percent
+from assay.reports import format as text
+from assay.reports.sanitize import one_line
 from assay.stats.knee import knee
 from assay.stats.percentiles import percentile
 from assay.stats.summary import mean
 
 Rows = list[list[str]]
 MEASURED = ("batch", "latency", "p90", "throughput", "")
-FOUGHT = ("batch", "before", "after", "difference", "throughput", "")
+COMPARED = ("batch", "before", "after", "difference", "throughput", "")
 LAUNCHES = ("batch", "launch", "difference", "on the wall clock", "in loading", "before", "after")
 OPERATORS = ("difference", "operator", "name", "before", "after", "what changed")
 OPERATORS_SHOWN = 10
@@ -41,7 +41,7 @@ def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:
     best = knee(seconds)
     if result.duel is not None:
         fought = {one.batch: one for one in (result.duel, *result.more_duels)}
-        return FOUGHT, [_fought(fought[batch], taken, best) for batch, taken in sorted(seconds.items())]
+        return COMPARED, [_fought(fought[batch], taken, best) for batch, taken in sorted(seconds.items())]
     slow = {one.batch: percentile(one.wall_s, 90.0) for one in result.measurements if not one.layout}
     rows = [
         [str(batch), text.milliseconds(taken), text.milliseconds(slow[batch]), _rate(batch, taken), _mark(batch, best)]
@@ -50,7 +50,7 @@ def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:
     return MEASURED, rows
 
 
-def _fought(seen: Duel, taken: float, best: int | None) -> list[str]:
+def _fought(seen: SpeedComparison, taken: float, best: int | None) -> list[str]:
     return [
         str(seen.batch),
         text.milliseconds(seen.rival_wall_s),

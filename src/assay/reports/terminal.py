@@ -8,28 +8,28 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.core.job import Task
+from assay.core.job import JobKind
 from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement, Word
+from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.coverage import FIRST
 from assay.judge.decided import is_decided
 from assay.reports.details import detail_lines
-from assay.reports.fed import built_for, fed
-from assay.reports.kill_rates import kill_rates, shown
+from assay.reports.mutation_scores import mutation_scores, shown
 from assay.reports.node_errors import node_tables
-from assay.reports.plain import one_line
-from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, alike, counts, headline, rows, run_verdicts
+from assay.reports.rows import EXIT_MEANING, SEVERITY, Entry, Row, counts, group_identical, headline, rows, run_verdicts
+from assay.reports.sanitize import one_line
 from assay.reports.sweep import KNEE_MEANS, OPERATORS, columns, latencies, operators, sweep
 from assay.reports.terminal_table import STYLES, print_table
 from assay.reports.upgrades import HEADER as UPGRADE
 from assay.reports.upgrades import upgrades
+from assay.reports.used_inputs import built_for, used_inputs
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-QUIET = (Word.PASS.value, Word.XFAIL.value)
+QUIET = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value)
 FAILURES_SHOWN = 40
 INPUTS_SHOWN = 6
 SWEEP_SHOWN = 3
@@ -52,25 +52,25 @@ class Terminal:
         self._colour = colour
         self._wrapped = wrapped
 
-    def render(self, run: Run, results: Sequence[Result], judgement: Judgement) -> str:
+    def render(self, run: Run, results: Sequence[Result], judgement: RunVerdict) -> str:
         """Table, failures, and the verdict last, where a person who waited is looking."""
         console = self._console()
         found = rows(run, results, judgement)
         print_table(console, found)
         bad = sorted((row for row in found if row.word not in QUIET), key=lambda row: SEVERITY.index(row.word))
         for row in bad[:FAILURES_SHOWN]:
-            for together in alike(row):
+            for together in group_identical(row):
                 if together[0].word not in QUIET:
                     _failure(console, run, together)
         _remarks(console, found)
-        _duels(console, found)
+        _speed_comparisons(console, found)
         for upgrade in upgrades(found):
             console.print(f"\n{one_line(upgrade.case)} | {one_line(upgrade.flow)}: old beside new", style="bold")
             _plain(console, columns(UPGRADE, [list(line) for line in upgrade.lines]))
         if self._details:
             for line in detail_lines(found):
                 _line(console, line)
-        for line in shown(kill_rates(results)):
+        for line in shown(mutation_scores(results)):
             _prose(console, line)
         _end(console, run, found, judgement, len(results))
         written = console.file
@@ -111,7 +111,8 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             _prose(console, f"  node: {one_line(result.node)}")
         if result.inputs:
             _prose(
-                console, f"  inputs: {'; '.join(map(one_line, map(fed, result.inputs[:INPUTS_SHOWN])))}{_more(result)}"
+                console,
+                f"  inputs: {'; '.join(map(one_line, map(used_inputs, result.inputs[:INPUTS_SHOWN])))}{_more(result)}",
             )
         if sizes := built_for(result.facts):
             _prose(console, f"  {one_line(sizes)}")
@@ -137,7 +138,7 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
         (entry, entry.result.warnings[0])
         for row in found
         for entry in row.entries
-        if entry.word == Word.PASS.value and entry.result is not None and entry.result.warnings
+        if entry.word == VerdictStatus.PASS.value and entry.result is not None and entry.result.warnings
     ]
     if told:
         entry, warning = told[0]
@@ -147,12 +148,12 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
         _prose(console, f"warning: {names}: {one_line(warning)}{more}")
 
 
-def _duels(console: Console, found: Sequence[Row]) -> None:
+def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
     """What a duel or a comparison of two models found is an answer even where nothing is wrong; so is a pass by a stated limit."""
     for row in found:
         for entry in row.entries:
             result = entry.result
-            answers = result is not None and (result.duel is not None or entry.task == Task.CHANGE.value)
+            answers = result is not None and (result.duel is not None or entry.task == JobKind.CHANGE.value)
             told = answers or is_decided(entry.reason)
             if entry.word in QUIET and result is not None and (told or _has_tables(result)):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
@@ -212,7 +213,7 @@ def _plain(console: Console, lines: Sequence[str]) -> None:
         _line(console, f"  {line}")
 
 
-def _end(console: Console, run: Run, found: Sequence[Row], judgement: Judgement, recorded: int) -> None:
+def _end(console: Console, run: Run, found: Sequence[Row], judgement: RunVerdict, recorded: int) -> None:
     bad = sum(1 for row in found if row.word not in QUIET)
     if bad > FAILURES_SHOWN:
         console.print(f"\n{bad - FAILURES_SHOWN} more are in the other reports.", style="dim")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.reports import figures_text as text
-from assay.reports.plain import one_line
+from assay.reports import format as text
 from assay.reports.rows import SEVERITY, Row
+from assay.reports.sanitize import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

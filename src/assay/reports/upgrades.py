@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from assay.core.environment import split_flow
-from assay.reports import figures_text as text
+from assay.reports import format as text
 from assay.reports.rows import Row
 
 HEADER = ("", "Version", "Verdict", "Budget", "Max abs", "Median", "Peak mem", "Artifact")

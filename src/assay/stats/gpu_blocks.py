@@ -25,8 +25,8 @@ REASONS = {
     0x80: "hw_power_brake_slowdown",
     0x100: "display_clock_setting",
 }
-HELD_BACK = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
-FOREIGN = "foreign_process"
+THROTTLED = 0x4 | 0x8 | 0x20 | 0x40 | 0x80
+SHARED = "foreign_process"
 
 
 class Block(NamedTuple):
@@ -39,7 +39,7 @@ class Block(NamedTuple):
     after: GpuReading
 
 
-class Sifted(NamedTuple):
+class ValidBlocks(NamedTuple):
     """The samples that count, in the order taken, and what became of the others."""
 
     wall_s: tuple[float, ...]
@@ -62,12 +62,12 @@ def own_processes(process: int, before: GpuReading, now: GpuReading) -> frozense
     return frozenset({process}) if process in seen else seen - frozenset(before.processes or ())
 
 
-def sift(blocks: Sequence[Block], own: frozenset[int] = frozenset(), *, clock: str = "") -> Sifted:
+def valid_blocks(blocks: Sequence[Block], own: frozenset[int] = frozenset(), *, clock: str = "") -> ValidBlocks:
     """`own` are the processes of the measurement itself."""
     kept: list[Block] = []
     discarded: Counter[str] = Counter()
     for block in blocks:
-        reasons = [*held_back(block), *([FOREIGN] if foreign(block, own) else [])]
+        reasons = [*throttled(block), *([SHARED] if shared(block, own) else [])]
         for reason in reasons:
             discarded[reason] += len(block.wall_s)
         if not reasons:
@@ -85,9 +85,9 @@ def sift(blocks: Sequence[Block], own: frozenset[int] = frozenset(), *, clock: s
         reasons=tuple(dict.fromkeys(name for each in bits for name in reasons_of(each))),
         memory_bytes=max((one.memory_bytes or 0 for one in readings), default=0),
         sm_share=statistics.fmean(shares) if shares else None,
-        foreign=tuple(sorted({process for block in blocks for process in foreign(block, own)})),
+        foreign=tuple(sorted({process for block in blocks for process in shared(block, own)})),
     )
-    return Sifted(
+    return ValidBlocks(
         _joined(kept, lambda one: one.wall_s),
         tuple(one.cpu_s for one in kept),
         _joined(kept, lambda one: one.device_s),
@@ -95,12 +95,12 @@ def sift(blocks: Sequence[Block], own: frozenset[int] = frozenset(), *, clock: s
     )
 
 
-def held_back(block: Block) -> tuple[str, ...]:
+def throttled(block: Block) -> tuple[str, ...]:
     """What slowed the device down before or after these calls."""
-    return reasons_of(((block.before.reasons or 0) | (block.after.reasons or 0)) & HELD_BACK)
+    return reasons_of(((block.before.reasons or 0) | (block.after.reasons or 0)) & THROTTLED)
 
 
-def foreign(block: Block, own: frozenset[int]) -> frozenset[int]:
+def shared(block: Block, own: frozenset[int]) -> frozenset[int]:
     """Processes of others on the device, before or after these calls."""
     return frozenset((*(block.before.processes or ()), *(block.after.processes or ()))) - own
 

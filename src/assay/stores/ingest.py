@@ -9,16 +9,24 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.engine import Row, RowMapping
 
 from assay.core.result import Outcome, Result
-from assay.core.verdict import Judgement, Word
+from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.stores.payload import pack
 from assay.stores.tables import case_state, results, run_summary
 
 _MOST_PARAMETERS = 500
 """Names in one IN (...): SQLite's older limit is 999 for the whole statement."""
 
-_WORST_FIRST = (Word.FAIL, Word.XPASS, Word.ERROR, Word.INCONCLUSIVE, Word.SKIP, Word.XFAIL, Word.PASS)
-_PASSED = (Word.PASS, Word.XFAIL)
-_FAILED = (Word.FAIL, Word.XPASS)
+_WORST_FIRST = (
+    VerdictStatus.FAIL,
+    VerdictStatus.XPASS,
+    VerdictStatus.ERROR,
+    VerdictStatus.INCONCLUSIVE,
+    VerdictStatus.SKIP,
+    VerdictStatus.XFAIL,
+    VerdictStatus.PASS,
+)
+_PASSED = (VerdictStatus.PASS, VerdictStatus.XFAIL)
+_FAILED = (VerdictStatus.FAIL, VerdictStatus.XPASS)
 
 
 def add_results(connection: Connection, run: int, arrived: Sequence[Result]) -> None:
@@ -42,9 +50,9 @@ def add_results(connection: Connection, run: int, arrived: Sequence[Result]) -> 
     _advance(connection, run, new)
 
 
-def judge_run(connection: Connection, run: int, judgement: Judgement) -> None:
+def judge_run(connection: Connection, run: int, judgement: RunVerdict) -> None:
     """Put the words of the judgement into the summary, and into the state of those jobs that no later run has done."""
-    words = words_by_job(judgement)
+    words = statuses_by_job(judgement)
     passed = sum(word in _PASSED for word in words.values())
     failed = sum(word in _FAILED for word in words.values())
     connection.execute(
@@ -61,9 +69,9 @@ def judge_run(connection: Connection, run: int, judgement: Judgement) -> None:
         )
 
 
-def words_by_job(judgement: Judgement) -> dict[str, Word]:
+def statuses_by_job(judgement: RunVerdict) -> dict[str, VerdictStatus]:
     """The worst word of each job: a job with five goals counts once."""
-    words: dict[str, Word] = {}
+    words: dict[str, VerdictStatus] = {}
     for verdict in judgement.verdicts:
         if verdict.job_key:
             known = words.get(verdict.job_key, verdict.word)

@@ -11,15 +11,15 @@ from sqlalchemy import Connection, insert, select, update
 
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
+from assay.core.verdict import RunVerdict
 from assay.ports import RunSummary
 from assay.stores.connect import READ, connect
+from assay.stores.errors import translate_errors
 from assay.stores.ingest import add_results, judge_run
 from assay.stores.lookup import exact_run, find_run
 from assay.stores.payload import pack, unpack
 from assay.stores.schema import bring_up_to_date
 from assay.stores.tables import case_state, results, run_summary, runs
-from assay.stores.trouble import told
 
 
 class JobState(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ class SqlStore:
         self._busy_s = busy_s
         self.engine, self.name = connect(str(location), busy_s=busy_s)
         try:
-            with told(self.name, busy_s=busy_s):
+            with translate_errors(self.name, busy_s=busy_s):
                 bring_up_to_date(self.engine, self.name)
         except BaseException:
             self.close()
@@ -73,7 +73,7 @@ class SqlStore:
         with self._writing() as connection:
             add_results(connection, exact_run(connection, run_id, self.name), results)
 
-    def close_run(self, run_id: str, status: str, judgement: Judgement) -> None:
+    def close_run(self, run_id: str, status: str, judgement: RunVerdict) -> None:
         """Set the status and the words; a run may be closed again with another judgement. `run_id` is a whole id."""
         with self._writing() as connection:
             number = exact_run(connection, run_id, self.name)
@@ -145,13 +145,13 @@ class SqlStore:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with told(self.name, busy_s=self._busy_s), self.engine.begin() as connection:
+        with translate_errors(self.name, busy_s=self._busy_s), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         with (
-            told(self.name, busy_s=self._busy_s),
+            translate_errors(self.name, busy_s=self._busy_s),
             self.engine.connect().execution_options(**READ) as connection,
             connection.begin(),
         ):

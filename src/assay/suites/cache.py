@@ -11,7 +11,7 @@ import msgspec
 
 from assay.core.case import Case
 from assay.errors import NotWritable
-from assay.models.bound import Entry, entry_of, used_now
+from assay.models.cache_eviction import Entry, entry_of, used_now
 from assay.models.files import user_cache
 
 LAYOUT = "1"

@@ -16,11 +16,11 @@ from assay.core.model import Model
 from assay.core.result import Outcome
 from assay.errors import HarnessError, UsageError
 from assay.models.sources import is_program
-from assay.suites.apart import IMPORT_LIMIT_S, alone, how_it_ended, run_apart
 from assay.suites.cache import INDEX, cache_folder, read_index, write_index
 from assay.suites.code import code_digest
+from assay.suites.subprocess_run import IMPORT_LIMIT_S, alone, describe_exit, run_in_subprocess
 
-MAKER = "assay.suites.folder_make"
+MAKER = "assay.suites.build_folder"
 SUFFIXES = (".onnx", ".pt2")
 UP = b"up"
 """The first line of the process that reads models: it has imported what it needs."""
@@ -60,7 +60,7 @@ class Folder:
                 write_index(index, [*found.values(), *(case for case in read.values() if isinstance(case, Case))])
                 found = _named(index)
                 broken = {place: why for place, why in read.items() if isinstance(why, str)}
-        found |= {place: unreadable(self._name(place), places[place], why) for place, why in broken.items()}
+        found |= {place: unreadable_case(self._name(place), places[place], why) for place, why in broken.items()}
         for place in places:
             case = found[place]
             yield msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, seed=seed))
@@ -79,7 +79,7 @@ class Folder:
         for path in paths:
             named_by_folder = beside[path.parent] == 1 and path.parent != self._path
             # A program beside its ONNX file keeps its suffix: they are two models.
-            kept = path.parent if named_by_folder else path if twin(path) else path.with_suffix("")
+            kept = path.parent if named_by_folder else path if companion_file(path) else path.with_suffix("")
             place = kept.relative_to(self._path).as_posix().replace("|", "_")
             if place in found:
                 raise UsageError(f"{found[place]} and {path} would be one case, '{place}'; rename one of them")
@@ -95,18 +95,18 @@ class Folder:
         waiting = list(places)
         while waiting:
             asked = [msgspec.json.encode((self._name(one), one, str(places[one]))) for one in waiting]
-            done = run_apart(
+            done = run_in_subprocess(
                 MAKER, str(folder), str(math.ceil(self._limits.timeout_s)),
                 told=b"\n".join(asked), memory_bytes=self._limits.memory_bytes,
             )  # fmt: skip
             up, *answers = done.stdout.splitlines() or [b""]
             if up != UP:
-                ended = how_it_ended(done, Limits(timeout_s=IMPORT_LIMIT_S))
+                ended = describe_exit(done, Limits(timeout_s=IMPORT_LIMIT_S))
                 raise HarnessError(f"the models below {self._path} could not be read: {ended}")
             for answer in answers:
                 yield waiting.pop(0), msgspec.msgpack.decode(bytes.fromhex(answer.decode()), type=Case)
             if waiting:
-                why = f"{places[waiting[0]]} and its data cannot be read: {how_it_ended(done, self._limits)}"
+                why = f"{places[waiting[0]]} and its data cannot be read: {describe_exit(done, self._limits)}"
                 yield waiting.pop(0), why
 
     def _state(self) -> str:
@@ -115,12 +115,12 @@ class Folder:
         return value_digest((code_digest(MAKER), self.name, told))[:32]
 
 
-def twin(path: Path) -> bool:
+def companion_file(path: Path) -> bool:
     """Whether it is a program beside the ONNX file of that name, whose golden may lie there."""
     return is_program(path) and path.with_suffix(SUFFIXES[0]).exists()
 
 
-def unreadable(name: str, path: Path, why: str) -> Case:
+def unreadable_case(name: str, path: Path, why: str) -> Case:
     """A case that only says why it is none: its model has no digest."""
     return Case(name, Model(" ".join(why.split())[:500], str(path), ""))
 

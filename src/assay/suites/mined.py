@@ -13,12 +13,12 @@ from assay.core.digest import value_digest
 from assay.core.job import Limits
 from assay.errors import HarnessError, UsageError
 from assay.models.sources import is_factory
-from assay.suites.apart import how_it_ended, run_apart
 from assay.suites.cache import INDEX, cache_folder, read_index
 from assay.suites.code import code_digest
+from assay.suites.subprocess_run import describe_exit, run_in_subprocess
 
 LEFT_OUT = "left-out.txt"
-MAKER = "assay.suites.mined_make"
+MAKER = "assay.suites.build_mined"
 SUFFIXES = (".onnx", ".pt2")
 BAD_INPUT = 2
 """How the process that mines ends where a file is no usable model; its last words are for the user."""
@@ -65,14 +65,14 @@ class Mined:
             self._made = True
             # Behind a wall: models are a stranger's.
             seconds = str(math.ceil(self._limits.timeout_s))
-            done = run_apart(
+            done = run_in_subprocess(
                 MAKER, str(index), seconds, *map(str, self._paths), memory_bytes=self._limits.memory_bytes
             )  # fmt: skip
             if done.returncode == BAD_INPUT:
-                raise UsageError(how_it_ended(done, self._limits))
+                raise UsageError(describe_exit(done, self._limits))
             if done.returncode:
                 at = done.stdout.decode(errors="replace").splitlines() or ["what was named"]
-                raise HarnessError(f"{at[-1]} cannot be mined: {how_it_ended(done, self._limits)}")
+                raise HarnessError(f"{at[-1]} cannot be mined: {describe_exit(done, self._limits)}")
         return index
 
 

@@ -7,11 +7,11 @@ from importlib import metadata
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
-from assay.suites.apart import make_apart
 from assay.suites.cache import INDEX, cache_folder, read_index
 from assay.suites.code import code_digest
+from assay.suites.subprocess_run import make_in_subprocess
 
-MAKER = "assay.suites.onnx_node_make"
+MAKER = "assay.suites.build_onnx_node"
 
 
 class OnnxNode:
@@ -26,7 +26,7 @@ class OnnxNode:
         found = read_index(index)
         if found is None:
             # Behind a wall: building the cases imports half of onnx's tests and takes 300 MB.
-            make_apart(index, MAKER, "the node cases of onnx could not be collected", str(index))
+            make_in_subprocess(index, MAKER, "the node cases of onnx could not be collected", str(index))
             found = read_index(index)
         yield from found or ()
 

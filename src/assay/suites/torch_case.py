@@ -11,8 +11,8 @@ from assay.core.model import Model, TensorSpec
 Attribute = None | bool | int | float | str | tuple[int | float, ...]
 
 
-class Drawn(msgspec.Struct, frozen=True):
-    """One input: `kind` says how its values are drawn (see `assay.suites.draw`), `values` gives them outright."""
+class RandomArg(msgspec.Struct, frozen=True):
+    """One input: `kind` says how its values are drawn (see `assay.suites.random_tensors`), `values` gives them outright."""
 
     name: str
     dtype: str
@@ -27,7 +27,7 @@ class TorchCase(msgspec.Struct, frozen=True):
 
     name: str
     call: str
-    inputs: tuple[Drawn, ...]
+    inputs: tuple[RandomArg, ...]
     module: str = ""
     attributes: dict[str, Attribute] = {}
     dtype: str = "float32"
@@ -37,7 +37,7 @@ class TorchCase(msgspec.Struct, frozen=True):
     layout: str = ""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class MakeRequest(msgspec.Struct, frozen=True):
     """What crosses to the process that makes cases."""
 
     case: TorchCase
@@ -45,7 +45,7 @@ class Asked(msgspec.Struct, frozen=True):
     folder: str
 
 
-class Answer(msgspec.Struct, frozen=True):
+class MakeAnswer(msgspec.Struct, frozen=True):
     """The model that was made, or why there is none. `program` is the same as torch exported it, where `model` is not that
     itself. `final`: asking again would give the same answer."""
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.core.flow import Flow
 from assay.errors import AssayError, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
-from assay.models.conversion import deliver
+from assay.models.conversion import convert_to
 from assay.ports import Backend, Engine, Tensor
 from assay.testing.tiny_models import (
     BATCH,
@@ -114,7 +114,7 @@ def _check_flow(backend: Backend, flow: Flow, tiny: Path, folder: Path) -> None:
 
 def _delivered(backend: Backend, model: Path) -> Path:
     """The model in the form that the backend reads, as the worker delivers it."""
-    return deliver(model, backend.accepts, model.parent)
+    return convert_to(model, backend.accepts, model.parent)
 
 
 def _has_integers(backend: Backend) -> bool:

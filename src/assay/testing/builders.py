@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, Task, job_digest
+from assay.core.job import Job, JobKind, job_digest
 from assay.core.machine import Machine
 from assay.core.model import Model, TensorSpec
 from assay.core.policy import Policy
 from assay.core.result import (
-    BuildFacts,
     Comparison,
+    EngineInfo,
     Histogram,
     Measurement,
     Memory,
@@ -23,10 +23,10 @@ from assay.core.result import (
     Result,
     Stage,
     StageTime,
-    Worst,
+    WorstElement,
 )
 from assay.core.run import Run
-from assay.core.verdict import Judgement
+from assay.core.verdict import RunVerdict
 
 MACHINE = Machine(
     cpu="Example CPU @ 2.50GHz",
@@ -65,7 +65,7 @@ def make_job(case: str = "digits-classifier", flow: str = "onnxruntime", task: s
     job = Job(
         case=Case(name=case, model=make_model(case), inputs=inputs, contract=Contract(precision="float32")),
         flow=make_flow(flow),
-        task=Task(task),
+        task=JobKind(task),
     )
     return replace(job, **changes)
 
@@ -97,8 +97,8 @@ def make_comparison(output: str = "scores", *, budget_used: float = 0.21, **chan
         rtol=1e-5,
         atol=1e-6,
         worst=(
-            Worst(index=(17, 0, 3), expected=4.25, actual=4.25 + budget_used * allowed),
-            Worst(index=(5, 0, 9), expected=-1.5, actual=-1.5 - budget_used * 0.9 * allowed),
+            WorstElement(index=(17, 0, 3), expected=4.25, actual=4.25 + budget_used * allowed),
+            WorstElement(index=(5, 0, 9), expected=-1.5, actual=-1.5 - budget_used * 0.9 * allowed),
         ),
         error_histogram=Histogram(edges=(0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4), counts=(310, 200, 100, 29, 1)),
         ulp_histogram=Histogram(edges=(0.0, 1.0, 2.0, 4.0, 8.0, 16.0), counts=(400, 150, 70, 18, 2)),
@@ -125,7 +125,7 @@ def make_result(
 ) -> Result:
     """A job that ended well: compared for `verify`, two batch sizes of samples for `measure`."""
     job = make_job(case, flow, task)
-    measured = job.task is Task.MEASURE
+    measured = job.task is JobKind.MEASURE
     last = Stage.MEASURE if measured else Stage.COMPARE
     stages = ((Stage.IMPORT, 0.31), (Stage.LOWER, 0.042), (Stage.SAVE, 0.004), (Stage.LOAD, 0.02), (Stage.RUN, 0.05))
     result = Result(
@@ -140,7 +140,7 @@ def make_result(
         comparisons=() if measured else (make_comparison(),),
         measurements=(make_measurement(1), make_measurement(8, median_s=0.0026)) if measured else (),
         memory=Memory(before_bytes=61 * 2**20, load_peak_bytes=74 * 2**20, run_peak_bytes=79 * 2**20),
-        facts=BuildFacts(
+        facts=EngineInfo(
             backend_version="1.31.1",
             artifact_bytes=51_200,
             artifact_digest="ab" * 32,
@@ -174,8 +174,8 @@ def make_run(id: str = "20261121T141905-3fa2b1", jobs: tuple[Job, ...] | None = 
     return replace(run, **changes)
 
 
-def standard_run() -> tuple[Run, list[Result], Judgement]:
+def standard_run() -> tuple[Run, list[Result], RunVerdict]:
     """The judged run on which every report's golden is written: (run, results, judgement), the same every time."""
-    from assay.testing import standard
+    from assay.testing import standard_run
 
-    return standard.run(), list(standard.results()), standard.judgement()
+    return standard_run.run(), list(standard_run.results()), standard_run.judgement()

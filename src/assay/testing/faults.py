@@ -111,7 +111,7 @@ def _chat(size: int) -> None:
             rest = rest[os.write(descriptor, rest) :]
 
 
-def wipe(tensors: Mapping[str, Tensor]) -> None:
+def zero_outputs(tensors: Mapping[str, Tensor]) -> None:
     """Zeros where numbers were."""
     for array in tensors.values():
         array[...] = 0

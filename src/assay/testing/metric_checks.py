@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.core.case import Contract
 from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
-from assay.numerics.element import extremes
+from assay.numerics.element_types import extremes
 from assay.ports import Metric, Tensor
 
 _FLOATS = tuple(name for name in UNIT_ROUNDOFF if name != "tf32")

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from assay.core.result import Outcome, Result
-from assay.core.verdict import Judgement, Verdict, Word
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import BlobMissing, RunNotFound
 from assay.ports import Blobs, RunSummary, Store
 from assay.testing.builders import make_result, make_run, standard_run
@@ -115,8 +115,8 @@ def summarised(make: Callable[[], Store]) -> None:
         store.record(run.id, results[:3])
         empty = RunSummary(run.id, run.started_at, "running", run.command, jobs=10, recorded=3)
         assert _summary(store, run.id) == empty, f"a run under way: {_summary(store, run.id)}, not {empty}"
-        goal = Verdict(Word.PASS, "a second goal", judgement.verdicts[4].job_key)
-        store.close_run(run.id, "complete", Judgement((*judgement.verdicts, goal), judgement.run, 1))
+        goal = Verdict(VerdictStatus.PASS, "a second goal", judgement.verdicts[4].job_key)
+        store.close_run(run.id, "complete", RunVerdict((*judgement.verdicts, goal), judgement.run, 1))
         line = _summary(store, run.id)
         assert (line.status, line.word) == ("complete", "fail"), f"a judged run: {line}"
         counts = (line.passed, line.failed, line.other)

@@ -93,7 +93,7 @@ def _check_rewriting(
 
 
 def _check_near(transform: Transform, told: str, written: Path, image: Tensors) -> None:
-    from assay.worker.references import QUANTIZED, evaluate
+    from assay.worker.reference_evaluation import QUANTIZED, evaluate
 
     (answers,) = evaluate(written, [_as_declared(written, image)], oracles=QUANTIZED)
     wanted = tiny_expected(image[INPUT])

@@ -22,7 +22,7 @@ class CoremlInt8(Pt2eInt8):
         import torch
         from coremltools.optimize.torch.quantization import LinearQuantizerConfig
 
-        from assay.transforms.coreml_patterns import quick_quantizer
+        from assay.transforms.coreml_quantizer_patches import quick_quantizer
 
         del kind
         config = LinearQuantizerConfig.from_dict(

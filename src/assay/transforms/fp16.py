@@ -7,8 +7,8 @@ from pathlib import Path
 
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, Tensors
-from assay.transforms.needs import needs
 from assay.transforms.onnx_files import WRITTEN, read, refused, write
+from assay.transforms.requirements import requirements
 
 
 class Float16:
@@ -25,7 +25,7 @@ class Float16:
 
     def availability(self) -> Availability:
         """From the package metadata."""
-        return needs("onnxruntime", extra="onnxruntime")
+        return requirements("onnxruntime", extra="onnxruntime")
 
     def prepare(self) -> None:
         """Import the converter."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from assay.errors import UsageError
 from assay.ports import Availability, Tensors
-from assay.transforms.needs import needs
-from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, demand_opset, read, refused
-from assay.transforms.onnxruntime_quantization import demand_quantized, prepared, quiet
+from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, read, refused, require_opset
+from assay.transforms.onnxruntime_quantization import prepared, quiet, require_quantized
+from assay.transforms.requirements import requirements
 
 LEAST_OPSET = 11
 """DynamicQuantizeLinear appeared there."""
@@ -25,7 +25,7 @@ class Int8Dynamic:
 
     def availability(self) -> Availability:
         """From the package metadata."""
-        return needs("onnxruntime", extra="onnxruntime")
+        return requirements("onnxruntime", extra="onnxruntime")
 
     def prepare(self) -> None:
         """Import the quantizer."""
@@ -38,7 +38,7 @@ class Int8Dynamic:
         del calibration
         if argument:
             raise UsageError(f"transform int8-dynamic takes no argument, not {argument!r}")
-        demand_opset(read(model), LEAST_OPSET, self.name)
+        require_opset(read(model), LEAST_OPSET, self.name)
         ready = prepared(model, folder, self.name)
         written = folder / WRITTEN
         try:
@@ -51,5 +51,5 @@ class Int8Dynamic:
                 )
         except Exception as error:
             raise refused(self.name, error) from error
-        demand_quantized(written, self.name)
+        require_quantized(written, self.name)
         return written

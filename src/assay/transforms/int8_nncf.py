@@ -9,9 +9,9 @@ from pathlib import Path
 
 from assay.errors import UsageError
 from assay.ports import Availability, Tensors
-from assay.transforms.needs import needs
-from assay.transforms.onnx_files import WRITTEN, demand_opset, read, refused, write
-from assay.transforms.onnxruntime_quantization import demand_quantized, demand_samples, prepared, quiet
+from assay.transforms.onnx_files import WRITTEN, read, refused, require_opset, write
+from assay.transforms.onnxruntime_quantization import prepared, quiet, require_quantized, require_samples
+from assay.transforms.requirements import requirements
 
 PRESETS = ("performance", "mixed")
 LEAST_OPSET = 13
@@ -30,7 +30,7 @@ class Int8Nncf:
 
     def availability(self) -> Availability:
         """From the package metadata. NNCF reads ONNX through onnxruntime."""
-        return needs("nncf", "onnxruntime", extra="nncf")
+        return requirements("nncf", "onnxruntime", extra="nncf")
 
     def prepare(self) -> None:
         """Import nncf and its ONNX side."""
@@ -43,8 +43,8 @@ class Int8Nncf:
 
         if argument not in ("", *PRESETS):
             raise UsageError(f"transform int8-nncf is {' or '.join(PRESETS)}, not {argument!r}")
-        demand_samples(calibration, self.name)
-        demand_opset(read(model), LEAST_OPSET, self.name)
+        require_samples(calibration, self.name)
+        require_opset(read(model), LEAST_OPSET, self.name)
         # Batch normalizations folded first: nncf 3.4 quantizes an ONNX convolution apart from the one that follows it.
         ready = read(prepared(model, folder, self.name))
         preset = nncf.QuantizationPreset.MIXED if argument == "mixed" else nncf.QuantizationPreset.PERFORMANCE
@@ -56,5 +56,5 @@ class Int8Nncf:
         except Exception as error:
             raise refused(self.name, error) from error
         written = write(quantized, folder / WRITTEN)
-        demand_quantized(written, self.name)
+        require_quantized(written, self.name)
         return written

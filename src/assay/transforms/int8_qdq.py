@@ -7,9 +7,9 @@ from pathlib import Path
 
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, Tensors
-from assay.transforms.needs import needs
-from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, demand_opset, read, refused
-from assay.transforms.onnxruntime_quantization import Reader, demand_quantized, demand_samples, prepared, quiet
+from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, read, refused, require_opset
+from assay.transforms.onnxruntime_quantization import Reader, prepared, quiet, require_quantized, require_samples
+from assay.transforms.requirements import requirements
 
 GRANULARITIES = ("per-tensor", "per-channel", "per-tensor-symmetric", "per-channel-symmetric")
 LEAST_OPSET = 13
@@ -32,7 +32,7 @@ class Int8Qdq:
 
     def availability(self) -> Availability:
         """From the package metadata."""
-        return needs("onnxruntime", extra="onnxruntime")
+        return requirements("onnxruntime", extra="onnxruntime")
 
     def prepare(self) -> None:
         """Import the quantizer."""
@@ -46,9 +46,9 @@ class Int8Qdq:
             raise UsageError(
                 f"transform int8-qdq is {', '.join(GRANULARITIES[:-1])} or {GRANULARITIES[-1]}, not {argument!r}"
             )
-        demand_samples(calibration, self.name)
+        require_samples(calibration, self.name)
         proto = read(model)
-        demand_opset(proto, LEAST_OPSET, self.name)
+        require_opset(proto, LEAST_OPSET, self.name)
         if any(node.op_type == "QuantizeLinear" for node in proto.graph.node):
             raise Unsupported("int8-qdq finds a model that is quantized already: use a flow without this transform")
         ready = prepared(model, folder, self.name)
@@ -69,5 +69,5 @@ class Int8Qdq:
                 )
         except Exception as error:
             raise refused(self.name, error) from error
-        demand_quantized(written, self.name)
+        require_quantized(written, self.name)
         return written

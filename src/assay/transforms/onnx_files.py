@@ -56,7 +56,7 @@ def opset_of(proto: ModelProto) -> int:
     return next((entry.version for entry in proto.opset_import if entry.domain in STANDARD), 1)
 
 
-def demand_opset(proto: ModelProto, least: int, transform: str) -> None:
+def require_opset(proto: ModelProto, least: int, transform: str) -> None:
     """Raises Unsupported for a model of an older opset: libraries would lift it without a word."""
     if opset_of(proto) < least:
         raise Unsupported(

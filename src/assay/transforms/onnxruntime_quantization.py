@@ -38,13 +38,13 @@ def prepared(model: Path, folder: Path, transform: str) -> Path:
     return ready
 
 
-def demand_samples(calibration: Sequence[Tensors], transform: str) -> None:
+def require_samples(calibration: Sequence[Tensors], transform: str) -> None:
     """Raises UsageError where there is nothing to calibrate with."""
     if not calibration:
         raise UsageError(f"transform {transform} has no samples to calibrate with: give it a golden set or inputs")
 
 
-def demand_quantized(path: Path, transform: str) -> None:
+def require_quantized(path: Path, transform: str) -> None:
     """Raises Unsupported where the model came out as it went in, or with a grid that has no end: its values are no numbers
     then, and a backend would be blamed for them."""
     import onnx

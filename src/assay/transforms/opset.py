@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
 from assay.ports import Availability, Tensors
-from assay.transforms.needs import needs
 from assay.transforms.onnx_files import WRITTEN, opset_of, read, refused, write
+from assay.transforms.requirements import requirements
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -34,7 +34,7 @@ class Opset:
 
     def availability(self) -> Availability:
         """onnx comes with Assay itself."""
-        return needs("onnx", extra="onnxruntime")
+        return requirements("onnx", extra="onnxruntime")
 
     def prepare(self) -> None:
         """Import the converter."""

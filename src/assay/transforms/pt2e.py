@@ -14,7 +14,7 @@ from assay.models.out_of_memory import out_of_memory
 from assay.models.program import Program, open_program, save_program
 from assay.models.reexport import reexport, symbols
 from assay.ports import Availability, Tensors
-from assay.transforms.needs import needs
+from assay.transforms.requirements import requirements
 
 WRITTEN = "quantized.pt2"
 _MOST = 4096
@@ -41,7 +41,7 @@ class Pt2eInt8(ABC):
     @final
     def availability(self) -> Availability:
         """From the package metadata."""
-        return needs(*self.libraries, extra="executorch")
+        return requirements(*self.libraries, extra="executorch")
 
     @final
     def prepare(self) -> None:

@@ -25,7 +25,7 @@ def main() -> None:
     die_with_parent(int(sys.argv[2]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable()
-    from assay.models.importing import own_process
+    from assay.models.import_without_gc import own_process
     from assay.worker.serve import serve
 
     own_process()

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.core.dtype import is_floating
 from assay.errors import Lowering, Unsupported
-from assay.numerics.oracle.expand import expanded
+from assay.numerics.oracle.decompose import expanded
 from assay.numerics.tolerance.evaluation import as_type, wide_evaluator
 from assay.ports import Tensor
 

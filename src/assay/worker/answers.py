@@ -12,12 +12,12 @@ from assay.core.result import Finding
 from assay.errors import Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.ports import Engine, Tensor
-from assay.worker.layouts import laid
-from assay.worker.rewrite import Rewritten
-from assay.worker.samples import is_unanswered
+from assay.worker.apply_transforms import TransformedModel
+from assay.worker.input_sensitivity import SensitivityCheck, perturb_input
+from assay.worker.load_inputs import has_no_reference
+from assay.worker.memory_layout import with_layout
+from assay.worker.reference_comparison import Samples
 from assay.worker.sequences import run_free
-from assay.worker.unmoved import Probe, probe
-from assay.worker.yardsticks import Samples
 
 
 @dataclass(frozen=True)
@@ -29,24 +29,24 @@ class Answered:
     fed: Samples
     actual: list[dict[str, Tensor]]
     again: dict[str, Tensor]
-    probed: Probe | None
+    probed: SensitivityCheck | None
     notes: tuple[str, ...]
     drifted: tuple[str, ...] = ()
     unlike: tuple[Finding, ...] = ()
 
 
-def answered(job: Job, engine: Engine, rewritten: Rewritten, golden: Golden) -> Answered:
+def answered(job: Job, engine: Engine, rewritten: TransformedModel, golden: Golden) -> Answered:
     """Raises as the engine does."""
-    fed = [laid(sample, job.case.inputs.layout) for sample in rewritten.fed(golden.inputs)]
+    fed = [with_layout(sample, job.case.inputs.layout) for sample in rewritten.fed(golden.inputs)]
     actual, untaken = answers(engine, fed, golden)
     golden, fed = golden.first(len(actual)), fed[: len(actual)]
-    probed = probe(job, engine, rewritten, golden)
-    whole = laid(rewritten.fed(golden.inputs[:1])[0], job.case.inputs.layout)
+    probed = perturb_input(job, engine, rewritten, golden)
+    whole = with_layout(rewritten.fed(golden.inputs[:1])[0], job.case.inputs.layout)
     written = tuple(
         f"the engine writes into its input '{name}'" for name in whole if _differ(fed[0].get(name), whole[name])
     )
     found = Answered(golden, fed, actual, engine.run(whole), probed, (*untaken, *written))
-    if is_unanswered(job):
+    if has_no_reference(job):
         return found
     drifted, unlike = run_free(engine, rewritten, golden, job.case.model)
     return replace(found, drifted=drifted, unlike=unlike)

@@ -13,14 +13,14 @@ from assay import plugins
 from assay.core.case import Inputs
 from assay.core.dtype import is_floating
 from assay.core.flow import Flow
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.errors import UsageError
-from assay.models.companions import with_companion
+from assay.models.companion_goldens import with_companion
 from assay.models.goldens import Golden
 from assay.ports import Tensor, Tensors
 from assay.worker.input_choice import drawn as drawn_by
 from assay.worker.input_choice import planned
-from assay.worker.samples import golden_of, source_of
+from assay.worker.load_inputs import load_golden, load_inputs
 
 SHARE = 4
 """One sample in four of a golden set is kept for calibration, unless the case says how many."""
@@ -43,12 +43,12 @@ def is_calibrated(flow: Flow) -> bool:
     return any(map(plugins.is_calibrated, flow.transforms))
 
 
-def calibration_of(job: Job) -> Calibration:
+def calibration_split(job: Job) -> Calibration:
     """The samples to calibrate with. Raises UsageError where taking them would leave none to judge."""
     recipe = _recipe(job)
     if stored := recipe.golden or recipe.given:
         # What is recorded is not judged yet: its inputs may come from a file or from a golden of another model.
-        inputs = source_of(job).inputs if job.task is Task.RECORD else golden_of(job).inputs
+        inputs = load_inputs(job).inputs if job.task is JobKind.RECORD else load_golden(job).inputs
         if _is_resampled(recipe, len(inputs)):
             drawn = resampled(inputs[0], count=recipe.calibration or DRAWN, seed=recipe.seed)
             return Calibration(drawn, tuple(range(1, len(drawn) + 1)), recipe.seed)
@@ -59,7 +59,7 @@ def calibration_of(job: Job) -> Calibration:
     return Calibration(drawn[first:], tuple(range(first, first + count)), recipe.seed)
 
 
-def judged(job: Job, golden: Golden) -> Golden:
+def evaluation_split(job: Job, golden: Golden) -> Golden:
     """What is left of the golden set for a flow that is calibrated on it; for any other all of it, its companion's samples
     at the end (those lie outside of the range that a calibrated flow was promised)."""
     recipe = _recipe(job)

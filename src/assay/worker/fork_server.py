@@ -16,10 +16,10 @@ import sys
 from collections.abc import Callable, Sequence
 
 from assay import plugins
-from assay.core.fork import FORK, REFUSED, RUNNING, WAIT
-from assay.models.importing import importing
+from assay.core.fork_protocol import FORK, REFUSED, RUNNING, WAIT
+from assay.models.import_without_gc import import_without_gc
 from assay.ports import Backend
-from assay.worker.reuse import surroundings
+from assay.worker.artifact_cache import environment_key
 
 IDLE_S = 1.0
 """Without a request for a worker: then cases are being made, which nobody has lowered, and the rest is imported meanwhile."""
@@ -27,7 +27,7 @@ IDLE_S = 1.0
 
 def serve_forks(control: socket.socket, flows: Sequence[str]) -> socket.socket | None:
     """In a worker that was forked: the socket to serve. In the server: None, when the driver has closed its end."""
-    surroundings()  # before libraries set variables of their own
+    environment_key()  # before libraries set variables of their own
     rest = _import(flows)
     if not select.select([control], [], [], IDLE_S)[0]:
         rest()
@@ -64,7 +64,7 @@ def _import(flows: Sequence[str]) -> Callable[[], None]:
 
 def _try(prepare: Callable[[], None]) -> None:
     try:
-        with importing():
+        with import_without_gc():
             prepare()
     except Exception:  # noqa: BLE001  any of it is met again
         return

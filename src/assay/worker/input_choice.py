@@ -17,7 +17,7 @@ from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
 from assay.models.input_plan.plan import TRIED, alternatives, other_sizes, plan_of
-from assay.models.seeded import seeded_inputs
+from assay.models.random_inputs import random_inputs
 from assay.ports import Tensor
 
 Samples = list[dict[str, Tensor]]
@@ -78,7 +78,7 @@ def _stored_sizes(job: Job, changed: Mapping[str, int]) -> dict[str, int]:
 def drawn(job: Job, plan: InputPlan, *, samples: int) -> Samples:
     """So many samples by the seed of the case. Raises BadModel where no values can be drawn."""
     recipe = job.case.inputs
-    return seeded_inputs(
+    return random_inputs(
         job.case.model, seed=recipe.seed, samples=samples, batch=recipe.batch, fill=recipe.fill, plan=plan
     )
 

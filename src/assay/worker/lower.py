@@ -12,17 +12,17 @@ import msgspec
 from assay import plugins
 from assay.core.flow import Flow
 from assay.core.job import Job
-from assay.core.result import BuildFacts, Stage
+from assay.core.result import EngineInfo, Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
-from assay.models.importing import importing
+from assay.models.import_without_gc import import_without_gc
 from assay.ports import Backend, BuiltForSizes, Engine
-from assay.worker import reuse
-from assay.worker.forms import in_form, source_of
-from assay.worker.refusals import valid_models_refused
-from assay.worker.rewrite import Rewritten, rewrite
+from assay.worker import artifact_cache
+from assay.worker.apply_transforms import TransformedModel, apply_transforms
+from assay.worker.model_format import model_path, to_format
+from assay.worker.rejected_valid_models import rejected_valid_models
 from assay.worker.sample_sizes import sample_sizes
-from assay.worker.scratch import artifact_folder
+from assay.worker.scratch_dir import artifact_folder
 from assay.worker.stages import Stages
 
 
@@ -34,10 +34,10 @@ class Lowered:
     folder: Path
     artifact_bytes: int
     artifact_digest: str
-    rewritten: Rewritten
+    rewritten: TransformedModel
     reused: str = ""
 
-    def facts(self, engine: Engine) -> BuildFacts:
+    def facts(self, engine: Engine) -> EngineInfo:
         """The engine's own facts, what the artifact weighs, and the transforms that came before."""
         return msgspec.structs.replace(
             engine.facts(),
@@ -51,31 +51,31 @@ class Lowered:
 def lower(job: Job, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where
     the job asks for one that is there already. What was refused before is refused at once."""
-    with stages.enter(Stage.IMPORT), importing():
+    with stages.enter(Stage.IMPORT), import_without_gc():
         backend: Backend = _backend(job.flow.backend)()
         job = msgspec.structs.replace(job, flow=_sized(job, backend))
         # Before anything is imported: libraries set variables of their own.
-        key, kept = reuse.kept_for(job, backend)
+        key, kept = artifact_cache.look_up(job, backend)
         if kept is None:
             backend.prepare()
         elif kept.refusal is None:
             getattr(backend, "prepare_to_load", backend.prepare)()
     if kept is not None:
         if kept.refusal is not None:
-            reuse.refuse(key, kept, kept.refusal, stages)
-        folder, changed, stages.built = reuse.reusable(kept)
+            artifact_cache.raise_cached_failure(key, kept, kept.refusal, stages)
+        folder, changed, stages.built = artifact_cache.reusable(kept)
         return Lowered(backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key)
     if not key:
         return _lower(job, backend, stages)
-    with reuse.heard() as told, reuse.refusals_kept(key, job, stages):
+    with artifact_cache.capture_warnings() as told, artifact_cache.keep_failures(key, job, stages):
         lowered = _lower(job, backend, stages)
-    reuse.keep(key, job, lowered.folder, lowered.rewritten, stages.built, told)
+    artifact_cache.store(key, job, lowered.folder, lowered.rewritten, stages.built, told)
     return lowered
 
 
 def _lower(job: Job, backend: Backend, stages: Stages) -> Lowered:
-    changed = in_form(rewrite(job, source_of(job, backend.accepts), stages), backend.accepts, job, stages)
-    with stages.enter(Stage.LOWER), valid_models_refused(changed.model):
+    changed = to_format(apply_transforms(job, model_path(job, backend.accepts), stages), backend.accepts, job, stages)
+    with stages.enter(Stage.LOWER), rejected_valid_models(changed.model):
         engine = backend.lower(changed.model, job.flow)
     with stages.enter(Stage.SAVE):
         folder = artifact_folder(job.scratch)
@@ -100,7 +100,7 @@ def _backend(name: str) -> Any:
 
 def rewritten(job: Job, stages: Stages) -> Path:
     """The model after the transforms of the flow, in their order."""
-    return rewrite(job, source_of(job, _backend(job.flow.backend).accepts), stages).model
+    return apply_transforms(job, model_path(job, _backend(job.flow.backend).accepts), stages).model
 
 
 def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:
@@ -112,11 +112,11 @@ def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:
             raise
         except Exception:
             if lowered.reused:
-                reuse.forget(lowered.reused)
+                artifact_cache.evict(lowered.reused)
             raise
 
 
-def delegation(facts: BuildFacts) -> str:
+def delegation(facts: EngineInfo) -> str:
     """Why the outcome is `undelegated`: nothing at all went to the delegate. "" where that cannot be said."""
     if facts.delegated != 0:
         return ""

@@ -13,22 +13,22 @@ from typing import Any
 
 import msgspec
 
-from assay.core.blank import blank_result
-from assay.core.duel import TAKES
+from assay.core.empty_result import empty_result
 from assay.core.job import Job
-from assay.core.result import Measurement, Memory, Outcome, Result, Stage, Work
+from assay.core.result import Measurement, Memory, OperationCount, Outcome, Result, Stage
+from assay.core.speed import INPUT_TYPES_SUFFIX
 from assay.ports import Engine, Tensor
-from assay.worker.batches import at_batch, batch_of
-from assay.worker.bench import cold_calls, work_of
-from assay.worker.calls import Call, timed_call
+from assay.worker.bound_call import Call, bound_call
+from assay.worker.gpu_timing import MonitoredGpu, Timed, monitored_gpu, sample_blocks
 from assay.worker.input_facts import input_facts
-from assay.worker.layouts import channels_last
+from assay.worker.load_inputs import load_golden
 from assay.worker.lower import Lowered, delegation, load, lower
 from assay.worker.memory import freed_at_once, peak_bytes, reset_peak, resident_bytes, soak
-from assay.worker.obtained import finer
-from assay.worker.on_device import Timed, Watched, sample_blocks, watched
+from assay.worker.memory_layout import channels_last
+from assay.worker.operator_benchmark import cold_calls, work_of
 from assay.worker.operators import operator_times
-from assay.worker.samples import golden_of
+from assay.worker.precision_audit import find_higher_precision
+from assay.worker.rebatch import batch_of, rebatch
 from assay.worker.stages import Stages
 
 WINDOW = 5
@@ -45,15 +45,15 @@ SOAK_SHARE = 0.3
 def measure(job: Job, stages: Stages) -> Result:
     """One engine, loaded once, at every batch size asked for. Raises UsageError for a batch the model cannot take."""
     with freed_at_once():
-        golden = golden_of(job)
+        golden = load_golden(job)
         inputs, fed = golden.inputs, input_facts(job.case.model, golden)
         del golden
-        watch = watched(job)
+        watch = monitored_gpu(job)
         lowered = lower(job, stages)
         if job.keep:
             shutil.copytree(lowered.folder, job.keep)
-            Path(job.keep + TAKES).write_text(json.dumps(lowered.rewritten.takes))
-        feeds = [lowered.rewritten.fed([at_batch(job, inputs, batch)])[0] for batch in job.measuring.batches or (0,)]
+            Path(job.keep + INPUT_TYPES_SUFFIX).write_text(json.dumps(lowered.rewritten.takes))
+        feeds = [lowered.rewritten.fed([rebatch(job, inputs, batch)])[0] for batch in job.measuring.batches or (0,)]
         resettable = reset_peak()
         before = resident_bytes()
         engine = load(lowered, job, stages)
@@ -68,15 +68,15 @@ def measure(job: Job, stages: Stages) -> Result:
         run_peak = max(peaks) if resettable else 0
         calls, grown = soak(lambda: engine.run(feeds[0]), SOAK_SHARE * job.measuring.seconds)
         times = operator_times(engine, feeds[0])
-        work = Work()
+        work = OperationCount()
         if job.measuring.thorough:
             measurements += _other_layout(engine, job, feeds[0], watch)
             work = work_of(lowered.rewritten.model, feeds[0], engine.run(feeds[0]))
     facts = lowered.facts(engine)
-    undelegated, elsewhere = delegation(facts), finer(job.flow.precision, facts, ())
+    undelegated, elsewhere = delegation(facts), find_higher_precision(job.flow.precision, facts, ())
     outcome = Outcome.UNDELEGATED if undelegated else Outcome.OTHER_PRECISION if elsewhere else Outcome.OK
     return msgspec.structs.replace(
-        blank_result(job, outcome),
+        empty_result(job, outcome),
         detail=undelegated or elsewhere,
         measurements=tuple(measurements),
         memory=Memory(before, load_peak, run_peak, tuple(calls), tuple(grown) if all(grown) else (), loaded),
@@ -98,14 +98,14 @@ def _by_its_own_clock(
         times = operator_times(engine, feeds[0])
     facts = lowered.facts(engine)
     return msgspec.structs.replace(
-        blank_result(job, Outcome.OK), measurements=tuple(taken), facts=facts, operator_times=times
+        empty_result(job, Outcome.OK), measurements=tuple(taken), facts=facts, operator_times=times
     )
 
 
 def _at_batch(
-    engine: Engine, job: Job, feed: dict[str, Tensor], settled: Call, watch: Watched | None, layout: str = ""
+    engine: Engine, job: Job, feed: dict[str, Tensor], settled: Call, watch: MonitoredGpu | None, layout: str = ""
 ) -> Measurement:
-    call = timed_call(engine, feed) if watch is None else Timed(engine, feed)
+    call = bound_call(engine, feed) if watch is None else Timed(engine, feed)
     gc.disable()
     try:
         warmup, stable = _warm_up(call, job.measuring.warmup_s, settled)
@@ -121,7 +121,7 @@ def _at_batch(
     return Measurement(batch_of(feed), wall, cpu, warmup, stable, cold, layout)
 
 
-def _other_layout(engine: Engine, job: Job, feed: dict[str, Tensor], watch: Watched | None) -> list[Measurement]:
+def _other_layout(engine: Engine, job: Job, feed: dict[str, Tensor], watch: MonitoredGpu | None) -> list[Measurement]:
     other = channels_last(feed)
     return [_at_batch(engine, job, other, lambda: None, watch, "channels-last")] if other else []
 

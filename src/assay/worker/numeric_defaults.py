@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from assay.core.job import Job
-from assay.core.result import BuildFacts, NumericDefault
+from assay.core.result import EngineInfo, NumericDefault
 from assay.errors import AssayError
 from assay.ports import Engine
 from assay.worker.lower import load, lower
@@ -17,7 +17,7 @@ MOST = 2
 """Defaults that are looked at one by one, each at the price of an engine."""
 
 
-def tried(job: Job, facts: BuildFacts, is_right: Callable[[Engine], bool]) -> BuildFacts:
+def tried(job: Job, facts: EngineInfo, is_right: Callable[[Engine], bool]) -> EngineInfo:
     """The same facts, each default that an option of the flow turns off with what came of it: first all of them together, then, where
     that cures, one by one. Where none does it alone, they do it together. `is_right` runs an engine and holds its answers."""
     asked = [one for one in facts.numeric_defaults if one.option]

@@ -8,22 +8,22 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from assay.core.blank import blank_result
 from assay.core.case import Contract, Original
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
+from assay.core.empty_result import empty_result
 from assay.core.golden import REFERENCE, GoldenLock
 from assay.core.job import Job
 from assay.core.model import TensorSpec
-from assay.core.parts import whole_name
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import Comparison, Outcome, Result, Stage
+from assay.core.tensor_parts import whole_name
 from assay.errors import UnknownName, UsageError
 from assay.models.goldens import Golden, read_golden
-from assay.models.judging import DOUBLE, judging_of
-from assay.numerics.tolerance.judging import Compared, Judging
+from assay.models.load_tolerance import DOUBLE, load_tolerance
+from assay.numerics.tolerance.comparator import Compared, ToleranceComparator
 from assay.plugins import find_flow, library_of
 from assay.ports import Tensor
-from assay.tasks.registry import score
+from assay.task_metrics.registry import score
 from assay.worker.stages import Stages
 
 Samples = Sequence[Mapping[str, Tensor]]
@@ -94,7 +94,11 @@ def compare_change(job: Job, stages: Stages) -> Result:
         old = golden_of_original(job, original)
     quantized = original.precision not in UNIT_ROUNDOFF or original.precision.startswith(("float8", "float4"))
     with stages.enter(Stage.COMPARE):
-        judging = Judging(_contract(job, original)) if quantized else judging_of(job, _contract(job, original))
+        judging = (
+            ToleranceComparator(_contract(job, original))
+            if quantized
+            else load_tolerance(job, _contract(job, original))
+        )
         loss, found = _compared(original, new.outputs, old, judging)
         far = compare_with_original(job, new.outputs, old)
         structural = tuple(one for one in found if one.kind != "values")
@@ -108,7 +112,7 @@ def compare_change(job: Job, stages: Stages) -> Result:
     doubt = _doubt(new, old, given=bool(original.golden)) if findings else ""
     outcome = Outcome.MISTRUSTED if doubt else Outcome.MISMATCH if findings else Outcome.OK
     return msgspec.structs.replace(
-        blank_result(job, outcome),
+        empty_result(job, outcome),
         detail=doubt or (findings[0].text if findings else ""),
         comparisons=() if quantized or doubt else loss,
         against_float=far,
@@ -148,10 +152,10 @@ def compare_with_original(job: Job, actual: Samples, old: Golden) -> tuple[Compa
     assert original is not None
     contract = msgspec.structs.replace(_contract(job, original), precision="float32")
     count = min(len(actual), len(old.outputs))
-    return _compared(original, actual[:count], old.first(count), Judging(contract))[0]
+    return _compared(original, actual[:count], old.first(count), ToleranceComparator(contract))[0]
 
 
-def _compared(original: Original, actual: Samples, old: Golden, judging: Judging) -> Compared:
+def _compared(original: Original, actual: Samples, old: Golden, judging: ToleranceComparator) -> Compared:
     """By the names of the original; where its file is not known, the tolerance is of the new model and has the names of that."""
     own = judging.profile is not None and not original.model.source
     renamed = _renamed(actual, original)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from assay.core.result import Comparison
 from assay.core.tensor_statistics import TensorStatistics
 from assay.ports import Tensor
-from assay.worker.yardsticks import Samples
+from assay.worker.reference_comparison import Samples
 
 LARGEST = 2**24
 """Elements of an output up to which its relative errors are ranked: sorting more takes seconds."""

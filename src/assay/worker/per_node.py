@@ -14,29 +14,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
-from assay.core.blank import blank_result
+from assay.core.empty_result import empty_result
 from assay.core.job import Job
 from assay.core.node_error import NodeError
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import Comparison, Finding, Outcome, Result, Stage
 from assay.errors import Unsupported
-from assay.models.conversion import form_of
-from assay.models.instrument import instrument
-from assay.models.instrument_program import instrument_program
+from assay.models.conversion import format_of
+from assay.models.expose_intermediates import expose_intermediates
+from assay.models.expose_program_intermediates import expose_program_intermediates
 from assay.plugins import library_of
 from assay.ports import Tensor
 from assay.worker.accumulated_error import Accumulated, accumulated_errors, added_errors
-from assay.worker.calibration import judged
+from assay.worker.apply_transforms import TransformedModel, apply_transforms
+from assay.worker.calibration import evaluation_split
 from assay.worker.input_facts import input_facts
+from assay.worker.load_inputs import load_golden
 from assay.worker.lower import Lowered, load, lower
-from assay.worker.rewrite import Rewritten, rewrite
-from assay.worker.samples import golden_of
 from assay.worker.stages import Stages
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from assay.worker.nodes import Seen, Values
+    from assay.worker.node_comparison import NodeValues, Values
 
 SAMPLES = 2
 """Of the golden set: every node is derived a tolerance on each."""
@@ -50,10 +50,10 @@ KEPT = 20
 
 def compare_per_node(job: Job, stages: Stages) -> Result:
     """MISMATCH names the first wrong node; OK: every node that could be judged is right on its own inputs."""
-    golden = judged(job, golden_of(job))
+    golden = evaluation_split(job, load_golden(job))
     folder = Path(tempfile.mkdtemp(prefix="instrumented-", dir=job.scratch or None))
     honest, lies = _divided(job)
-    rewritten = rewrite(honest, Path(job.case.model.source), stages)
+    rewritten = apply_transforms(honest, Path(job.case.model.source), stages)
     samples = rewritten.fed(golden.inputs[:SAMPLES])
     with stages.enter(Stage.TRANSFORM):
         tapped, model = _instrumented(rewritten.model, folder)
@@ -66,7 +66,7 @@ def compare_per_node(job: Job, stages: Stages) -> Result:
         node_errors = _node_errors(model, seen, _accumulated(job, rewritten, model, golden.inputs[:SAMPLES], feeds))
     blamed = [one for one in seen if one.budget > 1.0]
     return replace(
-        blank_result(job, Outcome.MISMATCH if blamed else Outcome.OK if seen else Outcome.MISTRUSTED),
+        empty_result(job, Outcome.MISMATCH if blamed else Outcome.OK if seen else Outcome.MISTRUSTED),
         detail=_detail(blamed, seen, left_out, tapping),
         node=blamed[0].node if blamed else "",
         findings=tuple(Finding("missing_output", one.output, one.text) for one in blamed if one.output not in feeds[0]),
@@ -80,11 +80,11 @@ def compare_per_node(job: Job, stages: Stages) -> Result:
 
 def _instrumented(model: Path, folder: Path) -> tuple[Path, ModelProto]:
     """The model with its inner tensors as outputs, and the graph that says what they should be."""
-    match form_of(model):
+    match format_of(model):
         case "onnx":
-            tapped, graph, _ = instrument(model, folder)
+            tapped, graph, _ = expose_intermediates(model, folder)
         case "torch":
-            tapped, graph, _ = instrument_program(model, folder)
+            tapped, graph, _ = expose_program_intermediates(model, folder)
         case form:
             raise Unsupported(f"local judgement taps ONNX graphs and exported programs, and this model is a {form}")
     return tapped, graph
@@ -128,31 +128,31 @@ def _changed(untapped: Sequence[Values], tapped: Sequence[Values]) -> str:
     return where
 
 
-def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[Seen], int]:
+def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[NodeValues], int]:
     """All nodes in their order, and how many could not be judged."""
-    from assay.worker.nodes import Nodes
+    from assay.worker.node_comparison import NodeComparisons
 
-    nodes = Nodes(model, feeds, job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed)
+    nodes = NodeComparisons(model, feeds, job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed)
     found = [nodes.judge(node) for node in nodes.all]
     return [one for one in found if one is not None], sum(one is None for one in found)
 
 
 def _accumulated(
-    job: Job, rewritten: Rewritten, model: ModelProto, samples: Sequence[Values], feeds: Sequence[Values]
+    job: Job, rewritten: TransformedModel, model: ModelProto, samples: Sequence[Values], feeds: Sequence[Values]
 ) -> dict[str, Accumulated]:
     """Against the model before any transform. An exported program is compared by the graph that torch makes of it, which for a
     quantized one is no float model."""
     source = Path(job.case.model.source)
-    if form_of(source) == "onnx":
+    if format_of(source) == "onnx":
         return accumulated_errors(model, source, samples, feeds)
     return accumulated_errors(model, None, samples, feeds) if rewritten.standard is None else {}
 
 
 def _node_errors(
-    model: ModelProto, judged: Sequence[Seen], accumulated: Mapping[str, Accumulated]
+    model: ModelProto, judged: Sequence[NodeValues], accumulated: Mapping[str, Accumulated]
 ) -> tuple[NodeError, ...]:
     """Every node of which an output was judged or has a float counterpart, in the order of the graph."""
-    from assay.worker.nodes import label
+    from assay.worker.node_comparison import label
 
     own = {one.node: one for one in judged}
     added = added_errors(model.graph.node, accumulated)
@@ -179,7 +179,7 @@ def _node_errors(
     return tuple(errors)
 
 
-def _detail(blamed: Sequence[Seen], judged: Sequence[Seen], left_out: int, tapping: str) -> str:
+def _detail(blamed: Sequence[NodeValues], judged: Sequence[NodeValues], left_out: int, tapping: str) -> str:
     sure = f"the tapped engine's {tapping}: a fusion that ends at a tap is not judged" if tapping else ""
     if not blamed:
         rest = f", {left_out} could not be judged" if left_out else ""
@@ -189,7 +189,7 @@ def _detail(blamed: Sequence[Seen], judged: Sequence[Seen], left_out: int, tappi
     return "; ".join(filter(None, (f"the first wrong node is {blamed[0].node}{more}: {blamed[0].text}", sure)))
 
 
-def _comparisons(judged: Sequence[Seen], feeds: Sequence[Values]) -> tuple[Comparison, ...]:
+def _comparisons(judged: Sequence[NodeValues], feeds: Sequence[Values]) -> tuple[Comparison, ...]:
     given = [one for one in judged if one.output in feeds[0]]
     worst = sorted(given, key=lambda one: -one.budget)[:KEPT]
     return tuple(

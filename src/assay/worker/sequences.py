@@ -11,13 +11,13 @@ from assay.core.result import Finding
 from assay.models.goldens import Golden
 from assay.models.own_data.state import as_input, first_state
 from assay.ports import Engine, Tensor
-from assay.worker.rewrite import Rewritten
-from assay.worker.samples import Source
+from assay.worker.apply_transforms import TransformedModel
+from assay.worker.load_inputs import Source
 
 Samples = list[dict[str, Tensor]]
 
 
-def run_calls(engine: Engine, rewritten: Rewritten, source: Source, model: Model) -> tuple[Samples, Samples]:
+def run_calls(engine: Engine, rewritten: TransformedModel, source: Source, model: Model) -> tuple[Samples, Samples]:
     """Inputs with the states that were fed, and the answers. What a call brings of its state is fed as it is."""
     if not source.state:
         return source.inputs, [engine.run(sample) for sample in rewritten.fed(source.inputs)]
@@ -45,7 +45,7 @@ def spans(sequences: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def run_free(
-    engine: Engine, rewritten: Rewritten, golden: Golden, model: Model
+    engine: Engine, rewritten: TransformedModel, golden: Golden, model: Model
 ) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
     """The engine on its own states: how far it drifts from the reference by the end of each sequence, told for each output; and
     what no drift explains: a NaN, an infinity or a shape that the reference does not have there.

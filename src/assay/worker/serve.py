@@ -11,8 +11,8 @@ import sys
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
 from assay.core.wire import Done, Hello, crumb, decode_job, frame, split_frames
+from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
-from assay.worker.tasks import execute
 
 VERSION = "2"
 """Of the protocol: a worker of another environment must speak the same."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from assay.core.result import BuildFacts, Stage, StageTime
+from assay.core.result import EngineInfo, Stage, StageTime
 
 
 class Stages:
@@ -17,7 +17,7 @@ class Stages:
         self._crumb = crumb
         self.reached = Stage.START
         self.times: list[StageTime] = []
-        self.built = BuildFacts()
+        self.built = EngineInfo()
 
     @contextmanager
     def enter(self, stage: Stage) -> Iterator[None]:

@@ -10,71 +10,71 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core.blank import blank_result
 from assay.core.case import Contract
 from assay.core.dtype import CONTAINERS, dtype_name, is_floating
+from assay.core.empty_result import empty_result
 from assay.core.evidence import blocking, passed_over
 from assay.core.job import Job
 from assay.core.reference import Reference
-from assay.core.result import BuildFacts, Cause, Comparison, Finding, Outcome, Result, Stage
+from assay.core.result import Cause, Comparison, EngineInfo, Finding, Outcome, Result, Stage
 from assay.core.task_figures import is_against_labels
 from assay.errors import Lowering
+from assay.models.flatten import declared_types
 from assay.models.golden_checks import fits, format_shape
 from assay.models.goldens import Golden
-from assay.models.judging import judging_of
-from assay.models.nested import declared_types
-from assay.models.own_types import own_types
-from assay.numerics.tolerance.choice import DERIVED
-from assay.numerics.tolerance.judging import Judging, judging_of_quantized
+from assay.models.load_tolerance import load_tolerance
+from assay.models.model_precision import model_precision
+from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_of_quantized
+from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import library_of
-from assay.tasks.registry import score
+from assay.task_metrics.registry import score
 from assay.worker.answers import Answered, answered, first_difference
-from assay.worker.bodies import hold_body
-from assay.worker.calibration import judged
-from assay.worker.forms import as_graph, source_of
+from assay.worker.apply_transforms import TransformedModel
+from assay.worker.calibration import evaluation_split
+from assay.worker.error_case import run_error_case
+from assay.worker.function_equivalence import compare_with_function_body
 from assay.worker.input_facts import input_facts
+from assay.worker.input_sensitivity import check_sensitivity
+from assay.worker.load_inputs import has_no_reference, has_source, load_golden, reference_of
 from assay.worker.lower import Lowered, delegation, load, lower
-from assay.worker.metrics import with_metrics
-from assay.worker.misuse import provoke
+from assay.worker.metric_plugins import with_metrics
+from assay.worker.model_format import model_path, to_onnx
 from assay.worker.numeric_defaults import tried
-from assay.worker.obtained import coarser, finer, little
 from assay.worker.original import compare_with_original, golden_of_original
 from assay.worker.output_statistics import with_statistics
-from assay.worker.ranges import within_ranges
-from assay.worker.rewrite import Rewritten
-from assay.worker.samples import golden_of, has_source, is_unanswered, reference_of
+from assay.worker.overflow_underflow import excuse_overflow
+from assay.worker.precision_audit import find_higher_precision, find_lower_precision, minor_deviations
+from assay.worker.reference_comparison import Compared, Samples, compare_at_shapes, compare_to_reference
 from assay.worker.saving import save
 from assay.worker.stages import Stages
-from assay.worker.unmoved import unmoved
-from assay.worker.yardsticks import Compared, Samples, hold, hold_at_sizes
 
 
 def verify(job: Job, stages: Stages) -> Result:
     """lower -> save -> load -> run -> compare; the first sample is run twice to see whether the answer repeats."""
     if job.case.misuse is not None:
-        return provoke(job, job.case.misuse, stages)
+        return run_error_case(job, job.case.misuse, stages)
     if job.case.body is not None:
-        return hold_body(job, job.case.body, stages)
-    golden = judged(job, golden_of(job))
+        return compare_with_function_body(job, job.case.body, stages)
+    golden = evaluation_split(job, load_golden(job))
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     rewritten = lowered.rewritten
-    plain = partial(_compare, job, rewritten, Judging(contract_of(job)))
+    plain = partial(_compare, job, rewritten, ToleranceComparator(contract_of(job)))
     with stages.enter(Stage.RUN):
         ran = answered(job, engine, rewritten, golden)
-    if is_unanswered(job):
+    if has_no_reference(job):
         return _unanswered(job, lowered.facts(engine), ran)
     golden, actual = ran.golden, ran.actual
     with stages.enter(Stage.COMPARE):
-        judging = _judging(job, rewritten, golden).first(len(actual))
+        judging = _comparator(job, rewritten, golden).first(len(actual))
         compare = partial(_compare, job, rewritten, judging)
-        held = within_ranges(job, actual, golden, rewritten, judging, compare, plain)
-    sized = hold_at_sizes(job, lowered.backend, engine, rewritten, stages, plain)
+        held = excuse_overflow(job, actual, golden, rewritten, judging, compare, plain)
+    sized = compare_at_shapes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):
         given = with_statistics(held.given[0], actual, golden.outputs)
         comparisons, findings = given + sized.given[0], held.given[1] + sized.given[1]
         repeatable = {name: one for name, one in actual[0].items() if name not in judging.random}
-        comparisons += unmoved(job, rewritten, ran.probed, repeatable, plain)
+        comparisons += check_sensitivity(job, rewritten, ran.probed, repeatable, plain)
         unrepeated = first_difference(repeatable, ran.again)
         against = _against(job, actual, held.against_float)
     facts = _with_cures(job, lowered.facts(engine), findings, ran, rewritten, judging)
@@ -83,7 +83,7 @@ def verify(job: Job, stages: Stages) -> Result:
             save(job, golden, actual, facts.backend_version)
         stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
     asked = job.flow.precision
-    findings += ran.unlike + coarser(asked, facts, lambda: own_types(_lowered_from(job, lowered)))
+    findings += ran.unlike + find_lower_precision(asked, facts, lambda: model_precision(_lowered_from(job, lowered)))
     unproven = held.unproven or sized.unproven
     outcome, detail = _outcome(
         comparisons,
@@ -91,10 +91,13 @@ def verify(job: Job, stages: Stages) -> Result:
         (Outcome.UNDELEGATED, delegation(facts)),
         (Outcome.NONDETERMINISTIC, unrepeated),
         (Outcome.MISTRUSTED, unproven or _poor(comparisons)),
-        (Outcome.OTHER_PRECISION, finer(asked, facts, held.against_float if rewritten.standard else comparisons)),
+        (
+            Outcome.OTHER_PRECISION,
+            find_higher_precision(asked, facts, held.against_float if rewritten.standard else comparisons),
+        ),
     )
-    passed = _passed_by(job, comparisons, golden)
-    notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.told, *little(asked, facts))
+    passed = _unreported_outputs(job, comparisons, golden)
+    notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.told, *minor_deviations(asked, facts))
     return msgspec.structs.replace(
         _blank(job, outcome, facts),
         cause=Cause.NO_REFERENCE if outcome is Outcome.MISTRUSTED and unproven else Cause.NONE,
@@ -110,18 +113,23 @@ def verify(job: Job, stages: Stages) -> Result:
     )
 
 
-def _blank(job: Job, outcome: Outcome, facts: BuildFacts) -> Result:
-    return msgspec.structs.replace(blank_result(job, outcome), facts=facts)
+def _blank(job: Job, outcome: Outcome, facts: EngineInfo) -> Result:
+    return msgspec.structs.replace(empty_result(job, outcome), facts=facts)
 
 
 def _with_cures(
-    job: Job, facts: BuildFacts, findings: Sequence[Finding], ran: Answered, rewritten: Rewritten, judging: Judging
-) -> BuildFacts:
+    job: Job,
+    facts: EngineInfo,
+    findings: Sequence[Finding],
+    ran: Answered,
+    rewritten: TransformedModel,
+    judging: ToleranceComparator,
+) -> EngineInfo:
     """Where answers are wrong, whether they are right without what the backend does unasked."""
     if not findings or not facts.numeric_defaults:
         return facts
     silent = partial(_compare, job, rewritten, replace(judging, told=[]))
-    held_again = partial(hold, golden=ran.golden, rewritten=rewritten, compare=silent)
+    held_again = partial(compare_to_reference, golden=ran.golden, rewritten=rewritten, compare=silent)
     return tried(job, facts, lambda other: not held_again([other.run(one) for one in ran.fed]).given[1])
 
 
@@ -134,10 +142,10 @@ def _against(job: Job, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[C
     """What the user loses: against the original of the case, where it has one, else against the model before its transforms."""
     if job.case.original is None:
         return lost
-    return compare_with_original(job, actual, judged(job, golden_of_original(job, job.case.original)))
+    return compare_with_original(job, actual, evaluation_split(job, golden_of_original(job, job.case.original)))
 
 
-def _unanswered(job: Job, facts: BuildFacts, ran: Answered) -> Result:
+def _unanswered(job: Job, facts: EngineInfo, ran: Answered) -> Result:
     """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
     repeatable = ran.actual[0]
     if unrepeated := first_difference(repeatable, ran.again):
@@ -156,10 +164,12 @@ def _lowered_from(job: Job, lowered: Lowered) -> Path:
     """An artifact of an earlier run comes without its model after all transforms: then as quantized, or the case's own."""
     if not lowered.reused:
         return lowered.rewritten.model
-    return lowered.rewritten.standard or source_of(job, lowered.backend.accepts)
+    return lowered.rewritten.standard or model_path(job, lowered.backend.accepts)
 
 
-def _compare(job: Job, rewritten: Rewritten, judging: Judging, actual: Samples, expected: Samples) -> Compared:
+def _compare(
+    job: Job, rewritten: TransformedModel, judging: ToleranceComparator, actual: Samples, expected: Samples
+) -> Compared:
     names = dict.fromkeys(name for sample in expected for name in sample)
     declared = declared_types(job.case.model.outputs, names) | rewritten.gives
     if "float64" in (job.flow.precision, job.flow.options.get("precision")):
@@ -173,16 +183,16 @@ def _in_double(name: str, declared: str, actual: Samples) -> str:
     return "float64" if is_floating(declared) and given == {"float64"} else declared
 
 
-def _judging(job: Job, rewritten: Rewritten, golden: Golden) -> Judging:
+def _comparator(job: Job, rewritten: TransformedModel, golden: Golden) -> ToleranceComparator:
     if rewritten.standard is None:
-        return judging_of(job, contract_of(job))
+        return load_tolerance(job, contract_of(job))
     contract = contract_of(job)
     standard = rewritten.standard
     if contract.tolerance == DERIVED:
         with suppress(Lowering):
-            standard = as_graph(standard, job)
+            standard = to_onnx(standard, job)
     inputs, allowances = rewritten.fed(golden.inputs), tuple(job.flow.allowances)
-    return judging_of_quantized(standard, inputs, contract, job.case.inputs.seed, allowances)
+    return comparator_of_quantized(standard, inputs, contract, job.case.inputs.seed, allowances)
 
 
 def contract_of(job: Job) -> Contract:
@@ -209,7 +219,7 @@ def _outcome(
     return next(((outcome, detail) for outcome, detail in otherwise if detail), (Outcome.OK, ""))
 
 
-def _passed_by(job: Job, comparisons: Sequence[Comparison], golden: Golden) -> tuple[str, ...]:
+def _unreported_outputs(job: Job, comparisons: Sequence[Comparison], golden: Golden) -> tuple[str, ...]:
     """What the verdict does not rest on: outputs that prove nothing, and what the model declares of its outputs where its nodes
     give something else."""
     found = list(job.case.model.contradictions)

@@ -12,9 +12,9 @@ from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.execution import execute
 from assay.zoo.metadata import Claim
 from assay.zoo.metric import file_wanted, read_metric
-from assay.zoo.place import Place, Tools
 from assay.zoo.recompute import recompute
 from assay.zoo.repository import METADATA
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 NEEDS = ("nbclient", "nbformat", "ipykernel")
 _INFERENCE, _VALIDATION = "accuracy.inference", "accuracy.validation"
@@ -34,14 +34,14 @@ class Better:
         return than - value if self.higher else value - than
 
 
-def check_accuracy(place: Place, tools: Tools) -> list[Check]:
+def check_accuracy(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     """accuracy.inference, .validation, .claim, .minimum and .recomputed."""
     if place.metadata is None:
         return [_check("accuracy.all", CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
     return [*_by_notebook(place, tools), *recompute(place, tools)]
 
 
-def _by_notebook(place: Place, tools: Tools) -> Iterator[Check]:
+def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterator[Check]:
     assert place.metadata is not None
     metadata, claim = place.metadata, place.metadata.accuracy
     sandbox, why = _sandbox(tools)
@@ -67,7 +67,7 @@ def _by_notebook(place: Place, tools: Tools) -> Iterator[Check]:
     yield _least(place, found.value, metadata.validation, found.line)
 
 
-def _sandbox(tools: Tools) -> tuple[Sandbox | None, str]:
+def _sandbox(tools: SubmissionServices) -> tuple[Sandbox | None, str]:
     missing = [name for name in NEEDS if importlib.util.find_spec(name) is None]
     if missing:
         return None, f"{', '.join(missing)} is not installed; pip install 'assay[zoo]'"
@@ -90,7 +90,7 @@ def _claimed(claim: Claim, value: float, path: str, line: int) -> Check:
     return _check(_CLAIM, CheckOutcome.PASSED, told, path, line, executed=1, figures=figures)
 
 
-def _least(place: Place, value: float, path: str, line: int) -> Check:
+def _least(place: SubmissionContext, value: float, path: str, line: int) -> Check:
     scenario = place.scenario
     if scenario is None or scenario.minimum is None:
         why = "the scenario asks for no minimum" if scenario else "the zoo does not have its scenario"

@@ -12,7 +12,7 @@ from assay.core.sandbox import Ending, Sandboxed, SandboxLimits
 from assay.ports import Sandbox
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.notebook_report import Report, Trouble, read_report
-from assay.zoo.place import Place
+from assay.zoo.submission import SubmissionContext
 
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']{1,100})'")
 _LONGEST = 300
@@ -28,7 +28,9 @@ class Executed:
     output: Path
 
 
-def execute(name: str, notebook: str, wanted: str, place: Place, sandbox: Sandbox, output: Path) -> Executed:
+def execute(
+    name: str, notebook: str, wanted: str, place: SubmissionContext, sandbox: Sandbox, output: Path
+) -> Executed:
     """Run `notebook`, and keep the file `wanted` ("": none) that it writes."""
     run = place.policy.run
     limits = SandboxLimits(

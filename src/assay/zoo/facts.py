@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from assay.errors import HarnessError, UsageError
-from assay.zoo.limited import Ending, look_at
+from assay.zoo.limited_process import Ending, run_limited
 from assay.zoo.manifest import File
 
 _SECONDS = 120.0
@@ -26,7 +26,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
     """Raises UsageError for a model that cannot be read, HarnessError where no process could be had to read it."""
     item = {"folder": str(folder), "model": model}
-    answer = look_at("assay.zoo.facts:look", [item], seconds=_SECONDS, memory_bytes=memory_bytes)[0]
+    answer = run_limited("assay.zoo.facts:read_facts_inside", [item], seconds=_SECONDS, memory_bytes=memory_bytes)[0]
     if answer.ending is Ending.HARNESS:
         raise HarnessError(answer.sentence)
     if answer.ending is not Ending.OK:
@@ -34,7 +34,7 @@ def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
     return msgspec.convert(answer.value, Facts)
 
 
-def look(item: dict[str, str]) -> Any:
+def read_facts_inside(item: dict[str, str]) -> Any:
     """The target of `limited.look_at`."""
     from onnx import ModelProto
 

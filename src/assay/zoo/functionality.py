@@ -17,22 +17,22 @@ from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.compliance.process import ChildLimits, ending, run_child
 from assay.zoo.compliance.waivers import apply_waivers
 from assay.zoo.functionality_judge import batch_check, flow_check
+from assay.zoo.functionality_messages import SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest
 from assay.zoo.functionality_run import Asked, Recipe, ask, judged_plainly, limits_of, run_all
-from assay.zoo.functionality_wire import SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest
-from assay.zoo.place import Place, Tools
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 _CHILD = ChildLimits(seconds=120, memory_bytes=8_000_000_000, file_bytes=4_000_000_000)
 _TOLD = 5
 """Problems of expected outputs in one sentence."""
 
 
-def check_functionality(place: Place, tools: Tools) -> list[Check]:
+def check_functionality(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     """`functionality.data`, `.golden`, one check for each flow, and `.dynamic-batch`. Raises HarnessError, UnknownName."""
     checks = _checks(place, tools)
     return apply_waivers(checks, place.policy.waivers, _name(place), "functionality", datetime.now(UTC).date())
 
 
-def _checks(place: Place, tools: Tools) -> list[Check]:
+def _checks(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     flows = [find_flow(name) for name in place.policy.flows]
     goldens = tools.scratch / "goldens"
     data = _read(place, goldens)
@@ -56,7 +56,7 @@ def _checks(place: Place, tools: Tools) -> list[Check]:
     return checks + _batches(given, batch, results, flows, data, _model(place))
 
 
-def _read(place: Place, goldens: Path) -> Data | Check:
+def _read(place: SubmissionContext, goldens: Path) -> Data | Check:
     """The data sets, or why they cannot be read at all."""
     metadata = place.metadata
     free = (
@@ -119,11 +119,11 @@ def _of(results: Sequence[Result], asked: Asked, flow: Flow) -> Result:
     return next(one for one in results if one.case == asked.case.name and one.flow == flow.name)
 
 
-def _name(place: Place) -> str:
+def _name(place: SubmissionContext) -> str:
     return place.metadata.name if place.metadata else place.name or place.folder.name
 
 
-def _model(place: Place) -> str:
+def _model(place: SubmissionContext) -> str:
     return place.metadata.model if place.metadata else "model.onnx"
 
 

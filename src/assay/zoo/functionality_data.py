@@ -14,9 +14,9 @@ from assay.core.model import Model
 from assay.errors import AssayError
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import describe
-from assay.suites.folder_make import fed, read_side, set_number
+from assay.suites.build_folder import fed, read_side, set_number
 from assay.zoo.compliance.process import limit_self
-from assay.zoo.functionality_wire import SIZES, Data, DataRequest
+from assay.zoo.functionality_messages import SIZES, Data, DataRequest
 
 Sample = Mapping[str, np.ndarray[Any, Any]]
 

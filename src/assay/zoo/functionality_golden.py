@@ -14,9 +14,9 @@ import numpy as np
 
 from assay.core.dtype import dtype_name
 from assay.models.goldens import Golden, read_golden
-from assay.models.judging import judging_of
+from assay.models.load_tolerance import load_tolerance
 from assay.zoo.compliance.process import limit_self
-from assay.zoo.functionality_wire import GoldenAnswer, GoldenRequest
+from assay.zoo.functionality_messages import GoldenAnswer, GoldenRequest
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def hold_golden(request: GoldenRequest) -> GoldenAnswer:
     ours = [
         {name: sample[name] for name in other} for sample, other in zip(expected.outputs, oracle.outputs, strict=True)
     ]
-    judging = judging_of(job, job.case.contract)
+    judging = load_tolerance(job, job.case.contract)
     comparisons, findings = judging.compare(ours, oracle.outputs, declared)
     used = max((one.metrics.get("budget_used", 0.0) for one in comparisons), default=0.0)
     where = {one.output: request.sets[one.worst[0].index[0]] for one in comparisons if one.worst and one.worst[0].index}

@@ -10,17 +10,17 @@ from pathlib import Path
 from assay.core.case import Case, Inputs
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
-from assay.core.job import Job, Limits, Task
+from assay.core.job import Job, JobKind, Limits
 from assay.core.model import Model
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import BadInputs
-from assay.pipeline.check import carry_out
-from assay.pipeline.house import House
+from assay.pipeline.check import run_jobs
+from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.plan import PACKAGES
-from assay.pipeline.profiles import with_profiles
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
-from assay.pipeline.reference import record_references
+from assay.pipeline.services import Services
+from assay.pipeline.tolerances import with_tolerances
 from assay.zoo.policy import RunLimits
 
 PLAIN = Flow("expected outputs", "", precision="float32")
@@ -45,18 +45,18 @@ class Recipe:
     expected: Path | None = None
 
 
-def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: House) -> list[Asked]:
+def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: Services) -> list[Asked]:
     """The oracle's answers to the inputs of each recipe, all asked at once."""
     locks = [sha256_bytes((one.inputs / "golden.lock").read_bytes()) for one in recipes]
     folders = [
         (house.folder / "oracle" / value_digest((model.digest, lock, "zoo-4"))[:32]).absolute() for lock in locks
     ]
     recording = [
-        Job(_case(one.name, model, one.inputs), PLAIN, Task.VERIFY, limits, reference=str(folder))
+        Job(_case(one.name, model, one.inputs), PLAIN, JobKind.VERIFY, limits, reference=str(folder))
         for one, folder in zip(recipes, folders, strict=True)
     ]
     try:
-        failed = {result.case: result.detail for result in record_references(recording, house)}
+        failed = {result.case: result.detail for result in ensure_references(recording, house)}
     except BadInputs as error:
         failed = {job.case.name: str(error) for job in recording}
     asked = []
@@ -73,19 +73,19 @@ def _case(name: str, model: Model, golden: Path | None) -> Case:
     return Case(name, model, Inputs(golden=str(golden.absolute())) if golden else Inputs())
 
 
-def judged_plainly(every: Sequence[Asked], limits: Limits, house: House) -> list[Job]:
+def judged_plainly(every: Sequence[Asked], limits: Limits, house: Services) -> list[Job]:
     """Jobs that nobody runs, with the profiles by which expected outputs, and flows of plain float32, are judged."""
-    jobs = [Job(one.case, PLAIN, Task.VERIFY, limits, reference=str(one.reference)) for one in every if not one.why]
-    return with_profiles(jobs, house)
+    jobs = [Job(one.case, PLAIN, JobKind.VERIFY, limits, reference=str(one.reference)) for one in every if not one.why]
+    return with_tolerances(jobs, house)
 
 
-def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house: House) -> list[Result]:
+def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house: Services) -> list[Result]:
     """Each flow on each recipe. The run is kept in the history as any other."""
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     scratch = str(house.scratch(run_id))
     jobs = tuple(
-        Job(one.case, flow, Task.VERIFY, limits, scratch=scratch, reference="" if one.why else str(one.reference))
+        Job(one.case, flow, JobKind.VERIFY, limits, scratch=scratch, reference="" if one.why else str(one.reference))
         for flow in flows
         for one in every
     )
@@ -99,7 +99,7 @@ def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house
         commit=git_commit(Path.cwd()),
     )
     house.store.open_run(run)
-    return list(carry_out(run, [], house).results)
+    return list(run_jobs(run, [], house).results)
 
 
 def limits_of(policy: RunLimits) -> Limits:

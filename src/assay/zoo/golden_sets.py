@@ -9,10 +9,10 @@ from typing import Any
 from assay.core.case import Case, Inputs
 from assay.core.job import Limits
 from assay.errors import BadGolden, HarnessError
-from assay.pipeline.house import House
-from assay.pipeline.plan import look
+from assay.pipeline.plan import inspect_models
 from assay.pipeline.request import ModelRequest
-from assay.zoo.limited import Ending, look_at
+from assay.pipeline.services import Services
+from assay.zoo.limited_process import Ending, run_limited
 from assay.zoo.policy import RunLimits
 
 _SECONDS = 60.0
@@ -23,9 +23,9 @@ def limits_of(run: RunLimits) -> Limits:
     return Limits(timeout_s=run.seconds, memory_bytes=run.memory_bytes)
 
 
-def case_of(model: Path, name: str, house: House, run: RunLimits) -> Case:
+def case_of(model: Path, name: str, house: Services, run: RunLimits) -> Case:
     """The model as a case without data. Raises UsageError for one that cannot be read."""
-    return look([ModelRequest(path=model, flows=(), name=name)], limits_of(run), house)[0]
+    return inspect_models([ModelRequest(path=model, flows=(), name=name)], limits_of(run), house)[0]
 
 
 def data_set_folders(submission: Path) -> list[Path]:
@@ -39,7 +39,7 @@ def with_data_sets(case: Case, sets: Sequence[Path], into: Path, run: RunLimits)
     import msgspec
 
     item = {"case": msgspec.to_builtins(case), "sets": [str(one) for one in sets], "into": str(into)}
-    answer = look_at("assay.zoo.golden_sets:write", [item], seconds=_SECONDS, memory_bytes=run.memory_bytes)[0]
+    answer = run_limited("assay.zoo.golden_sets:write", [item], seconds=_SECONDS, memory_bytes=run.memory_bytes)[0]
     if answer.ending is Ending.HARNESS:
         raise HarnessError(answer.sentence)
     if answer.ending is not Ending.OK:
@@ -52,7 +52,7 @@ def write(item: dict[str, Any]) -> int:
     import msgspec
 
     from assay.models.goldens import write_golden
-    from assay.suites.folder_make import data_sets
+    from assay.suites.build_folder import data_sets
 
     case = msgspec.convert(item["case"], Case)
     inputs, outputs = data_sets(Path(case.model.source), [Path(one) for one in item["sets"]])

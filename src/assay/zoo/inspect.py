@@ -16,19 +16,19 @@ import msgspec
 from assay.core.digest import value_digest
 from assay.core.machine import Machine
 from assay.errors import BadPolicy, UnknownName
-from assay.pipeline.config_text import nearest, read
 from assay.pipeline.provenance import git_commit, this_machine, versions
+from assay.pipeline.toml_errors import nearest, read
 from assay.zoo.artifacts.meta import LONGEST_BYTES
 from assay.zoo.check import EXECUTING, GROUPS, Check, CheckOutcome
+from assay.zoo.check_order import drop_consequential_failures, waits_for
 from assay.zoo.compliance.waivers import apply_waivers
 from assay.zoo.decision import Decision, decide
 from assay.zoo.intake import take_in
 from assay.zoo.manifest import current_folder
 from assay.zoo.metadata import Metadata
-from assay.zoo.place import Place, Tools
 from assay.zoo.policy import ZooPolicy
 from assay.zoo.repository import METADATA, read_policy, read_scenarios, submission_folder
-from assay.zoo.waiting import waits_for, without_echoes
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 _RECORDED = ("assay", "numpy", "onnx", "onnxruntime", "nbclient", "detect-secrets")
 _WHERE = {
@@ -60,7 +60,7 @@ class Inspection(msgspec.Struct, frozen=True, kw_only=True):
 class Group(Protocol):
     """One group of checks: never raises for what a submission does."""
 
-    def __call__(self, place: Place, tools: Tools) -> list[Check]: ...
+    def __call__(self, place: SubmissionContext, tools: SubmissionServices) -> list[Check]: ...
 
 
 Progress = Callable[[str, Sequence[Check] | None], None]
@@ -70,7 +70,7 @@ Progress = Callable[[str, Sequence[Check] | None], None]
 def inspect(
     name: str,
     root: Path,
-    tools: Tools,
+    tools: SubmissionServices,
     *,
     folder: Path | None = None,
     groups: Iterable[str] = GROUPS,
@@ -90,7 +90,7 @@ def inspect(
         checks: list[Check] = []
         for group in wanted:
             progress(group, None)
-            found = _closed(group, checks, place) or without_echoes(_run(group, place, tools), checks)
+            found = _closed(group, checks, place) or drop_consequential_failures(_run(group, place, tools), checks)
             found = _waived(group, found, place)
             checks += found
             progress(group, found)
@@ -112,11 +112,11 @@ def _known(groups: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in GROUPS if name in asked)
 
 
-def _open(name: str, source: Path, inbox: Path, root: Path, policy: ZooPolicy) -> Place:
+def _open(name: str, source: Path, inbox: Path, root: Path, policy: ZooPolicy) -> SubmissionContext:
     taken = take_in(source, inbox, policy.files)
     metadata = _metadata(taken.folder / METADATA)
     scenario = read_scenarios(root).get(metadata.scenario) if metadata else None
-    return Place(
+    return SubmissionContext(
         folder=taken.folder, root=root, policy=policy, metadata=metadata, scenario=scenario,
         previous=current_folder(root, name), intake=taken, name=name,
     )  # fmt: skip
@@ -131,13 +131,13 @@ def _metadata(path: Path) -> Metadata | None:
         return None  # the checks of artifacts say what is wrong with it
 
 
-def _waived(group: str, checks: list[Check], place: Place) -> list[Check]:
+def _waived(group: str, checks: list[Check], place: SubmissionContext) -> list[Check]:
     if group == "compliance":
         return checks  # that group does it itself
     return apply_waivers(checks, place.policy.waivers, place.name, group, datetime.now(UTC).date())
 
 
-def _closed(group: str, before: Sequence[Check], place: Place) -> list[Check]:
+def _closed(group: str, before: Sequence[Check], place: SubmissionContext) -> list[Check]:
     """The group as skipped, where a check before it found what this one could not judge without, or where there is no model."""
     if group not in EXECUTING:
         return []
@@ -153,7 +153,7 @@ def _closed(group: str, before: Sequence[Check], place: Place) -> list[Check]:
     return [Check(name=f"{group}.all", outcome=CheckOutcome.SKIPPED, sentence=told)]
 
 
-def _run(group: str, place: Place, tools: Tools) -> list[Check]:
+def _run(group: str, place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     scratch = tools.scratch / group
     scratch.mkdir(parents=True, exist_ok=True)
     begin = time.perf_counter()

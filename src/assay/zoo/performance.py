@@ -11,19 +11,19 @@ from assay.core.case import Case
 from assay.core.machine import Machine
 from assay.errors import BadGolden, BadModel, UsageError
 from assay.pipeline.provenance import this_machine
+from assay.zoo.against_served import against_previous
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.facts import read_facts
 from assay.zoo.golden_sets import case_of, data_set_folders, with_data_sets
-from assay.zoo.measuring import Measured, measure
-from assay.zoo.place import Place, Tools
+from assay.zoo.measure import Measured, measure
 from assay.zoo.policy import Measure
 from assay.zoo.repository import METADATA
-from assay.zoo.rivalry import against_previous
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 ALL = "performance.all"
 
 
-def check_performance(place: Place, tools: Tools) -> list[Check]:
+def check_performance(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     """performance.measured for each flow, performance.FIGURE for each limit of the scenario, and performance.slower."""
     if place.metadata is None:
         return [_check(ALL, CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
@@ -44,7 +44,9 @@ def check_performance(place: Place, tools: Tools) -> list[Check]:
     return [*_limits(case, size, place, machine, tools), *against_previous(place, Path(case.inputs.golden), tools)]
 
 
-def _limits(case: Case, size: int, place: Place, machine: Machine, tools: Tools) -> Iterator[Check]:
+def _limits(
+    case: Case, size: int, place: SubmissionContext, machine: Machine, tools: SubmissionServices
+) -> Iterator[Check]:
     assert place.scenario is not None
     here = [one for one in place.scenario.measures if _of_this_kind(one, machine)]
     elsewhere = [one for one in place.scenario.measures if one not in here]

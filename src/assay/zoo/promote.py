@@ -18,7 +18,7 @@ import msgspec
 
 from assay.errors import UsageError
 from assay.models.files import flush_to_disk
-from assay.pipeline.config_text import nearest, read
+from assay.pipeline.toml_errors import nearest, read
 from assay.zoo.decision import Answer
 from assay.zoo.facts import read_facts
 from assay.zoo.index import write_index
@@ -35,7 +35,7 @@ from assay.zoo.manifest import (
     read_manifest,
     write_manifest,
 )
-from assay.zoo.measured import accuracy_of, performance_of
+from assay.zoo.manifest_metrics import accuracy_of, performance_of
 from assay.zoo.metadata import Metadata
 from assay.zoo.repository import INDEX, MANIFEST, METADATA, MODELS, SUBMISSIONS, read_policy
 

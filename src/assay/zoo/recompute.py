@@ -8,19 +8,19 @@ import msgspec
 
 from assay.core.case import Case, Inputs
 from assay.core.data import Data
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.result import Outcome, Result
 from assay.errors import BadGolden, BadModel, UsageError
 from assay.models.goldens import read_golden
 from assay.models.tensors import read_tensors
 from assay.plugins import find_flow
 from assay.ports import Tensor, Tensors
-from assay.tasks.registry import score
+from assay.task_metrics.registry import score
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.golden_sets import case_of, data_set_folders, limits_of, with_data_sets
 from assay.zoo.metadata import Claim
-from assay.zoo.place import Place, Tools
 from assay.zoo.policy import Scenario
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 NAME = "accuracy.recomputed"
 INPUTS, LABELS = "inputs.safetensors", "labels.safetensors"
@@ -34,7 +34,7 @@ _AGREEMENT = {
 }
 
 
-def recompute(place: Place, tools: Tools) -> list[Check]:
+def recompute(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     """One check: on the scenario's data set, or on the test data sets where it has none."""
     scenario, metadata = place.scenario, place.metadata
     if scenario is None or metadata is None:
@@ -51,7 +51,9 @@ def recompute(place: Place, tools: Tools) -> list[Check]:
         return [_made(CheckOutcome.FAILED, f"it cannot be computed again: {error}")]
 
 
-def _on_data_set(case: Case, place: Place, scenario: Scenario, claim: Claim, tools: Tools) -> Check:
+def _on_data_set(
+    case: Case, place: SubmissionContext, scenario: Scenario, claim: Claim, tools: SubmissionServices
+) -> Check:
     folder = place.root / scenario.dataset
     missing = [name for name in (INPUTS, LABELS) if not (folder / name).is_file()]
     if missing:
@@ -97,7 +99,9 @@ def _judged(value: float, samples: int, scenario: Scenario, claim: Claim) -> Che
     return _made(CheckOutcome.PASSED, f"{told}, claimed is {claim.value:.6g}", figures, samples)
 
 
-def _on_test_sets(case: Case, place: Place, scenario: Scenario, claim: Claim, tools: Tools) -> Check:
+def _on_test_sets(
+    case: Case, place: SubmissionContext, scenario: Scenario, claim: Claim, tools: SubmissionServices
+) -> Check:
     """No truth is known: how far the answers agree with those that were handed in."""
     sets = data_set_folders(place.folder)
     name = _AGREEMENT.get(scenario.task, "")
@@ -123,11 +127,11 @@ def _form(sample: Tensors) -> dict[str, tuple[str, tuple[int, ...]]]:
     return {name: (str(tensor.dtype), tensor.shape) for name, tensor in sample.items()}
 
 
-def _answers(case: Case, place: Place, tools: Tools) -> tuple[list[Tensors], Result | None]:
+def _answers(case: Case, place: SubmissionContext, tools: SubmissionServices) -> tuple[list[Tensors], Result | None]:
     """What the zoo's first flow makes of the case's inputs, sample by sample; or the result that says why it does not."""
     flow = find_flow(place.policy.flows[0])
     recorded = tools.scratch / "recorded"
-    job = Job(case, flow, Task.RECORD, limits_of(place.policy.run), reference=str(recorded))
+    job = Job(case, flow, JobKind.RECORD, limits_of(place.policy.run), reference=str(recorded))
     (result,) = tools.house.pool.launch([job])
     if result.outcome is not Outcome.OK:
         return [], result

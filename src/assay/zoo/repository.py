@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from assay.errors import UsageError
-from assay.pipeline.config_text import nearest, read
+from assay.pipeline.toml_errors import nearest, read
 from assay.zoo.policy import Scenario, ZooPolicy
 
 POLICY = "zoo.toml"

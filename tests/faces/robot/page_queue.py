@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.faces.robot.database import Database
 from assay.faces.robot.queue import Queue
-from assay.faces.robot.rows import Decided, Head, Lease, Level
+from assay.faces.robot.records import Decided, Head, Lease, Level
 from assay.zoo.check import GROUPS, Check, CheckOutcome
 from assay.zoo.decision import decide
 

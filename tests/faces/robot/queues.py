@@ -8,7 +8,7 @@ import pytest
 
 from assay.faces.robot.database import Database
 from assay.faces.robot.queue import Queue
-from assay.faces.robot.rows import Head
+from assay.faces.robot.records import Head
 
 
 class Clock:

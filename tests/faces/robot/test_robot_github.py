@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from told import SHA, failed, whole
 
 from assay.faces.robot.config_schema import AppTable, GithubTable, SecretPlace
-from assay.faces.robot.rows import State
+from assay.faces.robot.records import State
 from assay.faces.robot.sources.forge_http import ForgeHttp
 from assay.faces.robot.sources.github import Github
 from assay.faces.robot.sources.source import SourceFailed

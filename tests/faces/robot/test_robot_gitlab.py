@@ -10,7 +10,7 @@ from live_server import serving
 from told import SHA, failed, whole
 
 from assay.faces.robot.config_schema import GitlabTable, SecretPlace
-from assay.faces.robot.rows import State
+from assay.faces.robot.records import State
 from assay.faces.robot.sources.gitlab import Gitlab
 from assay.faces.robot.sources.source import SourceFailed
 

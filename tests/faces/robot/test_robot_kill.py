@@ -14,7 +14,7 @@ from robot_process import Repository, Robot
 from assay.launch.sandbox import Bubblewrap
 
 pytestmark = pytest.mark.skipif(not Bubblewrap().available().available, reason="the sandbox cannot be had here")
-WORKER = "assay.faces.robot.inspecting"
+WORKER = "assay.faces.robot.inspection_main"
 GENTLE = "\n[decision]\nrequired = []\n"
 
 

@@ -11,7 +11,7 @@ from repositories import blob_of, commit_tree, git, make_zoo, put, put_entries, 
 from assay.errors import UsageError
 from assay.faces.robot.git import GitFailed
 from assay.faces.robot.mirror import Change, Mirror, Moved, cleaned
-from assay.faces.robot.rows import Head
+from assay.faces.robot.records import Head
 from assay.zoo.intake import Problem, take_in
 
 REF = "refs/heads/submission/a"

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from told import failed, whole
 
 from assay.faces.robot.config_schema import MailTable, SecretPlace
-from assay.faces.robot.notify import Chat, Mailer, NotTold
+from assay.faces.robot.notify import Chat, Mailer, NotificationFailed
 
 DECLINED = whole("decline", checks=failed(30), reasons=["artifacts.readme: <b>bad</b>\r\nBcc: victim@x.example"])
 
@@ -107,15 +107,15 @@ def test_a_mail_says_what_and_why(smtp: Smtp) -> None:
 
 def test_a_mail_that_is_not_taken_is_told_without_the_password(smtp: Smtp) -> None:
     smtp.refuse = "451 4.3.0 come back later"
-    with pytest.raises(NotTold, match=r"did not take the mail \(.*come back later"):
+    with pytest.raises(NotificationFailed, match=r"did not take the mail \(.*come back later"):
         Mailer(table(smtp.port)).send(DECLINED, "")
     account = table(smtp.port, user="zoo", password=SecretPlace(env="X"))
-    with pytest.raises(NotTold, match="did not take the mail") as error:
+    with pytest.raises(NotificationFailed, match="did not take the mail") as error:
         Mailer(account, "hunter2-password").send(DECLINED, "")
     assert "hunter2" not in str(error.value)
-    with pytest.raises(NotTold, match="did not take the mail"):
+    with pytest.raises(NotificationFailed, match="did not take the mail"):
         Mailer(table(smtp.port, security="starttls")).send(DECLINED, "")
-    with pytest.raises(NotTold, match="Connection refused"):
+    with pytest.raises(NotificationFailed, match="Connection refused"):
         Mailer(table(9)).send(DECLINED, "")
     assert smtp.taken == []
 
@@ -132,10 +132,10 @@ def test_a_chat_gets_no_markup_of_strangers() -> None:
     with serving(Starlette(routes=[Route("/services/T0/B0/SECRET", hook, methods=["POST"])])) as address:
         chat = Chat(f"{address}/services/T0/B0/SECRET")
         chat.send(told, "https://zoo.example/submissions/1")
-        with pytest.raises(NotTold, match="the chat answered 500"):
+        with pytest.raises(NotificationFailed, match="the chat answered 500"):
             chat.send(told, "")
     assert "&lt;!channel&gt; &amp; &lt;https://evil.example|click&gt;" in taken[0]
     assert taken[0].endswith("<https://zoo.example/submissions/1|all findings>")
-    with pytest.raises(NotTold, match="cannot be reached") as error:
+    with pytest.raises(NotificationFailed, match="cannot be reached") as error:
         Chat("http://127.0.0.1:9/services/SECRET").send(told, "")
     assert "SECRET" not in str(error.value)

@@ -7,7 +7,7 @@ from queues import Clock, head
 
 from assay.faces.robot.database import Database
 from assay.faces.robot.deliveries import Deliveries, Hint
-from assay.faces.robot.holding import Held
+from assay.faces.robot.lease_renewal import LeaseRenewal
 from assay.faces.robot.outbox import Outbox
 from assay.faces.robot.queue import Queue
 
@@ -55,7 +55,7 @@ def test_a_lease_is_renewed_while_the_delivery_goes_on(queue: Queue, clock: Cloc
     queue.enqueue("zoo", head("1"), "a")
     due = outbox.take()
     assert due is not None
-    with Held(outbox, due, 0.04) as held:
+    with LeaseRenewal(outbox, due, 0.04) as held:
         for _ in range(5):
             clock.now += 50
             until_true(lambda: held.due.lease_until == clock.now + 60)

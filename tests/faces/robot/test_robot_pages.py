@@ -13,8 +13,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from assay.faces.robot.pages import page_routes
+from assay.faces.robot.pages.format import ago, figures, followed, took
 from assay.faces.robot.pages.views import groups
-from assay.faces.robot.pages.words import ago, figures, followed, took
 from assay.zoo.check import Check, CheckOutcome
 
 PAGES = (

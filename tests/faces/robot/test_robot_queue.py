@@ -11,9 +11,9 @@ from queues import Clock, head
 
 from assay.faces.robot.database import Database
 from assay.faces.robot.deliveries import Deliveries, Hint
-from assay.faces.robot.outbox import Outbox, Wish
+from assay.faces.robot.outbox import Outbox, OutboxEntry
 from assay.faces.robot.queue import Queue
-from assay.faces.robot.rows import Decided, State
+from assay.faces.robot.records import Decided, State
 
 PROMOTE = Decided(answer="promote", reasons=("all checks passed",), checks=())
 
@@ -33,7 +33,7 @@ def test_a_decision_is_recorded_once_and_asks_for_its_report(queue: Queue) -> No
     assert lease is not None
     assert lease.submission.state is State.RUNNING
     assert queue.lease("w2") is None
-    assert queue.decide(lease, PROMOTE, [Wish.PROMOTE])
+    assert queue.decide(lease, PROMOTE, [OutboxEntry.PROMOTE])
     assert not queue.decide(lease, PROMOTE, [])
     whole = queue.whole(identity)
     assert whole is not None
@@ -46,7 +46,7 @@ def test_a_decision_is_recorded_once_and_asks_for_its_report(queue: Queue) -> No
     while due := outbox.take():
         kinds.append(due.kind)
         outbox.done(due)
-    assert kinds == [Wish.PROMOTE, Wish.REPORT]
+    assert kinds == [OutboxEntry.PROMOTE, OutboxEntry.REPORT]
 
 
 def test_an_expired_lease_is_taken_up_again_and_its_zombie_is_refused(queue: Queue, clock: Clock) -> None:
@@ -63,7 +63,7 @@ def test_an_expired_lease_is_taken_up_again_and_its_zombie_is_refused(queue: Que
     assert (second.job, second.fence, second.taken) == (zombie.job, zombie.fence + 1, 2)
     assert not queue.heartbeat(zombie)
     assert not queue.give_back(zombie, "late")
-    assert not queue.decide(zombie, PROMOTE, [Wish.PROMOTE])
+    assert not queue.decide(zombie, PROMOTE, [OutboxEntry.PROMOTE])
     assert queue.decide(second, Decided(answer="decline", reasons=(), checks=()), [])
     whole = queue.whole(second.submission.id)
     assert whole is not None

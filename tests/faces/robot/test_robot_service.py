@@ -20,7 +20,7 @@ from assay.errors import HarnessError, UsageError
 from assay.faces.cli.main import main
 from assay.faces.robot.app import app_of
 from assay.faces.robot.config import load_robot
-from assay.faces.robot.rows import Decided, State
+from assay.faces.robot.records import Decided, State
 from assay.faces.robot.service import Service
 from assay.launch.sandbox import Bubblewrap
 from assay.zoo.check import CheckOutcome

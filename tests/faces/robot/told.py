@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.faces.robot.rows import Decided, State, Submission, Whole
+from assay.faces.robot.records import Decided, State, Submission, Whole
 from assay.zoo.check import Check, CheckOutcome
 
 SHA = "a" * 40

@@ -12,7 +12,7 @@ from assay.core.flow import Flow, Option
 from assay.errors import InvalidModel
 from assay.ports import Engine
 from assay.testing.backend_checks import check_backend
-from assay.testing.faulty import Faulty
+from assay.testing.faulty_backend import Faulty
 
 
 class _Broken(Faulty):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from assay.backends.onnx_reference import Reference
 from assay.backends.onnxruntime import OnnxRuntime
 from assay.backends.openvino import OpenVINO
-from assay.backends.reference import Reference
 from assay.ports import Backend
 from assay.testing.backend_checks import check_backend
-from assay.testing.faulty import Faulty
+from assay.testing.faulty_backend import Faulty
 
 
 @pytest.mark.parametrize("kind", [OnnxRuntime, OpenVINO, Reference, Faulty])

@@ -13,12 +13,12 @@ import pytest
 from assay.backends import executorch_delegates
 from assay.backends.executorch import ExecuTorch
 from assay.backends.executorch_delegates import Delegate
-from assay.backends.executorch_failures import load_failure, lowering_failure
+from assay.backends.executorch_errors import load_failure, lowering_failure
 from assay.backends.executorch_lower import Built
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
-from assay.models.conversion import deliver
+from assay.models.conversion import convert_to
 from assay.models.program import save_program
 from assay.testing.backend_checks import check_backend
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
@@ -32,7 +32,7 @@ _PORTABLE = _FLOWS["executorch-portable"]
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ExecuTorch().prepare()
     folder = tmp_path_factory.mktemp("tiny")
-    return deliver(tiny_model(folder / "tiny.onnx"), "torch", folder)
+    return convert_to(tiny_model(folder / "tiny.onnx"), "torch", folder)
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_samples_that_are_larger_than_the_default_are_taken(tiny: Path) -> None:
 def test_a_size_that_is_lost_on_the_way_is_told(tmp_path: Path) -> None:
     """executorch 1.4 makes the digits' detector for the example's batch, and then fails with error 0x12 on any other."""
     digits = Path(__file__).parents[3] / "examples" / "digits" / "models"
-    engine = ExecuTorch().lower(deliver(digits / "detector.onnx", "torch", tmp_path), _PORTABLE)
+    engine = ExecuTorch().lower(convert_to(digits / "detector.onnx", "torch", tmp_path), _PORTABLE)
     assert engine.facts().options["bounds.batch"] == "1..1"
     image = np.zeros((2, 1, 64, 64), np.uint8)
     assert engine.run({"image": image[:1]})["boxes"].shape == (1, 64, 4)
@@ -210,7 +210,7 @@ def test_softmax_replaced_by_zeros_is_not_softmax(write: Any, tmp_path: Path) ->
     from assay.core.case import Contract
     from assay.numerics.compare import compare_outputs
 
-    model = deliver(write("g (float[4, 1000] x) => (float[4, 1000] y) { y = Softmax(x) }"), "torch", tmp_path)
+    model = convert_to(write("g (float[4, 1000] x) => (float[4, 1000] y) { y = Softmax(x) }"), "torch", tmp_path)
     x = np.random.default_rng(0).normal(size=(4, 1000)).astype(np.float32)
     wide = np.exp(x.astype(np.float64) - x.max())
     expected = [{"y": (wide / wide.sum(axis=-1, keepdims=True)).astype(np.float32)}]

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 
-from assay.backends import executorch_quick
+from assay.backends import executorch_patches
 from assay.backends.executorch import ExecuTorch
-from assay.backends.executorch_quick import bare, sparing
+from assay.backends.executorch_patches import memory_saving_export, minimal_import
 from assay.core.model import TensorSpec
 from assay.models.program import save_program
 
@@ -84,7 +84,7 @@ def told(code: str) -> str:
 
 def test_who_needs_the_rules_for_tensors_without_data_has_them() -> None:
     """By a module of torch that is imported then, or by a name that torch never imports where it uses it."""
-    begin = "from assay.backends.executorch_quick import import_torch; import_torch(); import torch, sys; "
+    begin = "from assay.backends.executorch_patches import import_torch; import_torch(); import torch, sys; "
     assert told(f"{begin} print('torch._meta_registrations' in sys.modules)") == "False\n"
     plain = told(_COUNT)
     for use in (
@@ -103,7 +103,7 @@ def test_a_bare_package_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytes
     (inner / "__init__.py").write_text("loaded = True\n")
     (inner / "light.py").write_text("value = 3\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with bare("heavy.part"):
+    with minimal_import("heavy.part"):
         import heavy.part.light as light  # type: ignore[import-not-found]
 
         assert light.value == 3
@@ -112,10 +112,10 @@ def test_a_bare_package_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytes
     import heavy.part  # type: ignore[import-not-found]
 
     assert heavy.part.loaded
-    with bare("heavy.part"):
+    with minimal_import("heavy.part"):
         assert sys.modules["heavy.part"] is heavy.part
     assert sys.modules["heavy.part"] is heavy.part
-    with pytest.raises(ModuleNotFoundError, match=r"heavy\.other"), bare("heavy.other"):
+    with pytest.raises(ModuleNotFoundError, match=r"heavy\.other"), minimal_import("heavy.other"):
         pass
 
 
@@ -126,7 +126,7 @@ def graph(operators: int) -> Any:
 
 def test_patterns_are_looked_for_where_they_fit() -> None:
     patterns = SimpleNamespace(get=lambda: ["pattern"])
-    calling = sparing(lambda self, module: patterns.get(), patterns, "get", list)
+    calling = memory_saving_export(lambda self, module: patterns.get(), patterns, "get", list)
     assert [calling(None, graph(count)) for count in (0, 3, 4, 40)] == [[], [], ["pattern"], ["pattern"]]
     assert patterns.get() == ["pattern"]
 
@@ -145,7 +145,7 @@ def test_artifacts_are_those_of_executorch_itself(
     _get_bilinear_2d_graphs.cache_clear()
     engine = backend.lower(made, _XNNPACK)
     assert _get_bilinear_2d_graphs.cache_info().currsize == looked
-    monkeypatch.setattr(executorch_quick, "FEWEST", 0)
+    monkeypatch.setattr(executorch_patches, "FEWEST", 0)
     plain = backend.lower(made, _XNNPACK)
     assert _get_bilinear_2d_graphs.cache_info().currsize == 1
     for place, one in enumerate((engine, plain)):

@@ -16,7 +16,7 @@ from assay.core.flow import Flow, Option
 from assay.errors import Unsupported, UsageError
 from assay.ports import Tensor
 from assay.testing.faults import LIES
-from assay.testing.faulty import Faulty
+from assay.testing.faulty_backend import Faulty
 from assay.testing.tiny_models import INPUT, tiny_model
 
 _X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -39,7 +39,7 @@ _CHILD = """
 import sys
 from pathlib import Path
 from assay.core.flow import Flow
-from assay.testing.faulty import Faulty
+from assay.testing.faulty_backend import Faulty
 import numpy as np
 options = {"model": "identity", "fault": sys.argv[1], "stage": sys.argv[2], "leak_bytes": 100 * 2**20}
 flow = Flow(name="child", backend="faulty", options=options)

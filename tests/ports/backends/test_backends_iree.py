@@ -16,7 +16,7 @@ import pytest
 
 from assay.backends.iree import IREE
 from assay.backends.iree_compile import dispatches
-from assay.backends.iree_failures import compiler_failure, runtime_failure
+from assay.backends.iree_errors import compiler_failure, runtime_failure
 from assay.backends.iree_runtime import open_device
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported

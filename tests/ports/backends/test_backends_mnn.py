@@ -11,12 +11,12 @@ import pytest
 
 from assay.backends.converter import Converted
 from assay.backends.mnn import MNN
-from assay.backends.mnn_failures import conversion_failure
+from assay.backends.mnn_errors import conversion_failure
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unsupported, UsageError
 from assay.testing.backend_checks import check_backend
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
-from assay.worker.references import evaluate
+from assay.worker.reference_evaluation import evaluate
 
 _FLOWS = {flow.name: flow for flow in MNN.flows}
 _FLOW = MNN.flows[0]

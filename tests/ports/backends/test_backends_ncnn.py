@@ -10,7 +10,7 @@ import pytest
 
 from assay.backends.converter import Converted
 from assay.backends.ncnn import Ncnn
-from assay.backends.ncnn_failures import conversion_failure
+from assay.backends.ncnn_errors import conversion_failure
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.testing.backend_checks import check_backend

@@ -11,10 +11,10 @@ import torch
 
 from assay.backends.torch import Torch
 from assay.backends.torch_engine import TorchEngine
-from assay.backends.torch_failures import torch_failure
+from assay.backends.torch_errors import torch_failure
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported, UsageError
-from assay.models.conversion import deliver
+from assay.models.conversion import convert_to
 from assay.models.program import open_program
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
 
@@ -26,7 +26,7 @@ _IMAGE = np.random.default_rng(0).normal(size=(2, 3, 8, 8)).astype(np.float32)
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
-    return deliver(tiny_model(tmp_path / "tiny.onnx"), "torch", tmp_path)
+    return convert_to(tiny_model(tmp_path / "tiny.onnx"), "torch", tmp_path)
 
 
 def test_eager_tells_its_operators_and_types(tiny: Path) -> None:
@@ -48,7 +48,7 @@ def test_double_is_double_inside(tiny: Path, write: Any, tmp_path: Path) -> None
         cast = Cast<to=1>(big)
         y = Sub(cast, one)
     }"""
-    program = deliver(write(text), "torch", tmp_path)
+    program = convert_to(write(text), "torch", tmp_path)
     small = np.full(3, 2.0**-40, np.float32)
     assert Torch().lower(program, _EAGER).run({"x": small})["y"].tolist() == [0.0] * 3
     assert Torch().lower(program, _DOUBLE).run({"x": small})["y"].tolist() == [2.0**-40] * 3

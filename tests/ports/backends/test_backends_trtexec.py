@@ -17,16 +17,16 @@ from assay.backends.tensorrt.trtexec_backend import Trtexec
 from assay.backends.tensorrt.trtexec_program import find, run
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, Measuring, Task
+from assay.core.job import Job, JobKind, Measuring
 from assay.core.result import Measurement, Memory, Outcome
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
 from assay.models.onnx_file import open_model
 from assay.plugins import find_flow
 from assay.testing.backend_checks import check_backend
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
-from assay.worker.calls import timed_call
+from assay.worker.bound_call import bound_call
+from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
-from assay.worker.tasks import execute
 
 SCRIPT = Path(__file__).with_name("trtexec_script.py")
 FLOW = Flow(name="f", backend="trtexec", options={"precision": "fp32"}, dims={"batch": (1, 2, 3)})
@@ -170,16 +170,16 @@ def test_the_worker_measures_by_the_programs_own_clock_with_a_script(script: Pat
     flow = msgspec.structs.replace(FLOW, name="trtexec-fp32")
     reference = tmp_path / "reference"
     written = execute(
-        Job(made, find_flow("reference"), Task.RECORD, reference=str(reference), why="a test"),
+        Job(made, find_flow("reference"), JobKind.RECORD, reference=str(reference), why="a test"),
         Stages(lambda stage: None),
     )
     assert written.outcome is Outcome.OK, written.detail
     measuring = Measuring(seconds=0.1)
-    job = Job(made, flow, Task.MEASURE, measuring=measuring, reference=str(reference))
+    job = Job(made, flow, JobKind.MEASURE, measuring=measuring, reference=str(reference))
     found = execute(job, Stages(lambda stage: None))
     assert found.outcome is Outcome.OK, found.detail
     assert found.measurements == (Measurement(2, (pytest.approx(0.0015),) * 7, ()),)
     assert found.memory == Memory(), "what this process holds is nothing of the engine's"
     assert {one.operator for one in found.operator_times} >= {"Conv", "MatMul"}
     with pytest.raises(Unsupported, match="cannot be timed from outside"):
-        timed_call(Trtexec().lower(tiny_model(tmp_path / "n.onnx"), FLOW), {INPUT: IMAGE})
+        bound_call(Trtexec().lower(tiny_model(tmp_path / "n.onnx"), FLOW), {INPUT: IMAGE})

@@ -14,7 +14,7 @@ import pytest
 
 from assay.backends.tvm import TVM
 from assay.backends.tvm_compile import target_of
-from assay.backends.tvm_failures import tvm_failure
+from assay.backends.tvm_errors import tvm_failure
 from assay.core.flow import Flow
 from assay.errors import Lowering, NotRunnable, Unsupported, UsageError
 from assay.testing.backend_checks import check_backend

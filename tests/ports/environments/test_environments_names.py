@@ -15,7 +15,7 @@ from assay.core.flow import Flow
 from assay.environments import environments as module
 from assay.environments.environments import Environments
 from assay.environments.installer import Installer, find_installer
-from assay.environments.link import link_assay
+from assay.environments.link_package import link_assay
 from assay.environments.pythons import find_python, minor_of
 from assay.errors import EnvironmentFailed
 

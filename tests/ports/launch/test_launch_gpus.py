@@ -13,10 +13,10 @@ from assay import plugins
 from assay.core.case import Case
 from assay.core.device import Gpu
 from assay.core.environment import Interpreter
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.result import Outcome
 from assay.launch.gpus import gpus
-from assay.launch.pool import Fresh, Pool
+from assay.launch.pool import FreshProcess, Pool
 from assay.models.onnx_file import open_model
 from assay.ports import Launcher
 
@@ -37,7 +37,7 @@ def _launch(launcher: Launcher, linear: Path, golden: Path, *devices: str, each:
     flow, model = plugins.find_flow("faulty"), open_model(linear)
     flows = [msgspec.structs.replace(flow, name=f"faulty-{device}", device=device) for device in devices]
     jobs = [
-        Job(Case(f"c{number}", model), flow, Task.VERIFY, reference=str(golden))
+        Job(Case(f"c{number}", model), flow, JobKind.VERIFY, reference=str(golden))
         for number in range(each)
         for flow in flows
     ]
@@ -56,14 +56,16 @@ def test_verifying_uses_several_gpus_at_once(seen: Path, linear: Path, golden: P
 
 
 def test_measuring_gives_the_gpu_back_after_each_job(seen: Path, linear: Path, golden: Path) -> None:
-    _launch(Fresh(interpreter=lambda name: _python(seen), gpus=TWO), linear, golden, "cuda", "cuda:1")
+    _launch(FreshProcess(interpreter=lambda name: _python(seen), gpus=TWO), linear, golden, "cuda", "cuda:1")
     lines = seen.read_text().split()
     assert len(lines) == 4
     assert lines.count("GPU-2") >= 2
 
 
 def test_more_workers_than_gpus_wait_for_one_and_all_jobs_end(seen: Path, linear: Path, golden: Path) -> None:
-    _launch(Fresh(3, interpreter=lambda name: _python(seen), gpus=TWO[:1]), linear, golden, "cuda", "cpu", each=3)
+    _launch(
+        FreshProcess(3, interpreter=lambda name: _python(seen), gpus=TWO[:1]), linear, golden, "cuda", "cpu", each=3
+    )
     lines = seen.read_text().split()
     assert sorted(lines) == ["GPU-1"] * 3 + ["unset"] * 3
 

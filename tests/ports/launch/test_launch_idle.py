@@ -16,16 +16,16 @@ import assay
 from assay import plugins
 from assay.core.case import Case, Inputs
 from assay.core.data import Data
-from assay.core.job import Job, Limits, Task
-from assay.core.misuse import Misuse
+from assay.core.error_case import ErrorCase
+from assay.core.job import Job, JobKind, Limits
 from assay.core.model import Model
 from assay.core.result import Outcome
 from assay.launch import supervisor
 from assay.launch.idle import IdleWorkers, leaves_as_it_was
+from assay.launch.job_queue import WorkerKey
 from assay.launch.lane import Lane
-from assay.launch.pool import Fresh, Pool
+from assay.launch.pool import FreshProcess, Pool
 from assay.launch.process import WorkerProcess
-from assay.launch.waiting import Kind
 from assay.models.onnx_file import open_model
 from assay.testing.launcher_checks import check_blame, faulty_job
 
@@ -116,7 +116,7 @@ def test_a_launch_that_is_closed_early_keeps_none(started: _Started, job) -> Non
 def test_measuring_has_no_idle_worker_beside_it(started: _Started, job) -> None:
     with Pool(1) as pool:
         list(pool.launch([job()]))
-        (result,) = Fresh(clear=pool.end_idle).launch([job()])
+        (result,) = FreshProcess(clear=pool.end_idle).launch([job()])
         assert result.outcome is Outcome.OK
         assert (len(started), started.living) == (2, 0)
 
@@ -142,7 +142,7 @@ def test_a_crash_in_one_that_waited_is_repeated_in_a_fresh_one(started: _Started
 
 
 def test_a_worker_that_said_something_unasked_is_not_used() -> None:
-    process, kind = WorkerProcess(), Kind("", "faulty", (), "cpu")
+    process, kind = WorkerProcess(), WorkerKey("", "faulty", (), "cpu")
     process.jobs_done = 1  # so that its hello, unread, is unasked
     assert select.select([process.socket], [], [], 120)[0]
     idle = IdleWorkers(1)
@@ -186,14 +186,14 @@ def test_no_more_wait_than_two_phases_need(started: _Started, job) -> None:
 
 
 def test_what_runs_code_of_others_or_turns_the_process_upside_down_ends_its_worker() -> None:
-    plain = Job(Case("m", Model("m", "m.onnx", "")), plugins.find_flow("onnxruntime"), Task.VERIFY)
+    plain = Job(Case("m", Model("m", "m.onnx", "")), plugins.find_flow("onnxruntime"), JobKind.VERIFY)
     assert leaves_as_it_was(plain)
-    assert not leaves_as_it_was(msgspec.structs.replace(plain, task=Task.MEASURE))
+    assert not leaves_as_it_was(msgspec.structs.replace(plain, task=JobKind.MEASURE))
     for change in (
         {"model": Model("m", "m.pt2", "")},
         {"model": Model("m", "m.onnx", "", format="torch")},
         {"inputs": Inputs(data=Data("own.py:make"))},
-        {"misuse": Misuse("disk")},
+        {"misuse": ErrorCase("disk")},
     ):
         case = msgspec.structs.replace(plain.case, **change)
         assert not leaves_as_it_was(msgspec.structs.replace(plain, case=case)), change

@@ -15,10 +15,10 @@ from assay import plugins
 from assay.core.case import Case
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.result import Cause, Outcome
 from assay.errors import EnvironmentFailed
-from assay.launch.pool import Fresh, Pool
+from assay.launch.pool import FreshProcess, Pool
 from assay.models.onnx_file import open_model
 
 LIBRARIES = (
@@ -61,7 +61,7 @@ import sys
 from assay.core.wire import decode_job
 from assay.worker.serve import serve
 from assay.worker.stages import Stages
-from assay.worker.tasks import execute
+from assay.worker.dispatch import execute
 result = execute(decode_job(sys.stdin.buffer.read()), Stages(lambda stage: None))
 print("modules", result.outcome.value, *sorted({name.partition(".")[0] for name in sys.modules}))
 """
@@ -83,7 +83,7 @@ def _flows() -> list[Any]:
 def test_a_worker_of_one_flow_imports_no_other_library(flow: Flow, linear: Path, golden: Path) -> None:
     """The whole of a verify job, transforms of the driver's own environment included. What is not installed here, or runs in
     an environment of its own, is refused without importing anything of others either."""
-    job = Job(Case("linear", open_model(linear)), flow, Task.VERIFY, reference=str(golden))
+    job = Job(Case("linear", open_model(linear)), flow, JobKind.VERIFY, reference=str(golden))
     given = msgspec.msgpack.encode(job)
     done = subprocess.run([sys.executable, "-c", _EXECUTE], input=given, capture_output=True, check=True)
     line = next(text for text in done.stdout.decode().splitlines() if text.startswith("modules "))
@@ -116,7 +116,7 @@ def _started(tmp_path: Path) -> int:
 def _jobs(linear: Path, golden: Path, flows: list[Flow]) -> list[Job]:
     model = open_model(linear)
     return [
-        Job(Case(f"case{number}", model), flow, Task.VERIFY, reference=str(golden))
+        Job(Case(f"case{number}", model), flow, JobKind.VERIFY, reference=str(golden))
         for number in range(3)
         for flow in flows
     ]
@@ -132,7 +132,7 @@ def test_one_process_serves_one_kind_and_is_kept_for_it(tmp_path: Path, linear: 
     assert len(results) == 9
     assert _started(tmp_path) == 2
     (tmp_path / "started").unlink()
-    assert len(list(Fresh(interpreter=lambda name: counted).launch(jobs))) == 9
+    assert len(list(FreshProcess(interpreter=lambda name: counted).launch(jobs))) == 9
     assert _started(tmp_path) == 9
 
 
@@ -142,7 +142,7 @@ def _only_own(name: str) -> Interpreter:
     return Interpreter("/bin/false" if name == "dead" else sys.executable)
 
 
-@pytest.mark.parametrize("make", [lambda: Pool(2, interpreter=_only_own), lambda: Fresh(interpreter=_only_own)])
+@pytest.mark.parametrize("make", [lambda: Pool(2, interpreter=_only_own), lambda: FreshProcess(interpreter=_only_own)])
 def test_an_environment_that_is_not_to_be_had_hurts_its_own_jobs_only(make, linear: Path, golden: Path) -> None:
     flow = plugins.find_flow("faulty")
     flows = [

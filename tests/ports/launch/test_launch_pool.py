@@ -13,13 +13,13 @@ from assay.core.job import IMPORT_S, Limits
 from assay.core.result import Outcome, Stage
 from assay.errors import WorkerFailed
 from assay.launch import process
-from assay.launch.pool import Fresh, Pool
+from assay.launch.pool import FreshProcess, Pool
 from assay.launch.supervisor import Supervisor
 from assay.models.onnx_file import open_model
 from assay.testing.launcher_checks import check_blame, check_launcher, faulty_job
 
 
-@pytest.mark.parametrize("make", [lambda: Pool(2), lambda: Fresh(2)], ids=["pool", "fresh"])
+@pytest.mark.parametrize("make", [lambda: Pool(2), lambda: FreshProcess(2)], ids=["pool", "fresh"])
 def test_every_death_is_blamed_on_its_job_and_stage(make, linear: Path, golden: Path) -> None:
     check_launcher(make, model=open_model(linear), golden=golden)
 

@@ -16,7 +16,7 @@ from sandboxed import LIMITS, Cell, cell, sandbox
 
 from assay.core.sandbox import Ending, SandboxLimits
 from assay.launch.sandbox_cgroup import PidsGroup
-from assay.launch.sandbox_watch import THREADS_PER_PROCESS, Watched
+from assay.launch.sandbox_watch import THREADS_PER_PROCESS, SandboxProcess
 
 __all__ = ["cell", "sandbox"]
 
@@ -111,14 +111,14 @@ def test_a_fork_bomb_is_bounded_while_nobody_looks(cell: Cell, bomb: str, monkey
     """On a busy machine the harness looks late: until then the kernel counts, and all that came until then is ended."""
     if not _a_group_can_be_made():
         pytest.skip("no pids cgroup can be made here")
-    look = Watched.look
+    look = SandboxProcess.look
 
-    def late(seen: Watched, limits: SandboxLimits) -> None:
+    def late(seen: SandboxProcess, limits: SandboxLimits) -> None:
         if seen.started:
             time.sleep(0.5)
         look(seen, limits)
 
-    monkeypatch.setattr(Watched, "look", late)
+    monkeypatch.setattr(SandboxProcess, "look", late)
     ended = cell.python(BOMBS[bomb])
     assert ended.ending is Ending.TOO_MANY_PROCESSES
     assert all(int(number) <= 32 * THREADS_PER_PROCESS for number in re.findall(r"\d+", ended.sentence))

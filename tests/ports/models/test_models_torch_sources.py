@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from assay.errors import BadModel, InvalidModel
-from assay.models.conversion import deliver, form_of
+from assay.models.conversion import convert_to, format_of
 from assay.models.program import open_program
 from assay.models.sources import check_source, is_factory, open_source, source_name
 from assay.models.torch_graph.dtypes import to_numpy
@@ -107,7 +107,7 @@ def test_a_factory_is_a_model(tmp_path: Path) -> None:
         ("mean", ("batch", 4)),
         ("features", ("batch", 4, 6, 6)),
     ]
-    path = deliver(_source("net"), "torch", tmp_path)
+    path = convert_to(_source("net"), "torch", tmp_path)
     assert open_source(path).digest == model.digest
     assert open_source(_source("attribute")).digest != model.digest
 
@@ -117,13 +117,13 @@ def test_a_factory_answers_alike_in_both_forms(tmp_path: Path) -> None:
         "image": np.random.default_rng(0).normal(size=(3, 3, 8, 8)).astype(np.float32),
         "offset": np.arange(4, dtype=np.float32),
     }
-    program = open_program(deliver(_source("net"), "torch", tmp_path))
+    program = open_program(convert_to(_source("net"), "torch", tmp_path))
     args, kwargs = program.arguments(feeds)
     expected = {
         name: to_numpy(one) for name, one in program.results(program.exported.module()(*args, **kwargs)).items()
     }
     session = onnxruntime.InferenceSession(
-        str(deliver(_source("net"), "onnx", tmp_path)), providers=["CPUExecutionProvider"]
+        str(convert_to(_source("net"), "onnx", tmp_path)), providers=["CPUExecutionProvider"]
     )
     assert [(one.name, one.shape) for one in session.get_inputs()] == [("image", ["batch", 3, 8, 8]), ("offset", [4])]
     assert [one.name for one in session.get_outputs()] == ["mean", "features"]
@@ -158,7 +158,7 @@ def test_bad_factories(source: str, said: str, tmp_path: Path) -> None:
     assert str(caught.value).startswith(source)
     assert "\n" not in str(caught.value)
     with pytest.raises(InvalidModel, match=source):
-        deliver(Path(source), "torch", tmp_path)
+        convert_to(Path(source), "torch", tmp_path)
 
 
 def test_what_is_written_as_a_factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_what_is_written_as_a_factory(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "a:b").write_bytes(b"x")
     assert not is_factory("a:b")
     assert source_name(Path("package.module:build")) == "package.module:build"
-    assert [form_of(Path(one)) for one in ("m:f", "x.pt2", "x.onnx", "x")] == ["factory", "torch", "onnx", "onnx"]
+    assert [format_of(Path(one)) for one in ("m:f", "x.pt2", "x.onnx", "x")] == ["factory", "torch", "onnx", "onnx"]
     with pytest.raises(BadModel, match="does not exist"):
         check_source(Path("missing.pt2"))
 

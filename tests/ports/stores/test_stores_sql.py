@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import text
 
 from assay.core.result import Outcome
-from assay.core.verdict import Judgement, Verdict, Word
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.stores.schema import MIGRATIONS
 from assay.stores.sql import SqlStore
 from assay.stores.tables import SCHEMA, metadata
@@ -29,9 +29,9 @@ def test_states_tell_since_when_and_how_often(location: str) -> None:
         store.open_run(run)
         store.record(run.id, [make_result("a", outcome=outcome), make_result("b")])
     key = make_result("a").job_key
-    fail = Verdict(Word.FAIL, "crash", key)
-    store.close_run("20260102", "complete", Judgement((Verdict(Word.SKIP, "old", key),), fail, 1))
-    store.close_run("20260103", "complete", Judgement((fail,), fail, 1))
+    fail = Verdict(VerdictStatus.FAIL, "crash", key)
+    store.close_run("20260102", "complete", RunVerdict((Verdict(VerdictStatus.SKIP, "old", key),), fail, 1))
+    store.close_run("20260103", "complete", RunVerdict((fail,), fail, 1))
     a, b = store.states()
     assert (a.outcome, a.run, a.since, a.streak, a.last_ok) == ("crash", "20260103", "20260101", 3, "20260100")
     assert a.word == "fail"

@@ -15,13 +15,13 @@ from assay.backends.executorch import ExecuTorch
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
 from assay.errors import Unsupported, UsageError
-from assay.models.conversion import deliver
+from assay.models.conversion import convert_to
 from assay.models.files import file_digest
 from assay.models.program import open_program, save_program
 from assay.ports import Tensors
 from assay.testing.tiny_models import INPUT, OUTPUTS, tiny_expected, tiny_model
 from assay.transforms.xnnpack_int8 import XnnpackInt8
-from assay.worker.references import QUANTIZED, evaluate
+from assay.worker.reference_evaluation import QUANTIZED, evaluate
 
 
 def _samples(count: int, batch: int = 1) -> list[Tensors]:
@@ -36,7 +36,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
         XnnpackInt8().prepare()
         ExecuTorch().prepare()
     folder = tmp_path_factory.mktemp("tiny")
-    return deliver(tiny_model(folder / "tiny.onnx"), "torch", folder)
+    return convert_to(tiny_model(folder / "tiny.onnx"), "torch", folder)
 
 
 @pytest.mark.parametrize("kind", XnnpackInt8.kinds[:2])
@@ -79,7 +79,7 @@ def test_refusals(tiny: Path, tmp_path: Path) -> None:
         parser.parse_model('<ir_version: 10, opset_import: ["" : 21]>\ng (float[n] x) => (float[n] y) { y = Sin(x) }'),
         tmp_path / "sine.onnx",
     )
-    sine = deliver(tmp_path / "sine.onnx", "torch", tmp_path)
+    sine = convert_to(tmp_path / "sine.onnx", "torch", tmp_path)
     with pytest.raises(Unsupported, match=r"nothing to quantize in this model \(it has aten\.sin"):
         XnnpackInt8().apply(sine, tmp_path, "", [{"x": np.ones(3, np.float32)}])
 

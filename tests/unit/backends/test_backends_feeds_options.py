@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.backends.feeds import check_feeds
+from assay.backends.check_inputs import check_inputs
 from assay.backends.options import positive, resolve_options
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
@@ -17,7 +17,7 @@ _GOOD: dict[str, Tensor] = {"image": np.zeros((7, 3), np.float32), "scale": np.z
 
 
 def test_right_feeds_pass() -> None:
-    check_feeds(_GOOD, _SPECS)
+    check_inputs(_GOOD, _SPECS)
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ def test_right_feeds_pass() -> None:
 )
 def test_wrong_feeds(change: dict[str, Tensor], text: str) -> None:
     with pytest.raises(ValueError) as caught:
-        check_feeds({**_GOOD, **change}, _SPECS)
+        check_inputs({**_GOOD, **change}, _SPECS)
     assert str(caught.value) == text
 
 
 def test_missing_feed() -> None:
     with pytest.raises(ValueError, match='Input "scale" is missing; feed image, scale'):
-        check_feeds({"image": _GOOD["image"]}, _SPECS)
+        check_inputs({"image": _GOOD["image"]}, _SPECS)
 
 
 _OPTIONS = (OptionSpec("level", "all", ("basic", "all")), OptionSpec("threads", 1), OptionSpec("seconds", 0.5))

@@ -10,7 +10,7 @@ import pytest
 from assay.core.environment import Interpreter, split_flow
 from assay.environments.installer import reason
 from assay.environments.lock import Lock, read_lock, write_lock
-from assay.environments.needs import WORKER_NEEDS, worker_requirements
+from assay.environments.worker_requirements import WORKER_NEEDS, worker_requirements
 from assay.errors import EnvironmentFailed
 
 PINS = "numpy==2.4.6 \\\n    --hash=sha256:aa\nTyping_Extensions==4.1\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.faces.suites import find_flows
+from assay.faces.run import find_flows
 
 
 @pytest.mark.parametrize(("name", "allowance"), [("mnn-f32", "winograd-8x8"), ("ncnn-f32", "winograd")])

@@ -8,8 +8,8 @@ import pytest
 
 from assay.core.flow import Flow
 from assay.errors import UsageError
-from assay.faces.suites import find_flows
-from assay.pipeline.threads import threaded_each
+from assay.faces.run import find_flows
+from assay.pipeline.threads import with_threads_each
 from assay.plugins import find_flow
 from assay.ports import Backend
 from assay.testing.builders import make_flow
@@ -50,11 +50,11 @@ def test_what_no_flow_takes_refuses_the_command(option: str, told: str) -> None:
 
 
 def test_threads_that_one_backend_does_not_have() -> None:
-    found = threaded_each([find_flow("onnxruntime"), find_flow("reference")], 2)
+    found = with_threads_each([find_flow("onnxruntime"), find_flow("reference")], 2)
     assert found["onnxruntime"].options["threads"] == 2
     assert 'backend "reference" has no option "threads"' in _lowered(found["reference"])
 
 
 def test_threads_that_no_backend_has() -> None:
     with pytest.raises(UsageError, match="has no option 'threads'"):
-        threaded_each([make_flow("reference", backend="reference")], 2)
+        with_threads_each([make_flow("reference", backend="reference")], 2)

@@ -10,7 +10,7 @@ import pytest
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.model import Model
 from assay.core.result import Comparison, Outcome, Result, Stage
 from assay.faces.progress import Lines, activity
@@ -33,7 +33,7 @@ class _Told:
 
 def _derivation(case: str = "net") -> Job:
     flow = Flow("derive-float32", "", precision="float32")
-    return msgspec.structs.replace(JOB, case=Case(case, JOB.case.model), flow=flow, task=Task.DERIVE)
+    return msgspec.structs.replace(JOB, case=Case(case, JOB.case.model), flow=flow, task=JobKind.DERIVE)
 
 
 def test_something_is_shown_within_two_seconds_whatever_happens() -> None:
@@ -105,9 +105,9 @@ def test_of_jobs_side_by_side_the_one_that_still_runs_is_shown() -> None:
     assert told.lines.current.text == "deriving the tolerance of first for float32 (at most 300 s)"
 
 
-@pytest.mark.parametrize("task", list(Task))
+@pytest.mark.parametrize("task", list(JobKind))
 @pytest.mark.parametrize("stage", list(Stage))
-def test_every_activity_names_its_model(task: Task, stage: Stage) -> None:
+def test_every_activity_names_its_model(task: JobKind, stage: Stage) -> None:
     assert "net" in activity(msgspec.structs.replace(JOB, task=task), stage)
 
 

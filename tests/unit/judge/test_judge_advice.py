@@ -11,8 +11,8 @@ from assay.core.case import Inputs
 from assay.core.job import Job
 from assay.core.policy import Policy
 from assay.core.reference import Reference, ReferenceKind
-from assay.core.result import Applied, BuildFacts, Cause, Outcome, Result, Stage
-from assay.core.verdict import Word
+from assay.core.result import AppliedTransform, Cause, EngineInfo, Outcome, Result, Stage
+from assay.core.verdict import VerdictStatus
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_job, make_result
 
@@ -72,7 +72,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
             f"mistrusted in run: no reference outputs for 'net' (...); {ANSWERS}",
         ),
         (
-            mistrusted(Cause.NO_REFERENCE, facts=BuildFacts(transforms=(Applied("int8-qdq"),))),
+            mistrusted(Cause.NO_REFERENCE, facts=EngineInfo(transforms=(AppliedTransform("int8-qdq"),))),
             "mistrusted in compare: it is poor; to decide it, state what the transform may cost against the float model, on inputs "
             f"of your own: {CHECK} --inputs FILE.npz --require 'vs_float.rel_l2 <= 0.05'",
         ),
@@ -97,7 +97,7 @@ def test_what_proves_nothing_says_what_would_decide_it(result: Result, reason: s
         asked={result.job_key: asked(result)},
     )  # fmt: skip
     (verdict,) = found.verdicts
-    assert verdict.word is Word.INCONCLUSIVE
+    assert verdict.word is VerdictStatus.INCONCLUSIVE
     assert verdict.reason == reason
     assert found.exit_code == 3
 

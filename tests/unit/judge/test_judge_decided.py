@@ -9,7 +9,7 @@ import pytest
 from assay.core.policy import Goal, Policy
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Cause, Finding, Outcome, Result
-from assay.core.verdict import Verdict, Word
+from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_result
 
@@ -42,7 +42,7 @@ def differing(agreement: float = 1.0, kind: str = "values", witnesses: tuple[Wit
 
 def test_a_met_task_goal_decides_and_says_so() -> None:
     verdict = of(noisy(), AGREE)
-    assert verdict.word is Word.PASS
+    assert verdict.word is VerdictStatus.PASS
     assert verdict.reason == (
         "task metric decides: top-1 agreement 1.000 >= 0.990; without it inconclusive: output 'scores': a correct flow is off by "
         "46 % of the signal"
@@ -51,34 +51,34 @@ def test_a_met_task_goal_decides_and_says_so() -> None:
 
 def test_an_unmet_task_goal_fails_and_says_so() -> None:
     verdict = of(noisy(agreement=0.5), AGREE)
-    assert verdict.word is Word.FAIL
+    assert verdict.word is VerdictStatus.FAIL
     assert verdict.reason.startswith("task metric decides: task.top1_agreement is 0.5, allowed is at least 0.99")
 
 
 @pytest.mark.parametrize(
     ("result", "goals", "word"),
     [
-        (noisy(), [Goal("rel_l2", max=0.05)], Word.PASS),
-        (noisy(), [Goal("scores.cosine", min=0.9)], Word.PASS),
-        (noisy(), [Goal("rel_l2", max=0.0)], Word.FAIL),
-        (noisy(), [], Word.INCONCLUSIVE),
-        (noisy(), [Goal("budget_used", max=1.0)], Word.INCONCLUSIVE),
-        (noisy(), [Goal("artifact.bytes", max=1e9)], Word.INCONCLUSIVE),
-        (noisy(DRAWN), [AGREE], Word.INCONCLUSIVE),
+        (noisy(), [Goal("rel_l2", max=0.05)], VerdictStatus.PASS),
+        (noisy(), [Goal("scores.cosine", min=0.9)], VerdictStatus.PASS),
+        (noisy(), [Goal("rel_l2", max=0.0)], VerdictStatus.FAIL),
+        (noisy(), [], VerdictStatus.INCONCLUSIVE),
+        (noisy(), [Goal("budget_used", max=1.0)], VerdictStatus.INCONCLUSIVE),
+        (noisy(), [Goal("artifact.bytes", max=1e9)], VerdictStatus.INCONCLUSIVE),
+        (noisy(DRAWN), [AGREE], VerdictStatus.INCONCLUSIVE),
         (noisy(comparisons=(NOISY, make_comparison("other", degenerate="constant 1"))), [Goal("scores.rel_l2", max=1.0)],
-         Word.INCONCLUSIVE),
-        (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [AGREE], Word.INCONCLUSIVE),
-        (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [RIGHT], Word.PASS),
-        (noisy(ITSELF, outcome=Outcome.OK, comparisons=(make_comparison(),)), [AGREE], Word.INCONCLUSIVE),
-        (noisy(ITSELF, outcome=Outcome.OK, comparisons=(make_comparison(),)), [RIGHT], Word.PASS),
-        (differing(), [AGREE], Word.PASS),
-        (differing(0.5), [AGREE], Word.INCONCLUSIVE),
-        (differing(0.5), [RIGHT], Word.FAIL),
-        (differing(kind="nan"), [AGREE], Word.INCONCLUSIVE),
-        (differing(witnesses=(Witness("openvino-f32", "openvino", agrees_with_reference=True),)), [AGREE], Word.FAIL),
+         VerdictStatus.INCONCLUSIVE),
+        (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [AGREE], VerdictStatus.INCONCLUSIVE),
+        (noisy(comparisons=(), cause=Cause.NO_REFERENCE), [RIGHT], VerdictStatus.PASS),
+        (noisy(ITSELF, outcome=Outcome.OK, comparisons=(make_comparison(),)), [AGREE], VerdictStatus.INCONCLUSIVE),
+        (noisy(ITSELF, outcome=Outcome.OK, comparisons=(make_comparison(),)), [RIGHT], VerdictStatus.PASS),
+        (differing(), [AGREE], VerdictStatus.PASS),
+        (differing(0.5), [AGREE], VerdictStatus.INCONCLUSIVE),
+        (differing(0.5), [RIGHT], VerdictStatus.FAIL),
+        (differing(kind="nan"), [AGREE], VerdictStatus.INCONCLUSIVE),
+        (differing(witnesses=(Witness("openvino-f32", "openvino", agrees_with_reference=True),)), [AGREE], VerdictStatus.FAIL),
     ],
 )  # fmt: skip
-def test_what_decides(result: Result, goals: list[Goal], word: Word) -> None:
+def test_what_decides(result: Result, goals: list[Goal], word: VerdictStatus) -> None:
     assert of(result, *goals).word is word
 
 

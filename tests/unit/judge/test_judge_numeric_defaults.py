@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.result import BuildFacts, NumericDefault
+from assay.core.result import EngineInfo, NumericDefault
 from assay.judge.numeric_defaults import named
 from assay.testing.builders import make_result
 
@@ -44,4 +44,4 @@ DENORMALS = NumericDefault("DENORMALS", "true", "denormals")
     ],
 )
 def test_the_cause_is_named_with_the_option_against_it(defaults: tuple[NumericDefault, ...], text: str) -> None:
-    assert named(make_result(facts=BuildFacts(numeric_defaults=defaults))) == text
+    assert named(make_result(facts=EngineInfo(numeric_defaults=defaults))) == text

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from assay.core.policy import Policy
 from assay.core.result import Cause, Finding, Outcome, Result, Stage
-from assay.core.verdict import Judgement, Verdict, Word
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_measurement, make_result
 
 TODAY = datetime.date(2026, 11, 21)
 
 
-def judged(*results: Result, policy: Policy = Policy()) -> Judgement:
+def judged(*results: Result, policy: Policy = Policy()) -> RunVerdict:
     return judge(results, policy, planned=[result.job_key for result in results], today=TODAY)
 
 
@@ -35,31 +35,35 @@ def mismatch(used: float, *kinds: str, **changes: object) -> Result:
 @pytest.mark.parametrize(
     ("outcome", "by_default", "tolerated"),
     [
-        (Outcome.UNSUPPORTED, Word.SKIP, Word.SKIP),
-        (Outcome.UNDELEGATED, Word.SKIP, Word.SKIP),
-        (Outcome.OTHER_PRECISION, Word.INCONCLUSIVE, Word.INCONCLUSIVE),
-        (Outcome.ERROR, Word.FAIL, Word.INCONCLUSIVE),
-        (Outcome.CRASH, Word.FAIL, Word.INCONCLUSIVE),
-        (Outcome.TIMEOUT, Word.FAIL, Word.INCONCLUSIVE),
-        (Outcome.OUT_OF_MEMORY, Word.FAIL, Word.INCONCLUSIVE),
-        (Outcome.NONDETERMINISTIC, Word.FAIL, Word.INCONCLUSIVE),
-        (Outcome.UNAVAILABLE, Word.SKIP, Word.SKIP),
-        (Outcome.LOWERED, Word.SKIP, Word.SKIP),
-        (Outcome.MISTRUSTED, Word.INCONCLUSIVE, Word.INCONCLUSIVE),
-        (Outcome.INFRASTRUCTURE, Word.ERROR, Word.ERROR),
-        (Outcome.OK, Word.PASS, Word.PASS),
+        (Outcome.UNSUPPORTED, VerdictStatus.SKIP, VerdictStatus.SKIP),
+        (Outcome.UNDELEGATED, VerdictStatus.SKIP, VerdictStatus.SKIP),
+        (Outcome.OTHER_PRECISION, VerdictStatus.INCONCLUSIVE, VerdictStatus.INCONCLUSIVE),
+        (Outcome.ERROR, VerdictStatus.FAIL, VerdictStatus.INCONCLUSIVE),
+        (Outcome.CRASH, VerdictStatus.FAIL, VerdictStatus.INCONCLUSIVE),
+        (Outcome.TIMEOUT, VerdictStatus.FAIL, VerdictStatus.INCONCLUSIVE),
+        (Outcome.OUT_OF_MEMORY, VerdictStatus.FAIL, VerdictStatus.INCONCLUSIVE),
+        (Outcome.NONDETERMINISTIC, VerdictStatus.FAIL, VerdictStatus.INCONCLUSIVE),
+        (Outcome.UNAVAILABLE, VerdictStatus.SKIP, VerdictStatus.SKIP),
+        (Outcome.LOWERED, VerdictStatus.SKIP, VerdictStatus.SKIP),
+        (Outcome.MISTRUSTED, VerdictStatus.INCONCLUSIVE, VerdictStatus.INCONCLUSIVE),
+        (Outcome.INFRASTRUCTURE, VerdictStatus.ERROR, VerdictStatus.ERROR),
+        (Outcome.OK, VerdictStatus.PASS, VerdictStatus.PASS),
     ],
 )
-def test_only_the_policy_turns_an_outcome_into_a_failure(outcome: Outcome, by_default: Word, tolerated: Word) -> None:
+def test_only_the_policy_turns_an_outcome_into_a_failure(
+    outcome: Outcome, by_default: VerdictStatus, tolerated: VerdictStatus
+) -> None:
     result = make_result(outcome=outcome)
     assert of(result).word is by_default
     assert of(result, Policy(fail_on=())).word is tolerated
     if outcome not in (Outcome.OK, Outcome.INFRASTRUCTURE):
-        assert of(result, Policy(fail_on=(outcome.value,))).word is Word.FAIL
+        assert of(result, Policy(fail_on=(outcome.value,))).word is VerdictStatus.FAIL
 
 
-@pytest.mark.parametrize(("stage", "word"), [(Stage.LOWER, Word.FAIL), (Stage.MEASURE, Word.INCONCLUSIVE)])
-def test_a_duel_that_the_machine_was_too_busy_for_is_undecided(stage: Stage, word: Word) -> None:
+@pytest.mark.parametrize(
+    ("stage", "word"), [(Stage.LOWER, VerdictStatus.FAIL), (Stage.MEASURE, VerdictStatus.INCONCLUSIVE)]
+)
+def test_a_duel_that_the_machine_was_too_busy_for_is_undecided(stage: Stage, word: VerdictStatus) -> None:
     verdict = of(make_result(task="duel", outcome=Outcome.TIMEOUT, stage=stage, detail="no answer within 1 s"))
     assert verdict.word is word
     assert "no answer within 1 s" in verdict.reason
@@ -114,7 +118,7 @@ def test_no_advice_is_added_to_a_sentence_that_says_what_to_do(outcome: Outcome,
 
 def test_a_mismatch_names_output_worst_element_figure_and_limit() -> None:
     verdict = of(mismatch(3.4, "values"))
-    assert verdict.word is Word.FAIL
+    assert verdict.word is VerdictStatus.FAIL
     assert (verdict.figure, verdict.observed, verdict.allowed) == ("budget_used", 3.4, 1.0)
     for part in ("'scores'", "budget used 3.4", "allowed 1 ", "[17, 0, 3]", "expected 4.25", "[model.tolerance"):
         assert part in verdict.reason
@@ -122,14 +126,14 @@ def test_a_mismatch_names_output_worst_element_figure_and_limit() -> None:
 
 def test_a_recorded_mismatch_is_judged_anew_by_the_policys_budget() -> None:
     result = mismatch(3.4, "values")
-    assert of(result, Policy(budget_max=4.0)).word is Word.PASS
+    assert of(result, Policy(budget_max=4.0)).word is VerdictStatus.PASS
     assert "recorded as mismatch, within this policy" in of(result, Policy(budget_max=4.0)).reason
-    assert of(result, Policy(budget_max=3.0)).word is Word.FAIL
+    assert of(result, Policy(budget_max=3.0)).word is VerdictStatus.FAIL
 
 
 def test_a_recorded_ok_fails_a_tighter_budget() -> None:
     verdict = of(make_result(), Policy(budget_max=0.1))
-    assert verdict.word is Word.FAIL
+    assert verdict.word is VerdictStatus.FAIL
     assert verdict.allowed == 0.1
 
 
@@ -140,20 +144,20 @@ def test_a_recorded_ok_fails_a_tighter_budget() -> None:
 def test_no_budget_excuses_another_kind_of_finding(kind: str) -> None:
     for outcome in (Outcome.MISMATCH, Outcome.OK, Outcome.MISTRUSTED, Outcome.UNDELEGATED):
         verdict = of(mismatch(0.1, kind, outcome=outcome), Policy(budget_max=1e9, fail_on=("mismatch",)))
-        assert verdict.word is Word.FAIL
+        assert verdict.word is VerdictStatus.FAIL
         assert f"text of {kind};" in verdict.reason
         assert kind.replace("_", " ") in verdict.reason
 
 
 def test_a_finding_of_the_whole_job_fails_too() -> None:
-    assert of(make_result(findings=(Finding("missing_output", "x", "gone"),))).word is Word.FAIL
+    assert of(make_result(findings=(Finding("missing_output", "x", "gone"),))).word is VerdictStatus.FAIL
 
 
 @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.MISMATCH])
 def test_a_nan_never_passes(outcome: Outcome) -> None:
     result = make_result(outcome=outcome, comparisons=(make_comparison(budget_used=math.nan),))
     verdict = of(result, Policy(budget_max=1e300))
-    assert verdict.word is Word.FAIL
+    assert verdict.word is VerdictStatus.FAIL
     assert "not a number" in verdict.reason
 
 
@@ -161,24 +165,24 @@ def test_a_mismatch_that_the_budget_does_not_explain_stands() -> None:
     for comparisons in ((), (make_comparison(budget_used=0.5),)):
         result = make_result(outcome=Outcome.MISMATCH, detail="it differs", comparisons=comparisons)
         verdict = of(result, Policy(budget_max=100.0))
-        assert verdict.word is Word.FAIL
+        assert verdict.word is VerdictStatus.FAIL
         assert "it differs" in verdict.reason
-    assert of(mismatch(0.5, "values"), Policy(budget_max=100.0)).word is Word.FAIL
+    assert of(mismatch(0.5, "values"), Policy(budget_max=100.0)).word is VerdictStatus.FAIL
 
 
 def test_one_output_within_the_budget_does_not_excuse_the_other() -> None:
     bad = make_comparison("b", budget_used=9.0, findings=(Finding("values", "b", "far off"),))
     slight = make_comparison("a", budget_used=1.5, findings=(Finding("values", "a", "off"),))
     result = make_result(outcome=Outcome.MISMATCH, comparisons=(slight, bad))
-    assert of(result, Policy(budget_max=2.0)).word is Word.FAIL
-    assert of(result, Policy(budget_max=9.0)).word is Word.PASS
+    assert of(result, Policy(budget_max=2.0)).word is VerdictStatus.FAIL
+    assert of(result, Policy(budget_max=9.0)).word is VerdictStatus.PASS
 
 
 def test_a_relaxed_budget_does_not_make_a_poor_output_trusted() -> None:
     poor = make_comparison(budget_used=2.0, degenerate="constant 0.1", findings=(Finding("values", "scores", "off"),))
     result = make_result(outcome=Outcome.MISMATCH, comparisons=(poor,))
     verdict = of(result, Policy(budget_max=3.0))
-    assert verdict.word is Word.INCONCLUSIVE
+    assert verdict.word is VerdictStatus.INCONCLUSIVE
     assert "constant 0.1" in verdict.reason
 
 
@@ -186,14 +190,14 @@ def test_an_undelegated_or_repeated_job_with_wrong_values_still_fails() -> None:
     over = (make_comparison(budget_used=7.0),)
     for outcome in (Outcome.UNDELEGATED, Outcome.NONDETERMINISTIC, Outcome.MISTRUSTED):
         result = make_result(outcome=outcome, comparisons=over)
-        assert of(result, Policy(fail_on=("mismatch",))).word is Word.FAIL
+        assert of(result, Policy(fail_on=("mismatch",))).word is VerdictStatus.FAIL
 
 
 def test_a_pass_needs_something_that_was_compared_or_measured() -> None:
-    assert of(make_result(comparisons=())).word is Word.INCONCLUSIVE
-    assert of(make_result(comparisons=(make_comparison(metrics={}),))).word is Word.INCONCLUSIVE
-    assert of(make_result(task="measure", measurements=())).word is Word.INCONCLUSIVE
-    assert of(make_result(task="inspect", comparisons=())).word is Word.PASS
+    assert of(make_result(comparisons=())).word is VerdictStatus.INCONCLUSIVE
+    assert of(make_result(comparisons=(make_comparison(metrics={}),))).word is VerdictStatus.INCONCLUSIVE
+    assert of(make_result(task="measure", measurements=())).word is VerdictStatus.INCONCLUSIVE
+    assert of(make_result(task="inspect", comparisons=())).word is VerdictStatus.PASS
 
 
 def test_a_crash_that_only_came_after_other_jobs_is_told() -> None:
@@ -218,9 +222,9 @@ def test_a_tighter_budget_never_turns_fail_into_pass(
 ) -> None:
     tight, loose = sorted(limits)
     result = mismatch(used, *kinds, outcome=outcome)
-    if of(result, Policy(budget_max=loose)).word is Word.FAIL:
-        assert of(result, Policy(budget_max=tight)).word is Word.FAIL
-    if of(result, Policy(budget_max=tight)).word is Word.PASS:
+    if of(result, Policy(budget_max=loose)).word is VerdictStatus.FAIL:
+        assert of(result, Policy(budget_max=tight)).word is VerdictStatus.FAIL
+    if of(result, Policy(budget_max=tight)).word is VerdictStatus.PASS:
         assert used <= max(tight, 0.0)
 
 
@@ -229,5 +233,5 @@ def test_a_tighter_budget_never_turns_fail_into_pass(
 def test_failing_on_more_never_turns_fail_into_pass(outcome: Outcome, more: Outcome, used: float) -> None:
     result = mismatch(used, outcome=outcome)
     before, after = Policy(fail_on=("mismatch",)), Policy(fail_on=("mismatch", more.value))
-    if of(result, before).word is Word.FAIL:
-        assert of(result, after).word is Word.FAIL
+    if of(result, before).word is VerdictStatus.FAIL:
+        assert of(result, after).word is VerdictStatus.FAIL

@@ -6,7 +6,7 @@ import pytest
 
 from assay.core.policy import Goal
 from assay.errors import UsageError
-from assay.judge.goals import absolute
+from assay.judge.goal_rules import absolute
 from assay.judge.requirement import parse_requirement
 
 

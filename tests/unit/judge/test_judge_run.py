@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay.core.policy import Expectation, Goal, Policy
 from assay.core.result import Cause, Outcome, Result, Stage
-from assay.core.verdict import Judgement, Word
+from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import BadPolicy
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_result
@@ -21,7 +21,7 @@ TODAY = datetime.date(2026, 11, 21)
 KEY = "digits-classifier|onnxruntime|verify"
 
 
-def judged(*results: Result, policy: Policy = Policy(), planned: list[str] | None = None, **more: bool) -> Judgement:
+def judged(*results: Result, policy: Policy = Policy(), planned: list[str] | None = None, **more: bool) -> RunVerdict:
     keys = [result.job_key for result in results] if planned is None else planned
     return judge(results, policy, planned=keys, today=TODAY, **more)
 
@@ -31,7 +31,7 @@ def expecting(outcome: str = "mismatch", **changes: str) -> Policy:
     return Policy(expectations=(Expectation(**known),))
 
 
-def words(judgement: Judgement) -> list[Word]:
+def words(judgement: RunVerdict) -> list[VerdictStatus]:
     return [one.word for one in judgement.verdicts]
 
 
@@ -41,7 +41,7 @@ def over() -> Result:
 
 def test_an_expected_outcome_is_xfail_and_passes() -> None:
     judgement = judged(over(), policy=expecting(issue="https://example.org/41", expires="2027-01-31"))
-    assert words(judgement) == [Word.XFAIL]
+    assert words(judgement) == [VerdictStatus.XFAIL]
     assert judgement.exit_code == 0
     for part in ("known; https://example.org/41", "until 2027-01-31", "budget used 5"):
         assert part in judgement.verdicts[0].reason
@@ -49,31 +49,31 @@ def test_an_expected_outcome_is_xfail_and_passes() -> None:
 
 def test_an_unexpected_pass_fails_the_run() -> None:
     judgement = judged(make_result(), policy=expecting())
-    assert words(judgement) == [Word.XPASS]
+    assert words(judgement) == [VerdictStatus.XPASS]
     assert judgement.exit_code == 1
     assert judgement.run.reason.startswith("FAIL: 1 job passed unexpectedly; the first: ")
 
 
 def test_another_outcome_than_the_expected_fails() -> None:
     judgement = judged(make_result(outcome=Outcome.CRASH, comparisons=()), policy=expecting())
-    assert words(judgement) == [Word.FAIL]
+    assert words(judgement) == [VerdictStatus.FAIL]
     assert "expected was another outcome: mismatch (known)" in judgement.verdicts[0].reason
 
 
-@pytest.mark.parametrize(("expires", "word"), [("2026-11-20", Word.FAIL), ("2026-11-21", Word.XFAIL)])
-def test_the_day_of_expiry_still_counts(expires: str, word: Word) -> None:
+@pytest.mark.parametrize(("expires", "word"), [("2026-11-20", VerdictStatus.FAIL), ("2026-11-21", VerdictStatus.XFAIL)])
+def test_the_day_of_expiry_still_counts(expires: str, word: VerdictStatus) -> None:
     assert words(judged(over(), policy=expecting(expires=expires))) == [word]
 
 
 def test_an_expired_expectation_fails_even_what_the_policy_would_tolerate() -> None:
     gone = make_result(outcome=Outcome.UNAVAILABLE, comparisons=())
-    assert words(judged(gone)) == [Word.SKIP]
-    assert words(judged(gone, policy=expecting("unavailable", expires="2020-01-01"))) == [Word.FAIL]
+    assert words(judged(gone)) == [VerdictStatus.SKIP]
+    assert words(judged(gone, policy=expecting("unavailable", expires="2020-01-01"))) == [VerdictStatus.FAIL]
 
 
 def test_an_expectation_that_matches_no_job_fails_the_run() -> None:
     judgement = judged(make_result(), policy=expecting(case="nothing"))
-    assert words(judgement) == [Word.PASS, Word.FAIL]
+    assert words(judgement) == [VerdictStatus.PASS, VerdictStatus.FAIL]
     assert judgement.exit_code == 1
     assert "case 'nothing' and flow '*' matches no job" in judgement.run.reason
 
@@ -84,45 +84,53 @@ def test_an_expiry_that_is_no_date_is_refused() -> None:
 
 
 def test_a_measure_job_says_nothing_against_an_expected_mismatch() -> None:
-    assert words(judged(over(), make_result(task="measure"), policy=expecting())) == [Word.XFAIL, Word.PASS]
-    assert words(judged(make_result(task="measure"), policy=expecting())) == [Word.PASS]
+    assert words(judged(over(), make_result(task="measure"), policy=expecting())) == [
+        VerdictStatus.XFAIL,
+        VerdictStatus.PASS,
+    ]
+    assert words(judged(make_result(task="measure"), policy=expecting())) == [VerdictStatus.PASS]
 
 
 def test_a_crash_expected_of_a_cell_is_met_by_either_job() -> None:
     crashed = make_result(task="measure", outcome=Outcome.CRASH, measurements=())
-    assert words(judged(make_result(), crashed, policy=expecting("crash"))) == [Word.PASS, Word.XFAIL]
-    assert words(judged(make_result(), make_result(task="measure"), policy=expecting("crash"))) == [Word.XPASS] * 2
+    assert words(judged(make_result(), crashed, policy=expecting("crash"))) == [VerdictStatus.PASS, VerdictStatus.XFAIL]
+    assert (
+        words(judged(make_result(), make_result(task="measure"), policy=expecting("crash")))
+        == [VerdictStatus.XPASS] * 2
+    )
 
 
 def test_expectations_speak_of_the_outcome_under_this_policy() -> None:
     expectations = expecting().expectations
-    assert words(judged(over(), policy=Policy(expectations=expectations, budget_max=9.0))) == [Word.XPASS]
-    assert words(judged(make_result(), policy=Policy(expectations=expectations, budget_max=0.1))) == [Word.XFAIL]
+    assert words(judged(over(), policy=Policy(expectations=expectations, budget_max=9.0))) == [VerdictStatus.XPASS]
+    assert words(judged(make_result(), policy=Policy(expectations=expectations, budget_max=0.1))) == [
+        VerdictStatus.XFAIL
+    ]
 
 
 def test_an_expectation_does_not_excuse_the_harness_or_a_missing_backend() -> None:
     broken = make_result(outcome=Outcome.INFRASTRUCTURE)
-    assert words(judged(broken, policy=expecting("infrastructure"))) == [Word.ERROR]
+    assert words(judged(broken, policy=expecting("infrastructure"))) == [VerdictStatus.ERROR]
     gone = make_result(outcome=Outcome.UNAVAILABLE, comparisons=())
-    assert words(judged(gone, policy=expecting())) == [Word.SKIP]
+    assert words(judged(gone, policy=expecting())) == [VerdictStatus.SKIP]
 
 
 def test_an_xfail_owes_no_goal() -> None:
     policy = Policy(expectations=expecting().expectations, goals=(Goal("budget_used", max=1.0),))
-    assert words(judged(over(), policy=policy)) == [Word.XFAIL]
+    assert words(judged(over(), policy=policy)) == [VerdictStatus.XFAIL]
 
 
 def test_an_unexpected_pass_that_misses_a_goal_says_both() -> None:
     policy = Policy(expectations=expecting().expectations, goals=(Goal("seconds", max=0.1),))
     verdict = judged(make_result(), policy=policy).verdicts[0]
-    assert verdict.word is Word.XPASS
+    assert verdict.word is VerdictStatus.XPASS
     assert "seconds is 0.436 s" in verdict.reason
 
 
 def test_minimum_cases_are_of_each_flow_and_of_what_was_executed() -> None:
     results = (make_result("a"), make_result("b"), make_result("a", "openvino-f32"))
     judgement = judged(*results, policy=Policy(minimum_cases={"*": 2}))
-    assert words(judgement) == [Word.PASS] * 3 + [Word.FAIL]
+    assert words(judgement) == [VerdictStatus.PASS] * 3 + [VerdictStatus.FAIL]
     assert "flow 'openvino-f32' executed 1 of at least 2 cases" in judgement.run.reason
     skipped = make_result("c", outcome=Outcome.UNAVAILABLE, comparisons=())
     assert judged(*results[:2], skipped, policy=Policy(minimum_cases={"*": 3})).exit_code == 1
@@ -158,7 +166,7 @@ def test_a_job_alone_owes_no_figures_that_others_record_and_keeps_its_own() -> N
 
 def test_a_planned_job_without_a_result_is_an_error() -> None:
     judgement = judged(make_result(), planned=[KEY, "lost|onnxruntime|verify"])
-    assert words(judgement) == [Word.PASS, Word.ERROR]
+    assert words(judgement) == [VerdictStatus.PASS, VerdictStatus.ERROR]
     assert judgement.exit_code == 4
     assert "lost|onnxruntime|verify: lost: no result was recorded" in judgement.run.reason
 
@@ -192,7 +200,7 @@ def test_what_a_run_adds_up_to(outcomes: list[str], code: int, start: str) -> No
     judgement = judged(*results)
     assert judgement.exit_code == code
     assert judgement.run.reason.startswith(start)
-    assert (judgement.run.word is Word.PASS) == (code == 0)
+    assert (judgement.run.word is VerdictStatus.PASS) == (code == 0)
 
 
 def test_nothing_executed_comes_before_a_broken_rule() -> None:
@@ -200,7 +208,7 @@ def test_nothing_executed_comes_before_a_broken_rule() -> None:
 
 
 def test_a_result_that_nobody_planned_is_judged_too() -> None:
-    assert words(judged(make_result(outcome=Outcome.CRASH), planned=[])) == [Word.FAIL]
+    assert words(judged(make_result(outcome=Outcome.CRASH), planned=[])) == [VerdictStatus.FAIL]
 
 
 @settings(deadline=None)
@@ -233,23 +241,25 @@ def test_of_several_mismatches_the_one_that_is_furthest_off_is_named() -> None:
 @pytest.mark.parametrize(
     ("stage", "cause", "word"),
     [
-        (Stage.LOWER, Cause.REFUSED, Word.SKIP),
-        (Stage.TRANSFORM, Cause.OPERATOR_UNSUPPORTED, Word.SKIP),
-        (Stage.LOWER, Cause.INVALID_MODEL, Word.FAIL),
-        (Stage.LOWER, Cause.WRONG_USAGE, Word.FAIL),
-        (Stage.RUN, Cause.REFUSED, Word.FAIL),
+        (Stage.LOWER, Cause.REFUSED, VerdictStatus.SKIP),
+        (Stage.TRANSFORM, Cause.OPERATOR_UNSUPPORTED, VerdictStatus.SKIP),
+        (Stage.LOWER, Cause.INVALID_MODEL, VerdictStatus.FAIL),
+        (Stage.LOWER, Cause.WRONG_USAGE, VerdictStatus.FAIL),
+        (Stage.RUN, Cause.REFUSED, VerdictStatus.FAIL),
     ],
 )
-def test_what_a_loader_refuses_is_unsupported_in_whatever_words(stage: Stage, cause: Cause, word: Word) -> None:
+def test_what_a_loader_refuses_is_unsupported_in_whatever_words(
+    stage: Stage, cause: Cause, word: VerdictStatus
+) -> None:
     refused = make_result(
         outcome=Outcome.ERROR, stage=stage, cause=cause, detail="no Conv", node="/conv", comparisons=()
     )
     (verdict,) = judged(refused).verdicts
     assert verdict.word is word
-    if word is Word.SKIP:
+    if word is VerdictStatus.SKIP:
         assert verdict.reason.startswith(f"unsupported in {stage.value} at node '/conv': no Conv; rewrite that part")
-        assert words(judged(refused, policy=Policy(fail_on=("unsupported",)))) == [Word.FAIL]
-        assert words(judged(refused, policy=expecting("error"))) == [Word.XFAIL]
+        assert words(judged(refused, policy=Policy(fail_on=("unsupported",)))) == [VerdictStatus.FAIL]
+        assert words(judged(refused, policy=expecting("error"))) == [VerdictStatus.XFAIL]
 
 
 def test_a_file_that_two_engines_find_invalid_is_not_valid_for_both() -> None:

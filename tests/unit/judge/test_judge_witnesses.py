@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from assay.core.policy import Policy
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Finding, Outcome, Result
-from assay.core.verdict import Verdict, Word
+from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
 from assay.judge.witnesses import Doubt, doubt_of
 from assay.testing.builders import make_comparison, make_job, make_result
@@ -65,72 +65,72 @@ def says(
     [
         (
             differing(F64, says("onnxruntime-disable", True)),
-            Word.FAIL,
+            VerdictStatus.FAIL,
             'mend the flow, or allow more in [model.tolerance."scores"] if that error is acceptable; reference-f64 and '
             "onnxruntime-disable agree",
         ),
         (
             differing(F64, says("onnxruntime-disable", False, True), says("openvino-f32", False, True, node="/pool")),
-            Word.INCONCLUSIVE,
+            VerdictStatus.INCONCLUSIVE,
             "the reference is disputed: onnxruntime and openvino-f32 agree, only reference-f64 differs; they part at node "
             f"'/pool'; {COMMAND}{SEEN}",
         ),
         (
             differing(F64, says("onnxruntime-disable", False, True, node="/pool")),
-            Word.INCONCLUSIVE,
+            VerdictStatus.INCONCLUSIVE,
             "the reference is disputed: onnxruntime and onnxruntime-disable agree, which are one library, and reference-f64 "
             f"differs; they part at node '/pool'; {COMMAND}{SEEN}",
         ),
         (
             differing(F64, says("openvino-f32", False, False)),
-            Word.INCONCLUSIVE,
+            VerdictStatus.INCONCLUSIVE,
             "the reference is disputed: onnxruntime, openvino-f32 and reference-f64 all differ from one another; "
             f"{COMMAND}{SEEN}",
         ),
         (
             differing(F64, says("openvino-f32", None, detail="openvino is not installed", install="pip install o")),
-            Word.INCONCLUSIVE,
+            VerdictStatus.INCONCLUSIVE,
             "differs from reference-f64, and nobody else vouches for it (openvino-f32: openvino is not installed); install another "
             f"engine (pip install o) and check again; or, {COMMAND}{SEEN}",
         ),
         (
             differing(OWN, says("onnxruntime", True)),
-            Word.INCONCLUSIVE,
+            VerdictStatus.INCONCLUSIVE,
             f"differs from onnxruntime-disable, and nobody else vouches for it; {COMMAND}{SEEN}",
         ),
         (
             replace(differing(F64, says("openvino-f32", False, True, node="pool, in old")), task="change", original="old"),
-            Word.INCONCLUSIVE,
+            VerdictStatus.INCONCLUSIVE,
             "the reference is disputed: openvino-f32 answers both models alike, and reference-f64 does not; they part at node "
             "'pool, in old'; to decide it, give the answers of the framework that the old model comes from, beside their inputs, "
             f"as a golden of the new file: assay check models/net.onnx --golden ANSWERS.npz{SEEN}",
         ),
         (
             replace(differing(F64, says("openvino-f32", True, False)), task="change", original="old"),
-            Word.FAIL,
+            VerdictStatus.FAIL,
             "; reference-f64 and openvino-f32 agree",
         ),
-        (differing(GOLDEN), Word.FAIL, "is acceptable; against the golden (torch-eager)"),
-        (differing(F64, kind="missing_output"), Word.FAIL, "mend the flow; against reference-f64"),
+        (differing(GOLDEN), VerdictStatus.FAIL, "is acceptable; against the golden (torch-eager)"),
+        (differing(F64, kind="missing_output"), VerdictStatus.FAIL, "mend the flow; against reference-f64"),
         (
             make_result(reference=OWN, witnesses=(says("openvino-f32", True),)),
-            Word.PASS,
+            VerdictStatus.PASS,
             "budget used 0.21 of 1 against onnxruntime-disable; onnxruntime-disable and openvino-f32 agree",
         ),
         (
             make_result(reference=OWN, witnesses=(says("openvino-f32", False),)),
-            Word.INCONCLUSIVE,
+            VerdictStatus.INCONCLUSIVE,
             "agrees with onnxruntime-disable, which is the same library (onnxruntime) and no witness of its own; openvino-f32 "
             f"answers otherwise; {COMMAND}",
         ),
         (
             make_result(reference=HIS_OWN),
-            Word.PASS,
+            VerdictStatus.PASS,
             "budget used 0.21 of 1 against the golden (onnxruntime, the same library as the engine)",
         ),
     ],
 )  # fmt: skip
-def test_the_verdict_follows_from_who_agrees_with_whom(result: Result, word: Word, reason: str) -> None:
+def test_the_verdict_follows_from_who_agrees_with_whom(result: Result, word: VerdictStatus, reason: str) -> None:
     verdict = of(result)
     assert verdict.word is word
     assert verdict.reason.endswith(reason)
@@ -150,13 +150,13 @@ def test_what_a_golden_says_nothing_of_is_answered_by_the_evaluator_alone() -> N
         outcome=Outcome.MISMATCH, comparisons=(make_comparison(), sized), findings=(finding,), reference=GOLDEN
     )
     assert doubt_of(result) is Doubt.REFERENCE
-    assert of(result).word is Word.INCONCLUSIVE
-    assert of(replace(result, witnesses=(says("openvino-f32", True),))).word is Word.FAIL
+    assert of(result).word is VerdictStatus.INCONCLUSIVE
+    assert of(replace(result, witnesses=(says("openvino-f32", True),))).word is VerdictStatus.FAIL
 
 
 def test_a_policy_that_wants_evidence_fails_what_has_none() -> None:
-    assert of(make_result(reference=OWN), Policy(fail_on=("mistrusted",))).word is Word.FAIL
+    assert of(make_result(reference=OWN), Policy(fail_on=("mistrusted",))).word is VerdictStatus.FAIL
 
 
 def test_a_tighter_budget_than_the_recorded_one_needs_no_witness() -> None:
-    assert of(make_result(reference=F64), Policy(budget_max=0.1)).word is Word.FAIL
+    assert of(make_result(reference=F64), Policy(budget_max=0.1)).word is VerdictStatus.FAIL

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper, parser
 from assay.core.input_plan import InputPlan
 from assay.models.input_plan.plan import plan_of
 from assay.models.onnx_file import describe
-from assay.models.seeded import seeded_inputs
+from assay.models.random_inputs import random_inputs
 
 Weights = dict[str, np.ndarray[Any, Any]]
 
@@ -39,7 +39,7 @@ def answers(path: Path, plan: InputPlan, samples: int = 3) -> list[list[Any]]:
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     return [
-        session.run(None, one) for one in seeded_inputs(describe(path), seed=0, samples=samples, batch=1, plan=plan)
+        session.run(None, one) for one in random_inputs(describe(path), seed=0, samples=samples, batch=1, plan=plan)
     ]
 
 
@@ -128,7 +128,7 @@ def test_tokens_types_and_positions_lie_in_their_tables(tmp_path: Path) -> None:
     plan = planned(path)
     ranges = {name: (one.low, one.high, one.kind) for name, one in plan.ranges.items()}
     assert ranges == {"ids": (0, 49, "index"), "types": (0, 1, "index"), "mask": (0, 1, "mask")}
-    samples = seeded_inputs(describe(path), seed=0, samples=4, batch=1, plan=plan)
+    samples = random_inputs(describe(path), seed=0, samples=4, batch=1, plan=plan)
     assert samples[0]["mask"].all()
     assert max(one["ids"].max() for one in samples) > 20
     answers(path, plan)

@@ -17,7 +17,7 @@ from onnx.helper import make_node, make_tensor_value_info
 from assay.core.input_plan import InputPlan
 from assay.models.input_plan.plan import plan_of
 from assay.models.onnx_file import describe
-from assay.models.seeded import seeded_inputs
+from assay.models.random_inputs import random_inputs
 from assay.numerics.oracle.evaluator import Evaluator
 
 FEW = settings(
@@ -111,7 +111,7 @@ def _taken(model: ModelProto, folder: Path) -> InputPlan:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level, options.intra_op_num_threads = 4, 1
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    for sample in seeded_inputs(describe(path), seed=0, samples=2, batch=1, plan=plan):
+    for sample in random_inputs(describe(path), seed=0, samples=2, batch=1, plan=plan):
         (answer,) = session.run(None, sample)
         (reference,) = Evaluator(model).evaluate(sample)
         assert answer.size
@@ -156,7 +156,7 @@ def test_the_node_cases_of_the_standard_take_what_is_planned(tmp_path: Path) -> 
         model = describe(path)
         if any(spec.dtype in ("string", "sequence", "optional", "map") for spec in model.inputs):
             continue
-        (sample,) = seeded_inputs(model, seed=0, samples=1, batch=1, plan=plan_of(model, batch=1, fixed={}, stated={}))
+        (sample,) = random_inputs(model, seed=0, samples=1, batch=1, plan=plan_of(model, batch=1, fixed={}, stated={}))
         try:
             session.run(None, sample)
             taken += 1

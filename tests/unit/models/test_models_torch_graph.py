@@ -13,7 +13,7 @@ from onnx import numpy_helper, parser
 
 from assay.backends.torch_engine import compile_inputs
 from assay.errors import InvalidModel, Lowering, Unsupported
-from assay.models.conversion import deliver
+from assay.models.conversion import convert_to
 from assay.models.program import Program, open_program
 from assay.models.torch_graph import torch_graph_of
 from assay.models.torch_graph.dtypes import to_numpy
@@ -29,7 +29,7 @@ def _file(folder: Path, text: str, *, opset: int = 21, weights: dict[str, Any] |
 
 
 def _program(folder: Path, text: str, **more: Any) -> Program:
-    return open_program(deliver(_file(folder, text, **more), "torch", folder))
+    return open_program(convert_to(_file(folder, text, **more), "torch", folder))
 
 
 def _run(program: Program, **feeds: Any) -> dict[str, Any]:
@@ -191,7 +191,7 @@ _WINDOW = "g (float[?, 1, ?, ?] x) => (float[?, 1, ?, ?] y) { y = MaxPool<kernel
 
 def test_unnamed_sizes_are_traced_at_those_that_will_be_fed(tmp_path: Path) -> None:
     """A window that fits once or twice is another graph to torch: a program traced at twice takes nothing smaller."""
-    path = deliver(_file(tmp_path, _WINDOW), "torch", tmp_path, shapes={"x": (1, 1, 30, 25)})
+    path = convert_to(_file(tmp_path, _WINDOW), "torch", tmp_path, shapes={"x": (1, 1, 30, 25)})
     fed = np.arange(750, dtype=np.float32).reshape(1, 1, 30, 25)
     assert _run(open_program(path), x=fed)["y"].tolist() == [[[[19 * 25 + 19]]]]
 

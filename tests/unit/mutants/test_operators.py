@@ -14,9 +14,9 @@ from onnx import ModelProto, numpy_helper
 from assay.errors import Unsupported, UsageError
 from assay.mutants.graph import Graph
 from assay.mutants.precision import rounded
-from assay.mutants.table import FAMILIES, OPERATORS, Mutant, inject, parse, sites
+from assay.mutants.registry import FAMILIES, OPERATORS, Mutant, inject, parse, sites
 from assay.mutants.transform import Mutant as Transform
-from assay.mutants.viable import why_invalid
+from assay.mutants.validate import why_invalid
 
 sys.path.insert(0, str(Path(__file__).parent))
 import models

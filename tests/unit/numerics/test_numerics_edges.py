@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.core.case import Contract, Tolerance
-from assay.numerics import stream
+from assay.numerics import chunks
 from assay.numerics.compare import compare_outputs
 
 
@@ -22,7 +22,7 @@ def test_double_precision_decides_on_which_side_of_its_allowance_an_element_is(a
     assert compared(actual, expected, atol=atol)[0].metrics["share_out_of_tolerance"] == share
 
 
-@pytest.mark.parametrize("n", [40, stream.CHUNK + 40, stream.BLOCK + 40])
+@pytest.mark.parametrize("n", [40, chunks.CHUNK + 40, chunks.BLOCK + 40])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_of_equally_wrong_elements_the_first_are_told(n, dtype):
     expected = (np.arange(n) % 7).astype(dtype)
@@ -77,7 +77,7 @@ def test_signed_and_unsigned_64_bits_do_not_meet_modulo():
 
 
 def test_identical_bits_cost_no_figure():
-    values = np.random.default_rng(0).standard_normal(3 * stream.CHUNK, dtype=np.float32)
+    values = np.random.default_rng(0).standard_normal(3 * chunks.CHUNK, dtype=np.float32)
     found, kinds = compared(values, values.copy(), rtol=1e-5, atol=1e-5)
     assert kinds == []
     assert found.metrics["max_abs"] == found.metrics["abs_p99"] == found.metrics["budget_used"] == 0.0
@@ -86,7 +86,7 @@ def test_identical_bits_cost_no_figure():
 
 
 def test_arrays_are_left_as_they_were():
-    expected = np.random.default_rng(0).standard_normal(3 * stream.CHUNK, dtype=np.float32)
+    expected = np.random.default_rng(0).standard_normal(3 * chunks.CHUNK, dtype=np.float32)
     actual = expected + np.float32(0.25)
     before = actual.copy(), expected.copy()
     actual.flags.writeable = expected.flags.writeable = False

@@ -8,7 +8,7 @@ from assay.core.case import Contract, Tolerance
 from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
 from assay.errors import UsageError
 from assay.numerics.compare import compare_outputs
-from assay.numerics.output import reference_of
+from assay.numerics.compare_output import reference_of
 from assay.numerics.tolerance.default import default_tolerance, limits
 
 FLOATS = [name for name in UNIT_ROUNDOFF if name != "tf32"]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from assay.core.case import Contract
-from assay.numerics.figures import METRICS
 from assay.numerics.metric import closeness
+from assay.numerics.metrics import METRICS
 from assay.testing.metric_checks import check_metric
 
 

@@ -17,7 +17,7 @@ from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 from assay.pipeline.config import TEMPLATE, Config, ModelEntry, load_config, load_policy
-from assay.pipeline.config_values import Requirement
+from assay.pipeline.config_types import Requirement
 
 FULL = """
 history = "records"

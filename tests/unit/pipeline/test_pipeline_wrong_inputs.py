@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay.core.blank import blank_result
 from assay.core.case import Case
+from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.model import Model
 from assay.core.result import Outcome, Result, Stage
-from assay.pipeline.reference import _wrong_inputs
+from assay.pipeline.ensure_references import _wrong_inputs
 
 
 def _refusal(flow: str, outcome: Outcome = Outcome.ERROR, stage: Stage = Stage.RUN) -> Result:
     job = Job(Case("m", Model("m", "m.onnx", "")), Flow(flow, "reference"))
-    return replace(blank_result(job, outcome), stage=stage, detail=f"{flow} says no")
+    return replace(empty_result(job, outcome), stage=stage, detail=f"{flow} says no")
 
 
 def test_two_libraries_decide_whoever_else_could_not_build_the_model() -> None:

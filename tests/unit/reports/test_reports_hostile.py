@@ -15,7 +15,7 @@ import pytest
 
 from assay.core.result import Outcome, Result, Stage
 from assay.core.run import Run
-from assay.core.verdict import Judgement, Verdict, Word
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.ports import Report
 from assay.reports.csv import Csv, guarded
 from assay.reports.html import Html
@@ -29,7 +29,7 @@ REPORTS: tuple[Report, ...] = (Terminal(width=80), Json(), JUnit(), Markdown(), 
 HOSTILE = "=1+1|</script><img src=x onerror=alert(1)>\x1b[31m\x00\u202e`a`\n| x | ]]> & @team"
 
 
-def hostile_run() -> tuple[Run, list[Result], Judgement]:
+def hostile_run() -> tuple[Run, list[Result], RunVerdict]:
     job = make_job(HOSTILE, "flow\x07")
     result = make_result(
         HOSTILE,
@@ -41,13 +41,13 @@ def hostile_run() -> tuple[Run, list[Result], Judgement]:
         warnings=(HOSTILE,),
         comparisons=(make_comparison(HOSTILE, budget_used=math.nan),),
     )
-    judgement = Judgement((Verdict(Word.FAIL, HOSTILE, job.key),), Verdict(Word.FAIL, HOSTILE), 1)
+    judgement = RunVerdict((Verdict(VerdictStatus.FAIL, HOSTILE, job.key),), Verdict(VerdictStatus.FAIL, HOSTILE), 1)
     return make_run(jobs=(job,), command=HOSTILE), [result], judgement
 
 
-def empty_run() -> tuple[Run, list[Result], Judgement]:
-    nothing = Verdict(Word.ERROR, "nothing was executed: no job was planned")
-    return make_run(jobs=(), status="complete"), [], Judgement((), nothing, 5)
+def empty_run() -> tuple[Run, list[Result], RunVerdict]:
+    nothing = Verdict(VerdictStatus.ERROR, "nothing was executed: no job was planned")
+    return make_run(jobs=(), status="complete"), [], RunVerdict((), nothing, 5)
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.name)
@@ -83,22 +83,24 @@ def test_junit_is_read_back_by_a_strict_parser_with_the_right_counts() -> None:
     assert case.get("classname") == "flow\\x07"
 
 
-@pytest.mark.parametrize("word", [Word.INCONCLUSIVE, Word.ERROR, Word.XPASS, Word.FAIL])
-def test_junit_is_never_green_for_what_is_not_proven(word: Word) -> None:
+@pytest.mark.parametrize(
+    "word", [VerdictStatus.INCONCLUSIVE, VerdictStatus.ERROR, VerdictStatus.XPASS, VerdictStatus.FAIL]
+)
+def test_junit_is_never_green_for_what_is_not_proven(word: VerdictStatus) -> None:
     run = make_run()
-    judgement = Judgement((Verdict(word, "", run.jobs[0].key),), Verdict(word, ""), 3)
+    judgement = RunVerdict((Verdict(word, "", run.jobs[0].key),), Verdict(word, ""), 3)
     root = defusedxml.ElementTree.fromstring(JUnit().render(run, [make_result()], judgement))
     assert int(root.get("failures")) + int(root.get("errors")) == 1
 
 
 def test_junit_is_red_where_only_the_run_failed_or_nothing_ran() -> None:
     run = make_run()
-    verdicts = (Verdict(Word.PASS, "", run.jobs[0].key), Verdict(Word.FAIL, "too few cases"))
-    judgement = Judgement(verdicts, Verdict(Word.FAIL, "too few cases"), 1)
+    verdicts = (Verdict(VerdictStatus.PASS, "", run.jobs[0].key), Verdict(VerdictStatus.FAIL, "too few cases"))
+    judgement = RunVerdict(verdicts, Verdict(VerdictStatus.FAIL, "too few cases"), 1)
     root = defusedxml.ElementTree.fromstring(JUnit().render(run, [make_result()], judgement))
     assert root.get("failures") == "1"
     assert defusedxml.ElementTree.fromstring(JUnit().render(*empty_run())).get("errors") == "1"
-    lost = Judgement((), Verdict(Word.ERROR, "lost"), 4)
+    lost = RunVerdict((), Verdict(VerdictStatus.ERROR, "lost"), 4)
     assert defusedxml.ElementTree.fromstring(JUnit().render(run, [], lost)).get("errors") == "1"
 
 
@@ -153,14 +155,14 @@ def test_markdown_escapes(text: str, shown: str) -> None:
     assert escaped(text) == shown
 
 
-def many(count: int, word: Word = Word.FAIL) -> tuple[Run, Sequence[Result], Judgement]:
+def many(count: int, word: VerdictStatus = VerdictStatus.FAIL) -> tuple[Run, Sequence[Result], RunVerdict]:
     jobs = tuple(make_job(f"case-{number}" + "x" * 300) for number in range(count))
     reason = "r" * 5000
     results = [make_result(job.case.name, outcome=Outcome.ERROR, stage=Stage.RUN) for job in jobs]
     return (
         make_run(jobs=jobs),
         results,
-        Judgement(tuple(Verdict(word, reason, j.key) for j in jobs), Verdict(word, ""), 1),
+        RunVerdict(tuple(Verdict(word, reason, j.key) for j in jobs), Verdict(word, ""), 1),
     )
 
 
@@ -172,9 +174,9 @@ def test_markdown_fits_a_job_summary_and_says_what_it_left_out() -> None:
 
 
 def test_the_terminal_shows_the_gravest_of_very_many_rows() -> None:
-    run, results, judgement = many(200, Word.PASS)
-    verdicts = (*judgement.verdicts[:-1], Verdict(Word.FAIL, "the only one", run.jobs[-1].key))
-    text = Terminal(width=200).render(run, results, Judgement(verdicts, judgement.run, 1))
+    run, results, judgement = many(200, VerdictStatus.PASS)
+    verdicts = (*judgement.verdicts[:-1], Verdict(VerdictStatus.FAIL, "the only one", run.jobs[-1].key))
+    text = Terminal(width=200).render(run, results, RunVerdict(verdicts, judgement.run, 1))
     assert "140 more rows" in text
     assert "the only one" in text
 

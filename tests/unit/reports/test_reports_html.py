@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from assay.core.gpu import GpuRecord
-from assay.core.verdict import Word
+from assay.core.verdict import VerdictStatus
 from assay.reports.html import ROWS_PER_BLOCK, TEMPLATES, Html, blocks
 from assay.reports.html_latency import POINTS, extremes, latency, side_view
 from assay.testing.builders import make_measurement, standard_run
@@ -132,7 +132,7 @@ def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-@pytest.mark.parametrize("name", [*(word.value for word in Word), "not-run", "text", "muted", "accent"])
+@pytest.mark.parametrize("name", [*(word.value for word in VerdictStatus), "not-run", "text", "muted", "accent"])
 def test_every_colour_of_text_passes_contrast(name: str, theme: int) -> None:
     css = (TEMPLATES / "report.css").read_text("utf-8")
     themed = re.finditer(r"--([\w-]+): light-dark\(#(\w{6}), #(\w{6})\)", css)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from assay.core.result import Outcome
-from assay.core.verdict import Judgement, Verdict, Word
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.reports.html_index import index
 from assay.reports.rows import rows
 from assay.testing.builders import make_comparison, make_job, make_result, make_run
@@ -27,8 +27,8 @@ from assay.testing.builders import make_comparison, make_job, make_result, make_
 def test_a_small_budget_is_no_answer_of_another_outcome(outcome: Outcome, answered: bool) -> None:
     job = make_job()
     result = make_result(outcome=outcome, comparisons=(make_comparison(budget_used=0.21),))
-    said = Verdict(Word.INCONCLUSIVE, "why", job.key)
-    found = rows(make_run(jobs=(job,)), [result], Judgement((said,), said, 3))
+    said = Verdict(VerdictStatus.INCONCLUSIVE, "why", job.key)
+    found = rows(make_run(jobs=(job,)), [result], RunVerdict((said,), said, 3))
     shown: Any = index(found, 50)
     (row,) = shown["rows"]
     assert row[5][0] == "0.21"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay.core.result import BuildFacts, Result, Work
+from assay.core.result import EngineInfo, OperationCount, Result
 from assay.reports.operator_bench import OperatorBench
 from assay.testing.builders import MACHINE, make_measurement, make_result, make_run, standard_run
 
@@ -19,8 +19,8 @@ def _result(flow: str, threads: int, median_s: float) -> Result:
         flow,
         "measure",
         measurements=(taken, other),
-        facts=BuildFacts(options={"threads": str(threads)}),
-        work=Work(1e7, 10**6, 10**5),
+        facts=EngineInfo(options={"threads": str(threads)}),
+        work=OperationCount(1e7, 10**6, 10**5),
     )
 
 

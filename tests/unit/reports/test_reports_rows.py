@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from assay.core.verdict import Judgement, Verdict, Word
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.ports import Report
 from assay.reports.markdown import Markdown
 from assay.reports.rows import SEVERITY, counts, headline, rows, run_verdicts
@@ -13,12 +13,12 @@ from assay.reports.terminal_table import folded
 from assay.testing.builders import make_comparison, make_job, make_measurement, make_result, make_run, standard_run
 
 
-def judged(*verdicts: Verdict) -> Judgement:
-    return Judgement(verdicts, Verdict(Word.FAIL, "FAIL: something"), 1)
+def judged(*verdicts: Verdict) -> RunVerdict:
+    return RunVerdict(verdicts, Verdict(VerdictStatus.FAIL, "FAIL: something"), 1)
 
 
 def test_every_word_has_a_severity() -> None:
-    assert set(SEVERITY) == {word.value for word in Word} | {""}
+    assert set(SEVERITY) == {word.value for word in VerdictStatus} | {""}
 
 
 def test_verify_and_measure_of_a_cell_are_one_row() -> None:
@@ -33,9 +33,11 @@ def test_verify_and_measure_of_a_cell_are_one_row() -> None:
 
 def test_the_gravest_verdict_of_its_tasks_is_that_of_the_row() -> None:
     run = make_run(jobs=(make_job(), make_job(task="measure")))
-    slow = Verdict(Word.FAIL, "too slow", run.jobs[1].key)
+    slow = Verdict(VerdictStatus.FAIL, "too slow", run.jobs[1].key)
     (row,) = rows(
-        run, [make_result(), make_result(task="measure")], judged(Verdict(Word.PASS, "", run.jobs[0].key), slow)
+        run,
+        [make_result(), make_result(task="measure")],
+        judged(Verdict(VerdictStatus.PASS, "", run.jobs[0].key), slow),
     )
     assert row.word == "fail"
 
@@ -47,7 +49,7 @@ def test_what_every_job_of_a_row_says_is_read_once(report: Report) -> None:
     results = [make_result(task=task) for task in tasks]
     large = "artifact bytes are 77, allowed is at most 5"
     reasons = (large, large, "slower")
-    said = judged(*(Verdict(Word.FAIL, why, job.key) for why, job in zip(reasons, run.jobs, strict=True)))
+    said = judged(*(Verdict(VerdictStatus.FAIL, why, job.key) for why, job in zip(reasons, run.jobs, strict=True)))
     text = report.render(run, results, said)
     assert text.count(large) == 1, text
     assert text.count("verify, measure") == 1, text
@@ -87,8 +89,10 @@ def test_p90_only_from_44_samples_on() -> None:
 
 def test_verdicts_on_the_run_are_those_of_no_job_and_not_passed() -> None:
     run = make_run()
-    few = Verdict(Word.FAIL, "too few cases")
-    judgement = judged(Verdict(Word.PASS, "", run.jobs[0].key), few, Verdict(Word.PASS, "enough flows"))
+    few = Verdict(VerdictStatus.FAIL, "too few cases")
+    judgement = judged(
+        Verdict(VerdictStatus.PASS, "", run.jobs[0].key), few, Verdict(VerdictStatus.PASS, "enough flows")
+    )
     assert run_verdicts(run, [], judgement) == [few]
 
 
@@ -99,7 +103,7 @@ def test_the_headline_does_not_say_the_word_twice() -> None:
 def test_of_a_long_reason_the_headline_has_the_beginning() -> None:
     for length in (291, 292):
         told = "something " + "x" * (length - 1)
-        _, reason = headline(Judgement((), Verdict(Word.FAIL, f"FAIL: {told}"), 1))
+        _, reason = headline(RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {told}"), 1))
         assert (len(reason), reason.endswith(" ...")) == (300, length > 291)
         assert told.startswith(reason.removesuffix(" ..."))
 

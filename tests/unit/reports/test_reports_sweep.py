@@ -6,11 +6,11 @@ import datetime
 
 import pytest
 
-from assay.core.duel import DEAD_CLOCK, Duel, Launch
-from assay.core.job import Task
+from assay.core.job import JobKind
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.core.verdict import Judgement
+from assay.core.speed import STOPPED_CPU_CLOCK, PairedRun, SpeedComparison
+from assay.core.verdict import RunVerdict
 from assay.judge.verdicts import judge
 from assay.reports.markdown import Markdown
 from assay.reports.rows import entries, figures
@@ -19,7 +19,7 @@ from assay.reports.terminal import Terminal
 from assay.testing.builders import make_job, make_measurement, make_result, make_run, standard_run
 
 
-def _judged(run: Run, results: list[Result]) -> Judgement:
+def _judged(run: Run, results: list[Result]) -> RunVerdict:
     planned = [job.key for job in run.jobs]
     return judge(results, run.policy, planned=planned, today=datetime.date(2026, 11, 23))
 
@@ -37,7 +37,9 @@ def test_latency_and_throughput_against_the_batch_size_with_the_knee() -> None:
 
 def test_a_duel_shows_its_rival_beside_it() -> None:
     duels = [
-        Duel("old", (Launch(0.1, 0, 0, 2),), "thread", 1e-3, 1e-3, batch, own_wall_s=1e-3, rival_wall_s=9e-4)
+        SpeedComparison(
+            "old", (PairedRun(0.1, 0, 0, 2),), "thread", 1e-3, 1e-3, batch, own_wall_s=1e-3, rival_wall_s=9e-4
+        )
         for batch in (1, 8)
     ]
     header, rows = sweep(make_result(task="duel", duel=duels[0], more_duels=tuple(duels[1:])))
@@ -54,12 +56,12 @@ def test_a_duel_shows_its_rival_beside_it() -> None:
 
 
 def test_what_is_told_of_the_only_job_is_not_told_twice() -> None:
-    result = make_result("net", "onnxruntime", "duel", duel=Duel("old", trouble=DEAD_CLOCK))
-    run = make_run(jobs=(make_job("net", "onnxruntime", Task.DUEL),))
+    result = make_result("net", "onnxruntime", "duel", duel=SpeedComparison("old", trouble=STOPPED_CPU_CLOCK))
+    run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.DUEL),))
     text = Terminal(width=80).render(run, [result], _judged(run, [result]))
-    assert text.count(DEAD_CLOCK) == 1
+    assert text.count(STOPPED_CPU_CLOCK) == 1
     assert "INCONCLUSIVE  1 of 1 job proves nothing\n" in text
-    both = [make_job("net", flow, Task.DUEL) for flow in ("onnxruntime", "openvino-f32")]
+    both = [make_job("net", flow, JobKind.DUEL) for flow in ("onnxruntime", "openvino-f32")]
     results = [make_result("net", job.flow.name, "duel", duel=result.duel) for job in both]
     run = make_run(jobs=tuple(both))
     assert "; the first: net|onnxruntime|duel: " in Terminal(width=80).render(run, results, _judged(run, results))
@@ -70,10 +72,10 @@ def test_one_batch_size_is_no_sweep() -> None:
 
 
 def test_markdown_tells_what_a_duel_found_and_its_batch_sizes() -> None:
-    launches_ = tuple(Launch(0.001 * (n % 2), 0, 0, 9, 1e-3, 1e-3) for n in range(4))
-    duels = [Duel("old", launches_, "thread", 1e-3, 1e-3, batch, 1, "", 1e-3, 9e-4) for batch in (1, 8)]
+    launches_ = tuple(PairedRun(0.001 * (n % 2), 0, 0, 9, 1e-3, 1e-3) for n in range(4))
+    duels = [SpeedComparison("old", launches_, "thread", 1e-3, 1e-3, batch, 1, "", 1e-3, 9e-4) for batch in (1, 8)]
     result = make_result("net", "onnxruntime", "duel", duel=duels[0], more_duels=(duels[1],))
-    run = make_run(jobs=(make_job("net", "onnxruntime", Task.DUEL),))
+    run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.DUEL),))
     text = Markdown().render(run, [result], _judged(run, [result]))
     assert "net · onnxruntime: at batch 1: same: +0.1 % CPU time against old" in text
     assert "| 8 | 0.900 ms | 1.00 ms | +0.1 % | 8,000/s |" in text

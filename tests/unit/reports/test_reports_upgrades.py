@@ -7,7 +7,7 @@ import datetime
 from msgspec.structs import replace
 
 from assay.core.policy import Policy
-from assay.core.result import BuildFacts, Result
+from assay.core.result import EngineInfo, Result
 from assay.judge.verdicts import judge
 from assay.reports.html import Html
 from assay.reports.rows import rows
@@ -18,7 +18,7 @@ from assay.testing.builders import make_comparison, make_job, make_result, make_
 
 def _result(flow: str, version: str, used: float) -> Result:
     result = make_result("m", flow, comparisons=(make_comparison(budget_used=used),))
-    return replace(result, facts=BuildFacts(backend_version=version, artifact_bytes=1000))
+    return replace(result, facts=EngineInfo(backend_version=version, artifact_bytes=1000))
 
 
 def _run(*results: Result):  # type: ignore[no-untyped-def]

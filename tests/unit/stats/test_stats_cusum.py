@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.stats.cusum import alarms
-from assay.stats.steps import steps
+from assay.stats.step_changes import step_changes
 
 
 def _history(seed: int, *levels: tuple[float, int]) -> list[float]:
@@ -74,18 +74,18 @@ def test_values_that_are_none_are_left_out() -> None:
 
 
 def test_steps_are_located() -> None:
-    found = steps(_history(4, (2.0, 80), (2.06, 60), (2.5, 60)))
+    found = step_changes(_history(4, (2.0, 80), (2.06, 60), (2.5, 60)))
     assert [one.place for one in found] == [80, 140]
     assert [round(one.percent) for one in found] == [3, 21]
 
 
 @pytest.mark.parametrize("values", [[], [1.0] * 7, [1.0, math.nan] * 10, [0.0] * 20])
 def test_no_steps_where_none_can_be_told(values: list[float]) -> None:
-    assert steps(values) == []
+    assert step_changes(values) == []
 
 
 @pytest.mark.parametrize("place", [0, 49])
 def test_one_wild_run_at_either_end_is_no_new_level(place: int) -> None:
     values = _history(5, (2.0, 50))
     values[place] *= 1.3
-    assert steps(values) == []
+    assert step_changes(values) == []

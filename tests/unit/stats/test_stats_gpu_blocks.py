@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.gpu import GpuReading
-from assay.stats.gpu_blocks import FOREIGN, HELD_BACK, REASONS, Block, own_processes, reasons_of, sift
+from assay.stats.gpu_blocks import REASONS, SHARED, THROTTLED, Block, own_processes, reasons_of, valid_blocks
 
 OWN = frozenset({7})
 QUIET = GpuReading(1980, 3201, 0x1, 2**30, 0.0, (7,))
@@ -50,8 +50,8 @@ def test_the_bits_are_those_of_the_binding() -> None:
 
 @pytest.mark.parametrize("bit", REASONS)
 def test_only_what_slows_down_discards(bit: int) -> None:
-    found = sift([block(), block(after=reading(reasons=bit))], OWN)
-    slows = bool(bit & HELD_BACK)
+    found = valid_blocks([block(), block(after=reading(reasons=bit))], OWN)
+    slows = bool(bit & THROTTLED)
     assert slows == (
         REASONS[bit] not in ("gpu_idle", "applications_clocks_setting", "sync_boost", "display_clock_setting")
     )
@@ -63,7 +63,7 @@ def test_only_what_slows_down_discards(bit: int) -> None:
 
 def test_a_reading_between_two_blocks_is_of_both() -> None:
     hot = reading(reasons=0x40)
-    found = sift([block(after=hot, seconds=1.0), block(before=hot, seconds=2.0), block(seconds=3.0)], OWN)
+    found = valid_blocks([block(after=hot, seconds=1.0), block(before=hot, seconds=2.0), block(seconds=3.0)], OWN)
     assert found.wall_s == (3.0,) * 3
     assert found.cpu_s == (3.0,)
     assert found.record.discarded == {"hw_thermal_slowdown": 6}
@@ -73,15 +73,15 @@ def test_a_reading_between_two_blocks_is_of_both() -> None:
 def test_somebody_else_on_the_device() -> None:
     shared = reading(processes=(7, 99))
     both = reading(processes=(7, 99), reasons=0x24)
-    found = sift([block(before=shared), block(after=both), block()], OWN)
-    assert found.record.discarded == {FOREIGN: 6, "sw_power_cap": 3, "sw_thermal_slowdown": 3}
+    found = valid_blocks([block(before=shared), block(after=both), block()], OWN)
+    assert found.record.discarded == {SHARED: 6, "sw_power_cap": 3, "sw_thermal_slowdown": 3}
     assert found.record.lost == 6
     assert found.record.foreign == (99,)
     assert len(found.wall_s) == 3
 
 
 def test_what_the_device_does_not_tell_discards_nothing() -> None:
-    found = sift([block(GpuReading(), GpuReading())], OWN, clock="cuda events")
+    found = valid_blocks([block(GpuReading(), GpuReading())], OWN, clock="cuda events")
     assert len(found.wall_s) == 3
     record = found.record
     assert (record.lost, record.discarded, record.sm_mhz, record.sm_share) == (0, {}, None, None)
@@ -89,7 +89,7 @@ def test_what_the_device_does_not_tell_discards_nothing() -> None:
 
 
 def test_clocks_memory_and_use_are_summed_up() -> None:
-    found = sift([block(after=reading(sm_mhz=1500, memory_bytes=2**31, sm_share=0.5))], OWN)
+    found = valid_blocks([block(after=reading(sm_mhz=1500, memory_bytes=2**31, sm_share=0.5))], OWN)
     assert found.record.sm_mhz == (1500, 1980)
     assert found.record.memory_mhz == (3201, 3201)
     assert found.record.memory_bytes == 2**31
@@ -117,7 +117,7 @@ def test_every_call_is_kept_or_lost(rows: list[tuple[int, int, set[int]]]) -> No
     blocks = [
         block(after=reading(reasons=bits, processes=tuple(processes)), calls=calls) for calls, bits, processes in rows
     ]
-    found = sift(blocks, OWN)
+    found = valid_blocks(blocks, OWN)
     assert len(found.wall_s) + found.record.lost == sum(calls for calls, _, _ in rows)
     assert len(found.wall_s) == len(found.device_s)
     worst = max(found.record.discarded.values(), default=0)

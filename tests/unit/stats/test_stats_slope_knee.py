@@ -7,11 +7,11 @@ import random
 
 import pytest
 
-from assay.core.duel import Launch, SpeedRule
+from assay.core.speed import PairedRun, SpeedRule
+from assay.stats.against_stored import decide_against_stored
 from assay.stats.knee import knee
-from assay.stats.launches import load_ratios, settled
+from assay.stats.sequential_test import is_decided, load_ratios
 from assay.stats.slope import slope
-from assay.stats.stored import decide_stored
 
 RULE = SpeedRule()
 
@@ -51,22 +51,22 @@ def test_no_knee_where_it_lies_beyond_or_cannot_be_seen() -> None:
 def test_samples_of_another_day_give_a_coarse_answer(factor: float, word: str) -> None:
     chance = random.Random(2)
     now, then = ([scale * math.exp(chance.gauss(0, 0.02)) for _ in range(12)] for scale in (factor * 1e-3, 1e-3))
-    assert decide_stored(now, then, RULE).word == word
+    assert decide_against_stored(now, then, RULE).word == word
 
 
 def test_too_few_of_them_give_none() -> None:
-    assert decide_stored([1e-3] * 3, [1e-3] * 12, RULE).word == "inconclusive"
+    assert decide_against_stored([1e-3] * 3, [1e-3] * 12, RULE).word == "inconclusive"
 
 
-def _launches(count: int, load: float) -> list[Launch]:
+def _launches(count: int, load: float) -> list[PairedRun]:
     """Whichever is loaded first takes more than twice as long."""
-    return [Launch(cpu=0.0, wall=0.0, load=load + (0.8 if n % 2 else -0.8), quads=5) for n in range(count)]
+    return [PairedRun(cpu=0.0, wall=0.0, load=load + (0.8 if n % 2 else -0.8), quads=5) for n in range(count)]
 
 
 def test_launches_go_on_while_loading_looks_slower_and_is_not_surely_so() -> None:
-    assert settled(_launches(4, 0.0), RULE)
-    assert not settled(_launches(4, math.log(2)), RULE)
-    assert settled(_launches(8, math.log(2)), RULE)
+    assert is_decided(_launches(4, 0.0), RULE)
+    assert not is_decided(_launches(4, math.log(2)), RULE)
+    assert is_decided(_launches(8, math.log(2)), RULE)
 
 
 def test_what_loading_first_costs_is_neither_engine_s() -> None:

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.result import Outcome
-from assay.core.verdict import Judgement, Verdict, Word
-from assay.stores.ingest import next_state, words_by_job
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.stores.errors import describe
+from assay.stores.ingest import next_state, statuses_by_job
 from assay.stores.payload import pack, unpack
-from assay.stores.trouble import sentence
 from assay.testing.builders import make_result, standard_run
 
 OUTCOMES = st.lists(st.sampled_from([Outcome.OK, Outcome.MISMATCH, Outcome.CRASH]), min_size=1)
@@ -38,20 +38,20 @@ def test_an_older_run_changes_no_state() -> None:
 
 
 def test_the_worst_word_of_a_job_counts() -> None:
-    words = [Word.PASS, Word.INCONCLUSIVE, Word.FAIL, Word.SKIP]
+    words = [VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE, VerdictStatus.FAIL, VerdictStatus.SKIP]
     verdicts = (
         *(Verdict(word, "", "a") for word in words),
-        Verdict(Word.XFAIL, "", "b"),
-        Verdict(Word.ERROR, "the run"),
+        Verdict(VerdictStatus.XFAIL, "", "b"),
+        Verdict(VerdictStatus.ERROR, "the run"),
     )
-    judgement = Judgement(verdicts, Verdict(Word.FAIL, ""), 1)
-    assert words_by_job(judgement) == {"a": Word.FAIL, "b": Word.XFAIL}
+    judgement = RunVerdict(verdicts, Verdict(VerdictStatus.FAIL, ""), 1)
+    assert statuses_by_job(judgement) == {"a": VerdictStatus.FAIL, "b": VerdictStatus.XFAIL}
 
 
 def test_every_word_has_a_rank() -> None:
-    for word in Word:
-        both = Judgement((Verdict(word, "", "a"), Verdict(Word.PASS, "", "a")), Verdict(word, ""), 0)
-        assert words_by_job(both) == {"a": word}
+    for word in VerdictStatus:
+        both = RunVerdict((Verdict(word, "", "a"), Verdict(VerdictStatus.PASS, "", "a")), Verdict(word, ""), 0)
+        assert statuses_by_job(both) == {"a": word}
 
 
 def test_values_survive_packing() -> None:
@@ -66,7 +66,7 @@ def test_values_survive_packing() -> None:
 
 
 def test_words_nobody_expected_stay_one_line() -> None:
-    said = sentence("h.db", "first line\n  second line\n")
+    said = describe("h.db", "first line\n  second line\n")
     assert said == (
         "h.db cannot be read or written (first line second line): check that the database is there and that you may use it"
     )

@@ -10,8 +10,8 @@ import assay
 from assay.suites.code import code_digest
 
 SOURCES = {
-    "suites/maker.py": "from assay.suites import draw, names\nfrom assay.models.far import (\n    thing,\n    other as it,\n)\n",
-    "suites/draw.py": "def draw():\n    import assay.core.deep\n    return assay.core.deep.value\n",
+    "suites/maker.py": "from assay.suites import random_tensors, names\nfrom assay.models.far import (\n    thing,\n    other as it,\n)\n",
+    "suites/random_tensors.py": "def draw():\n    import assay.core.deep\n    return assay.core.deep.value\n",
     "suites/names.py": "",
     "models/far/__init__.py": "from numpy import array as thing\n",
     "core/deep.py": "value = 1\n",
@@ -58,5 +58,5 @@ def test_a_table_of_operators_does_not_make_its_cases() -> None:
 
     tables = {Path(str(one.__file__)) for one in vars(operators).values() if hasattr(one, "TABLE")}
     assert tables
-    maker = Path(str(operators.__file__)).parents[1] / "torch_make.py"
+    maker = Path(str(operators.__file__)).parents[1] / "build_torch.py"
     assert not re.search(r"suites\.operators", maker.read_text())

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from assay.core.case import Case
+from assay.core.error_case import EXPECTED, KINDS, ErrorCase
 from assay.core.flow import Flow
 from assay.core.job import Limits
-from assay.core.misuse import EXPECTED, KINDS, Misuse
 from assay.core.model import Model
 from assay.core.policy import Expectation, Policy
-from assay.pipeline.endless import limits_of, with_endless
+from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
 from assay.ports import Tensor
 from assay.suites.edge import tables
-from assay.suites.edge.build import _saved, array
-from assay.worker.misuse import _again, wrong
+from assay.suites.edge.build_edge import _saved, array
+from assay.worker.error_case import _again, apply_wrong_use
 from assay.worker.stages import Stages
 
 _DEFECTS = {"ReduceLogSumExp-lowest", "Loop-endless", "LogSoftmax-large"}
@@ -53,7 +53,7 @@ def test_they_are_many_and_of_every_kind() -> None:
 @pytest.mark.parametrize("kind", ["rank", "shape", "empty", "dtype", "missing", "extra", "value"])
 def test_a_misuse_changes_what_is_fed_and_nothing_else(kind: str) -> None:
     sample = {"x": np.ones((2, 3), np.float32), "z": np.zeros(2, np.float32)}
-    fed = wrong(sample, Misuse(kind, input="x", value=9, dtype="float64"))
+    fed = apply_wrong_use(sample, ErrorCase(kind, input="x", value=9, dtype="float64"))
     expected = {
         "rank": (1, 2, 3), "shape": (2, 4), "empty": (2, 0), "dtype": (2, 3), "missing": None, "extra": (2, 3), "value": (2, 3)
     }[kind]  # fmt: skip
@@ -86,15 +86,15 @@ def test_an_engine_that_is_not_the_same_afterwards_is_told(answer: Tensor | None
 
 
 def test_a_model_that_never_ends_is_waited_for_no_longer_than_it_says_and_stopping_it_is_right() -> None:
-    endless = Case("edge/a", Model("a", "", ""), misuse=Misuse("value", "timeout", "n", 9, limit_s=15.0))
+    endless = Case("edge/a", Model("a", "", ""), misuse=ErrorCase("value", "timeout", "n", 9, limit_s=15.0))
     other = Case("edge/b", Model("b", "", ""))
     limits = Limits(timeout_s=60.0)
     assert [limits_of(case, limits).timeout_s for case in (endless, other)] == [15.0, 60.0]
     assert not math.isinf(limits_of(endless, Limits()).timeout_s)
-    (said,) = with_endless(Policy(), [endless, other], [Flow("f", "f")]).expectations
+    (said,) = with_expected_timeouts(Policy(), [endless, other], [Flow("f", "f")]).expectations
     assert (said.case, said.flow, said.outcome, said.strict) == ("edge/a", "f", "timeout", False)
     known = Policy(expectations=(Expectation("edge/a", "f", "crash", "known"),))
-    both = with_endless(known, [endless], [Flow("f", "f"), Flow("g", "g")])
+    both = with_expected_timeouts(known, [endless], [Flow("f", "f"), Flow("g", "g")])
     assert [(one.flow, one.outcome) for one in both.expectations] == [
         ("f", "crash"),
         ("g", "timeout"),

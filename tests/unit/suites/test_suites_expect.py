@@ -10,7 +10,7 @@ from assay import plugins
 from assay.core.result import Finding, Outcome, Result, Stage
 from assay.errors import BadPolicy, FewerCases
 from assay.judge.expectations import matches
-from assay.pipeline.expect import Known, expectations, read_known, said, updated, written
+from assay.pipeline.expect import ExpectedOutcome, expectations, normalize_message, read_expected, to_toml, updated
 from assay.pipeline.merge import without_shard
 from assay.pipeline.suite_counts import check_counts
 from assay.suites.edge import EdgeCases
@@ -24,7 +24,9 @@ def _result(case: str, outcome: str, stage: str = "lower", detail: str = "") -> 
     return make_result(f"s/{case}", outcome=Outcome(outcome), stage=Stage(stage), detail=detail)
 
 
-OLD = Known("unsupported", "lower", "no kernel", ("s/a", "s/b*", "s/absent"), issue="#1", expires="2030-01-01")
+OLD = ExpectedOutcome(
+    "unsupported", "lower", "no kernel", ("s/a", "s/b*", "s/absent"), issue="#1", expires="2030-01-01"
+)
 
 
 @pytest.mark.parametrize(
@@ -47,14 +49,14 @@ def test_an_update_keeps_what_lasts_drops_what_passes_and_adds_what_is_new(
 
 
 def test_what_fails_as_an_entry_says_joins_it_unless_that_one_ends_some_day() -> None:
-    plain = Known("unsupported", "lower", "no kernel", ("s/b",))
+    plain = ExpectedOutcome("unsupported", "lower", "no kernel", ("s/b",))
     (after,) = updated([plain], [_result("a", "unsupported", detail="no kernel")])
-    assert after == Known("unsupported", "lower", "no kernel", ("s/a", "s/b"))
+    assert after == ExpectedOutcome("unsupported", "lower", "no kernel", ("s/a", "s/b"))
     assert [one.cases for one in updated([plain], [_result("a", "unsupported", detail="no memory")])] == [
         ("s/b",),
         ("s/a",),
     ]
-    dated = Known("unsupported", "lower", "no kernel", ("s/b",), expires="2030-01-01")
+    dated = ExpectedOutcome("unsupported", "lower", "no kernel", ("s/b",), expires="2030-01-01")
     assert [one.cases for one in updated([dated], [_result("a", "unsupported", detail="no kernel")])] == [
         ("s/b",),
         ("s/a",),
@@ -62,25 +64,25 @@ def test_what_fails_as_an_entry_says_joins_it_unless_that_one_ends_some_day() ->
 
 
 def test_the_file_says_again_what_was_written(tmp_path: Path) -> None:
-    known = (OLD, Known("mismatch", "", 'quotes " and \\ and µ', ("s/[x]",)))
-    (tmp_path / "f.toml").write_text(written("f", known), encoding="utf-8")
-    assert read_known(tmp_path / "f.toml") == known
+    known = (OLD, ExpectedOutcome("mismatch", "", 'quotes " and \\ and µ', ("s/[x]",)))
+    (tmp_path / "f.toml").write_text(to_toml("f", known), encoding="utf-8")
+    assert read_expected(tmp_path / "f.toml") == known
     found = expectations(tmp_path, ["f", "other"], ["s"])
     assert [one.case for one in found] == ["s/a", "s/b*", "s/absent", "s/[x]"]
     assert {(one.flow, one.stage) for one in found} == {("f", "lower"), ("f", "")}
     assert expectations(tmp_path, ["f"], ["elsewhere"]) == ()
     (tmp_path / "f.toml").write_text('[[expect]]\noutcome = "unsuported"\nreason = "x"\ncases = ["a"]\n')
     with pytest.raises(BadPolicy, match="unsupported"):
-        read_known(tmp_path / "f.toml")
+        read_expected(tmp_path / "f.toml")
 
 
 def test_reasons_are_alike_for_cases_that_fail_alike() -> None:
     one = _result("a", "unsupported", detail="no kernel for Add(13) node 'n1' at /x/y.cc:12")
     two = _result("b", "unsupported", detail="no kernel for Add(14) node 'n2' at /x/z.cc:99")
-    assert said(one) == said(two)
+    assert normalize_message(one) == normalize_message(two)
     finding = Finding("lowest_for_infinity", "y", "…")
     wrong = make_result("s/c", outcome=Outcome.MISMATCH, comparisons=(), findings=(finding,))
-    assert said(wrong) == "mismatch in lowest for infinity"
+    assert normalize_message(wrong) == "mismatch in lowest for infinity"
 
 
 def test_counts_grow_by_themselves_and_shrink_only_when_accepted(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_our_known_outcomes_are_of_flows_and_cases_that_there_are() -> None:
     files = sorted(here.glob("*.toml"))
     assert files
     assert {path.stem for path in files} <= set(plugins.catalogue().flows)
-    told = [case for path in files for one in read_known(path) for case in one.cases]
+    told = [case for path in files for one in read_expected(path) for case in one.cases]
     ours = [case for case in told if case.partition("/")[0] in {suite.name for suite in suites}]
     assert ours
     assert [case for case in ours if not any(matches(name, case) for name in ({case} & names or names))] == []

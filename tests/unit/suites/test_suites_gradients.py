@@ -9,7 +9,7 @@ import pytest
 
 from assay.suites.gradients import NOT_DIFFERENTIABLE, SMOOTH, authored
 from assay.suites.operators import TABLES
-from assay.suites.torch_case import Asked
+from assay.suites.torch_case import MakeRequest
 
 torch = pytest.importorskip("torch")
 
@@ -59,8 +59,8 @@ class _Module(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
 def test_finite_differences_see_a_wrong_gradient_and_a_near_kink(
     function: Any, values: tuple[float, ...], told: str
 ) -> None:
-    from assay.suites.gradients.build import _checked
-    from assay.suites.gradients.joint import joint
+    from assay.suites.gradients.build_gradients import _checked
+    from assay.suites.gradients.vjp import joint
 
     inputs = [torch.tensor(values, dtype=torch.float64)]
     own = joint(_Module(function), ["x"], inputs, second=False)
@@ -85,8 +85,8 @@ class _Scaled(torch.autograd.Function):  # type: ignore[misc,name-defined,unused
 
 @pytest.mark.parametrize("scaled", [_Scaled.apply, torch.mul])
 def test_finite_differences_see_a_wrong_gradient_of_a_parameter(scaled: Any) -> None:
-    from assay.suites.gradients.build import _checked
-    from assay.suites.gradients.joint import joint
+    from assay.suites.gradients.build_gradients import _checked
+    from assay.suites.gradients.vjp import joint
 
     inputs = [torch.tensor((0.3, -1.2, 2.0), dtype=torch.float64)]
     module: Any = _Module(lambda x: scaled(torch.tanh(x), module.weight))
@@ -99,9 +99,9 @@ def test_finite_differences_see_a_wrong_gradient_of_a_parameter(scaled: Any) -> 
 def test_a_derivative_of_a_recurrent_operator_is_a_program_that_runs(tmp_path: Path) -> None:
     from assay.models.goldens import read_golden
     from assay.models.program import open_program
-    from assay.suites.gradients.build import make
+    from assay.suites.gradients.build_gradients import make
 
-    make(Asked(authored()["gradients/lstm-float32-2x5x6-size=8,layers=1,both=False-vjp"], 0, ""), tmp_path)
+    make(MakeRequest(authored()["gradients/lstm-float32-2x5x6-size=8,layers=1,both=False-vjp"], 0, ""), tmp_path)
     program = open_program(tmp_path / "model.pt2")
     golden = read_golden(tmp_path / "golden")
     args, kwargs = program.arguments(golden.inputs[0])
@@ -113,10 +113,10 @@ def test_a_derivative_of_a_recurrent_operator_is_a_program_that_runs(tmp_path: P
 def test_the_program_gives_outputs_and_both_derivatives(tmp_path: Path) -> None:
     from assay.models.goldens import read_golden
     from assay.models.program import open_program
-    from assay.suites.gradients.build import make
+    from assay.suites.gradients.build_gradients import make
 
     case = authored()["gradients/tanh-float32-20-second"]
-    make(Asked(case, 0, ""), tmp_path)
+    make(MakeRequest(case, 0, ""), tmp_path)
     program = open_program(tmp_path / "model.pt2")
     assert [one.name for one in program.inputs] == ["x", "v0", "w0"]
     assert [one.name for one in program.outputs] == ["out0", "grad_x", "second_x"]

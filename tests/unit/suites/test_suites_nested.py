@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.core.case import Contract
-from assay.models.nested import flatten, gather
+from assay.models.flatten import flatten, gather
 from assay.numerics.compare import compare_outputs
 
 ONE, TWO = np.array([1.0, 2.0], np.float32), np.array([[3]], np.int64)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from assay.reports.matrix import Matrix
-from assay.reports.rows import stem
+from assay.reports.rows import common_prefix
 from assay.reports.suite_csv import OURS, PEER, SuiteCsv
 from assay.reports.suite_markdown import SuiteMarkdown
 from assay.testing.builders import make_job, make_result, make_run, standard_run
@@ -56,7 +56,7 @@ def test_a_cell_says_what_was_no_pass_and_whether_it_was_expected() -> None:
     ],
 )
 def test_what_a_case_is_about_is_looked_for_in_its_own_name(case: str, about: str, rest: str) -> None:
-    assert stem(case) == (about, rest)
+    assert common_prefix(case) == (about, rest)
 
 
 def test_operators_are_counted_by_type_and_tier() -> None:

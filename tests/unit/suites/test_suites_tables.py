@@ -12,13 +12,13 @@ import torch
 
 from assay.core.dtype import dtype_name
 from assay.errors import AssayError
-from assay.faces.suites import find_suites
-from assay.suites.draw import draw
+from assay.faces.run import find_suites
+from assay.suites.build_torch import as_tensor, build
 from assay.suites.models import FULL, TABLE, Models, full
 from assay.suites.operators import TABLES, Operators
 from assay.suites.operators import _authored as operators
-from assay.suites.torch_case import Drawn, key_of
-from assay.suites.torch_make import as_tensor, build
+from assay.suites.random_tensors import random_tensors
+from assay.suites.torch_case import RandomArg, key_of
 
 PEER = [
     "abs",
@@ -225,7 +225,7 @@ def test_what_a_case_returns_can_be_saved_in_a_program() -> None:
     # torch.export.save refuses the named tuples of torch.sort and its like: such a case could not be made at all.
     for case in {one.name.split("-")[0]: one for one in reversed(operators().values())}.values():
         dtype = getattr(torch, case.dtype)
-        inputs = [as_tensor(draw(one, seed=0, case=case.name)) for one in case.inputs]
+        inputs = [as_tensor(random_tensors(one, seed=0, case=case.name)) for one in case.inputs]
         with torch.no_grad():
             value = build(case).eval().to(dtype)(*inputs)
         assert type(value) in (torch.Tensor, tuple, list), case.name
@@ -248,12 +248,12 @@ def test_an_open_length_is_the_first_of_every_input_and_no_index_depends_on_it()
 )
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "uint8", "bool"])
 def test_values_are_seeded_and_of_their_kind(kind: str, dtype: str) -> None:
-    wanted = Drawn("x", dtype, (4, 16), kind)
-    first, again = draw(wanted, seed=1, case="c"), draw(wanted, seed=1, case="c")
+    wanted = RandomArg("x", dtype, (4, 16), kind)
+    first, again = random_tensors(wanted, seed=1, case="c"), random_tensors(wanted, seed=1, case="c")
     assert first.shape == (4, 16)
     assert dtype_name(first.dtype) == dtype
     assert first.tobytes() == again.tobytes()
-    assert first.tobytes() != draw(wanted, seed=2, case="c").tobytes()
+    assert first.tobytes() != random_tensors(wanted, seed=2, case="c").tobytes()
     if dtype == "bool":
         return
     values = first.astype(np.float64)
@@ -266,5 +266,5 @@ def test_values_are_seeded_and_of_their_kind(kind: str, dtype: str) -> None:
 
 
 def test_the_values_of_a_seed_never_change() -> None:
-    values = draw(Drawn("x", "float32", (3,)), seed=7, case="operators/add")
+    values = random_tensors(RandomArg("x", "float32", (3,)), seed=7, case="operators/add")
     assert values.tolist() == pytest.approx([0.5312642, 0.4100636, 0.1463316])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assay.core.case import Inputs
 from assay.errors import UsageError
 from assay.worker.calibration import MOST, kept_for_calibration
-from assay.worker.sizes import points, told
+from assay.worker.shape_points import format_shapes, shape_points
 
 
 @given(count=st.integers(2, 5000), seed=st.integers(0, 2**32))
@@ -38,16 +38,16 @@ def test_none_left_to_judge_is_refused(count: int, wanted: int) -> None:
 
 def test_points_go_together_and_come_once() -> None:
     inputs = Inputs(dims={"batch": (1, 4, 16), "length": (8, 8, 8)})
-    assert points(inputs) == [
+    assert shape_points(inputs) == [
         {"batch": 1, "length": 8},
         {"batch": 4, "length": 8},
         {"batch": 16, "length": 8},
     ]
-    assert points(Inputs(dims={"batch": (3, 3, 3)})) == [{"batch": 3}]
-    assert points(Inputs()) == []
-    assert told(points(inputs)[1]) == "batch=4, length=8"
+    assert shape_points(Inputs(dims={"batch": (3, 3, 3)})) == [{"batch": 3}]
+    assert shape_points(Inputs()) == []
+    assert format_shapes(shape_points(inputs)[1]) == "batch=4, length=8"
 
 
 def test_listed_sizes_are_run_in_their_order_and_nothing_else() -> None:
     inputs = Inputs(dims={"h": (64, 64, 160), "w": (32, 32, 64)}, sizes={"h": (64, 96, 160), "w": (32, 64)})
-    assert points(inputs) == [{"h": 64, "w": 32}, {"h": 96, "w": 64}, {"h": 160, "w": 64}]
+    assert shape_points(inputs) == [{"h": 64, "w": 32}, {"h": 96, "w": 64}, {"h": 160, "w": 64}]

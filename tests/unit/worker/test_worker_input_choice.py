@@ -17,8 +17,8 @@ from assay.core.job import Job
 from assay.errors import BadInputs, Lowering, Unsupported
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import describe
-from assay.worker.batches import at_batch
 from assay.worker.input_choice import chosen, drawn, inputs_at, is_telling, new_plan
+from assay.worker.rebatch import rebatch
 
 Samples = list[dict[str, Any]]
 
@@ -97,7 +97,7 @@ def test_a_model_whose_state_has_its_batch_elsewhere_is_measured_at_other_batch_
       y = Add (t, f)
     }"""
     job = job_of(tmp_path, text)
-    feed = at_batch(job, drawn(job, new_plan(job), samples=2), 3)
+    feed = rebatch(job, drawn(job, new_plan(job), samples=2), 3)
     assert {name: one.shape for name, one in feed.items()} == {"x": (3, 6), "state": (2, 3, 6), "rate": ()}
 
 

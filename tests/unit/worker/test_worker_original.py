@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assay.core.case import Case, Contract, Original
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
-from assay.core.job import Job, Task
+from assay.core.job import Job, JobKind
 from assay.core.model import Model, TensorSpec
 from assay.core.result import Outcome
 from assay.errors import UsageError
@@ -40,7 +40,7 @@ def _job(tmp_path: Path, answers: dict[str, Any], precision: str = "float32", pr
     return Job(
         Case("new", NEW, contract=Contract(), original=original),
         Flow("model-change", "", precision=precision),
-        Task.CHANGE,
+        JobKind.CHANGE,
         reference=_golden(tmp_path / "new", NEW, {"ids": np.zeros((1, 2), np.int32)}, answers, producer),
         original=_golden(tmp_path / "old", OLD, {"x": np.array([[7, 9]])}, {"y": ANSWER}),
     )

@@ -11,8 +11,8 @@ import numpy as np
 from assay.core.golden import GoldenLock
 from assay.core.model import Model, TensorSpec
 from assay.models.golden_samples import Golden
-from assay.worker.rewrite import Rewritten
-from assay.worker.samples import Source
+from assay.worker.apply_transforms import TransformedModel
+from assay.worker.load_inputs import Source
 from assay.worker.sequences import run_calls, run_free
 
 MODEL = Model(
@@ -22,7 +22,7 @@ MODEL = Model(
     inputs=(TensorSpec("x", "float32", ("N",)), TensorSpec("s", "float32", ("N",))),
     outputs=(TensorSpec("sN", "float32", ("N",)),),
 )
-PLAIN = Rewritten(Path("sum.onnx"))
+PLAIN = TransformedModel(Path("sum.onnx"))
 STATE = {"sN": "s"}
 
 

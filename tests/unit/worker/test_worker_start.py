@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from assay.core.job import Task
-from assay.worker.tasks import _TASKS, _task
+from assay.core.job import JobKind
+from assay.worker.dispatch import _HANDLERS, _handler_of
 
 START = """
 import sys
-import assay.worker.tasks, assay.worker.verify
-unwanted = {"onnx", "scipy", "torch", "assay.numerics.oracle.evaluator", "assay.worker.duel", "assay.worker.measure"}
+import assay.worker.dispatch, assay.worker.verify
+unwanted = {"onnx", "scipy", "torch", "assay.numerics.oracle.evaluator", "assay.worker.compare_speed", "assay.worker.measure"}
 print(*(unwanted & set(sys.modules)))
 """
 
@@ -23,6 +23,6 @@ def test_a_worker_that_derives_nothing_does_not_import_the_oracle() -> None:
     assert done.stdout.split() == []
 
 
-@pytest.mark.parametrize("task", _TASKS)
-def test_every_task_of_ours_is_a_function_of_this_package(task: Task) -> None:
-    assert _task(task).__module__.startswith("assay.worker.")
+@pytest.mark.parametrize("task", _HANDLERS)
+def test_every_task_of_ours_is_a_function_of_this_package(task: JobKind) -> None:
+    assert _handler_of(task).__module__.startswith("assay.worker.")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from assay.core.case import Contract
-from assay.core.result import BuildFacts
+from assay.core.result import EngineInfo
 from assay.errors import Lowering, Unsupported
 from assay.models.goldens import Golden
-from assay.numerics.tolerance.contract import arithmetic_of
-from assay.numerics.tolerance.judging import Judging
-from assay.numerics.tolerance.profile import Header, Profile
+from assay.numerics.tolerance.arithmetic import arithmetic_of
+from assay.numerics.tolerance.comparator import ToleranceComparator
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
 from assay.ports import Tensor, Tensors
 from assay.worker.answers import answers
 
@@ -27,7 +27,7 @@ class OneRow:
     def save(self, folder: object) -> None:
         raise AssertionError
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         raise AssertionError
 
 
@@ -82,9 +82,9 @@ def test_a_sample_of_the_set_itself_is_never_left_out(labelled: int) -> None:
 def test_what_was_not_answered_is_not_held_against_the_tolerance() -> None:
     ones = [{"y": np.full((1, 2), number, np.float64)} for number in range(5)]
     header = Header("float32", arithmetic_of("float32"), seed=0, samples=5)
-    judging = Judging(Contract(), Profile(header, ones, ones, [{} for _ in ones]))
+    judging = ToleranceComparator(Contract(), DerivedTolerance(header, ones, ones, [{} for _ in ones]))
     shorter = judging.first(3).profile
     assert shorter is not None
     assert (shorter.header.samples, len(shorter.oracle), len(shorter.deviation), len(shorter.margins)) == (3, 3, 3, 3)
     assert judging.first(9).profile is judging.profile
-    assert Judging(Contract()).first(1).profile is None
+    assert ToleranceComparator(Contract()).first(1).profile is None

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from assay.tasks.registry import check_task
+from assay.task_metrics.registry import check_task
 from assay.zoo.policy import Scenario
 
 SHIPPED = sorted((files("assay.zoo") / "data" / "scenarios").iterdir(), key=lambda path: path.name)

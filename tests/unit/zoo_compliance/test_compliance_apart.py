@@ -17,15 +17,15 @@ from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.compliance import check_compliance
 from assay.zoo.compliance.process import ChildLimits
 from assay.zoo.compliance.waivers import apply_waivers
-from assay.zoo.place import Place, Tools
 from assay.zoo.policy import Waiver, ZooPolicy
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
-TOOLS = cast(Tools, SimpleNamespace())
+TOOLS = cast(SubmissionServices, SimpleNamespace())
 AREAS = ["compliance.model", "compliance.graph", "compliance.node", "compliance.attribute", "compliance.function"]
 
 
-def place(folder: Path, *waivers: Waiver) -> Place:
-    return Place(folder=folder, root=folder, policy=ZooPolicy(name="zoo", waivers=waivers), metadata=None)
+def place(folder: Path, *waivers: Waiver) -> SubmissionContext:
+    return SubmissionContext(folder=folder, root=folder, policy=ZooPolicy(name="zoo", waivers=waivers), metadata=None)
 
 
 def checked(folder: Path, *waivers: Waiver, limits: ChildLimits = ChildLimits()) -> list[Check]:

@@ -15,15 +15,15 @@ from onnx import helper, numpy_helper
 from assay.faces.zoo import open_tools
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.functionality import check_functionality
-from assay.zoo.place import Place, Tools
 from assay.zoo.policy import ZooPolicy
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 WEIGHT = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
 MODEL = "g (float[N,3] x) => (float[N,4] y) { [m] h = MatMul(x, w)  [r] y = Relu(h) }"
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SubmissionServices]:
     with open_tools(tmp_path_factory.mktemp("zoo")) as opened:
         yield opened
 
@@ -50,12 +50,12 @@ def pair(rows: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return given, np.maximum(given @ WEIGHT, 0).astype(np.float32)
 
 
-def checked(folder: Path, tools: Tools, *flows: str) -> dict[str, list[Check]]:
+def checked(folder: Path, tools: SubmissionServices, *flows: str) -> dict[str, list[Check]]:
     policy = ZooPolicy(name="zoo", flows=flows or ("onnxruntime",))
     shutil.rmtree(tools.scratch, ignore_errors=True)
     tools.scratch.mkdir()
     found: dict[str, list[Check]] = {}
-    for one in check_functionality(Place(folder=folder, root=folder, policy=policy, metadata=None), tools):
+    for one in check_functionality(SubmissionContext(folder=folder, root=folder, policy=policy, metadata=None), tools):
         found.setdefault(one.name.removeprefix("functionality."), []).append(one)
     return found
 
@@ -64,7 +64,7 @@ def outcomes(found: dict[str, list[Check]]) -> dict[str, str]:
     return {name: "/".join(dict.fromkeys(one.outcome.value for one in checks)) for name, checks in found.items()}
 
 
-def test_a_sound_submission_on_two_runtimes(tmp_path: Path, tools: Tools) -> None:
+def test_a_sound_submission_on_two_runtimes(tmp_path: Path, tools: SubmissionServices) -> None:
     folder = submission(tmp_path / "s", model_of(), [pair(2), pair(5, 2)])
     found = checked(folder, tools, "onnxruntime", "openvino-f32")
     assert outcomes(found) == {
@@ -89,7 +89,9 @@ WRONG_VALUES = {
 }
 
 
-def test_expected_outputs_of_another_structure_are_the_submitters_fault(tmp_path: Path, tools: Tools) -> None:
+def test_expected_outputs_of_another_structure_are_the_submitters_fault(
+    tmp_path: Path, tools: SubmissionServices
+) -> None:
     """What a comparator that broadcasts or casts lets through: each set is named, and no runtime is blamed."""
     folder = submission(
         tmp_path / "s", model_of(), [pair(2, 3), *((GIVEN, np.asarray(one)) for one in WRONG_STRUCTURE.values())]
@@ -104,14 +106,14 @@ def test_expected_outputs_of_another_structure_are_the_submitters_fault(tmp_path
 @pytest.mark.parametrize(
     "trap", [next(iter(WRONG_VALUES)), *(pytest.param(one, marks=pytest.mark.slow) for one in list(WRONG_VALUES)[1:])]
 )
-def test_wrong_expected_values_are_the_submitters_fault(trap: str, tmp_path: Path, tools: Tools) -> None:
+def test_wrong_expected_values_are_the_submitters_fault(trap: str, tmp_path: Path, tools: SubmissionServices) -> None:
     folder = submission(tmp_path / "s", model_of(), [pair(2, 3), (GIVEN, WRONG_VALUES[trap])])
     found = checked(folder, tools)
     assert outcomes(found) == {"golden": "failed", "onnxruntime": "passed", "dynamic-batch": "passed"}
     assert found["golden"][0].path == "test_data_set_1"
 
 
-def test_nan_at_the_same_place_is_an_answer(tmp_path: Path, tools: Tools) -> None:
+def test_nan_at_the_same_place_is_an_answer(tmp_path: Path, tools: SubmissionServices) -> None:
     model = text("g (float[2,3] x) => (float[2,3] y) { [r] y = Sqrt(x) }")
     given = np.array([[1, -1, 4], [9, 16, 2]], np.float32)
     with np.errstate(invalid="ignore"):
@@ -120,11 +122,11 @@ def test_nan_at_the_same_place_is_an_answer(tmp_path: Path, tools: Tools) -> Non
     assert outcomes(checked(folder, tools)) == {"golden": "passed", "onnxruntime": "passed", "dynamic-batch": "skipped"}
 
 
-def test_nothing_to_run_never_passes(tmp_path: Path, tools: Tools) -> None:
+def test_nothing_to_run_never_passes(tmp_path: Path, tools: SubmissionServices) -> None:
     assert outcomes(checked(submission(tmp_path / "s", model_of(), []), tools)) == {"data": "failed"}
 
 
-def test_incomplete_sets_fail_and_the_others_are_run(tmp_path: Path, tools: Tools) -> None:
+def test_incomplete_sets_fail_and_the_others_are_run(tmp_path: Path, tools: SubmissionServices) -> None:
     folder = submission(tmp_path / "s", model_of(), [pair(2, seed) for seed in range(5)])
     (folder / "test_data_set_1" / "output_0.pb").unlink()
     (folder / "test_data_set_2" / "input_0.pb").unlink()
@@ -141,7 +143,7 @@ def test_incomplete_sets_fail_and_the_others_are_run(tmp_path: Path, tools: Tool
     assert found["onnxruntime"][0].executed == 1
 
 
-def test_a_batch_that_is_not_free_after_all(tmp_path: Path, tools: Tools) -> None:
+def test_a_batch_that_is_not_free_after_all(tmp_path: Path, tools: SubmissionServices) -> None:
     """Declared free, and built for two rows."""
     body = "g (float[N,3] x) => (float[N,4] y) <int64[2] s = {2, 4}> { [m] h = MatMul(x, w) [k] k = Reshape(h, s) [r] y = Relu(k) }"
     folder = submission(tmp_path / "s", model_of(body), [pair(2)])
@@ -149,7 +151,7 @@ def test_a_batch_that_is_not_free_after_all(tmp_path: Path, tools: Tools) -> Non
     assert outcomes(found) == {"golden": "passed", "onnxruntime": "passed", "dynamic-batch": "failed"}
 
 
-def test_an_operator_that_the_runtime_lacks_is_named(tmp_path: Path, tools: Tools) -> None:
+def test_an_operator_that_the_runtime_lacks_is_named(tmp_path: Path, tools: SubmissionServices) -> None:
     model = text(
         "g (float[N,3] x) => (float[N,3] y) { [a] y = Relu(x) }",
         '<ir_version: 9, opset_import: ["" : 17, "acme" : 1]>\n',

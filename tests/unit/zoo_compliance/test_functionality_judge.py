@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.result import Cause, Comparison, Finding, Outcome, Result, Stage, Worst
+from assay.core.result import Cause, Comparison, Finding, Outcome, Result, Stage, WorstElement
 from assay.zoo.check import CheckOutcome
 from assay.zoo.functionality_judge import batch_check, flow_check
 
@@ -63,7 +63,7 @@ def test_the_data_set_at_fault_is_named() -> None:
         16,
         (Finding("values", "y", "off"),),
         {"budget_used": 9.0},
-        worst=(Worst((1, 0, 2), 1, 2),),
+        worst=(WorstElement((1, 0, 2), 1, 2),),
     )
     given = result(Outcome.MISMATCH, "off", Cause.NONE, wrong)
     check = flow_check(given, "tvm", SETS, "model.onnx")

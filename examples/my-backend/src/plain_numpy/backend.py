@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.backends.feeds import check_feeds
-from assay.backends.onnx_checked import Signature, load_checked, signature_of
+from assay.backends.check_inputs import check_inputs
+from assay.backends.onnx_loader import Signature, load_checked, signature_of
 from assay.backends.options import resolve_options
 from assay.core.flow import Flow
-from assay.core.result import BuildFacts, Placement
+from assay.core.result import EngineInfo, Placement
 from assay.errors import InvalidModel, Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 
@@ -97,7 +97,7 @@ class PlainEngine:
         """Every output, by the model's names and in its order. Raises ValueError for inputs that the model does not take."""
         from plain_numpy.operators import OPERATORS
 
-        check_feeds(tensors, self._program.signature.inputs)
+        check_inputs(tensors, self._program.signature.inputs)
         wide = np.float64 if self._sums == "float64" else np.float32
         values: dict[str, Tensor] = {**self._weights, **tensors}
         for call in self._program.calls:
@@ -110,12 +110,12 @@ class PlainEngine:
         (folder / _PROGRAM).write_bytes(msgspec.json.encode(self._program))
         np.savez(folder / _WEIGHTS, **self._weights)
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """What the engine is, not what was asked for. Assay's goals may demand things of it."""
         counted: dict[str, int] = {}
         for call in self._program.calls:
             counted[call.operator] = counted.get(call.operator, 0) + 1
-        return BuildFacts(
+        return EngineInfo(
             backend_version=metadata.version(DISTRIBUTION),
             precision="float32",
             placements=tuple(Placement(kind, "numpy", "float32", count) for kind, count in sorted(counted.items())),

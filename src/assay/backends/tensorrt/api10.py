@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.backends.tensorrt.api import bit
 from assay.backends.tensorrt.api8 import set_flags
-from assay.backends.tensorrt.api11 import demand_carried
+from assay.backends.tensorrt.api11 import require_carried
 from assay.backends.tensorrt.precision import Carried
 from assay.backends.tensorrt.settings import Settings
 
@@ -23,7 +23,7 @@ class Api10:
     def set_precision(self, trt: Any, config: Any, settings: Settings, carried: Carried) -> None:
         """Flags for types are refused by the builder of a strongly typed network."""
         if settings.strongly_typed:
-            demand_carried(trt, config, settings.precision, carried)
+            require_carried(trt, config, settings.precision, carried)
         else:
             set_flags(trt, config, settings.precision, carried)
 

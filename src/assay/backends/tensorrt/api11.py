@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.backends.tensorrt.api import set_tf32
-from assay.backends.tensorrt.precision import TF32, Carried, demand_types
+from assay.backends.tensorrt.precision import TF32, Carried, require_types
 from assay.backends.tensorrt.settings import Settings
 
 
@@ -20,14 +20,14 @@ class Api11:
 
     def set_precision(self, trt: Any, config: Any, settings: Settings, carried: Carried) -> None:
         """Raises Unsupported where the model's types are not those of the flow."""
-        demand_carried(trt, config, settings.precision, carried)
+        require_carried(trt, config, settings.precision, carried)
 
     def device_bytes(self, engine: Any) -> int:
         """The first is gone."""
         return int(engine.device_memory_size_v2)
 
 
-def demand_carried(trt: Any, config: Any, precision: str, carried: Carried) -> None:
+def require_carried(trt: Any, config: Any, precision: str, carried: Carried) -> None:
     """In a strongly typed network only TF32 is left to say; the rest must be in the model."""
-    demand_types(carried, precision, trt.__version__)
+    require_types(carried, precision, trt.__version__)
     set_tf32(trt, config, allowed=precision == TF32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.backends.tensorrt.api import bit, set_tf32
-from assay.backends.tensorrt.precision import BF16, FP8, FP16, INT8, TF32, Carried, demand_quantized
+from assay.backends.tensorrt.precision import BF16, FP8, FP16, INT8, TF32, Carried, require_quantized
 from assay.backends.tensorrt.settings import Settings
 from assay.errors import Unsupported
 
@@ -34,7 +34,7 @@ class Api8:
 
 def set_flags(trt: Any, config: Any, precision: str, carried: Carried) -> None:
     """The builder flag of that type. Raises Unsupported where the version has none."""
-    demand_quantized(carried, precision)
+    require_quantized(carried, precision)
     set_tf32(trt, config, allowed=precision == TF32)
     name = FLAGS.get(precision)
     if name is None:

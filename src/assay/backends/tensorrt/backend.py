@@ -9,7 +9,7 @@ import msgspec
 
 from assay.backends.artifacts import check_artifact
 from assay.backends.cuda import cuda
-from assay.backends.onnx_checked import load_checked, refuse_types, signature_of
+from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options
 from assay.backends.tensorrt.api import api_of
 from assay.backends.tensorrt.build import built, told_sizes
@@ -65,9 +65,9 @@ class TensorRT:
 
     def availability(self) -> Availability:
         """tensorrt is imported in a process of its own only: without a device it may die there."""
-        from assay.backends.tensorrt.probe import probe
+        from assay.backends.tensorrt.availability import availability
 
-        found = probe()
+        found = availability()
         install = "" if found.available or found.version else _INSTALL
         return Availability(found.available, found.version, found.reason, install)
 

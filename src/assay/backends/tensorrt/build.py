@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.backends.onnx_checked import Signature
+from assay.backends.onnx_loader import Signature
 from assay.backends.tensorrt.api import Api
 from assay.backends.tensorrt.logs import Listener, failure
 from assay.backends.tensorrt.precision import carried_by
@@ -92,11 +92,11 @@ def _configure(trt: Any, config: Any, settings: Settings) -> None:
 
 
 def optimization_profile(builder: Any, inputs: tuple[TensorSpec, ...], dims: Dims) -> Any:
-    """Least, usual and most of every symbolic dimension; None where all are fixed. Raises as `demand_sizes` does."""
+    """Least, usual and most of every symbolic dimension; None where all are fixed. Raises as `require_sizes` does."""
     dynamic = [spec for spec in inputs if not all(isinstance(size, int) for size in spec.shape)]
     if not dynamic:
         return None
-    demand_sizes(inputs, dims)
+    require_sizes(inputs, dims)
     profile = builder.create_optimization_profile()
     for spec in dynamic:
         least, usual, most = (
@@ -110,7 +110,7 @@ def optimization_profile(builder: Any, inputs: tuple[TensorSpec, ...], dims: Dim
     return profile
 
 
-def demand_sizes(inputs: tuple[TensorSpec, ...], dims: Dims) -> None:
+def require_sizes(inputs: tuple[TensorSpec, ...], dims: Dims) -> None:
     """Raises Unsupported for a symbol whose sizes nobody knows: TensorRT builds for a range, and guessing one would decide
     what is tested."""
     for spec in inputs:

@@ -11,16 +11,16 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.backends.check_inputs import check_inputs
 from assay.backends.cuda import Cuda, TimedCall
-from assay.backends.feeds import check_feeds
-from assay.backends.onnx_checked import Signature
+from assay.backends.onnx_loader import Signature
 from assay.backends.placements import coarsest
 from assay.backends.tensorrt.api import Api
 from assay.backends.tensorrt.inspector import parse_layers
 from assay.backends.tensorrt.logs import Listener, failure, remarks
 from assay.backends.tensorrt.settings import Settings
 from assay.core.dtype import dtype_name, numpy_dtype
-from assay.core.result import BuildFacts
+from assay.core.result import EngineInfo
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import file_digest
 from assay.ports import Tensor, Tensors
@@ -66,7 +66,7 @@ class TensorRTEngine:
     def run(self, tensors: Tensors) -> dict[str, Tensor]:
         """Raises ValueError for inputs that the model does not declare, and for shapes outside of the profile."""
         signature = self._declared.signature
-        check_feeds(tensors, signature.inputs)
+        check_inputs(tensors, signature.inputs)
         held: list[int] = []
         kept: list[Tensor] = []
         try:
@@ -84,7 +84,7 @@ class TensorRTEngine:
         """One `execute_async_v3` on inputs in place, timed by two events on its stream; None where the data decide the size of
         an output, which is then allocated anew in every run."""
         signature = self._declared.signature
-        check_feeds(tensors, signature.inputs)
+        check_inputs(tensors, signature.inputs)
         held: list[int] = []
         try:
             kept = [
@@ -116,14 +116,14 @@ class TensorRTEngine:
         declared = msgspec.structs.replace(self._declared, digest=file_digest(folder / PLAN))
         (folder / DECLARED).write_bytes(msgspec.json.encode(declared))
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Placements are the layers of the engine inspector; `precision` is the coarsest that any of them computes in."""
         inspector = self._engine.create_engine_inspector()
         inspector.execution_context = self._context
         found = parse_layers(str(inspector.get_engine_information(self._trt.LayerInformationFormat.JSON)))
         placements = found.placements()
         settings = {name: str(value) for name, value in msgspec.to_builtins(self._declared.settings).items()}
-        return BuildFacts(
+        return EngineInfo(
             backend_version=str(self._trt.__version__),
             precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
             placements=placements,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from assay.backends.onnx_checked import every_node
+from assay.backends.onnx_loader import every_node
 from assay.errors import Unsupported
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def carried_by(proto: ModelProto) -> Carried:
     return Carried(names, frozenset(quantized), shifted)
 
 
-def demand_quantized(carried: Carried, precision: str) -> None:
+def require_quantized(carried: Carried, precision: str) -> None:
     """Raises Unsupported where the model does not carry the quantization that the flow is named after."""
     if precision == INT8:
         if "int8" not in carried.quantized:
@@ -70,9 +70,9 @@ def demand_quantized(carried: Carried, precision: str) -> None:
         raise Unsupported("The flow wants fp8, and the model has no QuantizeLinear and DequantizeLinear of float8.")
 
 
-def demand_types(carried: Carried, precision: str, version: str) -> None:
+def require_types(carried: Carried, precision: str, version: str) -> None:
     """Raises Unsupported where types are taken from the model and it does not carry the one that the flow is named after."""
-    demand_quantized(carried, precision)
+    require_quantized(carried, precision)
     wanted = _CARRIED.get(precision)
     if wanted and wanted not in carried.types:
         raise Unsupported(

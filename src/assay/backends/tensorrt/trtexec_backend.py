@@ -7,12 +7,12 @@ from pathlib import Path
 
 from assay.backends.artifact import read_record
 from assay.backends.artifacts import check_artifact
-from assay.backends.onnx_checked import load_checked, refuse_types, signature_of
+from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options
+from assay.backends.tensorrt.availability import device_missing
 from assay.backends.tensorrt.backend import OPTIONS, TYPES, flows, settings_of
-from assay.backends.tensorrt.build import demand_sizes, told_sizes
-from assay.backends.tensorrt.precision import carried_by, demand_quantized, demand_types
-from assay.backends.tensorrt.probe import device_missing
+from assay.backends.tensorrt.build import require_sizes, told_sizes
+from assay.backends.tensorrt.precision import carried_by, require_quantized, require_types
 from assay.backends.tensorrt.trtexec import build_command
 from assay.backends.tensorrt.trtexec_engine import DECLARED, LAYERS, PLAN, Declared, TrtexecEngine
 from assay.backends.tensorrt.trtexec_program import NAME, find, run
@@ -53,12 +53,12 @@ class Trtexec:
         signature = signature_of(proto)
         dims = sizes_to_build(flow, signature.inputs)
         refuse_types(signature, TYPES, NAME)
-        demand_sizes(signature.inputs, dims)
+        require_sizes(signature.inputs, dims)
         program = find()
         if settings.strongly_typed or program.version[0] >= 11:
-            demand_types(carried_by(proto), settings.precision, program.told)
+            require_types(carried_by(proto), settings.precision, program.told)
         else:
-            demand_quantized(carried_by(proto), settings.precision)
+            require_quantized(carried_by(proto), settings.precision)
         folder = Path(tempfile.mkdtemp(prefix="trtexec-"))
         plan = folder / PLAN
         command = build_command(

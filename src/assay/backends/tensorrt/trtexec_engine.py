@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from assay.backends.feeds import check_feeds
-from assay.backends.onnx_checked import Signature
+from assay.backends.check_inputs import check_inputs
+from assay.backends.onnx_loader import Signature
 from assay.backends.placements import coarsest
 from assay.backends.tensorrt.engine import narrowed
 from assay.backends.tensorrt.exports import Profile, Query, parse_profile, parse_times
@@ -19,7 +19,7 @@ from assay.backends.tensorrt.inspector import parse_layers
 from assay.backends.tensorrt.settings import Settings
 from assay.backends.tensorrt.trtexec import input_file, mode_of, once, run_command, timed
 from assay.backends.tensorrt.trtexec_program import Program, outputs_of, run
-from assay.core.result import BuildFacts, OperatorTime
+from assay.core.result import EngineInfo, OperatorTime
 from assay.errors import Lowering
 from assay.models.files import file_digest
 from assay.ports import Tensor, Tensors
@@ -76,13 +76,13 @@ class TrtexecEngine:
         declared = msgspec.structs.replace(self._declared, digest=file_digest(folder / PLAN))
         (folder / DECLARED).write_bytes(msgspec.json.encode(declared))
 
-    def facts(self) -> BuildFacts:
+    def facts(self) -> EngineInfo:
         """Placements are the layers of `--exportLayerInfo`; options hold the mode in which this version times."""
         placements = parse_layers((self._folder / LAYERS).read_text(), "--exportLayerInfo").placements()
         settings = msgspec.to_builtins(self._declared.settings)
         mode = msgspec.to_builtins(mode_of((), self._program.version[0]))
         options = {**settings, **self._declared.sizes, **{f"mode.{name}": value for name, value in mode.items()}}
-        return BuildFacts(
+        return EngineInfo(
             backend_version=self._program.told,
             precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
             placements=placements,
@@ -99,7 +99,7 @@ class TrtexecEngine:
 
     def _command(self, tensors: Tensors, folder: Path) -> list[str]:
         inputs = self._declared.signature.inputs
-        check_feeds(tensors, inputs)
+        check_inputs(tensors, inputs)
         for place, spec in enumerate(inputs):
             # Until 10 there was no int64.
             wanted = "int32" if spec.dtype == "int64" and self._program.version[0] < 10 else spec.dtype

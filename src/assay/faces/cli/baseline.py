@@ -48,9 +48,9 @@ def set_(
 ) -> None:
     """Build and measure, and keep the engines with who, when and why."""
     from assay.faces.api import CheckOptions
-    from assay.faces.baselines import set_baselines
-    from assay.models.seeded import FILLS
-    from assay.reports import figures_text as text
+    from assay.faces.baseline import set_baselines
+    from assay.models.random_inputs import FILLS
+    from assay.reports import format as text
 
     options = CheckOptions(
         models=tuple(models or ()),
@@ -87,7 +87,7 @@ def set_(
 @app.command("list")
 def list_(history: History = DEFAULT_HISTORY) -> None:
     """All of them, with who, when and why."""
-    from assay.faces.baselines import list_baselines
+    from assay.faces.baseline import list_baselines
 
     found = list_baselines(history)
     for one in found:
@@ -104,6 +104,6 @@ def remove(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Forget the engines of one model on one flow."""
-    from assay.faces.baselines import remove_baseline
+    from assay.faces.baseline import remove_baseline
 
     print(f"{remove_baseline(case, flow, history)} removed")

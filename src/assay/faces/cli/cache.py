@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:  # `assay --help` must not wait for msgspec
-    from assay.models.artifacts import Kept
-    from assay.models.bound import Entry
+    from assay.models.artifacts import CachedArtifact
+    from assay.models.cache_eviction import Entry
 
 app = typer.Typer(no_args_is_help=True, help="Lowered artifacts that later runs load instead of lowering again.")
 
@@ -25,7 +25,7 @@ def list_entries(flow: Flow = "*", unused: Unused = 0.0) -> None:
     import time
     from collections import defaultdict
 
-    from assay.faces.caches import most_bytes, weighed
+    from assay.faces.caches import most_bytes, sizes
     from assay.models.artifacts import Artifacts, artifacts_folder
 
     groups: dict[tuple[str, str, str], list[tuple[int, float]]] = defaultdict(list)
@@ -39,7 +39,7 @@ def list_entries(flow: Flow = "*", unused: Unused = 0.0) -> None:
         )
     entries, total = sum(map(len, groups.values())), sum(size for found in groups.values() for size, _ in found)
     print(f"{entries} artifacts, {total / _MB:.1f} MB, in {Artifacts(artifacts_folder()).folder}")
-    kinds = weighed()
+    kinds = sizes()
     for kind, those in kinds.items():
         print(f"{len(those)} {kind}, {_mb(those):.1f} MB")
     every = sum(_mb(those) for those in kinds.values())
@@ -62,7 +62,7 @@ def _mb(entries: list[Entry]) -> float:
     return sum(one.size_bytes for one in entries) / _MB
 
 
-def _chosen(flow: str, unused_days: float) -> Iterator[tuple[Kept, int, float]]:
+def _chosen(flow: str, unused_days: float) -> Iterator[tuple[CachedArtifact, int, float]]:
     """With the bytes of each and the time of its last use."""
     import time
     from fnmatch import fnmatchcase

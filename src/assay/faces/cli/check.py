@@ -78,7 +78,7 @@ def check(
         # What takes the longest to import comes after the first line, and the first worker imports meanwhile.
         idle.start_numpy()
         from assay.faces.api import CheckOptions, run_check
-        from assay.models.seeded import FILLS
+        from assay.models.random_inputs import FILLS
 
         options = CheckOptions(
             models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, reference=reference,

@@ -37,7 +37,7 @@ def compare(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Is the new engine slower? Fresh pairs, interleaved, until it can be told; exit 0 same or faster, 1 slower, 3 undecided."""
-    from assay.faces.duels import CompareOptions, run_compare
+    from assay.faces.compare import CompareOptions, run_compare
 
     options = CompareOptions(
         models=tuple(models),

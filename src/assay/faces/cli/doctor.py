@@ -14,7 +14,7 @@ from assay.faces.cli.common import DEFAULT_HISTORY, History
 
 if TYPE_CHECKING:
     from assay.core.result import Result
-    from assay.faces.diagnosis import Diagnosis
+    from assay.faces.doctor import Diagnosis
 
 
 def doctor(
@@ -28,7 +28,7 @@ def doctor(
     if not flow:
         _everything(history, folder)
         return
-    from assay.faces.diagnosis import diagnose
+    from assay.faces.doctor import diagnose
 
     found = diagnose(flow, folder)
     for name, text in _explained(found):
@@ -93,7 +93,7 @@ def _trial(result: Result | None) -> list[tuple[str, str]]:
 def _everything(history: str, folder: Path) -> None:
     from assay.environments.installer import find_installer
     from assay.faces.cli.env import describe
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.faces.environments import open_environments
     from assay.faces.flow_table import flow_groups, flow_table
     from assay.launch.gpus import gpus
@@ -105,7 +105,7 @@ def _everything(history: str, folder: Path) -> None:
     )
     print(f"python       {machine.python} ({sys.executable})")
     print(f"GPUs         {'; '.join(map(str, gpus())) or 'none'}")
-    with open_house(history) as house:
+    with open_services(history) as house:
         print(f"history      {history}: {len(house.store.runs(1_000_000))} runs")
     environments = open_environments(folder)
     print(f"environments built by {find_installer().name}")

@@ -35,7 +35,7 @@ def update(
 ) -> None:
     """Make the files say what the runs showed, and show what changes."""
     from assay.errors import UsageError
-    from assay.pipeline.expect import read_known, updated, written
+    from assay.pipeline.expect import read_expected, to_toml, updated
 
     results = _results(run or ["last"], history)
     flows = sorted({result.flow for result in results})
@@ -46,8 +46,8 @@ def update(
     for name in flow or flows:
         path = expectations / f"{name}.toml"
         before = path.read_text(encoding="utf-8") if path.exists() else ""
-        known = updated(read_known(path), [result for result in results if result.flow == name])
-        after = written(name, known) if known or before else ""
+        known = updated(read_expected(path), [result for result in results if result.flow == name])
+        after = to_toml(name, known) if known or before else ""
         if after != before:
             changes[path] = after
             lines = difflib.unified_diff(
@@ -72,13 +72,13 @@ def update(
 def _results(runs: Sequence[str], history: str) -> list[Result]:
     """Of verify jobs, each once: as the last of the runs saw it."""
     from assay.errors import each
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.pipeline.merge import saved_run
 
     def of_run(told: str) -> tuple[Result, ...]:
         if Path(told).is_file():
             return saved_run(Path(told))[1]
-        with open_house(history, recorded=True) as house:
+        with open_services(history, recorded=True) as house:
             return tuple(house.store.results(house.store.run(told).id))
 
     found = [one for results in each(runs, of_run) for one in results if one.task == "verify"]

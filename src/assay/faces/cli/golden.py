@@ -55,9 +55,9 @@ def record(
     from assay.core.case import Inputs
     from assay.core.job import Limits
     from assay.faces.api import CheckOptions
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.faces.own_data import source_of
-    from assay.faces.requests import with_stated
+    from assay.faces.parse_options import with_stated
     from assay.models.golden_checks import nan_notes
     from assay.models.goldens import read_golden
     from assay.pipeline import golden
@@ -69,7 +69,7 @@ def record(
         dims=tuple(dim or ()), input_ranges=tuple(input_range or ()), input_values=tuple(input_value or ())
     )
     recipe = with_stated(Inputs(seed=seed, samples=samples, batch=batch, data=data), stated)
-    with open_house(history) as house:
+    with open_services(history) as house:
         if keep_outputs:
             lock, note = golden.keep(model, folder, recipe, why, house, limits=Limits()), ""
         else:
@@ -87,10 +87,10 @@ def verify(
 ) -> None:
     """Say everything that is wrong with a golden; exit 1 if anything is."""
     from assay.core.job import Limits
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.pipeline import golden
 
-    with open_house(history) as house:
+    with open_services(history) as house:
         problems = golden.verify(model, folder, house, limits=Limits())
     for problem in problems:
         print(problem)
@@ -129,10 +129,10 @@ def update(
 def _propose(folder: Path, model: Path, flow: str, why: str, history: str, *, write: bool, yes: bool = True) -> bool:
     from assay import plugins
     from assay.core.job import Limits
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.pipeline import golden
 
-    with open_house(history) as house, tempfile.TemporaryDirectory(dir=house.folder) as staging:
+    with open_services(history) as house, tempfile.TemporaryDirectory(dir=house.folder) as staging:
         found = plugins.find_flow(flow)
         reason = why or "to be given"
         lines = golden.propose(model, folder, found, reason, house, limits=Limits(), staging=Path(staging) / "golden")

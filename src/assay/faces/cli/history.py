@@ -15,10 +15,10 @@ RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the begi
 
 def runs(limit: Annotated[int, typer.Option(min=1)] = 20, history: History = DEFAULT_HISTORY) -> None:
     """The runs in the history, newest first."""
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.pipeline.resume import resumable
 
-    with open_house(history, recorded=True) as house:
+    with open_services(history, recorded=True) as house:
         found = [(one, house.standing(one.id, one.status)) for one in house.store.runs(limit)]
         cut = [house.store.run(one.id) for one, status in found if status == "interrupted"]
     if not found:
@@ -40,13 +40,13 @@ def report(
 ) -> None:
     """Render a recorded run again, in any format."""
     from assay import plugins
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.faces.reporting import GROUP, destinations
     from assay.pipeline.rejudge import rejudge
 
     where = destinations([f"{format}={output}"]) if output else []
     renderer = plugins.load(GROUP, format)()
-    with open_house(history, recorded=True) as house:
+    with open_services(history, recorded=True) as house:
         checked = rejudge(run, None, house)
     for destination in where:
         destination.write(checked)
@@ -62,14 +62,14 @@ def rejudge(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Judge recorded results again: nothing runs, the exit code is the new verdict."""
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.faces.reporting import destinations
     from assay.pipeline.config import load_policy
     from assay.pipeline.rejudge import rejudge as again
 
     where = destinations(report or [])
     demanded = load_policy(policy) if policy else None
-    with open_house(history, recorded=True) as house:
+    with open_services(history, recorded=True) as house:
         checked = again(run, demanded, house)
     for destination in where:
         destination.write(checked)
@@ -83,11 +83,11 @@ def diff(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """What changed from one run to another."""
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.pipeline.diff import diff as compare
 
     files = Path(old).is_file() and Path(new).is_file()
-    with open_house(history, recorded=not files) as house:
+    with open_services(history, recorded=not files) as house:
         found = compare(old, new, house)
     print(f"{found.old} -> {found.new}")
     for key, before, after in found.outcomes:
@@ -113,12 +113,12 @@ def resume(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Go on with a run that was killed or interrupted: nothing runs twice."""
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.faces.reporting import destinations
     from assay.pipeline.resume import resume as go_on
 
     where = destinations(report or [])
-    with progress_bar() as progress, open_house(history, workers=jobs, progress=progress, recorded=True) as house:
+    with progress_bar() as progress, open_services(history, workers=jobs, progress=progress, recorded=True) as house:
         checked = go_on(run, house)
     for destination in where:
         destination.write(checked)

@@ -27,7 +27,7 @@ from assay.faces.cli import (
     trend,
     zoo,
 )
-from assay.faces.cli.unread import allow_unread
+from assay.faces.cli.broken_pipe import ignore_broken_pipe
 
 FAILED = 1
 USAGE = 2
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Exits; a user's mistake is one sentence on standard error, never a traceback."""
     # A tenth of the driver's time went into looking through thousands of results that live until its end.
     gc.set_threshold(GARBAGE)
-    allow_unread()
+    ignore_broken_pipe()
     try:
         app(args=list(arguments) if arguments is not None else None, prog_name="assay")
     except BrokenGuard as error:

@@ -58,8 +58,8 @@ def mutate(
 ) -> None:
     """Inject known miscompilations into a model or a suite, one at a time, and count how many its inputs reveal."""
     from assay.faces.api import CheckOptions
-    from assay.faces.mutants import MutateOptions, run_mutate
-    from assay.faces.mutants_text import lines, verdict
+    from assay.faces.mutate import MutateOptions, run_mutate
+    from assay.faces.mutate_text import lines, verdict
 
     shared = CheckOptions(
         models=tuple(targets), flows=tuple(flow or ()), golden=golden[0] if golden else None, policy=policy,

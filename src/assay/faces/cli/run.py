@@ -74,12 +74,12 @@ def run(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Run suites over flows: every case a black box, isolated, compared, recorded, judged."""
-    from assay.launch.ahead import Ahead
+    from assay.launch.prefork import Preforked
 
     here = [name for name in flow or () if task == "verify" and "@" not in name]
-    with Ahead(here) as ahead, progress_bar() as progress:
+    with Preforked(here) as ahead, progress_bar() as progress:
         # Not before: what this imports takes as long as what the workers import.
-        from assay.faces.suites import RunOptions, run_suites
+        from assay.faces.run import RunOptions, run_suites
 
         options = RunOptions(
             suites=tuple(suites), flows=tuple(flow or ()), filters=tuple(filter or ()), dtypes=tuple(dtype or ()),
@@ -100,12 +100,12 @@ def merge(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Put the shards of one run together: recorded, judged and reported as one."""
-    from assay.faces.composition import open_house
+    from assay.faces.composition import open_services
     from assay.faces.reporting import destinations
     from assay.pipeline.merge import merge as join
 
     where = destinations(report or [])
-    with open_house(history) as house:
+    with open_services(history) as house:
         checked = join(shards, house)
     for destination in where:
         destination.write(checked)

@@ -24,7 +24,7 @@ _ALSO = {
 def list_suites() -> None:
     """Every suite here, one line each; of a broken one the reason."""
     from assay import plugins
-    from assay.faces.suites import GROUP
+    from assay.faces.run import GROUP
 
     told = {name: _about(name) for name in plugins.names(GROUP)} | _ALSO
     indent = max(map(len, told)) + 2
@@ -36,7 +36,7 @@ def list_suites() -> None:
 def _about(name: str) -> str:
     from assay import plugins
     from assay.errors import HarnessError, UnknownName
-    from assay.faces.suites import GROUP
+    from assay.faces.run import GROUP
 
     try:
         return str(plugins.load(GROUP, name)().about)
@@ -70,13 +70,13 @@ def show(
     seed: Seed = 0,
 ) -> None:
     """The cases of a suite with their inputs, and how many they are."""
-    from assay.faces.suites import find_suites
-    from assay.pipeline.suite_promises import collected
+    from assay.faces.run import find_suites
+    from assay.pipeline.suite_contract import collect_cases
     from assay.pipeline.suite_select import Selection, parse_shard, select
 
     (found,) = find_suites([suite])
     selection = Selection(filters=tuple(filter or ()), dtypes=tuple(dtype or ()), shard=parse_shard(shard))
-    cases = select(collected(found, seed), selection)
+    cases = select(collect_cases(found, seed), selection)
     for case in cases:
         inputs = ", ".join(f"{one.dtype}{list(one.shape)}" for one in case.model.inputs)
         print(f"{case.name}  {inputs}")

@@ -24,7 +24,7 @@ def trend(
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Alarms and changes of level, with the commits between them; exit 1 where the newest run is an alarm's."""
-    from assay.faces.trends import show
+    from assay.faces.trend import show
 
     text, alarmed = show(
         model, flow, figure, history, png=png, html=html, csv=csv, prometheus=prometheus, mlflow=mlflow

@@ -54,7 +54,7 @@ def readme(
 ) -> None:
     """Write README.md from metadata.toml."""
     from assay.errors import NotWritable
-    from assay.pipeline.config_text import read
+    from assay.pipeline.toml_errors import read
     from assay.zoo.metadata import Metadata
     from assay.zoo.readme import readme_text
     from assay.zoo.repository import METADATA

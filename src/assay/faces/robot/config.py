@@ -19,7 +19,7 @@ from assay.faces.robot.config_schema import (
     WebhookTable,
     ZooTable,
 )
-from assay.pipeline.config_text import ConfigText, Place, read
+from assay.pipeline.toml_errors import Place, TomlFile, read
 
 _SHORTEST_SECRET = 16
 
@@ -115,7 +115,7 @@ def _beside(beside: Path, location: str) -> str:
     return location if not location or "://" in location else str(beside / location)
 
 
-def _source(parsed: RobotFile, text: ConfigText) -> GitTable | GithubTable | GitlabTable:
+def _source(parsed: RobotFile, text: TomlFile) -> GitTable | GithubTable | GitlabTable:
     there = [one for one in (parsed.git, parsed.github, parsed.gitlab) if one is not None]
     names = [name for name in ("git", "github", "gitlab") if getattr(parsed, name) is not None]
     if len(there) > 1:
@@ -131,7 +131,7 @@ def _source_secret(parsed: RobotFile, secrets: _Secrets) -> Secret | None:
     return secrets.maybe(("gitlab", "token"), parsed.gitlab.token if parsed.gitlab else None)
 
 
-def _zoo(parsed: RobotFile, text: ConfigText, beside: Path) -> ZooTable:
+def _zoo(parsed: RobotFile, text: TomlFile, beside: Path) -> ZooTable:
     place = ("zoo", "repository")
     repository = parsed.zoo.repository
     if not repository and parsed.github and parsed.github.api == "https://api.github.com":
@@ -156,7 +156,7 @@ def _is_scp(repository: str) -> bool:
 
 
 class _Secrets:
-    def __init__(self, text: ConfigText, beside: Path) -> None:
+    def __init__(self, text: TomlFile, beside: Path) -> None:
         self._text, self._beside = text, beside
         self._variables: list[str] = []
 

@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from assay.errors import AssayError
 from assay.faces.robot.mirror import Mirror
-from assay.faces.robot.reading import Reading
+from assay.faces.robot.queries import Queries
 from assay.launch.sandbox import Bubblewrap
 
 _KEPT_S = 15.0
@@ -18,7 +18,7 @@ _KEPT_S = 15.0
 class Health:
     """The repository is asked at most every 15 s, however often somebody asks here."""
 
-    def __init__(self, reading: Reading, mirror: Mirror, sandbox: Bubblewrap, *, demand_sandbox: bool) -> None:
+    def __init__(self, reading: Queries, mirror: Mirror, sandbox: Bubblewrap, *, demand_sandbox: bool) -> None:
         self._reading, self._mirror, self._sandbox, self._demand = reading, mirror, sandbox, demand_sandbox
         self._lock = threading.Lock()
         self._at, self._repository = -_KEPT_S, ""

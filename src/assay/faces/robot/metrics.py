@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from assay.errors import StoreError
-from assay.faces.robot.reading import Reading
+from assay.faces.robot.queries import Queries
 
 if TYPE_CHECKING:
     from prometheus_client.core import GaugeMetricFamily
@@ -19,7 +19,7 @@ _LONG = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0)
 class Metrics:
     """A registry of its own: two robots in one process do not meet."""
 
-    def __init__(self, reading: Reading, *, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, reading: Queries, *, now: Callable[[], float] = time.time) -> None:
         from prometheus_client import CollectorRegistry, Counter, Histogram
 
         self._registry = CollectorRegistry()
@@ -68,7 +68,7 @@ class Metrics:
 
 
 class _QueueGauges:
-    def __init__(self, reading: Reading, now: Callable[[], float]) -> None:
+    def __init__(self, reading: Queries, now: Callable[[], float]) -> None:
         self._reading, self._now = reading, now
 
     def describe(self) -> list[GaugeMetricFamily]:

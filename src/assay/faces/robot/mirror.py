@@ -14,7 +14,7 @@ import msgspec
 from assay.errors import HarnessError, UsageError
 from assay.faces.robot.export import export
 from assay.faces.robot.git import Git, GitFailed
-from assay.faces.robot.rows import Head
+from assay.faces.robot.records import Head
 from assay.zoo.check import Check
 from assay.zoo.repository import SUBMISSIONS
 

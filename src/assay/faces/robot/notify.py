@@ -10,15 +10,15 @@ from email.utils import formatdate, make_msgid
 from assay.errors import HarnessError
 from assay.faces.robot import report
 from assay.faces.robot.config_schema import MailTable
-from assay.faces.robot.rows import Whole
-from assay.faces.robot.words import plain
+from assay.faces.robot.records import Whole
+from assay.faces.robot.sanitize import sanitize
 from assay.zoo.check import CheckOutcome
 
 _TIMEOUT_S = 30.0
 _REASONS = 20
 
 
-class NotTold(HarnessError):
+class NotificationFailed(HarnessError):
     """The message could not be delivered; no secret is in the text."""
 
 
@@ -37,8 +37,8 @@ class Mailer:
                     server.login(self._table.user, self._password)
                 server.send_message(message)
         except (OSError, smtplib.SMTPException) as error:
-            told = plain(str(error), 200).replace(self._password or "\0", "***")
-            raise NotTold(f"{self._table.host}:{self._table.port} did not take the mail ({told})") from None
+            told = sanitize(str(error), 200).replace(self._password or "\0", "***")
+            raise NotificationFailed(f"{self._table.host}:{self._table.port} did not take the mail ({told})") from None
 
     def _connected(self) -> smtplib.SMTP:
         table = self._table
@@ -57,7 +57,7 @@ class Mailer:
         one = whole.submission
         message = EmailMessage()
         message["From"], message["To"] = self._table.sender, ", ".join(self._table.to)
-        message["Subject"] = plain(f"[zoo] {one.name}: {report.line(whole)}", 150)
+        message["Subject"] = sanitize(f"[zoo] {one.name}: {report.line(whole)}", 150)
         message["Date"] = formatdate(localtime=False)
         domain = self._table.sender.rpartition("@")[2]
         message["Message-ID"] = f"<assay-{one.id}-{one.round}-{one.sha}@{domain}>" if one.id else make_msgid()
@@ -81,18 +81,18 @@ class Chat:
         try:
             answer = httpx.post(self._url, json={"text": text}, timeout=_TIMEOUT_S, follow_redirects=False)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise NotTold(f"the chat cannot be reached ({type(error).__name__})") from None
+            raise NotificationFailed(f"the chat cannot be reached ({type(error).__name__})") from None
         if answer.status_code // 100 != 2:
-            raise NotTold(f"the chat answered {answer.status_code}")
+            raise NotificationFailed(f"the chat answered {answer.status_code}")
 
 
 def _text(whole: Whole, page: str) -> list[str]:
     one, decided = whole.submission, whole.decision
-    lines = [f"{one.name}: {report.line(whole, 400)}", f"{plain(one.branch, 100)} at {one.sha[:12]}", ""]
+    lines = [f"{one.name}: {report.line(whole, 400)}", f"{sanitize(one.branch, 100)} at {one.sha[:12]}", ""]
     for check in decided.checks if decided else ():
         if check.outcome in (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED):
-            where = f" ({plain(check.path, 100)})" if check.path else ""
-            lines.append(f"- {check.name}, {check.outcome}: {plain(check.sentence, 300)}{where}")
+            where = f" ({sanitize(check.path, 100)})" if check.path else ""
+            lines.append(f"- {check.name}, {check.outcome}: {sanitize(check.sentence, 300)}{where}")
     more = len(lines) - 3 - _REASONS
     return [*lines[: 3 + _REASONS], *([f"- and {more} more"] if more > 0 else []), "", *([page] if page else [])]
 

@@ -21,25 +21,25 @@ from assay.faces.robot.tables import outbox
 LEASE_S = 60.0
 
 
-class Wish(StrEnum):
+class OutboxEntry(StrEnum):
     REPORT = "report"
     PROMOTE = "promote"
     MAIL = "mail"
     CHAT = "chat"
 
 
-class Due(msgspec.Struct, frozen=True, kw_only=True):
+class DueEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Something to deliver now. `wanted` is the news that it stands for; `lease_until` proves that it is still ours."""
 
     id: int
     submission_id: int
-    kind: Wish
+    kind: OutboxEntry
     wanted: int
     attempts: int
     lease_until: float
 
 
-def want(connection: Connection, submission: int, kind: Wish) -> None:
+def enqueue(connection: Connection, submission: int, kind: OutboxEntry) -> None:
     """There is news; in the transaction of what is new."""
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     row = insert(outbox).values(submission_id=submission, kind=kind, wanted=1)
@@ -56,39 +56,41 @@ class Outbox:
         self._lease_s = lease_s
         self._now = now
 
-    def take(self) -> Due | None:
+    def take(self) -> DueEntry | None:
         """The next delivery, held for `lease_s`; promotions before reports, so that a report can speak of them."""
         now = self._now()
         due = and_(outbox.c.done < outbox.c.wanted, outbox.c.not_before <= now, outbox.c.lease_until < now)
-        first = select(outbox).where(due).order_by(outbox.c.kind != Wish.PROMOTE, outbox.c.not_before, outbox.c.id)
+        first = (
+            select(outbox).where(due).order_by(outbox.c.kind != OutboxEntry.PROMOTE, outbox.c.not_before, outbox.c.id)
+        )
         with self._database.write() as connection:
             row = connection.execute(first.limit(1).with_for_update(skip_locked=True)).one_or_none()
             if row is None:
                 return None
             until = now + self._lease_s
             connection.execute(update(outbox).where(outbox.c.id == row.id).values(lease_until=until))
-            return Due(
+            return DueEntry(
                 id=row.id,
                 submission_id=row.submission_id,
-                kind=Wish(row.kind),
+                kind=OutboxEntry(row.kind),
                 wanted=row.wanted,
                 attempts=row.attempts,
                 lease_until=until,
             )
 
-    def renew(self, due: Due) -> Due | None:
+    def renew(self, due: DueEntry) -> DueEntry | None:
         """The same with a later end; None where it is not ours any more."""
         until = self._now() + self._lease_s
         if not self._change(due, {"lease_until": until}):
             return None
         return msgspec.structs.replace(due, lease_until=until)
 
-    def done(self, due: Due) -> None:
+    def done(self, due: DueEntry) -> None:
         """Delivered. News that came meanwhile is delivered next."""
         values = {"done": due.wanted, "lease_until": 0.0, "attempts": 0, "error": ""}
         self._change(due, values)
 
-    def later(self, due: Due, seconds: float, error: str) -> None:
+    def later(self, due: DueEntry, seconds: float, error: str) -> None:
         """Not delivered; to be tried again after `seconds`."""
         values = {"lease_until": 0.0, "not_before": self._now() + seconds, "attempts": due.attempts + 1}
         self._change(due, {**values, "error": error})
@@ -98,7 +100,7 @@ class Outbox:
         with self._database.write() as connection:
             connection.execute(update(outbox).where(outbox.c.lease_until > 0).values(lease_until=0.0))
 
-    def _change(self, due: Due, values: dict[str, object]) -> bool:
+    def _change(self, due: DueEntry, values: dict[str, object]) -> bool:
         mine = and_(outbox.c.id == due.id, outbox.c.lease_until == due.lease_until)
         with self._database.write() as connection:
             return connection.execute(update(outbox).where(mine).values(**values)).rowcount == 1

@@ -9,9 +9,9 @@ from pathlib import Path
 from assay.errors import HarnessError, UsageError
 from assay.faces.robot.config import RobotConfig
 from assay.faces.robot.mirror import Change, Mirror
-from assay.faces.robot.rows import Head, Submission
+from assay.faces.robot.records import Head, Submission
+from assay.faces.robot.sanitize import sanitize
 from assay.faces.robot.sources.source import Source
-from assay.faces.robot.words import plain
 from assay.zoo.inspect import Inspection
 from assay.zoo.manifest import Version, read_manifest
 from assay.zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
@@ -73,7 +73,7 @@ class Promoter:
         return Change(
             files={path.relative_to(root).as_posix(): path for path in files},
             cleared=(f"{MODELS}/{one.name}", f"{SUBMISSIONS}/{one.name}"),
-            message=f"{plain(done.sentence, 200)}\n\nSubmission-Commit: {one.sha}\nSubmission-Digest: {found.digest}\n",
+            message=f"{sanitize(done.sentence, 200)}\n\nSubmission-Commit: {one.sha}\nSubmission-Digest: {found.digest}\n",
         )
 
     def _export(self, commit: str, paths: list[str], into: Path) -> None:

@@ -14,9 +14,9 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, insert, or_, select, update
 
 from assay.faces.robot.database import Database
-from assay.faces.robot.outbox import Wish, want
-from assay.faces.robot.reading import Reading, one_submission
-from assay.faces.robot.rows import Decided, Head, Lease, Level, State
+from assay.faces.robot.outbox import OutboxEntry, enqueue
+from assay.faces.robot.queries import Queries, one_submission
+from assay.faces.robot.records import Decided, Head, Lease, Level, State
 from assay.faces.robot.tables import decisions, events, jobs, submissions
 
 LEASE_S = 60.0
@@ -26,7 +26,7 @@ _OPEN = (State.QUEUED, State.RUNNING)
 _TEXT_MOST = 4000
 
 
-class Queue(Reading):
+class Queue(Queries):
     """Opened by every worker, page and webhook; safe in several threads and processes. `now` is the clock, in seconds
     since 1970; robots that share a database need clocks that agree within a small part of `lease_s`."""
 
@@ -110,7 +110,7 @@ class Queue(Reading):
                 )
             )
             self._set_state(connection, row.submission_id, State.RUNNING)
-            want(connection, row.submission_id, Wish.REPORT)
+            enqueue(connection, row.submission_id, OutboxEntry.REPORT)
             found = one_submission(connection, row.submission_id)
             assert found is not None
             return Lease(
@@ -156,7 +156,7 @@ class Queue(Reading):
                 self._note(connection, identity, "the robot was restarted; the check begins anew", Level.WARNING)
             return len(found)
 
-    def decide(self, lease: Lease, decided: Decided, wishes: Sequence[Wish], inspection: str = "") -> bool:
+    def decide(self, lease: Lease, decided: Decided, wishes: Sequence[OutboxEntry], inspection: str = "") -> bool:
         """Record the decision, the whole inspection (JSON, "" for none) and what is to be done of it. False where the
         lease is lost: then nothing is recorded."""
         with self.database.write() as connection:
@@ -186,8 +186,8 @@ class Queue(Reading):
                 .where(submissions.c.id == identity)
                 .values(state=State.DECIDED, answer=decided.answer, trouble="")
             )
-            for wish in dict.fromkeys((Wish.REPORT, *wishes)):
-                want(connection, identity, wish)
+            for wish in dict.fromkeys((OutboxEntry.REPORT, *wishes)):
+                enqueue(connection, identity, wish)
             self._note(connection, identity, f"decision: {decided.answer}")
             return True
 
@@ -196,7 +196,7 @@ class Queue(Reading):
         with self.database.write() as connection:
             values = {"promoted": commit, "trouble": trouble}
             connection.execute(update(submissions).where(submissions.c.id == identity).values(**values))
-            want(connection, identity, Wish.REPORT)
+            enqueue(connection, identity, OutboxEntry.REPORT)
             level = Level.ERROR if trouble else Level.INFO
             self._note(connection, identity, trouble or f"promoted by commit {commit[:12]}", level)
 
@@ -216,7 +216,7 @@ class Queue(Reading):
         connection.execute(insert(jobs).values(**values))
         cleared = {"state": State.QUEUED, "answer": "", "trouble": ""}
         connection.execute(update(submissions).where(submissions.c.id == identity).values(**cleared))
-        want(connection, identity, Wish.REPORT)
+        enqueue(connection, identity, OutboxEntry.REPORT)
 
     def _supersede(self, connection: Connection, repository: str, head: Head, name: str) -> None:
         older = and_(
@@ -236,7 +236,7 @@ class Queue(Reading):
             connection.execute(update(jobs).where(jobs.c.id == job).values(state=_CANCELLED))
             self._set_state(connection, identity, state)
             self._note(connection, identity, why)
-            want(connection, identity, Wish.REPORT)
+            enqueue(connection, identity, OutboxEntry.REPORT)
         return len(found)
 
     def _set_state(self, connection: Connection, identity: int, state: State) -> None:

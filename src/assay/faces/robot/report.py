@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from assay.faces.robot.rows import Decided, State, Submission, Whole
-from assay.faces.robot.words import markdown, plain
+from assay.faces.robot.records import Decided, State, Submission, Whole
+from assay.faces.robot.sanitize import markdown, sanitize
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.decision import Answer
 
@@ -34,13 +34,13 @@ def line(whole: Whole, most: int = 140) -> str:
     """One sentence, for a commit status."""
     one, decided = whole.submission, whole.decision
     if decided is None:
-        return plain(f"{one.name} {_STATES.get(one.state, one.state)}", most)
+        return sanitize(f"{one.name} {_STATES.get(one.state, one.state)}", most)
     if one.promoted and decided.answer == Answer.PROMOTE:
-        return plain(f"accepted and in the zoo by commit {one.promoted[:12]}", most)
+        return sanitize(f"accepted and in the zoo by commit {one.promoted[:12]}", most)
     if one.trouble:
-        return plain(f"accepted, but not promoted: {one.trouble}", most)
+        return sanitize(f"accepted, but not promoted: {one.trouble}", most)
     reason = f": {decided.reasons[0]}" if decided.reasons else ""
-    return plain(_ANSWERS[Answer(decided.answer)] + reason, most)
+    return sanitize(_ANSWERS[Answer(decided.answer)] + reason, most)
 
 
 def comment(whole: Whole, page: str) -> str:

@@ -15,18 +15,18 @@ from assay.errors import HarnessError, UsageError
 from assay.faces.robot.config import RobotConfig
 from assay.faces.robot.database import Database
 from assay.faces.robot.deliveries import Deliveries
-from assay.faces.robot.delivering import Delivering
 from assay.faces.robot.health import Health
-from assay.faces.robot.looking import Looking
 from assay.faces.robot.metrics import Metrics
 from assay.faces.robot.notify import Chat, Mailer
 from assay.faces.robot.outbox import Outbox
+from assay.faces.robot.outbox_worker import OutboxWorker
+from assay.faces.robot.poll_submissions import SubmissionPoller
 from assay.faces.robot.promotion import Promoter
-from assay.faces.robot.public import hides_places
 from assay.faces.robot.queue import Queue
-from assay.faces.robot.rows import Level
+from assay.faces.robot.records import Level
+from assay.faces.robot.redact import hides_places
 from assay.faces.robot.sources.open import open_source
-from assay.faces.robot.worker import Worker, Workshop, sweep_scratch
+from assay.faces.robot.worker import Worker, WorkerPool, sweep_scratch
 from assay.faces.robot.zoo_policy import ZooName
 from assay.launch.sandbox import Bubblewrap
 
@@ -66,7 +66,7 @@ class Service:
             database.close()
             raise
         self._stop, self._waken, self._news = threading.Event(), threading.Event(), threading.Event()
-        self.looking = Looking(
+        self.looking = SubmissionPoller(
             self.source, self.mirror, self.queue, self.deliveries, wake_workers=self._new_work, fault=self.metrics.fault
         )
         self._threads: list[threading.Thread] = []
@@ -77,7 +77,7 @@ class Service:
         if "://" not in self.config.database:  # a database of its own: nobody else can hold a delivery
             self.outbox.forget_leases()
         self.queue.note(0, f"the robot starts; {left} checks begin anew", Level.INFO)
-        shop = Workshop(
+        shop = WorkerPool(
             config=self.config,
             queue=self.queue,
             source=self.source,
@@ -125,9 +125,9 @@ class Service:
         self._waken.set()
         self._news.set()
 
-    def _delivering(self) -> Delivering:
+    def _delivering(self) -> OutboxWorker:
         config, password = self.config, self.config.mail_password
-        return Delivering(
+        return OutboxWorker(
             queue=self.queue,
             outbox=self.outbox,
             source=self.source,

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from assay.errors import StoreError
 from assay.faces.robot.config import RobotConfig
 from assay.faces.robot.deliveries import Deliveries
-from assay.faces.robot.hints import FORGES, Forge
+from assay.faces.robot.webhook_payloads import FORGES, Forge
 
 _LOG = logging.getLogger("assay.robot.webhooks")
 _THREADS = 4

@@ -13,13 +13,13 @@ from pathlib import Path
 import msgspec
 
 from assay.errors import HarnessError, StoreError
-from assay.faces.robot.child import Ending, Said, inspect_in_child
 from assay.faces.robot.config import RobotConfig
+from assay.faces.robot.inspection_process import Ending, Said, inspect_in_child
 from assay.faces.robot.metrics import Metrics
 from assay.faces.robot.mirror import Mirror, Moved
-from assay.faces.robot.outbox import Wish
+from assay.faces.robot.outbox import OutboxEntry
 from assay.faces.robot.queue import Queue
-from assay.faces.robot.rows import Decided, Lease, Level, State
+from assay.faces.robot.records import Decided, Lease, Level, State
 from assay.faces.robot.sources.source import Source
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.decision import Answer, decide
@@ -31,7 +31,7 @@ _IDLE_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workshop:
+class WorkerPool:
     """What all workers of a robot share. `hidden` names variables that no child may see."""
 
     config: RobotConfig
@@ -46,7 +46,7 @@ class Workshop:
 class Worker:
     """A thread of its own; `name` begins with the robot's, so that a restarted robot knows its own."""
 
-    def __init__(self, name: str, shop: Workshop, *, waken: threading.Event, news: threading.Event) -> None:
+    def __init__(self, name: str, shop: WorkerPool, *, waken: threading.Event, news: threading.Event) -> None:
         self._name, self._shop = name, shop
         self._waken, self._news = waken, news
         self._limits = shop.config.limits
@@ -200,11 +200,11 @@ class Worker:
         one = lease.submission
         return write_record(self._shop.config.data / "records" / f"{one.name}-{one.sha[:12]}-{lease.job}.json", found)
 
-    def _wishes(self, answer: Answer) -> list[Wish]:
+    def _wishes(self, answer: Answer) -> list[OutboxEntry]:
         config = self._shop.config
         if answer is Answer.PROMOTE:
-            return [Wish.PROMOTE] if config.zoo.promote else []
-        return [wish for wish, there in ((Wish.MAIL, config.mail), (Wish.CHAT, config.chat)) if there]
+            return [OutboxEntry.PROMOTE] if config.zoo.promote else []
+        return [wish for wish, there in ((OutboxEntry.MAIL, config.mail), (OutboxEntry.CHAT, config.chat)) if there]
 
     def _heard(self, identity: int, said: Said) -> None:
         if said.begins:

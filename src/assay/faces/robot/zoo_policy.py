@@ -9,7 +9,7 @@ import tomllib
 
 from assay.faces.robot.git import GitFailed
 from assay.faces.robot.mirror import Mirror
-from assay.faces.robot.words import plain
+from assay.faces.robot.sanitize import sanitize
 from assay.zoo.policy import ZooPolicy
 from assay.zoo.repository import POLICY
 
@@ -48,4 +48,4 @@ class ZooName:
             name = tomllib.loads(self._mirror.text(POLICY)).get("name", "")
         except (GitFailed, ValueError, RecursionError):
             return _UNNAMED  # nothing was fetched yet, or a policy that the checks tell of
-        return plain(name, _LONGEST) if isinstance(name, str) and name.strip() else _UNNAMED
+        return sanitize(name, _LONGEST) if isinstance(name, str) and name.strip() else _UNNAMED

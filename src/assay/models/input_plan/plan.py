@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from assay.core.input_plan import InputPlan, InputRange
 from assay.core.model import Model
 from assay.models.input_plan.graph import Array, Graph, read_graph
-from assay.models.input_plan.needs import DOMAIN, INDEX, UNIQUE, Need
+from assay.models.input_plan.requirements import DOMAIN, INDEX, UNIQUE, Need
 from assay.models.input_plan.shape_engine import EMPTY
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
 from assay.models.input_plan.symbols import Sizes, shaped, symbols

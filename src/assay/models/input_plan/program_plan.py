@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.core.flow import dimension_key
 from assay.core.model import Model
-from assay.models.conversion import form_of
-from assay.models.input_plan.needs import INDEX, Need, meet
+from assay.models.conversion import format_of
 from assay.models.input_plan.program_graph import read_program
+from assay.models.input_plan.requirements import INDEX, Need, meet
 from assay.models.input_plan.symbols import USUAL, Sizes
 from assay.models.input_plan.value_ranges import value_ranges
 
@@ -51,7 +51,7 @@ def _opened(source: str, digest: str) -> Program:
     from assay.models.sources_factory import build_program
 
     path = Path(source)
-    return build_program(source) if form_of(path) == "factory" else open_program(path)
+    return build_program(source) if format_of(path) == "factory" else open_program(path)
 
 
 def _expression(size: Any) -> Any:

@@ -8,8 +8,8 @@ from math import inf
 import numpy as np
 
 from assay.models.input_plan.graph import Node, Value, product
-from assay.models.input_plan.needs import COUNT, DIVISOR, MASK, UNIQUE, Need
-from assay.models.input_plan.range_demands import LARGE_FACTOR, TINY, Demands, demands, size_of
+from assay.models.input_plan.range_requirements import LARGE_FACTOR, TINY, Demands, demands, size_of
+from assay.models.input_plan.requirements import COUNT, DIVISOR, MASK, UNIQUE, Need
 
 MOST_TEXTS = 1000
 

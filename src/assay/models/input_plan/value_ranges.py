@@ -7,9 +7,9 @@ from collections.abc import Iterator
 # What operators ask registers itself.
 from assay.models.input_plan import range_domains  # noqa: F401
 from assay.models.input_plan.graph import UNKNOWN, Graph, Node, Value, subgraphs
-from assay.models.input_plan.needs import Need
-from assay.models.input_plan.range_carry import carried
-from assay.models.input_plan.range_demands import demanded
+from assay.models.input_plan.range_propagation import carried
+from assay.models.input_plan.range_requirements import demanded
+from assay.models.input_plan.requirements import Need
 from assay.models.input_plan.shape_engine import Evaluation
 
 Needs = dict[str, Need]

@@ -9,10 +9,10 @@ import numpy as np
 
 from assay.core.dtype import CONTAINERS, dtype_name, numpy_dtype
 from assay.core.model import Model, TensorSpec
-from assay.core.near import nearest
-from assay.core.parts import whole_name
+from assay.core.nearest_name import nearest
+from assay.core.tensor_parts import whole_name
 from assay.errors import BadGolden
-from assay.models.nested import declared_types, flatten
+from assay.models.flatten import declared_types, flatten
 from assay.models.own_data.labels import is_label
 from assay.models.own_data.raw import SINGLE, Raw
 from assay.ports import Tensor

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from assay.core.near import nearest
+from assay.core.nearest_name import nearest
 from assay.errors import BadGolden
 from assay.models.own_data.raw import Group, Raw
 from assay.models.sources import is_factory

@@ -142,7 +142,7 @@ def _is_one(raw: Raw, model: Model, data: Data) -> bool:
 
 def _demand_outputs(data: Data, every: Sequence[tuple[Values, Values]], model: Model) -> None:
     """Some of the outputs prove nothing of the others, and are refused: a golden is judged whole."""
-    from assay.core.parts import whole_name
+    from assay.core.tensor_parts import whole_name
 
     for number, (_, outputs) in enumerate(every):
         there = {*outputs, *map(whole_name, outputs)}

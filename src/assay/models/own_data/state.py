@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.dtype import dtype_name, is_floating, numpy_dtype
 from assay.core.golden import GoldenLock
 from assay.core.model import Model, TensorSpec
-from assay.core.near import nearest
+from assay.core.nearest_name import nearest
 from assay.errors import BadGolden, UsageError
 from assay.ports import Tensor
 

@@ -22,7 +22,7 @@ from onnx.reference.ops.op_conv import Conv as _Conv
 from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
 from onnx.reference.ops.op_max_pool import MaxPool as _MaxPool
 
-from assay.numerics.oracle.parts import AT_ONCE, in_parts
+from assay.numerics.oracle.chunked import AT_ONCE, in_chunks
 from assay.numerics.oracle.windows import Window, window_of
 from assay.ports import Tensor
 
@@ -95,7 +95,7 @@ class MaxPool(_MaxPool):
         lowest = -math.inf if x.dtype.kind == "f" else int(np.iinfo(x.dtype).min)
         padded = window.pad(x, lowest)
         y = np.full((*x.shape[:2], *window.out), lowest, x.dtype)
-        for part in in_parts(y.shape):
+        for part in in_chunks(y.shape):
             image, into = padded[part], y[part]
             for _, where in window.positions():
                 np.maximum(into, image[where], out=into)

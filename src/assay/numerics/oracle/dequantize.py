@@ -10,7 +10,7 @@ import onnx
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops._quant_utils import reshape_input
 
-from assay.numerics.oracle.parts import in_parts
+from assay.numerics.oracle.chunked import in_chunks
 from assay.ports import Tensor
 
 
@@ -35,7 +35,7 @@ class DequantizeLinear(OpRun):
         wide: Tensor = np.empty(x.shape, np.float32 if exact else np.float64)
         by = reshape_input(scale, x.shape, axis, block_size)
         zero = None if zero_point is None else reshape_input(zero_point, x.shape, axis, block_size).astype(wide.dtype)
-        for part in in_parts(x.shape, np.broadcast_shapes(np.shape(by), np.shape(zero) if zero is not None else ())):
+        for part in in_chunks(x.shape, np.broadcast_shapes(np.shape(by), np.shape(zero) if zero is not None else ())):
             wide[part] = x[part]
             if zero is not None:
                 wide[part] -= zero

@@ -18,13 +18,13 @@ from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
 from assay.numerics.oracle.contrib import CONTRIB_KERNELS, DOMAIN
 from assay.numerics.oracle.contrib.decompose import decomposed
-from assay.numerics.oracle.expand import expanded
+from assay.numerics.oracle.decompose import expanded
+from assay.numerics.oracle.domains import normalize
+from assay.numerics.oracle.hooks import SILENT, Call, Kernel, Values, current
 from assay.numerics.oracle.kernels import ANY_TYPE, KERNELS
 from assay.numerics.oracle.operators import operators
-from assay.numerics.oracle.probe import SILENT, Call, Kernel, Values, current
-from assay.numerics.oracle.spelling import respell
+from assay.numerics.oracle.to_float64 import to_float64
 from assay.numerics.oracle.trees import LOOKUPS
-from assay.numerics.oracle.widen import widen
 from assay.ports import Tensors
 
 _REAL = ("float64", "float32", "float16", "bfloat16")
@@ -45,7 +45,7 @@ class Evaluator(ReferenceEvaluator):
 
     def __init__(self, proto: Any, *, new_ops: list[type[OpRun]] | None = None, **arguments: Any) -> None:
         if isinstance(proto, onnx.ModelProto):
-            respell(proto)
+            normalize(proto)
             proto = decomposed(proto)
         own = [*(new_ops or ()), *operators(one_type=bool(self.computes_in))]
         super().__init__(proto, new_ops=own, **arguments)
@@ -236,13 +236,13 @@ class WideEvaluator(Evaluator):
     def __init__(self, proto: Any, *, weights: Tensors | None = None, **arguments: Any) -> None:
         """`weights` are initializers that were taken out of the model, in whatever type."""
         if isinstance(proto, onnx.ModelProto):
-            respell(proto)
+            normalize(proto)
             proto = expanded(proto)
         for node in getattr(getattr(proto, "graph", proto), "node", ()):
             if node.op_type in _NARROW_INSIDE:
                 named = node.name or f"{node.op_type} -> {', '.join(node.output)}"
                 raise Unsupported(f"onnx.reference does not compute {node.op_type} in float64.", node=named)
-        widen(proto, self.computes_in)
+        to_float64(proto, self.computes_in)
         super().__init__(proto, **arguments)
         self.take(weights or {})
 

@@ -12,12 +12,12 @@ from assay.numerics.oracle.control import CONTROL_OPERATORS
 from assay.numerics.oracle.convolution import FAST_OPERATORS
 from assay.numerics.oracle.deformed import DEFORMED
 from assay.numerics.oracle.dequantize import DECLARED_TYPE_OPERATORS, ONE_TYPE_OPERATORS
-from assay.numerics.oracle.drawn import DRAWN_OPERATORS
-from assay.numerics.oracle.former import FORMER_OPERATORS
 from assay.numerics.oracle.learning import DECLARED_LEARNING, ONE_TYPE_LEARNING
 from assay.numerics.oracle.old_forms import OLD_FORMS
+from assay.numerics.oracle.old_opsets import FORMER_OPERATORS
+from assay.numerics.oracle.random_ops import RANDOM_OPERATORS
 from assay.numerics.oracle.reducing import REDUCING
-from assay.numerics.oracle.regions import REGION_OPERATORS
+from assay.numerics.oracle.region_ops import REGION_OPERATORS
 from assay.numerics.oracle.resizing import RESIZING
 
 
@@ -28,7 +28,7 @@ def operators(*, one_type: bool) -> list[type[OpRun]]:
         *CONTROL_OPERATORS,
         *REGION_OPERATORS,
         *FORMER_OPERATORS,
-        *DRAWN_OPERATORS,
+        *RANDOM_OPERATORS,
         *OLD_FORMS,
         *REDUCING,
         *RESIZING,

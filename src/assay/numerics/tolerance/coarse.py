@@ -20,15 +20,15 @@ import msgspec
 import numpy as np
 
 from assay.errors import Lowering
-from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.spread import Spread
 from assay.numerics.tolerance.statistics import FEW, GAP
 from assay.ports import Tensors
 
 if TYPE_CHECKING:
     from assay.numerics.tolerance.derive import Deriving
-    from assay.numerics.tolerance.drawing import Drawing, Sample
-    from assay.numerics.tolerance.recording import Recorder
+    from assay.numerics.tolerance.monte_carlo import NoiseSimulation, Sample
+    from assay.numerics.tolerance.site_recorder import SiteRecorder
 
 WORTH = 1 << 21
 """Of `work`: below, the derivation itself takes less than half a second."""
@@ -52,7 +52,7 @@ def work(proto: Any, inputs: Sequence[Tensors]) -> int:
     return int(fed * len(proto.graph.node) + len(inputs) * weights)
 
 
-def coarsely(deriving: Deriving, inputs: Sequence[Tensors], precision: str) -> Profile | None:
+def coarsely(deriving: Deriving, inputs: Sequence[Tensors], precision: str) -> DerivedTolerance | None:
     """The coarse tolerance; None where the derived one costs little more, or might be narrower somewhere."""
     if not inputs or deriving.graph.rounds or deriving.arithmetic.storage > FINEST:
         return None
@@ -62,11 +62,13 @@ def coarsely(deriving: Deriving, inputs: Sequence[Tensors], precision: str) -> P
         return None
     if found is None or not _is_even(found):
         return None
-    return Profile(msgspec.structs.replace(found.header, coarse=True), found.oracle, found.deviation, found.margins)
+    return DerivedTolerance(
+        msgspec.structs.replace(found.header, coarse=True), found.oracle, found.deviation, found.margins
+    )
 
 
 def draw_once(
-    drawing: Drawing, number: int, inputs: Tensors, recorder: Recorder | None, pool: Any, sample: Sample
+    drawing: NoiseSimulation, number: int, inputs: Tensors, recorder: SiteRecorder | None, pool: Any, sample: Sample
 ) -> None:
     """The deviations and ranges of a sample by two evaluations, as parts of those of all."""
     spread = Spread(sample.values)
@@ -80,12 +82,12 @@ def draw_once(
     sample.margins.update(spread.ranges())
 
 
-def _is_even(profile: Profile) -> bool:
+def _is_even(profile: DerivedTolerance) -> bool:
     real = [one for one in profile.header.outputs if one.kind == "real"]
     return all(_of_one_order(one.name, one.storage, profile) for one in real)
 
 
-def _of_one_order(name: str, storage: float, profile: Profile) -> bool:
+def _of_one_order(name: str, storage: float, profile: DerivedTolerance) -> bool:
     variance = np.concatenate([np.square(one[name].astype(np.float64)).reshape(-1) for one in profile.deviation])
     oracle = np.concatenate([np.ravel(one[name]).astype(np.float64) for one in profile.oracle])
     counts = np.isfinite(variance) & np.isfinite(oracle)

@@ -16,17 +16,17 @@ import numpy as np
 
 from assay.core.dtype import is_floating
 from assay.errors import Lowering
-from assay.numerics.oracle.expand import expanded
+from assay.numerics.oracle.decompose import expanded
 from assay.numerics.oracle.tie_rules import Rules, ties_by
-from assay.numerics.tolerance.bits import derive_bits
+from assay.numerics.tolerance.arithmetic import Arithmetic, arithmetic_of
+from assay.numerics.tolerance.bit_exact import derive_bits
 from assay.numerics.tolerance.coarse import WORTH, coarsely, work
-from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
-from assay.numerics.tolerance.discrete import Decision, chosen_by, decision_of, interval, ranking
-from assay.numerics.tolerance.drawing import BYTES_A_PLACE, Bent, Drawing, Sample
-from assay.numerics.tolerance.graph import Graph, drawn_by, study, untaken
-from assay.numerics.tolerance.joining import MOST, alike, join, may_join, same, split
-from assay.numerics.tolerance.profile import DRAWS, Header, OutputNoise, Profile
-from assay.numerics.tolerance.selftest import label_of, last_of, middle_of, selftest
+from assay.numerics.tolerance.decisions import Decision, chosen_by, decision_of, interval, ranking
+from assay.numerics.tolerance.derived_tolerance import DRAWS, DerivedTolerance, Header, OutputNoise
+from assay.numerics.tolerance.graph_study import Graph, drawn_by, study, untaken_branches
+from assay.numerics.tolerance.monte_carlo import BYTES_A_PLACE, NoiseSimulation, NonlinearNoise, Sample
+from assay.numerics.tolerance.sample_batching import MOST, alike, join, may_join, same, split
+from assay.numerics.tolerance.selftest import defect_label, last_tensor, middle_tensor, selftest
 from assay.numerics.tolerance.spread import shrunk_deviation
 from assay.numerics.tolerance.tensors_only import tensors_only
 from assay.numerics.tolerance.tie_choices import choices, is_alike
@@ -52,7 +52,7 @@ def derive(
     seed: int = 0,
     allowances: tuple[str, ...] = (),
     coarse: bool = False,
-) -> Profile:
+) -> DerivedTolerance:
     """The profile of an ONNX model on these inputs for flows of this precision.
 
     Raises UsageError for a precision without arithmetic, `assay.errors.Lowering` where the model cannot be evaluated in
@@ -71,7 +71,7 @@ def derive_model(
     seed: int = 0,
     allowances: tuple[str, ...] = (),
     coarse: bool = False,
-) -> Profile:
+) -> DerivedTolerance:
     """The same of a loaded model, which is left as it is."""
     whole = expanded(tensors_only(proto))
     graph = study(whole)
@@ -97,7 +97,7 @@ def derive_model(
     return replace(found, others=[one.with_header(selftest=tried) for one in others if not is_alike(one, profile)])
 
 
-def _by_rules(deriving: Deriving, rules: Rules, inputs: Sequence[Tensors], precision: str) -> Profile:
+def _by_rules(deriving: Deriving, rules: Rules, inputs: Sequence[Tensors], precision: str) -> DerivedTolerance:
     with ties_by(rules):
         return deriving.profile(deriving.samples(inputs), precision)
 
@@ -110,11 +110,11 @@ class Deriving:
         self.graph: Graph = graph or study(proto)
         self.arithmetic = arithmetic
         self.seed = seed
-        self.drawing = Drawing(proto, self.graph, arithmetic, seed)
+        self.drawing = NoiseSimulation(proto, self.graph, arithmetic, seed)
         self.wide = self.drawing.wide
         self.outputs = self.drawing.outputs
-        self.middle = middle_of(self.wide, self.graph)
-        self.last = last_of(self.wide, self.graph)
+        self.middle = middle_tensor(self.wide, self.graph)
+        self.last = last_tensor(self.wide, self.graph)
         self.before: dict[str, dict[str, Any]] = {}
         """By the label of an operator that a defect may be built into: of the first sample, what that changes nothing before."""
         found = (decision_of(name, self.graph) for name in self.outputs)
@@ -127,11 +127,13 @@ class Deriving:
         self.drawing.draws = self.how_many(len(inputs))
         try:
             return self._samples(inputs)
-        except Bent:
+        except NonlinearNoise:
             self.drawing.unamplified()
             return self._samples(inputs)
 
-    def once(self, inputs: Sequence[Tensors], fit: Callable[[Profile], bool], precision: str) -> Profile | None:
+    def once(
+        self, inputs: Sequence[Tensors], fit: Callable[[DerivedTolerance], bool], precision: str
+    ) -> DerivedTolerance | None:
         """The coarse profile; None where that of the first sample does not `fit`."""
         self.drawing.draws, self.drawing.once = self.how_many(len(inputs)), True
         try:
@@ -214,7 +216,7 @@ class Deriving:
         nodes = [self.middle[0]] if self.middle is not None else []
         nodes += [self.last] if self.last is not None else []
         return {
-            label_of(node): self.wide.boundary(set(), partial(operator.eq, tuple(node.output)), self.outputs)
+            defect_label(node): self.wide.boundary(set(), partial(operator.eq, tuple(node.output)), self.outputs)
             for node in nodes
         }
 
@@ -239,9 +241,9 @@ class Deriving:
         for key, value in found.items():
             sample.margins[f"{decision.output}/{key}"] = value
 
-    def profile(self, samples: Sequence[Sample], precision: str) -> Profile:
+    def profile(self, samples: Sequence[Sample], precision: str) -> DerivedTolerance:
         """All samples together."""
-        return Profile(
+        return DerivedTolerance(
             Header(
                 precision=precision,
                 arithmetic=self.arithmetic,
@@ -251,7 +253,7 @@ class Deriving:
                 outputs=tuple(self._output(name, samples) for name in self.outputs),
                 without_rule=tuple(self.drawing.without_rule),
                 fallen=tuple(self.drawing.fallen),
-                untaken=untaken(self._proto.graph, self.drawing.met),
+                untaken=untaken_branches(self._proto.graph, self.drawing.met),
                 jumps=self.graph.jumps,
             ),
             [{name: one.values[name] for name in self.outputs} for one in samples],

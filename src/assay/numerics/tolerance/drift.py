@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from assay.core.dtype import UNIT_ROUNDOFF
+from assay.numerics.oracle.hooks import Call
 from assay.numerics.oracle.kernels.terms import along
-from assay.numerics.oracle.probe import Call
-from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.site import Variance
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.rounding_rules import Variance
 from assay.ports import Tensor
 
 LANES = (1, 4, 8, 16)

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from assay.numerics.oracle.trees import votes
-from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.site import Site, Variance, rounding, text_of
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.rounding_rules import RuleSite, Variance, rounding, text_of
 from assay.numerics.tolerance.sums import total
 
 _STEEPEST = {"LOGISTIC": 1 / 16, "SOFTMAX": 1 / 4, "SOFTMAX_ZERO": 1 / 4}
 """The square of what an error of all scores can grow by (the derivatives are at most 1/4 and 1/2)."""
 
 
-def ensemble(site: Site, unit: Arithmetic) -> Variance:
+def ensemble(site: RuleSite, unit: Arithmetic) -> Variance:
     """One addition for each tree in any order (the sums of squares bound its partial sums), then the transform."""
     attributes = site.call.attributes
     role = "target" if attributes.get("target_ids") is not None else "class"

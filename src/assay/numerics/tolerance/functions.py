@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.drift import with_drift
 from assay.numerics.tolerance.dyadic import holds, largest, step_of
-from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, fused, rounding
+from assay.numerics.tolerance.rounding_rules import EXACT, Rule, RuleSite, Variance, fused, rounding
 from assay.ports import Tensor
 
 
 def function(slope: Callable[[Tensor, Tensor], Any] | None, *, absolute: bool = True) -> Rule:
     """4 units of the result, a quarter of a unit of the argument; `absolute`: near zero the units are those of 1."""
 
-    def rule(site: Site, unit: Arithmetic) -> Variance:
+    def rule(site: RuleSite, unit: Arithmetic) -> Variance:
         z, x = site.value, site.x()
         own = 16 * np.square(z)
         if absolute:
@@ -29,12 +29,12 @@ def function(slope: Callable[[Tensor, Tensor], Any] | None, *, absolute: bool = 
     return rule
 
 
-def window(site: Site, unit: Arithmetic) -> Variance:
+def window(site: RuleSite, unit: Arithmetic) -> Variance:
     """A sum of cosines of up to two periods: their arguments are rounded several times, and their sum is small at the ends."""
     return unit.storage**2 / 3 * np.square(site.value) + (8 * unit.accumulate) ** 2 / 3
 
 
-def progression(site: Site, unit: Arithmetic) -> Variance:
+def progression(site: RuleSite, unit: Arithmetic) -> Variance:
     """start + i * delta, or delta added i times: that errs the same way at each step of one binade, so the roundings of all steps
     before add up. Of dyadic numbers all of it is exact."""
     start, delta = (np.asarray(site.call.inputs[at], np.float64) for at in (0, 2))
@@ -49,7 +49,7 @@ def progression(site: Site, unit: Arithmetic) -> Variance:
     return unit.accumulate**2 / 3 * np.square(one_after_the_other) + rounding(site, unit)
 
 
-def hard_sigmoid(site: Site, unit: Arithmetic) -> Variance:
+def hard_sigmoid(site: RuleSite, unit: Arithmetic) -> Variance:
     """alpha x + beta between 0 and 1, times x of HardSwish: near 0 it cancels, and carries the roundings of its two terms."""
     x = site.x()
     swish = site.call.operator == "HardSwish"
@@ -61,7 +61,7 @@ def hard_sigmoid(site: Site, unit: Arithmetic) -> Variance:
     return ramp * (np.square(x) if swish else 1) + fused(site, unit)
 
 
-def determinant(site: Site, unit: Arithmetic) -> Variance:
+def determinant(site: RuleSite, unit: Arithmetic) -> Variance:
     """That of a matrix whose elements err by sqrt(n) units of the largest, which elimination with pivots is (Higham, 9.3): its
     derivatives are the cofactors, here by singular values, so that a matrix may have no inverse."""
     x = np.asarray(site.x(), np.float64)
@@ -73,7 +73,7 @@ def determinant(site: Site, unit: Arithmetic) -> Variance:
     return unit.accumulate**2 * rank * size * cofactors + rounding(site, unit)
 
 
-def exponential(site: Site, unit: Arithmetic) -> Variance:
+def exponential(site: RuleSite, unit: Arithmetic) -> Variance:
     """exp(x - max) inside a softmax: its argument carries the rounding of x - max."""
     x, z = site.operands["x"], site.value
     with np.errstate(invalid="ignore"):
@@ -81,38 +81,38 @@ def exponential(site: Site, unit: Arithmetic) -> Variance:
     return unit.accumulate**2 / 3 * (np.square(argument) + 16 * np.square(z))
 
 
-def power(site: Site, unit: Arithmetic) -> Variance:
+def power(site: RuleSite, unit: Arithmetic) -> Variance:
     z = site.value
     exponent = site.call.inputs[1].astype(z.dtype)
     own = (16 + np.square(0.25 * exponent)) * np.square(z)
     return unit.storage**2 / 3 * np.square(z) + unit.accumulate**2 / 3 * own
 
 
-def response(site: Site, unit: Arithmetic) -> Variance:
+def response(site: RuleSite, unit: Arithmetic) -> Variance:
     """x / (bias + alpha mean of squares)^beta: a positive sum and a power."""
     terms = float(site.call.attributes.get("size", 1))
     return (unit.accumulate**2 / 3 * (terms / 3 + 16) + unit.storage**2 / 3) * np.square(site.value)
 
 
-def mean(site: Site, unit: Arithmetic) -> Variance:
+def mean(site: RuleSite, unit: Arithmetic) -> Variance:
     terms = float(site.operands["terms"])
     spread = np.asarray(site.operands["squares"]()) / terms
     variance = unit.accumulate**2 / 3 * (np.square(site.value) * (1 + terms / 3) + terms / 2 * spread)
     return with_drift(variance, site.operands["each"](), unit, site.value, terms)
 
 
-def standardized(site: Site, unit: Arithmetic) -> Variance:
+def standardized(site: RuleSite, unit: Arithmetic) -> Variance:
     """(x - mean) / deviation: the mean is rounded, and may be large beside the deviation."""
     shift = np.square(site.operands["mean"] * site.operands["inverse"]) / 12
     return unit.accumulate**2 * (np.square(site.value) / 3 + shift)
 
 
-def affine(site: Site, unit: Arithmetic) -> Variance:
+def affine(site: RuleSite, unit: Arithmetic) -> Variance:
     product = unit.accumulate**2 / 3 * np.square(site.operands["product"])
     return product + unit.storage**2 / 3 * np.square(site.value)
 
 
-def batch_normalization(site: Site, unit: Arithmetic) -> Variance:
+def batch_normalization(site: RuleSite, unit: Arithmetic) -> Variance:
     """x s + (b - m s) with s = scale / sqrt(variance + epsilon); a backend may fold s into a convolution."""
     x, scale, bias, average, variance = site.call.inputs[:5]
     shape = (1, -1, *[1] * (x.ndim - 2))

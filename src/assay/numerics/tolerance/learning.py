@@ -18,11 +18,11 @@ from onnx import ModelProto, NodeProto, numpy_helper
 
 from assay.core.dtype import dtype_name, is_floating
 from assay.errors import Lowering
-from assay.numerics.tolerance.contract import Arithmetic, arithmetic_of
-from assay.numerics.tolerance.graph import CONTROL, Graph, drawn_by, study
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.jumps import TIPPING
-from assay.numerics.tolerance.profile import Header, OutputNoise, Profile, Tried
+from assay.numerics.tolerance.arithmetic import Arithmetic, arithmetic_of
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header, OutputNoise, Tried
+from assay.numerics.tolerance.graph_study import CONTROL, Graph, drawn_by, study
+from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.rounding_steps import TIPPING
 from assay.ports import Tensor, Tensors
 
 DRAWS = 16
@@ -56,7 +56,7 @@ def learn(
     why: str,
     seed: int = 0,
     allowances: tuple[str, ...] = (),
-) -> Profile:
+) -> DerivedTolerance:
     """The profile of a model that `engine` runs; `why` it has no evaluation in double. The model is left as it is.
 
     Raises UsageError for a precision without arithmetic, Lowering where there is nothing to perturb or where too few runs end well."""
@@ -73,7 +73,7 @@ def learn(
     names = [one.name for one in proto.graph.output if all(one.name in sample for sample in base)]
     outputs = tuple(_output(name, base, draws, perturbing.graph, arithmetic) for name in names)
     real = [one.name for one in outputs if one.kind == "real"]
-    profile = Profile(
+    profile = DerivedTolerance(
         Header(
             precision=precision,
             arithmetic=arithmetic,
@@ -250,7 +250,7 @@ def _margins(
     return found
 
 
-def _tried(profile: Profile, perturbing: _Perturbing, run: Run) -> Profile:
+def _tried(profile: DerivedTolerance, perturbing: _Perturbing, run: Run) -> DerivedTolerance:
     """With what the tolerance makes of faults that are built in."""
     tried = []
     exact = profile.oracle
@@ -259,7 +259,7 @@ def _tried(profile: Profile, perturbing: _Perturbing, run: Run) -> Profile:
             answers = _tensors(run(model, fed, 0))
         except Lowering:
             continue
-        judged = judge(answers, None, profile)
+        judged = judge_outputs(answers, None, profile)
         changed = [
             name
             for name in judged
@@ -272,4 +272,4 @@ def _tried(profile: Profile, perturbing: _Perturbing, run: Run) -> Profile:
         missed = tuple(name for name in changed if budgets[name] <= 1.0)
         tried.append(Tried(told, max(budgets.values()), bool(seen), seen, missed))
     header = msgspec.structs.replace(profile.header, selftest=tuple(tried))
-    return Profile(header, profile.oracle, profile.deviation, profile.margins)
+    return DerivedTolerance(header, profile.oracle, profile.deviation, profile.margins)

@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 
 from assay.core.dtype import UNIT_ROUNDOFF
-from assay.numerics.oracle.probe import Call, Probe, Values
-from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.graph import Graph
-from assay.numerics.tolerance.places import Diverged, Places, Together, deviation_of
-from assay.numerics.tolerance.pool import Pool
-from assay.numerics.tolerance.rules import INNER, MOVEMENT, rule_for
-from assay.numerics.tolerance.site import Site, fallback, no_again
+from assay.numerics.oracle.hooks import Call, Hook, Values
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.graph_study import Graph
+from assay.numerics.tolerance.noise_pool import NoisePool
+from assay.numerics.tolerance.noise_rules import INNER, MOVEMENT, rule_for
+from assay.numerics.tolerance.rounding_rules import RuleSite, fallback, no_again
+from assay.numerics.tolerance.rounding_sites import Diverged, RoundingSites, Together, deviation_of
 from assay.ports import Tensor
 
 SHARED = frozenset({"tanh", "sigmoid", "erf", "log", "exp"})
 """Functions whose polynomial errs the same way everywhere: one random factor of a unit for each kind and draw."""
 
 
-class Noisy(Probe):
+class Noisy(Hook):
     """Finds the places that round, and asks `_at` for a value at each."""
 
     def __init__(self, graph: Graph, arithmetic: Arithmetic) -> None:
@@ -41,7 +41,7 @@ class Noisy(Probe):
             return value
         rule = INNER[kind]
         return self._at(
-            kind, value, call, lambda: rule(Site(kind, value, call, operands, no_again), self.unit(call.outputs))
+            kind, value, call, lambda: rule(RuleSite(kind, value, call, operands, no_again), self.unit(call.outputs))
         )
 
     def node(self, call: Call, results: Values, again: Callable[..., Values]) -> Values:
@@ -60,7 +60,7 @@ class Noisy(Probe):
                 one = rule if position == 0 else fallback
 
                 def variance(array: Tensor = array, one: Any = one) -> Any:
-                    site = Site(call.operator, array, call, {}, again)
+                    site = RuleSite(call.operator, array, call, {}, again)
                     return one(site, self.unit(call.outputs))
 
                 found[position] = self._at(call.operator.lower(), array, call, variance)
@@ -115,8 +115,8 @@ class Draw(Noisy):
         arithmetic: Arithmetic,
         seed: tuple[int, ...],
         amplified: float,
-        places: Mapping[tuple[str, ...], Places] | None,
-        pool: Pool,
+        places: Mapping[tuple[str, ...], RoundingSites] | None,
+        pool: NoisePool,
     ) -> None:
         super().__init__(graph, arithmetic)
         self._random = np.random.Generator(np.random.SFC64(seed))
@@ -158,7 +158,7 @@ class Draw(Noisy):
             return value
         return self._moved(kind, value, call, self.noise(value.shape) * deviation)
 
-    def _at_recorded(self, kind: str, value: Tensor, call: Call, places: Places) -> Tensor:
+    def _at_recorded(self, kind: str, value: Tensor, call: Call, places: RoundingSites) -> Tensor:
         """At the next place of an operator."""
         outputs = call.outputs
         number, place = places.following(self.next, outputs)
@@ -215,7 +215,7 @@ class Draw(Noisy):
 
 
 def together(
-    draws: Sequence[Draw], places: Places, outputs: tuple[str, ...], *, dtype: Any, quiet: int = 0
+    draws: Sequence[Draw], places: RoundingSites, outputs: tuple[str, ...], *, dtype: Any, quiet: int = 0
 ) -> Together | None:
     """The noise of all places of one operator, the same as one after the other; None where that would not save work."""
     pool = draws[0]._pool

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.neighbours import largest, smallest
-from assay.numerics.tolerance.site import EXACT, Site, Variance, text_of
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.rounding_rules import EXACT, RuleSite, Variance, text_of
 from assay.numerics.tolerance.sums import total
+from assay.numerics.tolerance.window_filters import largest, smallest
 
 
-def sampling(site: Site, unit: Arithmetic) -> Variance:
+def sampling(site: RuleSite, unit: Arithmetic) -> Variance:
     """Resize and GridSample: a rounded coordinate slides along the local slope (largest minus smallest in a 3x3 window)."""
     x, rest = site.call.inputs[0], site.call.inputs[1:]
     if text_of(site.call.attributes.get("mode", "nearest")) == "nearest":
@@ -31,14 +31,14 @@ def sampling(site: Site, unit: Arithmetic) -> Variance:
     return found
 
 
-def _weights_of(site: Site, window: Sequence[int]) -> float:
+def _weights_of(site: RuleSite, window: Sequence[int]) -> float:
     """Cubic weights are polynomials whose terms cancel: each errs by 4 units of 1, not of itself; 4 of them an axis, more
     where a smaller picture averages."""
     pairs = zip(site.call.inputs[0].shape, site.value.shape, window, strict=True)
     return float(sum(64.0 * max(1.0, n / max(1, m)) for n, m, width in pairs if width == 3))
 
 
-def deformed(site: Site, unit: Arithmetic) -> Variance:
+def deformed(site: RuleSite, unit: Arithmetic) -> Variance:
     """A convolution of sampled values: the sum, and coordinates that slide along the local slope."""
     x, weight, offset = site.call.inputs[:3]
     mask = site.call.input(4)

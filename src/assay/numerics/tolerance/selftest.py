@@ -19,13 +19,13 @@ import numpy as np
 from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
-from assay.numerics.oracle.probe import Call, Probe, Values, observed_by
+from assay.numerics.oracle.hooks import Call, Hook, Values, observed_by
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Tried
 from assay.numerics.tolerance.evaluation import as_type, named
-from assay.numerics.tolerance.graph import WEIGHTS, Graph
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.judged import Judged
-from assay.numerics.tolerance.profile import Profile, Tried
-from assay.numerics.tolerance.rules import MOVEMENT
+from assay.numerics.tolerance.graph_study import WEIGHTS, Graph
+from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.noise_rules import MOVEMENT
+from assay.numerics.tolerance.output_judgement import OutputJudgement
 from assay.ports import Tensor, Tensors
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from assay.numerics.tolerance.derive import Deriving
 
-_Defect = tuple[str, dict[str, Tensor], Probe]
+_Defect = tuple[str, dict[str, Tensor], Hook]
 """Its name, weights and inputs that it changes, and what changes an operator's answer."""
 COARSER = 2.0**12
 _COARSEST = 0.25
@@ -41,7 +41,7 @@ BEYOND = 1e30
 """What is told of a budget without end: JSON has no infinity."""
 
 
-class _Lost(Probe):
+class _Lost(Hook):
     """The answer of one operator, `lost` in part or in whole, or at another place."""
 
     def __init__(self, output: str, lost: Callable[[Tensor], Tensor]) -> None:
@@ -75,12 +75,12 @@ def _shifted(value: Tensor) -> Tensor:
     return np.roll(value, 1, axis=-1) if value.ndim else value
 
 
-def selftest(deriving: Deriving, profile: Profile, inputs: Sequence[Tensors]) -> tuple[Tried, ...]:
+def selftest(deriving: Deriving, profile: DerivedTolerance, inputs: Sequence[Tensors]) -> tuple[Tried, ...]:
     """Every defect that the model has a place for; none where it has none."""
     if not inputs or all(one.kind in ("none", "random") for one in profile.header.outputs):
         return ()
     feeds = as_type(inputs[0], np.float64)
-    first = Profile(profile.header, profile.oracle[:1], profile.deviation[:1], profile.margins[:1])
+    first = DerivedTolerance(profile.header, profile.oracle[:1], profile.deviation[:1], profile.margins[:1])
     tried = [one for defect in _defects(deriving, feeds) if (one := _tried(defect, deriving, first, feeds)) is not None]
     for name in sorted(msgspec.structs.replace(profile.header, selftest=tuple(tried)).blind):
         for label, lost in _at_its_end(deriving, name):
@@ -90,7 +90,7 @@ def selftest(deriving: Deriving, profile: Profile, inputs: Sequence[Tensors]) ->
     return tuple(tried)
 
 
-def _tried(defect: _Defect, deriving: Deriving, first: Profile, feeds: Tensors) -> Tried | None:
+def _tried(defect: _Defect, deriving: Deriving, first: DerivedTolerance, feeds: Tensors) -> Tried | None:
     """None for an equivalent mutant, one that cannot be evaluated, and where there is no tolerance to try."""
     name, changed, probe = defect
     before = deriving.before.get(name.rpartition(" lost at ")[2], {})
@@ -102,12 +102,12 @@ def _tried(defect: _Defect, deriving: Deriving, first: Profile, feeds: Tensors) 
     return _seen(name, outputs, [one.name for one in first.header.outputs if one.kind != "random"], first)
 
 
-def _seen(defect: str, outputs: dict[str, Tensor], names: Sequence[str], first: Profile) -> Tried | None:
+def _seen(defect: str, outputs: dict[str, Tensor], names: Sequence[str], first: DerivedTolerance) -> Tried | None:
     """What the tolerance says of these outputs. None where the defect changes none of them, or there is none to try."""
     changed_at = [name for name in names if not _equal(outputs[name], first.oracle[0][name])]
     if not changed_at:
         return None
-    judged = judge([outputs], None, first.only(changed_at), worst=1)
+    judged = judge_outputs([outputs], None, first.only(changed_at), worst=1)
     budgets = {one: _budget(judged.get(one), outputs[one], first.oracle[0][one]) for one in changed_at}
     known = {name: budget for name, budget in budgets.items() if budget is not None}
     if not known:
@@ -121,7 +121,7 @@ def _equal(one: Tensor, other: Tensor) -> bool:
     return one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 
-def _budget(judged: Judged | None, actual: Tensor, oracle: Tensor) -> float | None:
+def _budget(judged: OutputJudgement | None, actual: Tensor, oracle: Tensor) -> float | None:
     """None where no tolerance was derived for the output; another shape, or other NaN and infinities, are seen by the
     comparator."""
     if actual.shape != oracle.shape:
@@ -138,7 +138,7 @@ def _at_its_end(deriving: Deriving, output: str) -> list[tuple[str, Callable[[Te
         return []
     factor = 1.0 + min(_unit(deriving), _COARSEST)
     return [
-        (f"scaled by {factor:.6g} at {label_of(node)}", lambda value: value * factor),
+        (f"scaled by {factor:.6g} at {defect_label(node)}", lambda value: value * factor),
         (f"last channel lost in {output}", _end_lost),
     ]
 
@@ -157,31 +157,31 @@ def _defects(deriving: Deriving, feeds: Tensors) -> list[_Defect]:
     rounded = {name: value for name, value in rounded.items() if not _equal(value, before[name])}
     found: list[_Defect] = []
     if unit < _COARSEST and rounded:
-        found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Probe()))
+        found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Hook()))
     if (unit >= _COARSEST or deriving.graph.rounds) and deriving.last is not None:
         # Then nothing can be rounded by as much, and the two below may lie under the rounding of the type, or of the grid.
         last = deriving.last
-        found.append((f"all of it lost at {label_of(last)}", {}, _Lost(last.output[0], np.zeros_like)))
+        found.append((f"all of it lost at {defect_label(last)}", {}, _Lost(last.output[0], np.zeros_like)))
     if deriving.middle is not None:
         node, weight = deriving.middle
-        found.append((f"last channel lost at {label_of(node)}", {}, _Lost(node.output[0], _end_lost)))
+        found.append((f"last channel lost at {defect_label(node)}", {}, _Lost(node.output[0], _end_lost)))
         if node.op_type not in WEIGHTS:
             factor = 1.0 + min(unit, _COARSEST)
             scaled = _Lost(node.output[0], lambda value: value * factor)
-            found.append((f"scaled by {factor:.6g} at {label_of(node)}", {}, scaled))
-            found.append((f"shifted by one at {label_of(node)}", {}, _Lost(node.output[0], _shifted)))
+            found.append((f"scaled by {factor:.6g} at {defect_label(node)}", {}, scaled))
+            found.append((f"shifted by one at {defect_label(node)}", {}, _Lost(node.output[0], _shifted)))
         if weight:
             found.append(
                 (
-                    f"last term lost at {label_of(node)}",
+                    f"last term lost at {defect_label(node)}",
                     {weight: _term_lost(deriving, node, weight)},
-                    Probe(),
+                    Hook(),
                 )
             )
     return found
 
 
-def label_of(node: NodeProto) -> str:
+def defect_label(node: NodeProto) -> str:
     return str(node.name or node.output[0])
 
 
@@ -193,7 +193,7 @@ def _coarsened(value: Tensor, unit: float) -> Tensor:
     return np.where(np.isfinite(value), result, value)
 
 
-def middle_of(evaluator: Evaluator, graph: Graph) -> tuple[NodeProto, str] | None:
+def middle_tensor(evaluator: Evaluator, graph: Graph) -> tuple[NodeProto, str] | None:
     """The operator in the middle of those with weights, one that sums where there is any, and the weight of its sum; of all
     that compute where none has weights."""
     nodes = _weighty(evaluator, graph) or _computing(evaluator, graph)
@@ -203,7 +203,7 @@ def middle_of(evaluator: Evaluator, graph: Graph) -> tuple[NodeProto, str] | Non
     return (nodes[len(nodes) // 2], "") if nodes else None
 
 
-def last_of(evaluator: Evaluator, graph: Graph) -> NodeProto | None:
+def last_tensor(evaluator: Evaluator, graph: Graph) -> NodeProto | None:
     """The last operator with weights; of all that compute where none has any."""
     return next(reversed(_weighty(evaluator, graph) or _computing(evaluator, graph)), None)
 

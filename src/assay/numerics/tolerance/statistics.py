@@ -9,7 +9,7 @@ draws is uncertain, and somewhere close to zero by luck: nu = 4 pseudo-draws of 
 is at most 4, 4 and 6; a whole slice may share one error, so that its statistic has a heavier tail. The constants were
 fixed once for all operators, models and types (docs/tolerance.md).
 
-Where values are rounded to a grid (`assay.numerics.tolerance.jumps`), what only tipped evaluations have seen to jump counts too,
+Where values are rounded to a grid (`assay.numerics.tolerance.rounding_steps`), what only tipped evaluations have seen to jump counts too,
 so that as large a jump there is within each limit: in the norm and in a slice twice its energy, at an element that jumps can
 reach the largest that any draw shows, and over a slice that they can reach all that the draws show of the liveliest one. Where
 few elements are given, no draw may show one: one jump by a step is always within each limit where shaken evaluations say that
@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from assay.numerics.tolerance.jumps import least, level, unseen
+from assay.numerics.tolerance.rounding_steps import least, level, unseen
 from assay.ports import Tensor
 
 NORM_LIMIT = 4.0

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from assay.numerics.oracle.probe import Call
-from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.oracle.hooks import Call
+from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.drift import reduced, with_drift, with_share_of_drift
 from assay.numerics.tolerance.dyadic import holds, is_power_of_two, largest, step_of
-from assay.numerics.tolerance.site import EXACT, Rule, Site, Variance, fits, text_of, whole
+from assay.numerics.tolerance.rounding_rules import EXACT, Rule, RuleSite, Variance, fits, text_of, whole
 from assay.numerics.tolerance.winograd import winograd
 from assay.ports import Tensor
 
 
-def exact_sum(site: Site, unit: Arithmetic, *inputs: Tensor) -> bool:
+def exact_sum(site: RuleSite, unit: Arithmetic, *inputs: Tensor) -> bool:
     """Whether a sum of products of whole numbers is exact in any order: the sum of magnitudes fits the significand."""
     if unit.multiply or not whole(*inputs) or not fits(site.value, unit.storage):
         return False
     return fits(np.asarray(site.again(*(np.abs(one) for one in inputs))[0]), unit.accumulate)
 
 
-def exact_product(site: Site, unit: Arithmetic) -> bool:
+def exact_product(site: RuleSite, unit: Arithmetic) -> bool:
     """Whether a sum of products of dyadic numbers is exact in any order: all magnitudes together are so few steps of the finest of
     its terms that the significand holds them. Every output channel has a grid of its own."""
     a, b, *others = site.call.inputs
@@ -53,7 +53,7 @@ def _channels(call: Call, value: Tensor) -> tuple[int | None, tuple[int, ...]]:
     return None, (1,) * rank
 
 
-def exact_mean(site: Site, unit: Arithmetic) -> bool:
+def exact_mean(site: RuleSite, unit: Arithmetic) -> bool:
     """Whether sums and means of dyadic numbers along some axes are exact: a mean only of as many as a power of two, everywhere."""
     x, attributes = site.call.inputs[0], site.call.attributes
     count = x.size / max(1, site.value.size)
@@ -80,7 +80,7 @@ def total(terms: float, value: Tensor, squares: Tensor, unit: Arithmetic) -> Ten
     return result
 
 
-def positive_sum(site: Site, unit: Arithmetic) -> Variance:
+def positive_sum(site: RuleSite, unit: Arithmetic) -> Variance:
     """A sum without cancellation: relative error only."""
     variance = unit.accumulate**2 * float(site.operands["terms"]) / 9 * np.square(site.value)
     return with_share_of_drift(variance, site.operands["each"](), unit, site.value)
@@ -89,7 +89,7 @@ def positive_sum(site: Site, unit: Arithmetic) -> Variance:
 def product(weights: int = 1) -> Rule:
     """Convolutions and matrix products; the length of the sum from the shapes."""
 
-    def rule(site: Site, unit: Arithmetic) -> Variance:
+    def rule(site: RuleSite, unit: Arithmetic) -> Variance:
         a, b = site.call.inputs[0], site.call.inputs[weights]
         if exact_sum(site, unit, *site.call.inputs) or exact_product(site, unit):
             return winograd(site, unit) if unit.winograd else EXACT
@@ -113,13 +113,13 @@ def _terms(call: Call) -> float:
             return float(a.shape[-1] if a.ndim else 1)
 
 
-def einsum(site: Site, unit: Arithmetic) -> Variance:
+def einsum(site: RuleSite, unit: Arithmetic) -> Variance:
     inputs = site.call.inputs
     terms = max(1.0, math.prod(one.size for one in inputs) ** 0.5 / max(1.0, site.value.size**0.5))
     return total(terms, site.value, site.squared(*inputs), unit)
 
 
-def reduction(site: Site, unit: Arithmetic) -> Variance:
+def reduction(site: RuleSite, unit: Arithmetic) -> Variance:
     """ReduceSum, ReduceMean, pooling and running sums. A mean is a sum of terms x / n."""
     x = site.call.inputs[0]
     axes = site.call.inputs[1:]
@@ -141,7 +141,7 @@ def reduction(site: Site, unit: Arithmetic) -> Variance:
     return with_drift(variance, reduced(site.call), unit, site.value, 1.0 if "Sum" in site.call.operator else terms)
 
 
-def relative_reduction(site: Site, unit: Arithmetic) -> Variance:
+def relative_reduction(site: RuleSite, unit: Arithmetic) -> Variance:
     """Norms and products: every term of one sign, so the relative error grows with their number alone."""
     terms = max(1.0, site.call.inputs[0].size / max(1, site.value.size))
     if "kernel_shape" in site.call.attributes:
@@ -159,7 +159,7 @@ def relative_reduction(site: Site, unit: Arithmetic) -> Variance:
             return variance
 
 
-def log_reduction(site: Site, unit: Arithmetic) -> Variance:
+def log_reduction(site: RuleSite, unit: Arithmetic) -> Variance:
     """The logarithm of a sum: the relative error of the sum is its absolute error."""
     x = site.call.inputs[0]
     terms = max(1.0, x.size / max(1, site.value.size))
@@ -189,7 +189,7 @@ def _weighted_reach(call: Call, x: Tensor) -> Tensor:
     return result
 
 
-def variadic(site: Site, unit: Arithmetic) -> Variance:
+def variadic(site: RuleSite, unit: Arithmetic) -> Variance:
     """Sum and Mean of several tensors."""
     if site.call.operator == "Sum" and exact_sum(site, unit, *site.call.inputs):
         return EXACT
@@ -203,7 +203,7 @@ def variadic(site: Site, unit: Arithmetic) -> Variance:
     return total(terms, site.value, squares, unit)
 
 
-def transform(site: Site, unit: Arithmetic) -> Variance:
+def transform(site: RuleSite, unit: Arithmetic) -> Variance:
     """Fourier transforms: u log2(n) |x| in the norm of each line (Higham, 24.1), an inverse one divided by its length. A length
     that is no power of two may go through three transforms of the next power above 2n - 1 (Bluestein 1970)."""
     x = np.asarray(site.call.inputs[0])

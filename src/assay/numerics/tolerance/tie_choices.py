@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.numerics.oracle.probe import observed_by
+from assay.numerics.oracle.hooks import observed_by
 from assay.numerics.oracle.tie_rules import Rules, ties_by
-from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.places import Place
-from assay.numerics.tolerance.profile import Profile
-from assay.numerics.tolerance.recording import Recorder
-from assay.numerics.tolerance.site import Site
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.rounding_rules import RuleSite
+from assay.numerics.tolerance.rounding_sites import RoundingSite
+from assay.numerics.tolerance.site_recorder import SiteRecorder
 from assay.numerics.tolerance.ties import READINGS, chooses
 from assay.ports import Tensors
 
@@ -32,7 +32,7 @@ AFFORDED = 1 << 26
 """Of `coarse.work` for all of them together: some ten seconds."""
 
 
-class _Watch(Recorder):
+class _Watch(SiteRecorder):
     """`found` are the operators, by what they give, at which this rule decides a tie otherwise."""
 
     def __init__(self, deriving: Deriving, declared: str, rule: str) -> None:
@@ -40,7 +40,7 @@ class _Watch(Recorder):
         self._declared, self._rule = declared, rule
         self.found: dict[tuple[str, ...], None] = {}
 
-    def _recorded(self, sites: Sequence[Site], unit: Arithmetic) -> list[Place]:
+    def _recorded(self, sites: Sequence[RuleSite], unit: Arithmetic) -> list[RoundingSite]:
         for site in sites:
             if site.kind == "steps" and chooses(site, unit, self._declared, self._rule):
                 self.found[site.call.outputs] = None
@@ -94,7 +94,7 @@ def _decided(
     return found
 
 
-def is_alike(one: Profile, other: Profile) -> bool:
+def is_alike(one: DerivedTolerance, other: DerivedTolerance) -> bool:
     """Whether what ties decide changes no output, and no noise of one."""
     parts = ((one.oracle, other.oracle), (one.deviation, other.deviation), (one.margins, other.margins))
     return one.header.outputs == other.header.outputs and all(

@@ -25,11 +25,11 @@ import math
 import numpy as np
 from onnx.reference.ops._quant_utils import reshape_input
 
-from assay.numerics.oracle.probe import Call
+from assay.numerics.oracle.hooks import Call
 from assay.numerics.oracle.tie_rules import otherwise
-from assay.numerics.tolerance.contract import Arithmetic
+from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.dyadic import are_powers_of_two, largest
-from assay.numerics.tolerance.site import Site, Variance
+from assay.numerics.tolerance.rounding_rules import RuleSite, Variance
 from assay.ports import Tensor
 
 EXACTLY = "exactly"
@@ -57,7 +57,7 @@ _ROOM = 2
 _COLLAPSED = 2.0**-22
 
 
-def steps(site: Site, unit: Arithmetic) -> Variance:
+def steps(site: RuleSite, unit: Arithmetic) -> Variance:
     """Before rounding to an integer grid, in its steps: fixed-point arithmetic may tip a near tie. Where nothing has rounded on the
     way and the scale is a power of two, only what an engine rounds by adding the zero point first, and the ties that the flow's
     rule decides otherwise."""
@@ -80,12 +80,12 @@ def steps(site: Site, unit: Arithmetic) -> Variance:
     return found
 
 
-def may_choose(site: Site, declared: str) -> bool:
+def may_choose(site: RuleSite, declared: str) -> bool:
     """Whether the rule that a flow declares is one of this place."""
     return bool(site.operands.get(ELEMENTWISE)) or not declared.startswith(ELEMENTWISE)
 
 
-def chooses(site: Site, unit: Arithmetic, declared: str, rule: str) -> bool:
+def chooses(site: RuleSite, unit: Arithmetic, declared: str, rule: str) -> bool:
     """Whether there is a tie of an exact value here that the rule of the flow decides otherwise than half to even."""
     if (
         not may_choose(site, declared)
@@ -98,7 +98,7 @@ def chooses(site: Site, unit: Arithmetic, declared: str, rule: str) -> bool:
     return bool(otherwise(site.value, zero, rule).any())
 
 
-def _is_exact(site: Site, unit: Arithmetic) -> bool:
+def _is_exact(site: RuleSite, unit: Arithmetic) -> bool:
     """Whether every engine has the same value there."""
     call = site.call
     if call.operator == "QuantizeLinear":

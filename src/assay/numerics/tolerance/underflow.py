@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from assay.errors import Lowering
-from assay.numerics.oracle.probe import Call, Probe, Values
-from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.graph import Graph
-from assay.numerics.tolerance.reach import SAMPLES, STEPS, Reaching, past_probes, smallest_normal
+from assay.numerics.oracle.hooks import Call, Hook, Values
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.graph_study import Graph
+from assay.numerics.tolerance.overflow import SAMPLES, STEPS, Reaching, past_probes, smallest_normal
 from assay.ports import Tensor, Tensors
 
 Samples = Sequence[Mapping[str, Tensor]]
 
 
-class Small(Probe):
+class Small(Hook):
     """Notes whether any value lies below the normal numbers of the type that the model declares for it."""
 
     def __init__(self, graph: Graph) -> None:
@@ -69,7 +69,7 @@ def underflown(
 
 def _ranged(
     graph: Graph,
-    once: Callable[[Tensors, Probe], dict[str, Tensor]],
+    once: Callable[[Tensors, Hook], dict[str, Tensor]],
     sample: Tensors,
     arithmetic: Arithmetic,
     *,

@@ -11,10 +11,10 @@ from functools import cache
 
 import numpy as np
 
-from assay.numerics.oracle.probe import Call
-from assay.numerics.tolerance.contract import Arithmetic
-from assay.numerics.tolerance.neighbours import average, largest
-from assay.numerics.tolerance.site import Site, Variance
+from assay.numerics.oracle.hooks import Call
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.rounding_rules import RuleSite, Variance
+from assay.numerics.tolerance.window_filters import average, largest
 from assay.ports import Tensor
 
 SMALL, LARGE = 6, 8
@@ -22,7 +22,7 @@ SMALL, LARGE = 6, 8
 _TRANSFORMS = 3.0
 
 
-def winograd(site: Site, unit: Arithmetic) -> Variance:
+def winograd(site: RuleSite, unit: Arithmetic) -> Variance:
     """Sums over channels in the transformed space: their noise is that of the whole tile, whatever cancels at one pixel. 0 where
     a convolution has no such form."""
     tile = _tile(site.call, unit.winograd_tile, site.value.shape) if unit.winograd else 0

@@ -8,19 +8,19 @@ from importlib import metadata
 
 from assay.core.case import Case
 from assay.core.digest import value_digest
-from assay.suites.apart import make_apart
 from assay.suites.cache import INDEX, cache_folder, read_index
 from assay.suites.code import code_digest
-from assay.suites.edge import numbers, values, wrong
+from assay.suites.edge import error_cases, numbers, values
 from assay.suites.edge.declare import Edge
+from assay.suites.subprocess_run import make_in_subprocess
 
-MAKER = "assay.suites.edge.build"
+MAKER = "assay.suites.edge.build_edge"
 
 
 @cache
 def tables() -> tuple[Edge, ...]:
     """Every line, each name once."""
-    found = (*values.table(), *numbers.table(), *wrong.table())
+    found = (*values.table(), *numbers.table(), *error_cases.table())
     assert len({one.name for one in found}) == len(found), "two cases of the edge suite have one name"
     return found
 
@@ -36,7 +36,7 @@ class EdgeCases:
         index = cache_folder(self.name, _state()) / INDEX
         found = read_index(index)
         if found is None:
-            make_apart(index, MAKER, "the cases of the edge suite cannot be made", str(index))
+            make_in_subprocess(index, MAKER, "the cases of the edge suite cannot be made", str(index))
             found = read_index(index)
         yield from found or ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.core.misuse import Misuse
+from assay.core.error_case import ErrorCase
 
 Value = bool | int | float | str
 Given = tuple[str, tuple[int, ...], tuple[Value, ...]]
@@ -36,7 +36,7 @@ class Edge:
     constants: dict[str, Given] = field(default_factory=dict)
     opset: int = 18
     relative: float = 1e-5
-    misuse: Misuse | None = None
+    misuse: ErrorCase | None = None
     wrong: tuple[Node, ...] = ()
     """The nodes of the model that is wrong in itself, for a misuse of kind `model`."""
     declared: dict[str, tuple[int | str, ...]] = field(default_factory=dict)

@@ -9,8 +9,8 @@ from functools import cache
 import msgspec
 
 from assay.core.case import Case
-from assay.numerics.tolerance.choice import DERIVED
-from assay.suites.making import make_cases
+from assay.numerics.tolerance.tolerance_tables import DERIVED
+from assay.suites.build_cases import build_cases
 from assay.suites.operators import TABLES
 from assay.suites.torch_case import TorchCase, listed
 
@@ -50,7 +50,7 @@ class Gradients:
         """Traced by torch; a gradient that finite differences contradict makes no case."""
         seed = cases[0].inputs.seed if cases else 0
         asked = [authored()[case.name] for case in cases]
-        for case, reason in make_cases(self.name, asked, seed=seed, workers=workers, maker=f"{__name__}.build"):
+        for case, reason in build_cases(self.name, asked, seed=seed, workers=workers, maker=f"{__name__}.build"):
             yield _derived(case), reason
 
 

@@ -9,15 +9,15 @@ from functools import cache
 import msgspec
 
 from assay.core.case import Case
+from assay.suites.build_cases import build_cases
 from assay.suites.code import code_digest
-from assay.suites.making import make_cases
-from assay.suites.torch_case import Attribute, Drawn, TorchCase, listed
+from assay.suites.torch_case import Attribute, RandomArg, TorchCase, listed
 
-_IMAGE = (Drawn("x", "float32", (1, 3, 32, 32)),)
-_LARGER = (Drawn("x", "float32", (1, 3, 64, 64)),)
-_TOKENS = (Drawn("x", "int64", (1, 12), "below:50"),)
-_WHOLE = (Drawn("x", "float32", (1, 3, 224, 224)),)
-_SENTENCE = (Drawn("x", "int64", (1, 128), "below:30522"),)
+_IMAGE = (RandomArg("x", "float32", (1, 3, 32, 32)),)
+_LARGER = (RandomArg("x", "float32", (1, 3, 64, 64)),)
+_TOKENS = (RandomArg("x", "int64", (1, 12), "below:50"),)
+_WHOLE = (RandomArg("x", "float32", (1, 3, 224, 224)),)
+_SENTENCE = (RandomArg("x", "int64", (1, 128), "below:30522"),)
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Architecture:
     name: str
     room: str
     factory: str
-    inputs: tuple[Drawn, ...] = _IMAGE
+    inputs: tuple[RandomArg, ...] = _IMAGE
     settings: dict[str, Attribute] = field(default_factory=dict)
     dynamic: bool = True
 
@@ -60,7 +60,7 @@ TABLE = (
     _seen("super_resolution"),
     Architecture(
         "diffusion_block", "vision", "diffusion_block",
-        (Drawn("x", "float32", (1, 16, 8, 8)), Drawn("y", "float32", (1, 8))), dynamic=False,
+        (RandomArg("x", "float32", (1, 16, 8, 8)), RandomArg("y", "float32", (1, 8))), dynamic=False,
     ),
     Architecture("vit", "sequence", "vit"),
     Architecture("swin", "sequence", "swin", dynamic=False),
@@ -70,34 +70,34 @@ TABLE = (
     Architecture("llama", "sequence", "llama", _TOKENS),
     Architecture(
         "llama_cached", "sequence", "llama_cached",
-        (Drawn("x", "int64", (1, 1), "below:50"), Drawn("y", "float32", (1, 2, 6, 8)), Drawn("z", "float32", (1, 2, 6, 8))),
+        (RandomArg("x", "int64", (1, 1), "below:50"), RandomArg("y", "float32", (1, 2, 6, 8)), RandomArg("z", "float32", (1, 2, 6, 8))),
         dynamic=False,
     ),
     Architecture(
-        "t5", "sequence", "t5", (*_TOKENS, Drawn("y", "int64", (1, 7), "below:50")), dynamic=False,
+        "t5", "sequence", "t5", (*_TOKENS, RandomArg("y", "int64", (1, 7), "below:50")), dynamic=False,
     ),
-    Architecture("conformer", "signal", "conformer", (Drawn("x", "float32", (1, 20, 16)),)),
-    Architecture("wav2letter", "signal", "wav2letter", (Drawn("x", "float32", (1, 1, 400)),)),
-    Architecture("wav2vec", "signal", "wav2vec", (Drawn("x", "float32", (1, 1, 400)),)),
+    Architecture("conformer", "signal", "conformer", (RandomArg("x", "float32", (1, 20, 16)),)),
+    Architecture("wav2letter", "signal", "wav2letter", (RandomArg("x", "float32", (1, 1, 400)),)),
+    Architecture("wav2vec", "signal", "wav2vec", (RandomArg("x", "float32", (1, 1, 400)),)),
     Architecture(
         "recommender", "sequence", "recommender",
-        (Drawn("x", "float32", (3, 6)), Drawn("y", "int64", (3, 4), "below:20"), Drawn("z", "int64", (3, 4), "below:20")),
+        (RandomArg("x", "float32", (3, 6)), RandomArg("y", "int64", (3, 4), "below:20"), RandomArg("z", "int64", (3, 4), "below:20")),
         dynamic=False,
     ),
-    Architecture("lstm", "signal", "recurrent", (Drawn("x", "float32", (1, 10, 4)),), {"kind": "lstm"}, dynamic=False),
-    Architecture("gru", "signal", "recurrent", (Drawn("x", "float32", (1, 10, 4)),), {"kind": "gru"}, dynamic=False),
-    Architecture("tcn", "signal", "tcn", (Drawn("x", "float32", (1, 4, 24)),)),
-    Architecture("mlp", "sequence", "mlp", (Drawn("x", "float32", (1, 16)),)),
-    Architecture("mixer", "sequence", "mixer", (Drawn("x", "float32", (1, 9, 16)),)),
+    Architecture("lstm", "signal", "recurrent", (RandomArg("x", "float32", (1, 10, 4)),), {"kind": "lstm"}, dynamic=False),
+    Architecture("gru", "signal", "recurrent", (RandomArg("x", "float32", (1, 10, 4)),), {"kind": "gru"}, dynamic=False),
+    Architecture("tcn", "signal", "tcn", (RandomArg("x", "float32", (1, 4, 24)),)),
+    Architecture("mlp", "sequence", "mlp", (RandomArg("x", "float32", (1, 16)),)),
+    Architecture("mixer", "sequence", "mixer", (RandomArg("x", "float32", (1, 9, 16)),)),
     Architecture("resnet50_deep", "deep", "resnet50", _LARGER),
     Architecture("mobilenet_v1", "deep", "mobilenet", _LARGER),
     Architecture("unet4", "deep", "unet4"),
     Architecture("transformer12", "deep", "transformer12", _TOKENS),
     Architecture("rotary12", "deep", "rotary12", _TOKENS),
     Architecture("spatial_transformer", "deep", "spatial_transformer", dynamic=False),
-    Architecture("m5", "signal", "m5", (Drawn("x", "float32", (1, 1, 400)),)),
+    Architecture("m5", "signal", "m5", (RandomArg("x", "float32", (1, 1, 400)),)),
     Architecture("tagger", "signal", "tagger", _TOKENS, dynamic=False),
-    Architecture("crnn", "signal", "crnn", (Drawn("x", "float32", (1, 3, 16, 24)),), dynamic=False),
+    Architecture("crnn", "signal", "crnn", (RandomArg("x", "float32", (1, 3, 16, 24)),), dynamic=False),
 )  # fmt: skip
 
 FULL = (
@@ -136,10 +136,10 @@ class Models:
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
         """Exported by torch, with the module itself in float64 as the reference."""
         seed = cases[0].inputs.seed if cases else 0
-        return make_cases(self.name, [self._authored()[case.name] for case in cases], seed=seed, workers=workers)
+        return build_cases(self.name, [self._authored()[case.name] for case in cases], seed=seed, workers=workers)
 
 
-def _batched(inputs: tuple[Drawn, ...]) -> tuple[Drawn, ...]:
+def _batched(inputs: tuple[RandomArg, ...]) -> tuple[RandomArg, ...]:
     """Two of each: torch.export takes a dimension of 0 or 1 for a constant."""
     return tuple(msgspec.structs.replace(one, shape=(2, *one.shape[1:])) for one in inputs)
 
@@ -157,7 +157,7 @@ def _full() -> dict[str, TorchCase]:
     return {one.name: one for one in (_case(one, "full", one.inputs) for one in FULL)}
 
 
-def _case(one: Architecture, size: str, inputs: tuple[Drawn, ...]) -> TorchCase:
+def _case(one: Architecture, size: str, inputs: tuple[RandomArg, ...]) -> TorchCase:
     return TorchCase(
         name=f"models/{one.name}-{size}",
         call=f"m({', '.join(drawn.name for drawn in inputs)})",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from assay.core.case import Case
-from assay.suites.making import make_cases
+from assay.suites.build_cases import build_cases
 from assay.suites.operators import binary, casting, elementwise, layout, linear, reductions, windows
 from assay.suites.operators.declare import Operator
 from assay.suites.torch_case import TorchCase, listed
@@ -30,7 +30,7 @@ class Operators:
     def make(self, cases: Sequence[Case], *, workers: int) -> Iterator[tuple[Case, str]]:
         """Exported by torch, with the module itself in float64 as the reference."""
         seed = cases[0].inputs.seed if cases else 0
-        return make_cases(self.name, [_authored()[case.name] for case in cases], seed=seed, workers=workers)
+        return build_cases(self.name, [_authored()[case.name] for case in cases], seed=seed, workers=workers)
 
 
 @cache

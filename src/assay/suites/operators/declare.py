@@ -9,7 +9,7 @@ from math import prod
 
 import msgspec
 
-from assay.suites.torch_case import Attribute, Drawn, TorchCase
+from assay.suites.torch_case import Attribute, RandomArg, TorchCase
 
 FLOATS = ("float32", "float16", "bfloat16", "float64")
 NUMBERS = ("float32", "float16", "bfloat16", "float64", "int64", "int32")
@@ -97,10 +97,10 @@ class Operator:
             published=tier == "edge" or tiny,
         )
 
-    def _input(self, place: int, dtype: str, shape: tuple[int, ...]) -> Drawn:
+    def _input(self, place: int, dtype: str, shape: tuple[int, ...]) -> RandomArg:
         kind = self.kinds[min(place, len(self.kinds) - 1)]
         own, separator, how = kind.partition("=")
-        return Drawn("xyzwvu"[place], own if separator else dtype, shape, how if separator else kind)
+        return RandomArg("xyzwvu"[place], own if separator else dtype, shape, how if separator else kind)
 
 
 def _settings(text: str) -> list[tuple[tuple[int, ...], ...]]:

@@ -15,13 +15,13 @@ from assay.zoo.artifacts.samples import sample_findings
 from assay.zoo.artifacts.sources import SourceText, source_findings
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.index import index_trouble
-from assay.zoo.limited import Ending, Looked, look_at
-from assay.zoo.place import Place, Tools
+from assay.zoo.limited_process import Ending, Looked, run_limited
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 _SECONDS = 30.0
 
 
-def check_artifacts(place: Place, tools: Tools) -> list[Check]:
+def check_artifacts(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     """Named artifacts.parts, .metadata, .license, .readme, .sources, .samples and .index."""
     del tools
     begin = time.perf_counter()
@@ -54,7 +54,7 @@ def _told(name: str, findings: list[Finding]) -> list[Check]:
     return [failed(name, one) for one in findings] or [passed(name, _HOLDS[name])]
 
 
-def _opened(place: Place) -> list[Check]:
+def _opened(place: SubmissionContext) -> list[Check]:
     """README and sources are parsed in a limited process: they are a stranger's, and parsers are deep."""
     readme = place.folder / "README.md"
     items: list[dict[str, object]] = []
@@ -64,7 +64,9 @@ def _opened(place: Place) -> list[Check]:
     sources = python_files(place.folder)
     items += [{"kind": "source", "copy": str(place.folder / path), "path": path} for path in sources]
     memory = place.policy.run.memory_bytes
-    answers = look_at("assay.zoo.artifacts.opened:look", items, seconds=_SECONDS, memory_bytes=memory)
+    answers = run_limited(
+        "assay.zoo.artifacts.inspect_source:inspect_source", items, seconds=_SECONDS, memory_bytes=memory
+    )
     found: dict[str, list[Finding]] = {"readme": [], "sources": []}
     checks: list[Check] = []
     read: dict[str, SourceText] = {}
@@ -93,7 +95,7 @@ def _unopened(name: str, path: str, answer: Looked) -> Check:
     return undecided(name, finding) if answer.ending is Ending.ERROR else failed(name, finding)
 
 
-def _index(place: Place) -> list[Check]:
+def _index(place: SubmissionContext) -> list[Check]:
     """The link from the readme of the zoo is written at promotion; what a hand changed there, a person looks at."""
     trouble = index_trouble(place.root)
     if trouble:

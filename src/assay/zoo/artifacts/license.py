@@ -7,13 +7,13 @@ from typing import Any
 
 from assay.zoo.artifacts.finding import Finding
 from assay.zoo.artifacts.meta import MetadataText
-from assay.zoo.place import Place
 from assay.zoo.repository import METADATA
+from assay.zoo.submission import SubmissionContext
 
 _LONGEST = 300
 
 
-def license_findings(place: Place, text: MetadataText) -> Iterator[Finding]:
+def license_findings(place: SubmissionContext, text: MetadataText) -> Iterator[Finding]:
     """Nothing without metadata: what is missing is told by its own check."""
     if place.metadata is not None and (trouble := license_trouble(place.metadata.license, place.policy.licenses)):
         yield Finding(sentence=f"{METADATA} {trouble}", path=METADATA, line=text.line_of("license"))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from assay.errors import BadPolicy
-from assay.pipeline.config_text import ConfigText, nearest, read
+from assay.pipeline.toml_errors import TomlFile, nearest, read
 from assay.zoo.artifacts.finding import Finding
 from assay.zoo.manifest import read_manifest
 from assay.zoo.metadata import Metadata
-from assay.zoo.place import Place
 from assay.zoo.repository import METADATA, read_scenarios
+from assay.zoo.submission import SubmissionContext
 
 LONGEST_BYTES = 1 << 20
 DTYPES = (
@@ -25,7 +25,7 @@ DTYPES = (
 class MetadataText:
     """The file as far as it can be read: `trouble` is the sentence for one that cannot."""
 
-    text: ConfigText | None = None
+    text: TomlFile | None = None
     trouble: str = ""
     line: int = 0
 
@@ -51,7 +51,7 @@ def read_metadata_text(folder: Path) -> MetadataText:
         return MetadataText(trouble=told, line=int(digits) if digits.isdecimal() else 0)
 
 
-def metadata_findings(place: Place, text: MetadataText) -> Iterator[Finding]:
+def metadata_findings(place: SubmissionContext, text: MetadataText) -> Iterator[Finding]:
     """All that is wrong with it, in the order of its lines for what the schema asks."""
     if text.trouble:
         yield Finding(sentence=f"{METADATA} {text.trouble}", path=METADATA, line=text.line)
@@ -63,7 +63,7 @@ def metadata_findings(place: Place, text: MetadataText) -> Iterator[Finding]:
         yield from _meaning(place, place.metadata, text)
 
 
-def _meaning(place: Place, metadata: Metadata, text: MetadataText) -> Iterator[Finding]:
+def _meaning(place: SubmissionContext, metadata: Metadata, text: MetadataText) -> Iterator[Finding]:
     def at(sentence: str, *key: str | int) -> Finding:
         return Finding(sentence=f"{METADATA} {sentence}", path=METADATA, line=text.line_of(*key))
 
@@ -92,7 +92,7 @@ def _meaning(place: Place, metadata: Metadata, text: MetadataText) -> Iterator[F
     yield from _version(place, metadata, text.line_of("version"))
 
 
-def _version(place: Place, metadata: Metadata, line: int) -> Iterator[Finding]:
+def _version(place: SubmissionContext, metadata: Metadata, line: int) -> Iterator[Finding]:
     """A version is accepted once: what is served under it never changes."""
     entry = read_manifest(place.root).models.get(metadata.name)
     known = entry.version(metadata.version) if entry else None

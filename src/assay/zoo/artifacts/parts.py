@@ -7,8 +7,8 @@ from pathlib import Path
 
 from assay.zoo.artifacts.finding import Finding
 from assay.zoo.metadata import Metadata
-from assay.zoo.place import Place
 from assay.zoo.repository import METADATA
+from assay.zoo.submission import SubmissionContext
 
 _WHAT = {
     "model": "the model",
@@ -19,7 +19,7 @@ _WHAT = {
 }
 
 
-def parts_findings(place: Place) -> Iterator[Finding]:
+def parts_findings(place: SubmissionContext) -> Iterator[Finding]:
     """One for each part that is not there. Without metadata the usual names are looked for."""
     for path, what in ((METADATA, "what the model claims"), ("README.md", "what a person reads")):
         if not (place.folder / path).is_file():
@@ -36,7 +36,7 @@ def _inside(folder: Path, path: str) -> bool:
     return file.resolve().is_relative_to(folder.resolve()) and file.is_file()
 
 
-def _missing(place: Place, path: str, what: str) -> Finding:
+def _missing(place: SubmissionContext, path: str, what: str) -> Finding:
     refused = place.intake.entries if place.intake else ()
     why = next((f"was not taken, it {one.detail}" for one in refused if one.path == path and one.problem), "is missing")
     return Finding(sentence=f"{path} {why}: {what}", path=path)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.zoo.artifacts.finding import Finding
-from assay.zoo.place import Place
+from assay.zoo.submission import SubmissionContext
 
 _SET = re.compile(r"test_data_set_(\d+)")
 
 
-def sample_findings(place: Place) -> Iterator[Finding]:
+def sample_findings(place: SubmissionContext) -> Iterator[Finding]:
     """What is missing in them, and what nobody asked for. Without metadata only that there is one at all."""
     folders = {
         path.name: path for path in place.folder.iterdir() if path.is_dir() and path.name.startswith("test_data_set")

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 import msgspec
 
 from assay.zoo.artifacts.finding import Finding
-from assay.zoo.place import Place
+from assay.zoo.submission import SubmissionContext
 
 
 class Import(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +26,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     troubles: tuple[Finding, ...] = ()
 
 
-def source_findings(read: Mapping[str, SourceText], place: Place) -> Iterator[Finding]:
+def source_findings(read: Mapping[str, SourceText], place: SubmissionContext) -> Iterator[Finding]:
     """Each import that nothing answers to, once per file."""
     for path, source in read.items():
         yield from source.troubles
@@ -39,7 +39,7 @@ def source_findings(read: Mapping[str, SourceText], place: Place) -> Iterator[Fi
             yield Finding(sentence=_sentence(path, one.module, name, place), path=path, line=one.line)
 
 
-def _answered(module: str, path: str, place: Place) -> bool:
+def _answered(module: str, path: str, place: SubmissionContext) -> bool:
     if module.startswith("."):
         return _there(place, _relative(module, path))
     top = module.partition(".")[0]
@@ -57,14 +57,14 @@ def _relative(module: str, path: str) -> PurePosixPath:
     return folder.joinpath(*[part for part in module.lstrip(".").split(".") if part])
 
 
-def _there(place: Place, module: PurePosixPath) -> bool:
+def _there(place: SubmissionContext, module: PurePosixPath) -> bool:
     """A file that was handed in and not taken counts: that it was not taken is a finding of the checks of files."""
     script = place.folder / f"{module}.py"
     handed_in = {one.path for one in place.intake.entries} if place.intake else set()
     return script.is_file() or (place.folder / module).is_dir() or bool({f"{module}.py", str(module)} & handed_in)
 
 
-def _sentence(path: str, module: str, name: str, place: Place) -> str:
+def _sentence(path: str, module: str, name: str, place: SubmissionContext) -> str:
     if module.startswith("."):
         return f"{path} imports {module!r}, and no such file is in the submission"
     allowed = ", ".join(place.policy.packages)

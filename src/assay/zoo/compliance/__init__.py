@@ -8,19 +8,24 @@ from pathlib import PurePosixPath
 
 from assay.errors import HarnessError
 from assay.zoo.check import Check, CheckOutcome
-from assay.zoo.compliance.examination import Examination, examine_apart
 from assay.zoo.compliance.finding import Area, shown
 from assay.zoo.compliance.process import ChildLimits
 from assay.zoo.compliance.report import report
 from assay.zoo.compliance.request import ClaimedPort, Request
+from assay.zoo.compliance.subprocess_check import Examination, examine_apart
 from assay.zoo.compliance.waivers import apply_waivers
 from assay.zoo.metadata import Port
-from assay.zoo.place import Place, Tools
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 LIMITS = ChildLimits()
 
 
-def check_compliance(place: Place, tools: Tools, *, limits: ChildLimits = LIMITS) -> list[Check]:  # noqa: ARG001
+def check_compliance(
+    place: SubmissionContext,
+    tools: SubmissionServices,  # noqa: ARG001
+    *,
+    limits: ChildLimits = LIMITS,
+) -> list[Check]:
     """Every part as checks of its own. The model is opened in a child with limits alone."""
     started = time.monotonic()
     name = place.metadata.model if place.metadata else "model.onnx"
@@ -43,7 +48,7 @@ def _inside(name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts and "\0" not in name
 
 
-def request_of(place: Place) -> Request:
+def request_of(place: SubmissionContext) -> Request:
     """What the policy and the metadata ask of the model."""
     policy, metadata = place.policy, place.metadata
     return Request(

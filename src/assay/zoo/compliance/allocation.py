@@ -10,7 +10,7 @@ from assay.zoo.compliance.constants import Known
 from assay.zoo.compliance.element import bits_of
 from assay.zoo.compliance.estimates import estimate, stacked
 from assay.zoo.compliance.finding import Area, Finding, shown
-from assay.zoo.compliance.growth import grown
+from assay.zoo.compliance.loop_shapes import grown
 from assay.zoo.compliance.request import Request
 from assay.zoo.compliance.types import LARGEST_INDEX, Shape, told
 from assay.zoo.compliance.walk import called, domain_of

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from assay.zoo.compliance.attribute_values import value_problem
 from assay.zoo.compliance.finding import Area, Finding, shown
 from assay.zoo.compliance.nodes import Functions, schema_of
 from assay.zoo.compliance.walk import NAN_IS_A_WORD, Scope, called, domain_of, signature_of
-from assay.zoo.compliance.words import value_problem
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, NodeProto

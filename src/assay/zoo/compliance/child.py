@@ -13,21 +13,21 @@ import msgspec
 
 from assay.zoo.compliance.finding import Finding
 from assay.zoo.compliance.process import limit_self
-from assay.zoo.compliance.request import Answer, Ended, Entered, Found, Puzzled, Request
+from assay.zoo.compliance.request import Answer, Finished, Found, Request, StepStarted, Undecided
 
 
 def main() -> None:
     """Ends with code 0 after the last step; exhaustion of memory or of the stack ends it with a code of its own."""
     limit_self()
     out = _own_output()
-    from assay.zoo.compliance.steps import STEPS, Desk
+    from assay.zoo.compliance.steps import STEPS, CheckContext
 
     seen: set[Finding] = set()
-    desk = Desk(msgspec.json.decode(sys.stdin.buffer.read(), type=Request))
+    desk = CheckContext(msgspec.json.decode(sys.stdin.buffer.read(), type=Request))
     for name, step in STEPS.items():
         if name in desk.request.skip:
             continue
-        _say(out, Entered(name))
+        _say(out, StepStarted(name))
         try:
             for finding in step(desk):
                 if finding not in seen:
@@ -41,8 +41,8 @@ def main() -> None:
         except RecursionError:
             os._exit(TOO_DEEP)
         except Exception as error:  # noqa: BLE001  a rule of ours that does not know this model: a person must look
-            _say(out, Puzzled(name, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"))
-    _say(out, Ended(desk.counts()))
+            _say(out, Undecided(name, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"))
+    _say(out, Finished(desk.counts()))
 
 
 OUT_OF_MEMORY, TOO_DEEP = 101, 102

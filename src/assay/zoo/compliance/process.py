@@ -28,7 +28,7 @@ class ChildLimits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ran:
+class CompletedChild:
     """How a child ended: `code` negative is a signal, as in subprocess; `late` where the wall's clock ran out."""
 
     code: int
@@ -37,7 +37,7 @@ class Ran:
     late: bool = False
 
 
-def run_child(module: str, given: bytes, limits: ChildLimits) -> Ran:
+def run_child(module: str, given: bytes, limits: ChildLimits) -> CompletedChild:
     """`python -m module LIMITS` with `given` on standard input; the module begins with `limit_self`. Raises HarnessError
     where it cannot be started."""
     told = f"{limits.seconds},{limits.memory_bytes},{limits.file_bytes}"
@@ -66,7 +66,9 @@ def run_child(module: str, given: bytes, limits: ChildLimits) -> Ran:
                 raise
             late = True
         code = child.wait()
-        return Ran(code=code, output=_read(out.fileno(), OUTPUT_BYTES), errors=_tail(errors.fileno()), late=late)
+        return CompletedChild(
+            code=code, output=_read(out.fileno(), OUTPUT_BYTES), errors=_tail(errors.fileno()), late=late
+        )
 
 
 def limit_self() -> None:
@@ -82,7 +84,7 @@ def limit_self() -> None:
         resource.setrlimit(what, (least if hard == resource.RLIM_INFINITY else min(least, hard), hard))
 
 
-def ending(ran: Ran) -> str:
+def ending(ran: CompletedChild) -> str:
     """Why it ended badly, in words; "" where it ended well."""
     if ran.late:
         return "did not end"

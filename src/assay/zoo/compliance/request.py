@@ -30,7 +30,7 @@ class Request(msgspec.Struct, frozen=True):
     skip: tuple[str, ...] = ()
 
 
-class Entered(msgspec.Struct, frozen=True, tag="entered"):
+class StepStarted(msgspec.Struct, frozen=True, tag="entered"):
     """A step begins: whatever happens from here on is blamed on it."""
 
     step: str
@@ -40,17 +40,17 @@ class Found(msgspec.Struct, frozen=True, tag="found"):
     finding: Finding
 
 
-class Puzzled(msgspec.Struct, frozen=True, tag="puzzled"):
+class Undecided(msgspec.Struct, frozen=True, tag="puzzled"):
     """A step of ours failed on this model for a reason that is nobody's fault yet."""
 
     step: str
     why: str
 
 
-class Ended(msgspec.Struct, frozen=True, tag="ended"):
+class Finished(msgspec.Struct, frozen=True, tag="ended"):
     """All steps are through. `counts` are what was looked at: nodes, attributes, tensors, functions."""
 
     counts: dict[str, int]
 
 
-Answer = Entered | Found | Puzzled | Ended
+Answer = StepStarted | Found | Undecided | Finished

@@ -44,7 +44,7 @@ _LARGEST_FULL = 200_000_000
 
 
 @dataclass
-class Desk:
+class CheckContext:
     """What the steps share."""
 
     request: Request
@@ -79,20 +79,20 @@ class Desk:
         }
 
 
-Step = Callable[[Desk], Iterator[Finding]]
+Step = Callable[[CheckContext], Iterator[Finding]]
 
 
-def parsing(desk: Desk) -> Iterator[Finding]:
-    from assay.numerics.oracle.spelling import respell
+def parsing(desk: CheckContext) -> Iterator[Finding]:
+    from assay.numerics.oracle.domains import normalize
 
     model, findings = parse(desk.path)
     yield from findings
     if model is not None:
-        desk.respelled = respell(model)
+        desk.respelled = normalize(model)
         desk.model, desk.everything = model, scopes(model)
 
 
-def structure(desk: Desk) -> Iterator[Finding]:
+def structure(desk: CheckContext) -> Iterator[Finding]:
     if desk.model is None:
         return
     functions = functions_of(desk.model)
@@ -104,14 +104,14 @@ def structure(desk: Desk) -> Iterator[Finding]:
     yield from check_types(desk.model, desk.everything, desk.request)
 
 
-def data(desk: Desk) -> Iterator[Finding]:
+def data(desk: CheckContext) -> Iterator[Finding]:
     broken = [*check_external(desk.everything, desk.path), *check_tensors(desk.everything, desk.request)]
     yield from broken
     if all(one.remark for one in broken):
         yield from check_values(desk.everything, desk.path.parent)
 
 
-def checker(desk: Desk) -> Iterator[Finding]:
+def checker(desk: CheckContext) -> Iterator[Finding]:
     """What the lint has told already is not told again in other words: the checker stops at its first error."""
     if desk.model is not None and desk.sound():
         told = {one.area for one in desk.failures}
@@ -120,19 +120,19 @@ def checker(desk: Desk) -> Iterator[Finding]:
         )
 
 
-def bounds(desk: Desk) -> Iterator[Finding]:
+def bounds(desk: CheckContext) -> Iterator[Finding]:
     """Shapes first, and what they cost: everything after may depend on their being small."""
     if desk.model is not None and desk.sound():
         desk.expanded = expanded(desk.model, desk.path.parent)
         yield from _inferred(desk, propagate=False)
 
 
-def inference(desk: Desk) -> Iterator[Finding]:
+def inference(desk: CheckContext) -> Iterator[Finding]:
     if desk.expanded is not None and desk.sound() and not any(one.kind in COSTLY for one in desk.failures):
         yield from _inferred(desk, propagate=True)
 
 
-def _inferred(desk: Desk, *, propagate: bool) -> Iterator[Finding]:
+def _inferred(desk: CheckContext, *, propagate: bool) -> Iterator[Finding]:
     assert desk.expanded is not None
     inferred = infer(desk.expanded, propagate=propagate)
     yield from inferred.findings
@@ -145,7 +145,7 @@ def _inferred(desk: Desk, *, propagate: bool) -> Iterator[Finding]:
     desk.inferred = inferred.model
 
 
-def full(desk: Desk) -> Iterator[Finding]:
+def full(desk: CheckContext) -> Iterator[Finding]:
     from onnx import TensorProto
 
     external = any(one.tensor.data_location == TensorProto.EXTERNAL for one in tensors_of(desk.everything))
@@ -155,7 +155,7 @@ def full(desk: Desk) -> Iterator[Finding]:
         yield from full_check(desk.path, desk.model if changed else None)
 
 
-def execution(desk: Desk) -> Iterator[Finding]:
+def execution(desk: CheckContext) -> Iterator[Finding]:
     """Only a model that nothing else is wrong with is run."""
     if desk.model is not None and desk.inferred is not None and not desk.failures:
         yield from check_execution(desk.model, desk.path, desk.inferred)
@@ -183,10 +183,10 @@ def _all_known(model: ModelProto) -> list[Known]:
 
 def examine(request: Request) -> list[Finding]:
     """Every step in this process: for tests of the rules, and for models that one trusts."""
-    desk = Desk(request)
+    desk = CheckContext(request)
     for step in STEPS.values():
         desk.findings += step(desk)
     return list(dict.fromkeys(desk.findings))
 
 
-__all__ = ["STEPS", "Area", "Desk", "examine"]
+__all__ = ["STEPS", "Area", "CheckContext", "examine"]

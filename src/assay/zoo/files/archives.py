@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from assay.zoo.files.found import Found, Item
+from assay.zoo.files.finding import Finding, Item
 from assay.zoo.files.pickles import SUFFIXES, array_of_objects, is_pickle
 
 RATIO = 100
@@ -48,7 +48,7 @@ def kind_of(head: bytes) -> str:
     return "tar" if head[257:262] == b"ustar" else ""
 
 
-def archive_problems(item: Item, head: bytes) -> list[Found]:
+def archive_problems(item: Item, head: bytes) -> list[Finding]:
     """Everything that keeps an archive from being taken; empty for a harmless one, and for what is none."""
     kind = kind_of(head)
     try:
@@ -61,14 +61,14 @@ def archive_problems(item: Item, head: bytes) -> list[Found]:
     except _Bomb as bomb:
         return [_said(str(bomb))]
     except (zipfile.BadZipFile, tarfile.TarError, OSError, EOFError, lzma.LZMAError, ValueError, NotImplementedError):
-        return [Found(check="readable", sentence="is an archive that is broken or cut off: make it again")]
+        return [Finding(check="readable", sentence="is an archive that is broken or cut off: make it again")]
     if kind == "closed":
         name = next(told for magic, told in _CLOSED.items() if head.startswith(magic))
         return [_said(f"is a {name} archive, which cannot be looked into: hand in the files themselves, or a zip")]
     return []
 
 
-def _zip(item: Item) -> Iterator[Found]:
+def _zip(item: Item) -> Iterator[Finding]:
     with zipfile.ZipFile(item.file) as archive:
         members = [one for one in archive.infolist() if not one.is_dir()]
         if len(members) > MEMBERS:
@@ -87,7 +87,7 @@ def _zip(item: Item) -> Iterator[Found]:
                     yield from _content_problems(one.filename, content.read(_PEEK_BYTES))
 
 
-def _stream(item: Item, head: bytes) -> Iterator[Found]:
+def _stream(item: Item, head: bytes) -> Iterator[Finding]:
     """One compressed file, or a compressed tar: read through once, to see how much comes out, and kept nowhere."""
     opener = next(one for magic, one in _STREAMS.items() if head.startswith(magic))
     most = min(item.unfolded_bytes, RATIO * item.file.stat().st_size + _CHUNK_BYTES)
@@ -103,7 +103,7 @@ def _stream(item: Item, head: bytes) -> Iterator[Found]:
         yield from _tar(item, unpacked)
 
 
-def _tar(item: Item, file: Any) -> Iterator[Found]:
+def _tar(item: Item, file: Any) -> Iterator[Finding]:
     with file, tarfile.open(fileobj=file, mode="r|") as archive:
         unfolded = 0
         for count, one in enumerate(archive):
@@ -122,7 +122,7 @@ def _tar(item: Item, file: Any) -> Iterator[Found]:
             yield from _content_problems(one.name, content.read(_PEEK_BYTES) if content else b"")
 
 
-def _member_problem(name: str, link: bool) -> Found | None:
+def _member_problem(name: str, link: bool) -> Finding | None:
     parts = PurePosixPath(name.replace("\\", "/")).parts
     if ".." in parts or name.startswith(("/", "\\")) or name[1:2] == ":":
         return _said(f"holds {name!r}, which would be unpacked outside of its folder")
@@ -131,16 +131,16 @@ def _member_problem(name: str, link: bool) -> Found | None:
     return None
 
 
-def _content_problems(name: str, first: bytes) -> Iterator[Found]:
+def _content_problems(name: str, first: bytes) -> Iterator[Finding]:
     suffix = Path(name).suffix.lower()
     if is_pickle(first) or suffix in SUFFIXES or (first.startswith(b"\x93NUMPY") and array_of_objects(first)):
-        yield Found(check="pickles", sentence=f"holds {name!r}, a pickle: it runs code when it is read; leave it out")
+        yield Finding(check="pickles", sentence=f"holds {name!r}, a pickle: it runs code when it is read; leave it out")
     elif kind_of(first) or suffix in _ARCHIVE_SUFFIXES:
         yield _said(f"holds {name!r}, an archive in an archive: hand in what is in it")
 
 
-def _said(sentence: str) -> Found:
-    return Found(check="archives", sentence=sentence)
+def _said(sentence: str) -> Finding:
+    return Finding(check="archives", sentence=sentence)
 
 
 class _Counted(io.RawIOBase):

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from assay.zoo.check import Check, CheckOutcome
-from assay.zoo.files.found import Found, Item
+from assay.zoo.files.finding import Finding, Item
 from assay.zoo.intake import Entry, Intake, Problem, take_in
-from assay.zoo.limited import Ending, Looked, look_at
-from assay.zoo.place import Place, Tools
+from assay.zoo.limited_process import Ending, Looked, run_limited
+from assay.zoo.submission import SubmissionContext, SubmissionServices
 
 SHOWN = 20
 """Findings of one check that are told one by one."""
@@ -45,7 +45,7 @@ _HOLDS = {
 """Every check of the group, and what is true where it finds nothing."""
 
 
-def check_files(place: Place, tools: Tools) -> list[Check]:
+def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
     """One check at least for each of `_HOLDS`, and the digest of the whole."""
     begin = time.perf_counter()
     taken = place.intake or take_in(place.folder, tools.scratch / "intake", place.policy.files)
@@ -70,7 +70,7 @@ def check_files(place: Place, tools: Tools) -> list[Check]:
     return [*_first(_ordered(checks)), _digest(taken, size, seconds)]
 
 
-def _look(place: Place, taken: Intake) -> list[tuple[Entry, Looked]]:
+def _look(place: SubmissionContext, taken: Intake) -> list[tuple[Entry, Looked]]:
     model = place.metadata.model if place.metadata else "model.onnx"
     items = [
         Item(
@@ -80,22 +80,22 @@ def _look(place: Place, taken: Intake) -> list[tuple[Entry, Looked]]:
         for one in taken.taken
     ]  # fmt: skip
     raw = [msgspec.to_builtins(one) for one in items]
-    answers = look_at(
-        "assay.zoo.files.opened:open_file", raw, seconds=_SECONDS, memory_bytes=place.policy.run.memory_bytes
+    answers = run_limited(
+        "assay.zoo.files.inspect_file:open_file", raw, seconds=_SECONDS, memory_bytes=place.policy.run.memory_bytes
     )
     return list(zip(taken.taken, answers, strict=True))
 
 
-def _found(answer: Looked) -> list[Found]:
+def _found(answer: Looked) -> list[Finding]:
     """What a file's process said; that it was lost is a finding, too: a file that nothing can open is not readable."""
     if answer.ending is Ending.OK:
-        return msgspec.convert(answer.value, list[Found])
+        return msgspec.convert(answer.value, list[Finding])
     if answer.ending in (Ending.HARNESS, Ending.ERROR):
         return []
-    return [Found(check="readable", sentence=f"cannot be opened: {answer.sentence}")]
+    return [Finding(check="readable", sentence=f"cannot be opened: {answer.sentence}")]
 
 
-def _told_before(found: Found, refused: Iterable[str]) -> bool:
+def _told_before(found: Finding, refused: Iterable[str]) -> bool:
     """External data that the intake did not take is told there, with the reason."""
     return found.check == "external_data" and any(f"{path!r}" in found.sentence for path in refused)
 
@@ -106,7 +106,7 @@ def _intake_check(entry: Entry) -> Check:
     return _failed(name, f"{entry.path} {told} (it {entry.detail})", entry.path)
 
 
-def _opened_check(entry: Entry, found: Found) -> Check:
+def _opened_check(entry: Entry, found: Finding) -> Check:
     return _failed(found.check, f"{entry.path} {found.sentence}", entry.path, found.line)
 
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from assay.zoo.files.found import Found, Item
+from assay.zoo.files.finding import Finding, Item
 
 _MAGIC = {
     ".png": (b"\x89PNG\r\n\x1a\n",),
@@ -32,7 +32,7 @@ _MAGIC = {
 _TEXT = (".md", ".txt", ".csv", ".tsv", ".rst", ".cfg", ".ini", ".html", ".svg", ".xml", ".jsonl", ".sh", ".cff")
 
 
-def claim_problems(item: Item, head: bytes) -> list[Found]:
+def claim_problems(item: Item, head: bytes) -> list[Finding]:
     """Why a file is not what its name claims; a name that claims nothing is believed."""
     if item.model or item.suffix == ".onnx":
         return _model(item)
@@ -43,7 +43,7 @@ def claim_problems(item: Item, head: bytes) -> list[Found]:
     return []
 
 
-def _model(item: Item) -> list[Found]:
+def _model(item: Item) -> list[Finding]:
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
     from onnx import ModelProto
 
@@ -59,12 +59,12 @@ def _model(item: Item) -> list[Found]:
         return [_broken(f"is no ONNX model: it has no graph ({len(data)} bytes); export it again")]
     prefix = f"{item.file}: "
     return [
-        Found(check="external_data", sentence=f"cannot be opened whole: {problem.removeprefix(prefix)}")
+        Finding(check="external_data", sentence=f"cannot be opened whole: {problem.removeprefix(prefix)}")
         for problem in external_problems(model, item.file)
     ]
 
 
-def _tensor(item: Item) -> list[Found]:
+def _tensor(item: Item) -> list[Finding]:
     """Whatever kind of value the file holds, all of it must be known and its data inside."""
     import onnx
     from google.protobuf.message import DecodeError
@@ -87,7 +87,7 @@ def _tensor(item: Item) -> list[Found]:
         if not whole(value) or len(UnknownFieldSet(value)):
             continue
         if kind is onnx.TensorProto and value.data_location == onnx.TensorProto.EXTERNAL:
-            return [Found(check="external_data", sentence="keeps its data in another file: write the data into it")]
+            return [Finding(check="external_data", sentence="keeps its data in another file: write the data into it")]
         try:
             read(value)
         except Exception as error:  # noqa: BLE001 - onnx raises whatever numpy does with impossible data
@@ -116,10 +116,10 @@ class _At(ValueError):
         self.line = line
 
 
-def _reader(parse: Callable[[str], Any], name: str) -> Callable[[Item], list[Found]]:
+def _reader(parse: Callable[[str], Any], name: str) -> Callable[[Item], list[Finding]]:
     """Text that `parse` takes."""
 
-    def read(item: Item) -> list[Found]:
+    def read(item: Item) -> list[Finding]:
         try:
             parse(_text_of(item))
         except _At as error:
@@ -159,7 +159,7 @@ def _yaml(text: str) -> None:
         raise _At(mark.line + 1 if mark else 0, f"is no YAML that can be read: {_short(error)}") from None
 
 
-def _safetensors(item: Item) -> list[Found]:
+def _safetensors(item: Item) -> list[Finding]:
     with item.file.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = file.read(min(length, 64 << 20))
@@ -184,11 +184,11 @@ def _short(error: BaseException) -> str:
     return lines[0][:200]
 
 
-def _broken(sentence: str, line: int = 0) -> Found:
-    return Found(check="readable", sentence=sentence, line=line)
+def _broken(sentence: str, line: int = 0) -> Finding:
+    return Finding(check="readable", sentence=sentence, line=line)
 
 
-_READERS: dict[str, Callable[[Item], list[Found]]] = {
+_READERS: dict[str, Callable[[Item], list[Finding]]] = {
     ".pb": _tensor,
     ".ipynb": _reader(_notebook, "notebook"),
     ".json": _reader(json.loads, "JSON"),

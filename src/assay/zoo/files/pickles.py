@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickletools
 
-from assay.zoo.files.found import Found, Item
+from assay.zoo.files.finding import Finding, Item
 
 SUFFIXES = (".pkl", ".pickle", ".joblib", ".dill", ".pt", ".pth", ".ckpt", ".mar", ".cloudpickle")
 _INSTEAD = "it runs code when it is read; hand in ONNX, safetensors, NumPy arrays of numbers, or text"
@@ -12,14 +12,14 @@ _OPCODES = 2000
 _IMPORTING = ("GLOBAL", "STACK_GLOBAL", "INST", "REDUCE", "OBJ", "NEWOBJ", "BUILD")
 
 
-def pickle_problem(item: Item, head: bytes) -> Found | None:
+def pickle_problem(item: Item, head: bytes) -> Finding | None:
     """A pickle, alone or as what a .pt or .npy file holds."""
     if is_pickle(head):
-        return Found(check="pickles", sentence=f"is a pickle: {_INSTEAD}")
+        return Finding(check="pickles", sentence=f"is a pickle: {_INSTEAD}")
     if item.suffix in SUFFIXES:
-        return Found(check="pickles", sentence=f"is a pickle by its name ({item.suffix}): {_INSTEAD}")
+        return Finding(check="pickles", sentence=f"is a pickle by its name ({item.suffix}): {_INSTEAD}")
     if head.startswith(b"\x93NUMPY") and array_of_objects(head):
-        return Found(check="pickles", sentence=f"is an array of Python objects, which is a pickle: {_INSTEAD}")
+        return Finding(check="pickles", sentence=f"is an array of Python objects, which is a pickle: {_INSTEAD}")
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.zoo.files.found import Found, Item
+from assay.zoo.files.finding import Finding, Item
 
 _MAGIC = {
     b"\x7fELF": "a Linux program or library",
@@ -17,7 +17,7 @@ _MAGIC = {
 _SUFFIXES = (".so", ".dll", ".dylib", ".exe", ".pyc", ".pyd", ".whl", ".egg", ".jar", ".o", ".a")
 
 
-def program_problem(item: Item, head: bytes) -> Found | None:
+def program_problem(item: Item, head: bytes) -> Finding | None:
     """By the first bytes, whatever the file is called; by name for what has no mark of its own."""
     kind = next((told for magic, told in _MAGIC.items() if head.startswith(magic)), "")
     if not kind and head.startswith(b"MZ") and b"PE\0\0" in head[:4096]:
@@ -26,4 +26,6 @@ def program_problem(item: Item, head: bytes) -> Found | None:
         kind = f"a program by its name ({item.suffix})"
     if not kind:
         return None
-    return Found(check="programs", sentence=f"is {kind}: hand in models and sources, nothing that is already compiled")
+    return Finding(
+        check="programs", sentence=f"is {kind}: hand in models and sources, nothing that is already compiled"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from assay.zoo.files.found import Found, Item
+from assay.zoo.files.finding import Finding, Item
 
 _TOO_VAGUE = ("Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector")
 """Digests, weights and images are of high entropy, and an address is no secret."""
@@ -15,7 +15,7 @@ _KEPT = 2_000
 """Of both ends of a long line: what lies between are the bytes of an image in a notebook."""
 
 
-def secrets_in(item: Item) -> list[Found]:
+def secrets_in(item: Item) -> list[Finding]:
     """One finding a line. The secret itself is never repeated."""
     if item.suffix in _KEY_FILES:
         return [_said(f"is a key store by its name ({item.suffix})", 0)]
@@ -28,7 +28,7 @@ def secrets_in(item: Item) -> list[Found]:
     return [] if "\0" in text else _scan(text)
 
 
-def _scan(text: str) -> list[Found]:
+def _scan(text: str) -> list[Finding]:
     from detect_secrets.core.scan import scan_file
     from detect_secrets.settings import default_settings
 
@@ -56,8 +56,8 @@ class _memory:
         os.close(self._descriptor)
 
 
-def _said(sentence: str, line: int) -> Found:
-    return Found(
+def _said(sentence: str, line: int) -> Finding:
+    return Finding(
         check="secrets",
         sentence=f"{sentence}: withdraw it where it is valid, then hand in the file without it",
         line=line,

@@ -10,7 +10,7 @@ from generated_tensorrt import World, make
 from onnx import parser
 
 from assay.backends.cuda import Cuda
-from assay.backends.onnx_checked import load_checked, signature_of
+from assay.backends.onnx_loader import load_checked, signature_of
 from assay.backends.tensorrt.api import api_of
 from assay.backends.tensorrt.build import built
 from assay.backends.tensorrt.engine import Declared, TensorRTEngine

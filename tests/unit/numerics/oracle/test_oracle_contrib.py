@@ -8,11 +8,11 @@ import pytest
 from contrib_cases import Case, cases
 from onnx import helper
 
+from assay.numerics.oracle.batched.evaluation import Rows, evaluate_rows
 from assay.numerics.oracle.contrib import CONTRIB_KERNELS, CONTRIB_LIFTS, DECOMPOSITIONS
 from assay.numerics.oracle.contrib.decompose import decomposed
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
-from assay.numerics.oracle.probe import Probe
-from assay.numerics.oracle.rows.evaluation import Rows, evaluate_rows
+from assay.numerics.oracle.hooks import Hook
 from assay.numerics.tolerance.evaluation import as_type
 from assay.ports import Tensor
 
@@ -70,7 +70,7 @@ class Lifted(Rows):
     def touches(self, outputs: tuple[str, ...]) -> bool:
         return False
 
-    def row(self, number: int) -> Probe:
+    def row(self, number: int) -> Hook:
         pytest.fail("evaluated row by row")
 
     def broken(self, outputs: tuple[str, ...], why: str) -> None:

@@ -12,7 +12,7 @@ from onnx import parser
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 
 LOOP = """g (float[2, 3] x, bool c) => (float[2, 3] last, float[n, 2, 3] all, float[n] sums) {
     n = Constant<value_int=3>()
@@ -89,9 +89,9 @@ def test_a_loop_has_a_tolerance_that_sees_a_wrong_step() -> None:
     profile = derive_model(model, [feeds], "float32")
     names = [one.name for one in model.graph.output]
     right = dict(zip(names, Evaluator(model).evaluate(feeds), strict=True))
-    assert all(one.metrics["budget_used"] < 1 for one in judge([right], None, profile).values())
+    assert all(one.metrics["budget_used"] < 1 for one in judge_outputs([right], None, profile).values())
     wrong = {**right, "all": right["all"] * np.float32(1.0001)}
-    assert judge([wrong], None, profile)["all"].metrics["budget_used"] > 1
+    assert judge_outputs([wrong], None, profile)["all"].metrics["budget_used"] > 1
 
 
 def test_regions_and_norms() -> None:

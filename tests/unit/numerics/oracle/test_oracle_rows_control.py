@@ -9,10 +9,10 @@ import onnx
 import pytest
 
 from assay.errors import Lowering
+from assay.numerics.oracle.batched.evaluation import Rows, evaluate_rows, stackable
+from assay.numerics.oracle.batched.operator import NotBatchable
 from assay.numerics.oracle.evaluator import WideEvaluator
-from assay.numerics.oracle.probe import SILENT, Probe
-from assay.numerics.oracle.rows.evaluation import Rows, evaluate_rows, stackable
-from assay.numerics.oracle.rows.operator import Unlike
+from assay.numerics.oracle.hooks import SILENT, Hook
 
 ROWS = 3
 COLLECT = """g (float[4, 3] x, int64 most, bool go) => (float[3] last, float[4, 3] stack, float[8, 3] joined, float[1, 3] second) {
@@ -54,7 +54,7 @@ class _Quiet(Rows):
     def touches(self, outputs: tuple[str, ...]) -> bool:
         return False
 
-    def row(self, number: int) -> Probe:
+    def row(self, number: int) -> Hook:
         return SILENT
 
 
@@ -82,7 +82,7 @@ def test_a_loop_in_rows_is_that_of_each_row() -> None:
 def test_rows_that_would_go_several_ways_are_not_evaluated_together() -> None:
     evaluator = _evaluator(UNTIL)
     x = np.stack([np.full(3, one) for one in (0.5, 0.9, 0.99)])
-    with pytest.raises(Unlike, match="the way through the graph"):
+    with pytest.raises(NotBatchable, match="the way through the graph"):
         evaluate_rows(evaluator, {"x": x}, ["x"], ROWS, _Quiet(), ["y"])
     turns = [evaluator.evaluate({"x": one})[0] for one in x]
     assert len({one.round(6)[0] for one in turns}) == ROWS

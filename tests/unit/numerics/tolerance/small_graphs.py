@@ -7,8 +7,8 @@ import onnx
 from onnx import numpy_helper, parser
 
 from assay.numerics.oracle.evaluator import Evaluator
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 
@@ -26,8 +26,8 @@ def float32(model: onnx.ModelProto, feeds: dict[str, Tensor]) -> dict[str, Tenso
     return dict(zip(names, Evaluator(model).evaluate(feeds), strict=True))
 
 
-def budget(profile: Profile, outputs: dict[str, Tensor]) -> float:
-    return max(one.metrics["budget_used"] for one in judge([outputs], None, profile).values())
+def budget(profile: DerivedTolerance, outputs: dict[str, Tensor]) -> float:
+    return max(one.metrics["budget_used"] for one in judge_outputs([outputs], None, profile).values())
 
 
 def network(seed: int = 3) -> tuple[onnx.ModelProto, dict[str, Tensor]]:

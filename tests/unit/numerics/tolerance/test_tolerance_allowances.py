@@ -10,7 +10,7 @@ import pytest
 from onnx import numpy_helper, parser
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.numerics.tolerance.winograd import amplification, matrices
 
 Array = np.ndarray[Any, Any]
@@ -53,7 +53,7 @@ def _winograd(x: Array, w: Array) -> Array:
 
 def _budget(model: onnx.ModelProto, x: Array, y: Array, precision: str, *allowances: str) -> float:
     profile = derive_model(model, [{"x": x}], precision, allowances=allowances)
-    return float(judge([{"y": y}], None, profile)["y"].metrics["budget_used"])
+    return float(judge_outputs([{"y": y}], None, profile)["y"].metrics["budget_used"])
 
 
 @pytest.mark.parametrize(("channels", "seed"), [(1, 0), (3, 1), (8, 2), (32, 3), (64, 4)])

@@ -7,7 +7,7 @@ import onnx
 from small_graphs import float32, parsed
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 _BOXES = 12
@@ -39,7 +39,7 @@ def test_scores_that_saturate_leave_the_order_of_boxes_open() -> None:
     profile = derive_model(model, [inputs], "float32")
     answers = float32(model, inputs)
     np.testing.assert_array_equal(answers["which"], np.arange(_BOXES))
-    for judged in judge([answers], None, profile).values():
+    for judged in judge_outputs([answers], None, profile).values():
         assert not judged.findings
         assert "NonMaxSuppression chooses by less than the noise" in judged.degenerate
 
@@ -49,15 +49,15 @@ def test_what_is_no_box_of_them_is_wrong_all_the_same() -> None:
     profile = derive_model(model, [inputs], "float32")
     answers = float32(model, inputs)
     answers["which"] = answers["which"] + _BOXES
-    assert judge([answers], None, profile)["which"].findings
+    assert judge_outputs([answers], None, profile)["which"].findings
 
 
 def test_scores_that_differ_decide() -> None:
     model, inputs = _detector(), _inputs(np.random.default_rng(1).permutation(_BOXES))
     profile = derive_model(model, [inputs], "float32")
     answers = float32(model, inputs)
-    for judged in judge([answers], None, profile).values():
+    for judged in judge_outputs([answers], None, profile).values():
         assert not judged.findings
         assert not judged.degenerate
     answers["which"] = answers["which"][::-1].copy()
-    assert judge([answers], None, profile)["which"].findings
+    assert judge_outputs([answers], None, profile)["which"].findings

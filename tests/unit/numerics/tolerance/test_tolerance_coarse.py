@@ -7,16 +7,16 @@ import pytest
 from small_graphs import budget, float32, network, noise, parsed
 
 from assay.core.case import Contract
+from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.coarse import coarsely, of_one_order
-from assay.numerics.tolerance.contract import arithmetic_of
+from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derive import Deriving
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.judging import Judging
-from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 
-def _both(seed: int) -> tuple[Profile, Profile, dict[str, Tensor]]:
+def _both(seed: int) -> tuple[DerivedTolerance, DerivedTolerance, dict[str, Tensor]]:
     model, feeds = network(seed)
     coarse = coarsely(Deriving(model, arithmetic_of("float32"), seed), [feeds], "float32")
     deriving = Deriving(model, arithmetic_of("float32"), seed)
@@ -43,7 +43,9 @@ def test_noise_that_is_a_share_of_the_signal_is_asked_of_the_derived_one() -> No
     """A coarse tolerance shows a part of the noise only: what it lets pass might be mistrusted by the whole of it."""
     coarse, _, _ = _both(3)
     loud = [{"y": np.full_like(one["y"], 0.05 * np.abs(coarse.oracle[0]["y"]).mean())} for one in coarse.deviation]
-    (judged,) = judge([coarse.oracle[0]], None, Profile(coarse.header, coarse.oracle, loud, coarse.margins)).values()
+    (judged,) = judge_outputs(
+        [coarse.oracle[0]], None, DerivedTolerance(coarse.header, coarse.oracle, loud, coarse.margins)
+    ).values()
     assert judged.metrics["noise_share"] < 0.1
     assert "ill-conditioned" in judged.degenerate
 
@@ -90,8 +92,8 @@ def test_where_samples_are_too_many_both_take_as_many_and_the_others_are_judged_
     exact = [{"y": deriving.drawing.exact(one)[0]["y"]} for one in inputs]
     wrong = [*exact[:2], {"y": exact[2]["y"] + 1e-3}]
 
-    def used(profile: Profile) -> float:
-        (one,), _ = Judging(Contract(), profile).compare(wrong, exact, {"y": "float64"})
+    def used(profile: DerivedTolerance) -> float:
+        (one,), _ = ToleranceComparator(Contract(), profile).compare(wrong, exact, {"y": "float64"})
         return one.metrics["budget_used"]
 
     assert used(coarse) > used(fine) > 1

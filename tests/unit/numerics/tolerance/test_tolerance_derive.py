@@ -12,7 +12,7 @@ from onnx import numpy_helper
 from small_graphs import budget, float32, network, noise, parsed
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge, suspects
+from assay.numerics.tolerance.judge_outputs import judge_outputs, suspects
 
 
 def test_float32_arithmetic_is_within_and_its_defects_are_not() -> None:
@@ -50,9 +50,9 @@ def test_a_bfloat16_contract_allows_bfloat16_and_tells_of_float32() -> None:
     model, feeds = network()
     narrow = derive_model(model, [feeds], "bfloat16")
     coarse = {"x": feeds["x"].astype(ml_dtypes.bfloat16).astype(np.float32)}
-    (rounded,) = judge([float32(model, coarse)], None, narrow).values()
+    (rounded,) = judge_outputs([float32(model, coarse)], None, narrow).values()
     assert rounded.metrics["budget_used"] < 1
-    (exact,) = judge([float32(model, feeds)], None, narrow).values()
+    (exact,) = judge_outputs([float32(model, feeds)], None, narrow).values()
     assert any("seems to have computed in float32" in note for note in exact.notes)
 
 
@@ -71,7 +71,7 @@ def test_an_index_may_differ_at_a_tie_only() -> None:
     model = parsed("g (float[2, 4] x) => (int64[2, 1] y) { s = Exp(x)\n y = ArgMax<axis=1>(s) }")
     x = np.array([[1, 1 + 2**-23, 0, -1], [1, 2, 0, -1]], np.float32)
     profile = derive_model(model, [{"x": x}], "float32")
-    (tie,) = judge([{"y": np.array([[0], [1]])}], None, profile).values()
+    (tie,) = judge_outputs([{"y": np.array([[0], [1]])}], None, profile).values()
     assert tie.metrics == {"budget_used": 0.0, "ties": 1.0}
     assert "1 ties" in tie.notes[0]
     assert budget(profile, {"y": np.array([[1], [0]])}) == np.inf
@@ -103,7 +103,7 @@ def test_a_result_of_cancellation_proves_nothing_and_says_so() -> None:
         "g (float[64] x, float a, float b) => (float[64] y) { p = Mul(x, a)\n q = Mul(x, b)\n y = Sub(p, q) }"
     )
     feeds = {"x": noise(64), "a": np.array(1.1, np.float32), "b": np.array(1.1000001, np.float32)}
-    (judged,) = judge([float32(model, feeds)], None, derive_model(model, [feeds], "float32")).values()
+    (judged,) = judge_outputs([float32(model, feeds)], None, derive_model(model, [feeds], "float32")).values()
     assert judged.metrics["budget_used"] < 1
     assert "too ill-conditioned" in judged.degenerate
 

@@ -9,10 +9,10 @@ import pytest
 from onnx import ModelProto, parser
 
 from assay.core.dtype import UNIT_ROUNDOFF
-from assay.numerics.tolerance.contract import arithmetic_of
+from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.drift import drift_of, with_drift, with_share_of_drift
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 TERMS = 6625
@@ -67,7 +67,7 @@ ADDED: dict[str, tuple[str, Tensor, Any]] = {
 
 def _used(body: str, x: Tensor, answer: Tensor) -> float:
     profile = derive_model(_model(body), [{"x": x}], "float32")
-    return judge([{"y": np.asarray(answer, SINGLE)}], None, profile)["y"].metrics["budget_used"]
+    return judge_outputs([{"y": np.asarray(answer, SINGLE)}], None, profile)["y"].metrics["budget_used"]
 
 
 @pytest.mark.parametrize(("body", "x", "engine"), ADDED.values(), ids=ADDED)

@@ -7,7 +7,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper, parser
 
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 RANDOM = np.random.default_rng(3)
@@ -64,7 +64,7 @@ def test_a_state_may_stay_off_the_grid_that_one_operator_puts_it_on() -> None:
     inputs = [{"x": RANDOM.standard_normal((STEPS, 1, WIDTH)).astype(np.float32)} for _ in range(3)]
     profile = derive_model(recurrent(quantized=True), inputs, "float32")
     used = {
-        name: judge(answers(model, inputs), None, profile)["y"].metrics["budget_used"]
+        name: judge_outputs(answers(model, inputs), None, profile)["y"].metrics["budget_used"]
         for name, model in (
             ("quantized", recurrent(quantized=True)),
             ("real", recurrent(quantized=False)),
@@ -108,7 +108,7 @@ def test_an_input_may_be_rounded_to_eight_bits_where_the_level_says_so() -> None
             ("real", answers(few_bits(4), inputs)),
             ("fault", answers(few_bits(4, factor=1.1), inputs)),
         ):
-            used[level, name] = judge(told, None, profile)["y"].metrics["budget_used"]
+            used[level, name] = judge_outputs(told, None, profile)["y"].metrics["budget_used"]
     assert used[4, "rounded"] < 0.8
     assert used[4, "real"] < 0.8
     assert used[4, "fault"] > 1

@@ -12,12 +12,12 @@ from onnx import ModelProto, numpy_helper, parser
 from assay.core.case import Contract
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
-from assay.numerics.tolerance.contract import arithmetic_of
+from assay.numerics.tolerance.arithmetic import arithmetic_of
+from assay.numerics.tolerance.comparator import comparator_by
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
-from assay.numerics.tolerance.judging import judging_by
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header, OutputNoise
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.numerics.tolerance.learning import learn
-from assay.numerics.tolerance.profile import Header, OutputNoise, Profile
 from assay.ports import Tensor
 
 RANDOM = np.random.default_rng(1)
@@ -36,7 +36,7 @@ def model_of(text: str, **weights: Tensor) -> ModelProto:
     return model
 
 
-def learnt(model: ModelProto, inputs: Sequence[Mapping[str, Tensor]]) -> Profile:
+def learnt(model: ModelProto, inputs: Sequence[Mapping[str, Tensor]]) -> DerivedTolerance:
     return learn(model, inputs, "float32", run, engine="plain", why="a reason")
 
 
@@ -52,8 +52,8 @@ def net() -> tuple[ModelProto, list[dict[str, Tensor]]]:
     return model, [{"x": real(4, 64)} for _ in range(2)]
 
 
-def budget(answers: Sequence[Mapping[str, Tensor]], profile: Profile, name: str = "y") -> float:
-    return judge(answers, None, profile)[name].metrics["budget_used"]
+def budget(answers: Sequence[Mapping[str, Tensor]], profile: DerivedTolerance, name: str = "y") -> float:
+    return judge_outputs(answers, None, profile)[name].metrics["budget_used"]
 
 
 def test_the_learnt_noise_is_of_the_size_that_is_derived() -> None:
@@ -110,9 +110,9 @@ def test_where_nothing_real_goes_in_nothing_is_learnt() -> None:
 
 def test_outside_of_a_guess_nothing_is_called_wrong() -> None:
     """Where a tolerance was to be derived and there is none; one that the user chose stands."""
-    without = Profile(Header("float32", arithmetic_of("float32"), seed=0, samples=0, reason="no evaluation"))
+    without = DerivedTolerance(Header("float32", arithmetic_of("float32"), seed=0, samples=0, reason="no evaluation"))
     expected, actual = [{"y": np.ones(8)}], [{"y": np.full(8, 1.5, np.float32)}]
-    judging = judging_by(Contract(), lambda: without, derived=True)
+    judging = comparator_by(Contract(), lambda: without, derived=True)
     (one,), findings = judging.compare(actual, expected, {"y": "float32"})
     assert findings == ()
     assert one.findings == ()
@@ -120,15 +120,17 @@ def test_outside_of_a_guess_nothing_is_called_wrong() -> None:
     assert "a tolerance that is a guess" in one.degenerate
     _, findings = judging.compare([{"y": np.ones((8, 1), np.float32)}], expected, {"y": "float32"})
     assert [one.kind for one in findings] == ["shape"]
-    chosen = judging_by(Contract(tolerance="default"), lambda: without, derived=True)
+    chosen = comparator_by(Contract(tolerance="default"), lambda: without, derived=True)
     _, findings = chosen.compare(actual, expected, {"y": "float32"})
     assert [one.kind for one in findings] == ["values"]
 
 
 def test_nor_at_one_output_that_has_none() -> None:
     noise = (OutputNoise("y", "float32", "none", reason="unstable"),)
-    profile = Profile(Header("float32", arithmetic_of("float32"), 0, 1, noise), [{"y": np.ones(8)}], [{}], [{}])
-    judging = judging_by(Contract(), lambda: profile, derived=True)
+    profile = DerivedTolerance(
+        Header("float32", arithmetic_of("float32"), 0, 1, noise), [{"y": np.ones(8)}], [{}], [{}]
+    )
+    judging = comparator_by(Contract(), lambda: profile, derived=True)
     (one,), findings = judging.compare([{"y": np.full(8, 1.5, np.float32)}], [{"y": np.ones(8)}], {"y": "float32"})
     assert findings == ()
     assert "a tolerance that is a guess" in one.degenerate

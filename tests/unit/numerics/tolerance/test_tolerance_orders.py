@@ -11,10 +11,10 @@ from onnx import ModelProto, parser
 
 from assay.core.case import Tolerance
 from assay.errors import UsageError
-from assay.models.profiles import read_header, read_profile, write_profile
+from assay.models.tolerances import read_header, read_tolerance, write_tolerance
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 RNG = np.random.default_rng(11)
@@ -34,7 +34,7 @@ def _used(model: ModelProto, inputs: list[dict[str, Tensor]], wrong: float = 0.0
             quiet = np.abs(value) < 1e6
             outputs[name] = np.where(quiet, value * (1 + wrong), value).astype(np.float32)
         found.append(outputs)
-    return {name: one.metrics["budget_used"] for name, one in judge(found, None, profile).items()}
+    return {name: one.metrics["budget_used"] for name, one in judge_outputs(found, None, profile).items()}
 
 
 MASKED = """g (float[8, 16] x, float[16, 16] w, float[8, 16] mask) => (float[8, 16] y) { h = MatMul(x, w) y = Add(h, mask) }"""
@@ -57,7 +57,7 @@ def test_noise_that_bends_is_drawn_as_it_is() -> None:
     inputs = [{"x": x, "a": np.array([1]), "n2": n2}]
     profile = derive_model(model, inputs, "float32")
     ours = np.sqrt(np.maximum(np.square(x).sum(1, dtype=np.float32) - n2, 0))
-    budget = judge([{"y": ours.astype(np.float32)}], None, profile)["y"].metrics["budget_used"]
+    budget = judge_outputs([{"y": ours.astype(np.float32)}], None, profile)["y"].metrics["budget_used"]
     assert budget < 1.0
 
 
@@ -68,18 +68,18 @@ def test_a_scalar_and_a_defect_without_end_survive_the_disk(tmp_path: Path) -> N
     )
     inputs = [{"x": RNG.standard_normal((4, 8)).astype(np.float32), "w": np.eye(8, dtype=np.float32)}]
     profile = derive_model(model, inputs, "float32")
-    write_profile(tmp_path / "p", profile)
+    write_tolerance(tmp_path / "p", profile)
     header = read_header(tmp_path / "p")
     assert header is not None
     assert all(math.isfinite(one.budget) for one in header.selftest)
-    back = read_profile(tmp_path / "p")
+    back = read_tolerance(tmp_path / "p")
     assert back is not None
     assert back.oracle[0]["s"].shape == ()
     outputs = {
         name: np.asarray(value, np.float32 if value.dtype.kind == "f" else value.dtype)
         for name, value in back.oracle[0].items()
     }
-    assert set(judge([outputs], None, back)) == {"s", "i", "r"}
+    assert set(judge_outputs([outputs], None, back)) == {"s", "i", "r"}
 
 
 def test_the_logarithm_of_a_sum_does_not_see_what_is_masked() -> None:

@@ -8,7 +8,7 @@ from onnx import numpy_helper
 from small_graphs import float32, network, noise, parsed
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 
 
 def test_samples_of_different_shapes_are_judged_together() -> None:
@@ -16,10 +16,10 @@ def test_samples_of_different_shapes_are_judged_together() -> None:
     samples = [{"x": noise(rows, 8)} for rows in (3, 7, 5)]
     profile = derive_model(model, samples, "float32")
     right = [float32(model, one) for one in samples]
-    (judged,) = judge(right, None, profile).values()
+    (judged,) = judge_outputs(right, None, profile).values()
     assert judged.metrics["budget_used"] < 1
     right[1] = {"y": right[1]["y"] * np.float32(1 + 2**-17)}
-    (judged,) = judge(right, None, profile).values()
+    (judged,) = judge_outputs(right, None, profile).values()
     assert judged.metrics["budget_used"] > 1
 
 
@@ -85,7 +85,7 @@ def test_where_every_output_has_many_elements_fewer_draws_do(columns: int, draws
 def test_single_precision_needs_no_evaluation_of_its_own_to_differ_from(monkeypatch: pytest.MonkeyPatch) -> None:
     model, feeds = network()
     short = derive_model(model, [feeds], "float32").deviation[0]["y"]
-    monkeypatch.setattr("assay.numerics.tolerance.drawing._SMALL", 0.0)
+    monkeypatch.setattr("assay.numerics.tolerance.monte_carlo._SMALL", 0.0)
     long = derive_model(model, [feeds], "float32").deviation[0]["y"]
     assert not np.array_equal(short, long)
     assert np.allclose(short, long, rtol=1e-2, atol=1e-2 * float(np.mean(long)))

@@ -10,9 +10,9 @@ import pytest
 from onnx import numpy_helper
 from small_graphs import float32, network, noise, parsed
 
-from assay.numerics.tolerance import rules
+from assay.numerics.tolerance import noise_rules
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 
@@ -20,12 +20,12 @@ def test_what_sees_no_defect_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     model, feeds = network()
     sound = derive_model(model, [feeds], "float32")
     assert not sound.header.blind
-    assert not judge([float32(model, feeds)], None, sound)["y"].degenerate
+    assert not judge_outputs([float32(model, feeds)], None, sound)["y"].degenerate
     # A noise rule that is wrong by ten orders of magnitude.
-    monkeypatch.setitem(rules.RULES, "MatMul", lambda site, unit: np.full(site.value.shape, 1e6))
+    monkeypatch.setitem(noise_rules.RULES, "MatMul", lambda site, unit: np.full(site.value.shape, 1e6))
     wrong = derive_model(model, [feeds], "float32")
     assert wrong.header.blind == {"y"}
-    (judged,) = judge([float32(model, feeds)], None, wrong).values()
+    (judged,) = judge_outputs([float32(model, feeds)], None, wrong).values()
     assert judged.metrics["budget_used"] < 1
     assert judged.degenerate
     assert "none of the defects" in judged.degenerate or "ill-conditioned" in judged.degenerate
@@ -61,7 +61,7 @@ def test_a_rule_that_is_blind_to_a_model_without_weights_is_found_out(
     def blind(site: Any, unit: Any) -> Tensor:
         return np.full(np.shape(site.value), 1e6)
 
-    for table in (rules.RULES, rules.INNER):
+    for table in (noise_rules.RULES, noise_rules.INNER):
         for name in list(table):
             monkeypatch.setitem(table, name, blind)
     profile = derive_model(_weightless(operator), [{"x": noise(3, 64)}], "bfloat16")

@@ -8,10 +8,10 @@ import numpy as np
 from onnx import ModelProto, numpy_helper
 from small_graphs import budget, parsed
 
-from assay.models.profiles import read_header, read_profile, write_profile
+from assay.models.tolerances import read_header, read_tolerance, write_tolerance
 from assay.numerics.oracle.tie_rules import otherwise
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.profile import Profile
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.ports import Tensor
 
 AFTER = "ties-after-zero-point"
@@ -40,11 +40,11 @@ def _net(grids: int = 1) -> ModelProto:
     return model
 
 
-def _used(profile: Profile, *rows: Tensor) -> float:
+def _used(profile: DerivedTolerance, *rows: Tensor) -> float:
     return budget(profile, {"y": np.concatenate(rows).astype(np.float32)})
 
 
-def _derived(model: ModelProto, *allowances: str) -> Profile:
+def _derived(model: ModelProto, *allowances: str) -> DerivedTolerance:
     return derive_model(model, [{"x": TIES}], "float32", allowances=allowances)
 
 
@@ -78,12 +78,12 @@ def test_without_a_tie_that_the_rule_decides_there_is_one_answer() -> None:
 
 
 def test_a_golden_of_the_flow_is_no_suspect() -> None:
-    from assay.numerics.tolerance.judge import judge, suspects
+    from assay.numerics.tolerance.judge_outputs import judge_outputs, suspects
 
     profile = _derived(_net(), AFTER)
     golden = [{"y": RULE.astype(np.float32)}]
     assert suspects(golden, profile) == {}
-    assert judge(golden, golden, profile)["y"].metrics["budget_used"] <= 1.0
+    assert judge_outputs(golden, golden, profile)["y"].metrics["budget_used"] <= 1.0
     assert suspects([{"y": (EVEN + 0.5).astype(np.float32)}], profile)
 
 
@@ -105,8 +105,8 @@ def test_the_side_that_a_rule_takes() -> None:
 
 def test_other_answers_are_kept_and_a_changed_one_is_seen(tmp_path: Path) -> None:
     profile = _derived(_net(2), AFTER)
-    write_profile(tmp_path, profile)
-    kept = read_profile(tmp_path)
+    write_tolerance(tmp_path, profile)
+    kept = read_tolerance(tmp_path)
     assert kept is not None
     assert len(kept.others) == 3
     assert _used(kept, RULE, EVEN) == 0.0

@@ -8,8 +8,8 @@ from onnx import ModelProto, numpy_helper
 from small_graphs import budget, float32, parsed
 
 from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.dyadic import are_powers_of_two, holds, step_of
-from assay.numerics.tolerance.profile import Profile
 from assay.ports import Tensor
 
 TIES = np.arange(-9, 9, dtype=np.float32).reshape(1, 18) / 4
@@ -35,7 +35,7 @@ def _rounded(whole: Tensor, scale: float) -> dict[str, Tensor]:
     return {"y": (whole * scale).astype(np.float32)}
 
 
-def _derived(model: ModelProto, x: Tensor, *allowances: str) -> Profile:
+def _derived(model: ModelProto, x: Tensor, *allowances: str) -> DerivedTolerance:
     return derive_model(model, [{"x": x}], "float32", allowances=allowances)
 
 

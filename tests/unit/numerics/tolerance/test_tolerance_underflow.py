@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from small_graphs import float32, parsed
 
-from assay.numerics.tolerance.contract import arithmetic_of
+from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge import judge
+from assay.numerics.tolerance.judge_outputs import judge_outputs
 from assay.numerics.tolerance.underflow import underflown
 from assay.ports import Tensor
 
@@ -25,13 +25,13 @@ def _used(actual: Tensor, x: Tensor, *, flushed: bool) -> tuple[float, int]:
     answers, counts = underflown(
         SCALED, [{"x": x}], [{"y": actual}], profile.oracle, arithmetic_of("float32"), flushed=flushed
     )
-    return judge(answers, None, profile)["y"].metrics["budget_used"], counts.get("y", 0)
+    return judge_outputs(answers, None, profile)["y"].metrics["budget_used"], counts.get("y", 0)
 
 
 def test_what_every_engine_loses_is_no_error() -> None:
     y = float32(SCALED, {"x": X})["y"]
     profile = derive_model(SCALED, [{"x": X}], "float32")
-    assert judge([{"y": y}], None, profile)["y"].metrics["budget_used"] > 10
+    assert judge_outputs([{"y": y}], None, profile)["y"].metrics["budget_used"] > 10
     used, count = _used(y, X, flushed=False)
     assert used < 1
     assert count > 0

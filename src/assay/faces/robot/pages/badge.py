@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from markupsafe import escape
 
-from assay.faces.robot.pages.words import standing
-from assay.faces.robot.rows import Submission
-from assay.reports.plain import one_line
+from assay.faces.robot.pages.format import standing
+from assay.faces.robot.records import Submission
+from assay.reports.sanitize import one_line
 from assay.zoo.decision import Answer
 
 LABEL = "model zoo"

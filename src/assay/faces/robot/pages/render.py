@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from starlette.responses import Response
 
-from assay.faces.robot.pages.words import FILTERS
+from assay.faces.robot.pages.format import FILTERS
 
 if TYPE_CHECKING:
     from jinja2 import Environment

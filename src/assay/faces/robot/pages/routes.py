@@ -14,9 +14,9 @@ from starlette.staticfiles import StaticFiles
 from assay.errors import StoreError
 from assay.faces.robot.pages import badge, render
 from assay.faces.robot.pages.views import PAGE, QueueView, groups, newest_decision, queue_view
-from assay.faces.robot.public import Hides, public
-from assay.faces.robot.reading import Reading
-from assay.faces.robot.rows import LogLine, Submission, Whole
+from assay.faces.robot.queries import Queries
+from assay.faces.robot.records import LogLine, Submission, Whole
+from assay.faces.robot.redact import Hides, redact
 
 _LOG = logging.getLogger("assay.robot.pages")
 AWAY = (
@@ -27,7 +27,7 @@ LARGEST_ID = 2**31 - 1
 
 
 def page_routes(
-    reading: Reading, title: Callable[[], str] = lambda: "Model zoo", hides: Hides = str
+    reading: Queries, title: Callable[[], str] = lambda: "Model zoo", hides: Hides = str
 ) -> list[BaseRoute]:
     """Routes for an application: GET only, no cookie, no state. Sync functions: Starlette runs them in its threads, so
     that a slow database never holds up a webhook. `title` names the zoo on every page; what is shown has
@@ -56,7 +56,7 @@ def page_routes(
 
 
 class _Pages:
-    def __init__(self, reading: Reading, title: Callable[[], str], hides: Hides) -> None:
+    def __init__(self, reading: Queries, title: Callable[[], str], hides: Hides) -> None:
         self._reading, self._title, self._hides = reading, title, hides
 
     def or_away(self, answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
@@ -138,18 +138,18 @@ class _Pages:
     def _model(self, request: Request) -> tuple[str, list[Submission]]:
         name = str(request.path_params["name"])
         found = self._reading.submissions(name=name) if "\x00" not in name else []
-        return name, [public(one, self._hides) for one in found]
+        return name, [redact(one, self._hides) for one in found]
 
     def _whole(self, request: Request) -> Whole | None:
         identity = _number(str(request.path_params["identity"]))
         found = self._reading.whole(identity) if identity else None
-        return public(found, self._hides) if found else None
+        return redact(found, self._hides) if found else None
 
     def _queue(self, before: int) -> QueueView:
-        return public(queue_view(self._reading, before), self._hides)
+        return redact(queue_view(self._reading, before), self._hides)
 
     def _log(self) -> list[LogLine]:
-        return [public(one, self._hides) for one in self._reading.log()]
+        return [redact(one, self._hides) for one in self._reading.log()]
 
     def _page(self, template: str, **values: object) -> Response:
         return render.page(template, {"title": self._title(), **values})

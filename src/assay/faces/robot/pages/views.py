@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay.faces.robot.pages.words import GRAVEST
-from assay.faces.robot.reading import Reading
-from assay.faces.robot.rows import Counts, Decided, State, Submission, Whole
+from assay.faces.robot.pages.format import WORST
+from assay.faces.robot.queries import Queries
+from assay.faces.robot.records import Counts, Decided, State, Submission, Whole
 from assay.zoo.check import GROUPS, Check, CheckOutcome
 
 SHOWN_MOST = 200
@@ -38,7 +38,7 @@ class QueueView(msgspec.Struct, frozen=True, kw_only=True):
     older: int
 
 
-def queue_view(reading: Reading, before: int = 0) -> QueueView:
+def queue_view(reading: Queries, before: int = 0) -> QueueView:
     """The queue as it is now."""
     closed, older = _closed(reading, before)
     return QueueView(
@@ -50,7 +50,7 @@ def queue_view(reading: Reading, before: int = 0) -> QueueView:
     )
 
 
-def _closed(reading: Reading, before: int) -> tuple[tuple[Submission, ...], int]:
+def _closed(reading: Queries, before: int) -> tuple[tuple[Submission, ...], int]:
     """A page of what neither waits nor runs. One more than fits is asked for, to know whether there is another page."""
     states = (State.DECIDED, State.SUPERSEDED, State.WITHDRAWN)
     found = [one for state in states for one in reading.submissions(state=state, limit=PAGE + 1, before=before)]
@@ -74,8 +74,8 @@ def _group(name: str, checks: Sequence[Check]) -> Group:
     there = {one.outcome for one in checks}
     return Group(
         name=name,
-        outcome=next((outcome for outcome in GRAVEST if outcome in there), None),
-        checks=tuple(sorted(checks, key=lambda one: GRAVEST.index(one.outcome))),
+        outcome=next((outcome for outcome in WORST if outcome in there), None),
+        checks=tuple(sorted(checks, key=lambda one: WORST.index(one.outcome))),
         executed=sum(one.executed for one in checks),
         seconds=sum(one.seconds for one in checks),
     )

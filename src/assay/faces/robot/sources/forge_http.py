@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from assay.faces.robot.sanitize import sanitize
 from assay.faces.robot.sources.source import SourceFailed
-from assay.faces.robot.words import plain
 
 _TIMEOUT_S = 30.0
 _PAUSES_S = (0.5, 1.0, 2.0)
@@ -133,5 +133,5 @@ def _said(answer: httpx.Response) -> str:
     try:
         told = answer.json()
     except ValueError:
-        return plain(answer.text, 200)
-    return plain(str(told.get("message", told)) if isinstance(told, dict) else str(told), 200)
+        return sanitize(answer.text, 200)
+    return sanitize(str(told.get("message", told)) if isinstance(told, dict) else str(told), 200)

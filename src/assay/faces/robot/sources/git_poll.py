@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay.faces.robot import report
 from assay.faces.robot.config_schema import GitTable
 from assay.faces.robot.mirror import Change, Mirror, cleaned
-from assay.faces.robot.rows import Head, Submission, Whole
+from assay.faces.robot.records import Head, Submission, Whole
 
 
 class GitPoll:

@@ -8,11 +8,11 @@ from typing import Any
 from assay.faces.robot import report
 from assay.faces.robot.config_schema import GithubTable
 from assay.faces.robot.git import basic_authorization
-from assay.faces.robot.rows import Head, State, Submission, Whole
+from assay.faces.robot.records import Head, State, Submission, Whole
+from assay.faces.robot.sanitize import sanitize
 from assay.faces.robot.sources.forge_http import ForgeHttp
 from assay.faces.robot.sources.github_auth import VERSION, App, TokenHolder
 from assay.faces.robot.sources.github_checks import CheckRuns, Statuses
-from assay.faces.robot.words import plain
 
 
 class Github:
@@ -93,10 +93,10 @@ def _head(pull: Any) -> Head:
     number = int(pull["number"])
     return Head(
         sha=str(pull["head"]["sha"]),
-        branch=plain(str(pull["head"]["label"]), 200),
+        branch=sanitize(str(pull["head"]["label"]), 200),
         ref=f"refs/pull/{number}/head",
         number=number,
-        author=plain(str((pull.get("user") or {}).get("login", "")), 100),
-        title=plain(str(pull.get("title", "")), 200),
+        author=sanitize(str((pull.get("user") or {}).get("login", "")), 100),
+        title=sanitize(str(pull.get("title", "")), 200),
         url=str(pull["html_url"]),
     )

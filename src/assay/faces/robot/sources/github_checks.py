@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from assay.faces.robot import report
-from assay.faces.robot.rows import State, Whole
+from assay.faces.robot.records import State, Whole
+from assay.faces.robot.sanitize import sanitize
 from assay.faces.robot.sources.forge_http import ForgeHttp
-from assay.faces.robot.words import plain
 from assay.zoo.check import Check, CheckOutcome
 from assay.zoo.decision import Answer
 from assay.zoo.repository import SUBMISSIONS
@@ -59,7 +59,7 @@ def _annotation(name: str, one: Check) -> dict[str, Any]:
         "end_line": line,
         "annotation_level": _LEVELS[one.outcome],
         "title": one.name,
-        "message": plain(one.sentence, 4000) or one.name,
+        "message": sanitize(one.sentence, 4000) or one.name,
     }
 
 

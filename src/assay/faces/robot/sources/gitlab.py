@@ -9,12 +9,12 @@ from urllib.parse import quote
 from assay.faces.robot import report
 from assay.faces.robot.config_schema import GitlabTable
 from assay.faces.robot.git import basic_authorization
-from assay.faces.robot.rows import Head, State, Submission, Whole
+from assay.faces.robot.records import Head, State, Submission, Whole
+from assay.faces.robot.sanitize import sanitize
 from assay.faces.robot.sources.forge_http import ForgeHttp
 from assay.faces.robot.sources.github_checks import check_name
 from assay.faces.robot.sources.gitlab_discussions import Discussions
 from assay.faces.robot.sources.source import SourceFailed
-from assay.faces.robot.words import plain
 from assay.zoo.decision import Answer
 
 _DESCRIPTION_MOST = 255
@@ -91,7 +91,7 @@ class Gitlab:
         answer = self._http.send("POST", f"{self._at}/statuses/{one.sha}", body, allowed=(400,))
         # GitLab refuses the state that it is in already, and to go back from running to pending.
         if answer.status_code == 400 and "Cannot transition status" not in answer.text:
-            raise SourceFailed(f"GitLab refused the status of {one.sha[:12]}: {plain(answer.text, 200)}")
+            raise SourceFailed(f"GitLab refused the status of {one.sha[:12]}: {sanitize(answer.text, 200)}")
 
     def _request(self, number: int) -> Any:
         return self._http.find(f"{self._at}/merge_requests/{number}")
@@ -114,10 +114,10 @@ def _head(one: Any) -> Head:
     number = int(one["iid"])
     return Head(
         sha=str(one["sha"]),
-        branch=plain(str(one["source_branch"]), 200),
+        branch=sanitize(str(one["source_branch"]), 200),
         ref=f"refs/merge-requests/{number}/head",
         number=number,
-        author=plain(str((one.get("author") or {}).get("username", "")), 100),
-        title=plain(str(one.get("title", "")), 200),
+        author=sanitize(str((one.get("author") or {}).get("username", "")), 100),
+        title=sanitize(str(one.get("title", "")), 200),
         url=str(one["web_url"]),
     )

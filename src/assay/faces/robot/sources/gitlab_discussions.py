@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from assay.faces.robot.rows import Whole
+from assay.faces.robot.records import Whole
+from assay.faces.robot.sanitize import markdown
 from assay.faces.robot.sources.forge_http import ForgeHttp
 from assay.faces.robot.sources.github_checks import place_of, pointing
-from assay.faces.robot.words import markdown
 from assay.zoo.check import Check
 
 MOST = 20

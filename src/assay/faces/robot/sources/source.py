@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from assay.errors import HarnessError
-from assay.faces.robot.rows import Head, Submission, Whole
+from assay.faces.robot.records import Head, Submission, Whole
 
 
 class SourceFailed(HarnessError):

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from onnx.reference.op_run import OpRun
 
+from assay.numerics.oracle.batched.operator import Lift
 from assay.numerics.oracle.contrib.activations import ACTIVATIONS
 from assay.numerics.oracle.contrib.attention import ATTENTION
 from assay.numerics.oracle.contrib.body import Decomposition
 from assay.numerics.oracle.contrib.few_bits import OPERATOR as FEW_BITS
 from assay.numerics.oracle.contrib.few_bits import MatMulNBits, coarse_product
-from assay.numerics.oracle.contrib.moving import MOVING
+from assay.numerics.oracle.contrib.movement_ops import MOVING
 from assay.numerics.oracle.contrib.normalization import NORMALIZATIONS
 from assay.numerics.oracle.contrib.products import PRODUCTS
 from assay.numerics.oracle.contrib.quantized import QUANTIZED
 from assay.numerics.oracle.contrib.recurrent import OPERATOR, DynamicQuantizeLSTM, lifted_lstm, quantized_lstm
 from assay.numerics.oracle.contrib.text import Tokenizer
-from assay.numerics.oracle.probe import Kernel
-from assay.numerics.oracle.rows.operator import Lift
+from assay.numerics.oracle.hooks import Kernel
 
 DOMAIN = "com.microsoft"
 

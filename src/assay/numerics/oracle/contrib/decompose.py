@@ -10,7 +10,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, help
 
 from assay.numerics.oracle.contrib import DECOMPOSITIONS, DOMAIN, STATES
 from assay.numerics.oracle.contrib.body import Body, Decomposition, Known, Unknown
-from assay.numerics.oracle.weights import lightened
+from assay.numerics.oracle.split_weights import lightened
 
 _STANDARD = ("", "ai.onnx")
 _OF_THE_STANDARD = {"LayerNormalization": 17, "SimplifiedLayerNormalization": 1 << 30}

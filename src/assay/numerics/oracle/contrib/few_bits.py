@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
-from assay.numerics.oracle.probe import Call, Values
+from assay.numerics.oracle.hooks import Call, Values
 from assay.ports import Tensor
 
 OPERATOR = "MatMulNBits"

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from assay.numerics.oracle.batched.operator import Operator
+from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.oracle.kernels.quantization import own_range
-from assay.numerics.oracle.kernels.recurrent import told, unrolled
-from assay.numerics.oracle.probe import Call, Values
-from assay.numerics.oracle.rows.operator import Operator
+from assay.numerics.oracle.kernels.recurrent import activation_functions, unrolled
 from assay.ports import Tensor
 
 OPERATOR = "DynamicQuantizeLSTM"
@@ -36,7 +36,7 @@ def quantized_lstm(call: Call) -> Values | None:
     All steps of the input are one grid, and all rows of a state. ONNX Runtime takes the rows apart where it gives them to several
     threads, so that its answer depends on how many there are: that is not part of the operator."""
     ahead = _ahead(call, call.input(0), (0, 1, 2))
-    return told(call, *_unrolled(call, ahead, [call.input(at) for at in (3, 5, 6, 7)], (0, 1)))
+    return activation_functions(call, *_unrolled(call, ahead, [call.input(at) for at in (3, 5, 6, 7)], (0, 1)))
 
 
 def lifted_lstm(one: Operator) -> Values | None:
@@ -49,7 +49,7 @@ def lifted_lstm(one: Operator) -> Values | None:
     bias, h0, c0, peepholes = states
     bias, peepholes = (None if given is None else given[:, :, None, :] for given in (bias, peepholes))
     y, last_h, last_c = _unrolled(call, ahead, [bias, h0, c0, peepholes], (1, 2))
-    return told(call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
+    return activation_functions(call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
 
 
 def _unrolled(

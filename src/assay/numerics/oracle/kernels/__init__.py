@@ -5,6 +5,7 @@ Each is held against onnx.reference on every node case of the standard (tests/un
 
 from __future__ import annotations
 
+from assay.numerics.oracle.hooks import Kernel
 from assay.numerics.oracle.kernels.activation import ACTIVATIONS
 from assay.numerics.oracle.kernels.affine import AFFINE
 from assay.numerics.oracle.kernels.gathering import GATHERING
@@ -16,7 +17,6 @@ from assay.numerics.oracle.kernels.sampling import SAMPLING
 from assay.numerics.oracle.kernels.shapes import SHAPES
 from assay.numerics.oracle.kernels.softmax import SOFTMAXES
 from assay.numerics.oracle.kernels.suppression import SUPPRESSION
-from assay.numerics.oracle.probe import Kernel
 
 KERNELS: dict[str, Kernel] = {
     **ACTIVATIONS,

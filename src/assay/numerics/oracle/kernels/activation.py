@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.numerics.oracle.hooks import Call, Kernel, Values
 from assay.ports import Tensor
 
 

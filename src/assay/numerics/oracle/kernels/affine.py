@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.numerics.oracle.hooks import Call, Kernel, Values
 from assay.ports import Tensor
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.oracle.hooks import Call, Kernel, Values
 from assay.numerics.oracle.kernels.terms import summed
-from assay.numerics.oracle.probe import Call, Kernel, Values
 from assay.ports import Tensor
 
 

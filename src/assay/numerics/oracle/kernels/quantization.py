@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from onnx.reference.ops._quant_utils import reshape_input
 
+from assay.numerics.oracle.chunked import in_chunks
 from assay.numerics.oracle.convolution import convolved
-from assay.numerics.oracle.parts import in_parts
-from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.numerics.oracle.hooks import Call, Kernel, Values
 from assay.numerics.oracle.tie_rules import off_ties
 from assay.ports import Tensor
 
@@ -28,7 +28,7 @@ def on_grid(call: Call, steps: Tensor, zero_point: Tensor | float, dtype: np.dty
     steps = off_ties(call.outputs, steps, zero_point)
     marked, zero = np.asarray(call.mark("steps", steps)), np.asarray(zero_point, steps.dtype)
     held: Tensor = np.empty(marked.shape, dtype)
-    for part in in_parts(marked.shape, zero.shape):
+    for part in in_chunks(marked.shape, zero.shape):
         whole = np.asarray(np.rint(marked[part]))
         whole += zero
         held[part] = np.clip(whole, info.min, info.max, out=whole)

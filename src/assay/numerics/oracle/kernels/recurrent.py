@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.numerics.oracle.hooks import Call, Kernel, Values
 from assay.ports import Tensor
 
 Function = Callable[[Tensor], Tensor]
@@ -223,10 +223,10 @@ def recurrent(call: Call) -> Values | None:
     y, last_h, last_c = unrolled(call, x, w, r, bias, h0, c0, call.input(7))
     if layout:
         y, last_h, last_c = y.transpose(2, 0, 1, 3), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1)
-    return told(call, y, last_h, last_c)
+    return activation_functions(call, y, last_h, last_c)
 
 
-def told(call: Call, y: Tensor, last_h: Tensor, last_c: Tensor) -> Values:
+def activation_functions(call: Call, y: Tensor, last_h: Tensor, last_c: Tensor) -> Values:
     """As many as the node names."""
     found: tuple[Any, ...] = (y, last_h) if call.operator in ("RNN", "GRU") else (y, last_h, last_c)
     return found[: max(1, len(call.outputs))]

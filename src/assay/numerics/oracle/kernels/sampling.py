@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.numerics.oracle.hooks import Call, Kernel, Values
 from assay.ports import Tensor
 
 _MODES = {"bilinear": "linear", "bicubic": "cubic"}

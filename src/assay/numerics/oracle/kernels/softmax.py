@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from assay.numerics.oracle.hooks import Call, Kernel, Values
 from assay.numerics.oracle.kernels.terms import summed
-from assay.numerics.oracle.probe import Call, Kernel, Values
 from assay.ports import Tensor
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.numerics.oracle.probe import Call, Kernel, Values
+from assay.numerics.oracle.hooks import Call, Kernel, Values
 
 Array = np.ndarray[Any, Any]
 

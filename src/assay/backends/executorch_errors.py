@@ -1,0 +1,74 @@
+"""What ExecuTorch says: from an exception to Unsupported, InvalidModel, MemoryError or plain Lowering."""
+
+from __future__ import annotations
+
+import re
+
+from assay.backends.errors import first_match
+from assay.core.result import Cause
+from assay.errors import InvalidModel, Lowering, Unsupported
+
+Failure = Lowering | MemoryError
+
+_MEMORY = re.compile(r"bad_alloc|[Oo]ut of memory|DefaultCPUAllocator|error 0x21\b")
+_MISSING_OUT = re.compile(r"Missing out variants?: \{?([^}\n]+)\}?")
+_LEFT_WHOLE = re.compile(r"EdgeOpOverload: ([\w.]+)>.* was not decomposed or delegated", re.DOTALL)
+_NOT_CORE = re.compile(r"Operator ([\w:.<> ]+?) is not (?:in )?(?:Core|core|an? )")
+_UNSUPPORTED = re.compile(
+    r"not (?:yet )?(?:be )?(?:supported|implemented)|[Uu]nsupported|[Nn]o (?:kernel|lowering)|SpecViolationError|error 0x1[45]\b"
+)
+_NODES = (r"operator ([\w:.]+)", r"Missing operator: \[\d+\] ([\w:.]+)", r"node ([\w.]+)")
+_CODES = {
+    "0x10": "not supported by the engine, or a size beyond the bounds that it was made for",
+    "0x12": "invalid argument",
+}
+
+
+def lowering_failure(error: BaseException, *, while_: str) -> Failure:
+    """Of any exception of executorch 1.4 before there is a program. What goes wrong in a pass is wrapped in a list of all passes."""
+    while error.__cause__ is not None and "An error occurred when running the" in str(error):
+        error = error.__cause__
+    text = short(error)
+    if isinstance(error, MemoryError) or _MEMORY.search(text):
+        return MemoryError(text)
+    if isinstance(error, KeyError) and text.startswith("torch."):
+        return Unsupported(f"ExecuTorch, {while_}: the delegate has no type {text}.", cause=_OPERATOR)
+    missing = _MISSING_OUT.search(str(error))
+    if missing:
+        names = ", ".join(sorted(name.strip(" '\"") for name in missing.group(1).split(",")))
+        return Unsupported(f"ExecuTorch has no kernel for {names}.", node=names, cause=_OPERATOR)
+    if whole := _LEFT_WHOLE.search(str(error)):
+        name = whole.group(1)
+        told = f"ExecuTorch, {while_}: the partitioner keeps {name} from being decomposed, and the delegate does not take it."
+        return Unsupported(told, node=name, cause=_OPERATOR)
+    odd = _NOT_CORE.search(text)
+    if odd or isinstance(error, NotImplementedError) or _UNSUPPORTED.search(text):
+        node = odd.group(1) if odd else first_match(_NODES, text)
+        return Unsupported(f"ExecuTorch, {while_}: {text}", node=node, cause=_OPERATOR)
+    return Lowering(f"ExecuTorch failed {while_}: {type(error).__name__}: {text}", node=first_match(_NODES, text))
+
+
+def run_failure(error: Exception) -> Failure:
+    """Of an exception of the runtime; why is mostly on standard error, which the worker keeps."""
+    text = short(error)
+    if _MEMORY.search(text):
+        return MemoryError(text)
+    known = next((f" ({meaning})" for code, meaning in _CODES.items() if text.endswith(code)), "")
+    return Lowering(f"ExecuTorch's runtime: {text}{known}")
+
+
+def load_failure(name: str, error: Exception) -> Lowering:
+    """A program that the runtime does not load: its kernels or its delegate are missing, or the file is damaged."""
+    text = short(error)
+    if re.search(r"error:? 0x:?(?:14|20)\b", text):  # "Failed to load method forward, error: 0x:14" of 1.4
+        return Unsupported(f"ExecuTorch's runtime has not all operators of {name} ({text}); which, is in the log.")
+    return InvalidModel(f"{name} is not a program that this ExecuTorch can load ({text}); lower the model again.")
+
+
+def short(error: BaseException, limit: int = 400) -> str:
+    """The text on one line."""
+    joined = " ".join(str(error).split()) or type(error).__name__
+    return joined if len(joined) <= limit else joined[: limit - 1] + "…"
+
+
+_OPERATOR = Cause.OPERATOR_UNSUPPORTED.value

@@ -1,0 +1,19 @@
+"""The result of a job before anything was observed: both sides of the wall start from it."""
+
+from __future__ import annotations
+
+from assay.core.job import Job, job_digest
+from assay.core.result import Outcome, Result, Stage
+
+
+def empty_result(job: Job, outcome: Outcome = Outcome.OK) -> Result:
+    """Carries the job's names and digest, and nothing else."""
+    return Result(
+        job_key=job.key,
+        case=job.case.name,
+        flow=job.flow.name,
+        task=job.task.value,
+        job_digest=job_digest(job),
+        outcome=outcome,
+        stage=Stage.START,
+    )

@@ -1,0 +1,115 @@
+"""Two engines side by side: what is asked, and what was seen. Which is faster is derived from it, never recorded."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.core.flow import Flow
+from assay.core.model import Model
+
+USUAL_INTERIM_LOOKS = (4, 6, 8, 12, 16, 20)
+_STEP = 8
+STOPPED_CPU_CLOCK = "the CPU-time clock of this machine does not advance; measure on a machine that has one"
+STOPPED_DEVICE_CLOCK = "the events of the device tell that no time has passed; measure with a driver that times them"
+TIME_LIMIT_MESSAGE = "the time ran out: raise --timeout, or measure on a machine with less else to do"
+INPUT_TYPES_SUFFIX = ".takes.json"
+"""After the path of a kept artifact: the file that says in which types the engine takes its inputs."""
+
+
+def stopped_clock_message(clock: str) -> str:
+    """The trouble with a duel whose clock stands still."""
+    return STOPPED_DEVICE_CLOCK if clock == "device" else STOPPED_CPU_CLOCK
+
+
+def interim_looks(launches: int) -> tuple[int, ...]:
+    """After how many launches the data are looked at, where there may be `launches` (at least 4) of them."""
+    usual = [look for look in USUAL_INTERIM_LOOKS if look < launches]
+    more = range(USUAL_INTERIM_LOOKS[-1] + _STEP, launches, _STEP)
+    return (*usual, *more, launches)
+
+
+class SpeedRule(msgspec.Struct, frozen=True):
+    """When a difference in CPU time counts, in natural logarithms' small change: 0.01 is one percent.
+
+    `floor`: a slow-down below it is nobody's concern. `margin`: below it an engine is called the same. `alpha` and
+    `beta` are the chances of a wrong "slower" and of a wrong "same", each spent in equal parts over `interim_looks`, the numbers
+    of launches after which the data are looked at. `spread` is the least standard deviation between launches that is
+    believed. `wall_floor` is the coarse limit on the wall clock, for what CPU time cannot see: waiting;
+    `load_floor` that on the time to load; `stored_floor` the limit where stored samples have to stand in for an engine:
+    a machine is not what it was last month by more than a floor of one percent can tell.
+    """
+
+    floor: float = 0.01
+    margin: float = 0.02
+    alpha: float = 0.001
+    beta: float = 0.05
+    looks: tuple[int, ...] = USUAL_INTERIM_LOOKS
+    spread: float = 0.002
+    wall_floor: float = 0.25
+    load_floor: float = 0.5
+    stored_floor: float = 0.1
+
+
+class BaselineEngine(msgspec.Struct, frozen=True):
+    """What the candidate is held against: a model on a flow, to be built, or the `artifact` of a baseline, to be loaded if
+    it still has the `digest` that was blessed (None: whatever it has).
+
+    `name` is what reports call it; `trouble` says why there is nothing to be held against ("" where there is). `stored`
+    are CPU seconds per call by launch, of a baseline that cannot be run again here: the candidate then fights with
+    itself, and its own launches are held against those.
+    """
+
+    name: str
+    flow: Flow
+    model: Model
+    artifact: str = ""
+    digest: str | None = None
+    trouble: str = ""
+    stored: tuple[float, ...] = ()
+
+
+class AlternatingSide(msgspec.Struct, frozen=True):
+    """How one of two processes takes its turns: the folder of the two pipes, the seed of the order, who leads, the file
+    that says in which types the candidate takes its inputs ("": as they are), and what the artifact was when it was built
+    or blessed (None: whatever it is)."""
+
+    folder: str
+    seed: int
+    leads: bool
+    takes: str = ""
+    digest: str | None = None
+
+
+class PairedRun(msgspec.Struct, frozen=True):
+    """One fresh pair of engines: natural logarithms of candidate over rival for CPU time (or what the duel's clock tells), wall
+    time and load time, how many quadruples of calls stand behind the first two, the median of the first's seconds per call
+    of each, and whether the candidate was loaded first (None where that is not known, or each has a process of its own)."""
+
+    cpu: float
+    wall: float
+    load: float
+    quads: int
+    own_s: float = 0.0
+    rival_s: float = 0.0
+    own_first: bool | None = None
+
+
+class SpeedComparison(msgspec.Struct, frozen=True):
+    """`clock` is thread or, where an engine has several threads, caller (process in older results), or device, where both
+    engines tell what theirs spent: what `PairedRun.cpu` and `own_s`, `rival_s` were taken by; these are medians of seconds per
+    call, of all launches, the others those of wall seconds. `trouble` says why nothing can be compared ("" where it can),
+    `ended` why no more launches were made ("" where the rule had its answer, or its last look was past). `stored` as in
+    `BaselineEngine`."""
+
+    rival: str
+    launches: tuple[PairedRun, ...] = ()
+    clock: str = ""
+    own_s: float = 0.0
+    rival_s: float = 0.0
+    batch: int = 0
+    processes: int = 1
+    trouble: str = ""
+    own_wall_s: float = 0.0
+    rival_wall_s: float = 0.0
+    ended: str = ""
+    stored: tuple[float, ...] = ()

@@ -1,0 +1,78 @@
+"""What `assay mutate` shows above the verdict."""
+
+from __future__ import annotations
+
+from assay.pipeline.mutate import Mutated
+from assay.pipeline.mutation_score import Score
+from assay.pipeline.sample_mutants import Injected
+from assay.reports.mutation_scores import mutation_scores, shown
+
+KINDS = {
+    "unexercised": "survived: the inputs do not exercise it",
+    "below_noise": "survived: within what the flow may be off",
+    "untold": "survived, and it is not known why",
+    "equivalent": "equivalent, not counted",
+}
+SHOWN, SHOWN_OF_SUITE = 60, 10
+"""Lines of a kind at most: the log of the summary in the HTML and JSON reports has more."""
+
+
+def lines(told: Mutated, killed: bool = False) -> list[str]:
+    """Flow by flow what was killed and what survived, then the kill rates side by side."""
+    if told.unsound:
+        return ["the flow fails without any mutant, so no mutant was run: a gate that is always red catches nothing"]
+    several = len({one.case for score in told.scores for one in _mutants(score)}) > 1
+    text = [line for score in told.scores for line in _score(score, killed, several, named=len(told.scores) > 1)]
+    if several or len(told.scores) > 1:
+        text += [*shown(mutation_scores(told.checked.results)), ""]
+    return [*text, *(_rate(score, named=len(told.scores) > 1) for score in told.scores)]
+
+
+def verdict(told: Mutated) -> str:
+    """What the policy says of it, in words about kill rates."""
+    judgement = told.checked.judgement
+    if judgement.exit_code:
+        return judgement.run.reason
+    goals = len(told.checked.run.policy.goals)
+    if not goals:
+        return "PASS: no policy demands a kill rate; mutation.kill-rate = { min = 0.95 } in a --policy file would"
+    return f"PASS: {goals} demand{'s' if goals > 1 else ''} of the policy on kill rates met"
+
+
+def _mutants(score: Score) -> list[Injected]:
+    return [*score.killed, *score.survivors, *score.unbuilt]
+
+
+def _score(score: Score, killed: bool, several: bool, named: bool) -> list[str]:
+    def name(one: Injected) -> str:
+        return str(one) if several else one.mutant
+
+    most = SHOWN_OF_SUITE if several else SHOWN
+    text = [f"{score.flow.name}:"] if named else []
+    text.append(f"killed: {len(score.killed)}")
+    if killed:
+        text += [f"  {name(one)}: {result.detail or result.outcome.value}" for one, result in score.killed.items()]
+    for kind, title in KINDS.items():
+        found = {one: why for one, why in score.survivors.items() if why.kind == kind}
+        text += _listed(title, [f"{name(one)}: {why.why}" for one, why in found.items()], most)
+    unbuilt = [f"{name(one)}: {result.detail}" for one, result in score.unbuilt.items()]
+    text += _listed("not built by the backend", unbuilt, most)
+    return text + _listed("cases not mutated", [f"{case}: {why}" for case, why in score.untried.items()], most)
+
+
+def _listed(title: str, found: list[str], most: int) -> list[str]:
+    if not found:
+        return []
+    more = [f"  and {len(found) - most} more: --report html=FILE has them"] if len(found) > most else []
+    return [f"{title}: {len(found)}", *(f"  {line}" for line in found[:most]), *more]
+
+
+def _rate(score: Score, named: bool) -> str:
+    where = f" on {score.flow.name}" if named else ""
+    if not score.counted:
+        return f"no kill rate{where}: no mutant applies and is not equivalent"
+    low, high = score.interval
+    return (
+        f"kill rate{where}: {100 * len(score.killed) / score.counted:.1f} % of {score.counted} mutants "
+        f"(95 % interval {100 * low:.1f} to {100 * high:.1f} %, Wilson)"
+    )

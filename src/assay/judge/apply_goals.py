@@ -1,0 +1,173 @@
+"""Which job each goal is asked of, and what to say where there is nothing to ask."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from assay.core.policy import Goal, Policy
+from assay.core.result import Outcome, Result
+from assay.core.verdict import Verdict, VerdictStatus
+from assay.judge import goal_rules
+from assay.judge.decided import Kept, decided, refused, weakened
+from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
+from assay.judge.expectations import matches
+from assay.judge.metric_registry import recorded_by
+from assay.judge.metrics import metrics, samples_missing
+
+Figures = Mapping[str, float]
+Numbered = Mapping[str, Figures]
+"""Job key to figures."""
+
+EXEMPT = frozenset({VerdictStatus.SKIP, VerdictStatus.ERROR, VerdictStatus.XFAIL})
+"""Jobs with these words owe no figures."""
+
+
+def with_goals(
+    opinions: Sequence[DraftVerdict], policy: Policy, baseline: Sequence[Result], *, alone: bool = False
+) -> tuple[list[DraftVerdict], list[Verdict]]:
+    """The opinions after every goal, and one failing verdict on the run for each goal that matches no job at all. A job
+    `alone` does not answer for figures that others record."""
+    if not policy.goals:
+        return list(opinions), []  # thousands of figures that nobody asks for
+    now = {one.job_key: metrics(one.result) for one in opinions if one.result is not None and one.ended}
+    then = {result.job_key: metrics(result) for result in baseline}
+    complaints: dict[str, list[Violation]] = {one.job_key: [] for one in opinions}
+    kept: dict[str, list[Kept]] = {one.job_key: [] for one in opinions}
+    unused = []
+    for goal in policy.goals:
+        if recorded_by(goal.figure) == "mutate" and not any(one.task == "mutate" for one in opinions):
+            continue  # asked by `assay mutate` alone
+        cells = _cells(goal, opinions)
+        if not cells:
+            unused.append(_unused(goal))
+        for cell in cells:
+            for one, complaint in _asked(goal, cell, now, then, alone=alone):
+                if complaint is None:
+                    kept[one.job_key].append((goal, now[one.job_key][goal.figure]))
+                else:
+                    complaints[one.job_key].append(weakened(one, complaint))
+    return [_weighed(one, complaints[one.job_key], kept[one.job_key]) for one in opinions], unused
+
+
+def _cells(goal: Goal, opinions: Sequence[DraftVerdict]) -> list[list[DraftVerdict]]:
+    """The jobs that the goal's globs match, those of one case and flow together."""
+    cells: dict[tuple[str, str], list[DraftVerdict]] = {}
+    for one in opinions:
+        case, flow = one.cell
+        if matches(case, goal.case) and matches(flow, goal.flow):
+            cells.setdefault(one.cell, []).append(one)
+    return list(cells.values())
+
+
+def _asked(
+    goal: Goal, cell: Sequence[DraftVerdict], now: Numbered, then: Numbered, *, alone: bool
+) -> list[tuple[DraftVerdict, Violation | None]]:
+    """Every job of the cell that recorded the figure is judged; where none did, one job answers for that."""
+    owing = [one for one in cell if one.word not in EXEMPT and one.job_key in now]
+    # An artifact that cannot be run here owes nothing, but what is known of it is judged.
+    built = [one for one in cell if one.word is VerdictStatus.SKIP and one.outcome is Outcome.LOWERED]
+    recorded = [one for one in [*owing, *built] if goal.figure in now[one.job_key]]
+    if recorded:
+        silent = _why_not_is_told(goal, cell)
+        return [
+            (one, _kept(goal, one, now, then)) for one in recorded if not silent or _base(goal, one, then) is not None
+        ]
+    home = [one for one in cell if one.task == recorded_by(goal.figure)]
+    if not home and (alone or recorded_by(goal.figure) == "mutate"):
+        return []  # of a mutant itself: what is asked of all of them is summed up in a job of its own
+    if not owing or (home and not any(one in owing for one in home)):
+        return []  # the job that should have recorded it did not get there, and says so itself
+    answering = next((one for one in home if one in owing), owing[0])
+    names = [name for one in owing for name in now[one.job_key]]
+    return [(answering, _missing(goal, answering, names, measured=bool(home)))]
+
+
+def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Violation | None:
+    observed = now[one.job_key][goal.figure]
+    if not goal_rules.needs_baseline(goal):
+        complaint = goal_rules.absolute(goal, observed)
+    else:
+        flow = goal.against.removeprefix("flow:")
+        same_run = flow != goal.against
+        key = f"{one.cell[0]}|{flow}|{one.task}"
+        whose = f"flow '{flow}'" if same_run else "the baseline run"
+        base = now.get(key, {}).get(goal.figure) if same_run else _base(goal, one, then)
+        if base is None:
+            return _no_baseline(goal, whose, observed, flow if same_run else "")
+        complaint = goal_rules.relative(goal, observed, base, whose)
+    return _with_doubt(complaint, one)
+
+
+def _why_not_is_told(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
+    """By the duel of the cell, which found no engine to be held against: a figure that has none either would repeat it."""
+    duels = [one.result.duel for one in cell if one.result is not None and one.result.duel is not None]
+    return goal_rules.needs_baseline(goal) and goal.against == "run" and any(duel.trouble for duel in duels)
+
+
+def _base(goal: Goal, one: DraftVerdict, then: Numbered) -> float | None:
+    """The figure of this job in the baseline, or of another job of its cell."""
+    named = [then.get(one.job_key, {}), *_of_cell(then, one)]
+    return next((figures[goal.figure] for figures in named if goal.figure in figures), None)
+
+
+def _of_cell(numbered: Numbered, one: DraftVerdict) -> list[Figures]:
+    """Other jobs of the same case and flow: the artifact is the same for all of them."""
+    return [named for key, named in numbered.items() if split_key(key)[:2] == one.cell]
+
+
+def _with_doubt(complaint: Violation | None, one: DraftVerdict) -> Violation | None:
+    """A note on a latency whose warm-up never settled."""
+    unsettled = one.result is not None and any(not measured.stable for measured in one.result.measurements)
+    if complaint is None or not unsettled or not complaint.figure.startswith(("latency.", "throughput.")):
+        return complaint
+    return replace(complaint, text=f"{complaint.text} (the warm-up had not settled: raise warmup-s in [measure])")
+
+
+def _no_baseline(goal: Goal, whose: str, observed: float, flow: str) -> Violation:
+    todo = f"add '{flow}' to the flows of this case" if flow else "name a run that has it as the baseline"
+    text = f"{goal.figure} cannot be compared, {whose} has no such figure for this job: {todo}, or judge by max or min"
+    return Violation(VerdictStatus.INCONCLUSIVE, text, goal.figure, observed)
+
+
+def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], *, measured: bool) -> Violation:
+    assert one.result is not None
+    short = samples_missing(one.result, goal.figure)
+    if short is not None:
+        text = f"{goal.figure} needs {short[0]} samples and {short[1]} were taken: raise seconds in [measure]"
+        return Violation(VerdictStatus.INCONCLUSIVE, text, goal.figure)
+    near = difflib.get_close_matches(goal.figure, dict.fromkeys(names), n=3, cutoff=0.5)
+    hint = f"the nearest are {', '.join(near)}" if near else "no recorded figure has a name like it"
+    if recorded_by(goal.figure) == "measure" and not measured:
+        hint = "nothing was measured: set enabled = true in [measure]"
+    return Violation(VerdictStatus.FAIL, f"figure not recorded: {goal.figure}; {hint}", goal.figure)
+
+
+def _weighed(one: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[Kept]) -> DraftVerdict:
+    if not complaints:
+        if (passed := decided(one, kept)) is not None:
+            return passed
+        count = len(kept)
+        met = f"; {count} goal{'s' if count > 1 else ''} met" if kept and one.word is VerdictStatus.PASS else ""
+        return replace(one, reason=one.reason + met)
+    told = sorted(complaints, key=lambda complaint: complaint.word is not VerdictStatus.FAIL)
+    failed_before = one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS, VerdictStatus.INCONCLUSIVE)
+    reason = "; ".join([*([one.reason] if failed_before else []), *(complaint.text for complaint in told)])
+    first = told[0]
+    if beyond := refused(one, told):
+        reason = beyond
+    if one.word in (VerdictStatus.FAIL, VerdictStatus.XPASS) or (
+        one.word is VerdictStatus.INCONCLUSIVE and first.word is not VerdictStatus.FAIL
+    ):
+        return replace(one, reason=reason)
+    return replace(
+        one, word=first.word, reason=reason, figure=first.figure, observed=first.observed, allowed=first.allowed
+    )
+
+
+def _unused(goal: Goal) -> Verdict:
+    where = f"case '{goal.case}' and flow '{goal.flow}'"
+    text = f"the goal over {goal.figure} for {where} matches no job: correct its globs or remove it"
+    return Verdict(VerdictStatus.FAIL, text, figure=goal.figure)

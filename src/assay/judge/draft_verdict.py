@@ -1,0 +1,93 @@
+"""What the judge thinks of one job while it goes through the rules; becomes a verdict at the end."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.verdict import Verdict, VerdictStatus
+from assay.judge.metric_registry import unit
+
+REFUSALS = frozenset({Cause.REFUSED, Cause.OPERATOR_UNSUPPORTED, Cause.OPSET_TOO_NEW})
+BUILDING = frozenset({Stage.TRANSFORM, Stage.LOWER})
+
+
+def is_refusal(result: Result) -> bool:
+    """Whether the backend or an importer before it did not take the model: it is not supported, however the library put that."""
+    said_no = result.outcome is Outcome.ERROR and result.cause in REFUSALS and result.stage in BUILDING
+    return said_no or result.outcome is Outcome.UNSUPPORTED
+
+
+ENDED = frozenset(
+    {
+        Outcome.OK,
+        Outcome.MISMATCH,
+        Outcome.NONDETERMINISTIC,
+        Outcome.MISTRUSTED,
+        Outcome.OTHER_PRECISION,
+        Outcome.LOWERED,
+    }
+)
+"""Outcomes of jobs that reached their end: whatever they could record, they recorded."""
+
+
+class DraftVerdict(msgspec.Struct, frozen=True):
+    """One job, judged so far. `outcome` is as recorded, or what the policy's budget makes of it; None: no result."""
+
+    job_key: str
+    word: VerdictStatus
+    reason: str
+    outcome: Outcome | None = None
+    result: Result | None = None
+    figure: str = ""
+    observed: float | None = None
+    allowed: float | None = None
+
+    @property
+    def cell(self) -> tuple[str, str]:
+        """Case and flow."""
+        case, flow, _ = split_key(self.job_key)
+        return case, flow
+
+    @property
+    def task(self) -> str:
+        return split_key(self.job_key)[2]
+
+    @property
+    def ended(self) -> bool:
+        """Whether the job reached its end, so that a figure it has not recorded is one that it will never record."""
+        result = self.result
+        return result is not None and (result.outcome in ENDED or bool(result.comparisons or result.measurements))
+
+    def verdict(self) -> Verdict:
+        return Verdict(self.word, self.reason, self.job_key, self.figure, self.observed, self.allowed)
+
+
+class Violation(msgspec.Struct, frozen=True):
+    """Why something is not as the policy wants it: the word it earns, one sentence, the figures if any, and what to do."""
+
+    word: VerdictStatus
+    text: str
+    figure: str = ""
+    observed: float | None = None
+    allowed: float | None = None
+    advice: str = ""
+
+
+def split_key(job_key: str) -> tuple[str, str, str]:
+    """Case, flow and task of a job key. Raises ValueError for a text that is no job key."""
+    parts = job_key.rsplit("|", 2)
+    if len(parts) != 3:
+        raise ValueError(f"'{job_key}' is not a job key of the form case|flow|task")
+    return parts[0], parts[1], parts[2]
+
+
+def quantity(figure: str, value: float) -> str:
+    """A value for people's eyes: four digits and the unit; bytes are counted out."""
+    name = unit(figure)
+    if math.isnan(value):
+        return f"not a number {name}".rstrip()
+    text = f"{value:,.0f}" if name == "bytes" and math.isfinite(value) else f"{value:.4g}"
+    return f"{text} {name}".rstrip()

@@ -1,0 +1,98 @@
+"""The arithmetic of one goal: a figure against a limit, or against the same figure of a baseline.
+
+The grammar is the one users know from Olive and model_analyzer: max, min, max-degradation, percent-max-degradation.
+"""
+
+from __future__ import annotations
+
+import math
+
+from assay.core.policy import Goal
+from assay.core.verdict import VerdictStatus
+from assay.errors import BadPolicy
+from assay.judge.draft_verdict import Violation, quantity
+from assay.judge.metric_registry import direction
+
+ABSOLUTE = ("max", "min", "equal")
+LIMITS = (*ABSOLUTE, "max_degradation", "percent_max_degradation")
+
+
+def needs_baseline(goal: Goal) -> bool:
+    """Whether the goal is relative. Raises BadPolicy unless the goal has exactly one limit."""
+    given = [name for name in LIMITS if getattr(goal, name) is not None]
+    if len(given) != 1:
+        raise BadPolicy(
+            f"the goal over '{goal.figure}' has {len(given)} limits: give exactly one of {', '.join(LIMITS)}"
+        )
+    return given[0] not in ABSOLUTE
+
+
+def absolute(goal: Goal, observed: float) -> Violation | None:
+    """None where `observed` keeps the goal's max, min or equal. NaN keeps nothing."""
+    if goal.max is not None and not observed <= goal.max:
+        return _beyond(goal, observed, goal.max, "at most", "bring it down")
+    if goal.min is not None and not observed >= goal.min:
+        return _beyond(goal, observed, goal.min, "at least", "bring it up")
+    if goal.equal is not None and observed != goal.equal:
+        return _beyond(goal, observed, goal.equal, "exactly", "bring it there")
+    return None
+
+
+def relative(goal: Goal, observed: float, base: float, whose: str) -> Violation | None:
+    """None where `observed` is not further on the bad side of `base` than the goal allows. `whose` names the baseline.
+
+    What is not worse by more than the goal's `noise` is kept in any case. The percentage is of |base|. Of a base of 0 any
+    worsening is infinitely many percent; a base that is not a number proves nothing.
+    """
+    name = goal.figure
+    if math.isnan(base):
+        text = f"{name} of {whose} is not a number: bless another baseline, or judge by max or min"
+        return Violation(VerdictStatus.INCONCLUSIVE, text, name, observed)
+    worse = _worsening(name, observed, base)
+    if worse <= goal.noise and not math.isnan(worse):
+        return None
+    if goal.max_degradation is not None:
+        limit, kept, step = goal.max_degradation, worse <= goal.max_degradation, goal.max_degradation
+        allowed_text = f"{quantity(name, limit)} worse"
+        by = quantity(name, worse)
+    else:
+        assert goal.percent_max_degradation is not None
+        limit, step = goal.percent_max_degradation, goal.percent_max_degradation / 100.0 * abs(base)
+        kept = worse <= step if math.isfinite(base) else worse <= 0.0
+        allowed_text = f"{limit:.4g} % worse"
+        by = f"{100.0 * worse / abs(base):.4g} %" if base and math.isfinite(base) else "infinitely many %"
+    if kept:
+        return None
+    reading = "" if math.isnan(worse) else f", {by} worse"
+    zero = "; of a baseline of 0 only max-degradation can allow anything" if base == 0 and ("%" in allowed_text) else ""
+    text = (
+        f"{name} is {quantity(name, observed)} where {whose} has {quantity(name, base)}{reading}, "
+        f"allowed is {allowed_text}{zero}; find what changed, or allow more in [[policy.goal]]"
+    )
+    return Violation(VerdictStatus.FAIL, text, name, observed, _edge(name, base, step))
+
+
+def _worsening(figure: str, observed: float, base: float) -> float:
+    """How much further on the bad side; 0 where equal, infinities included."""
+    if observed == base:
+        return 0.0
+    bad = direction(figure)
+    if bad == "both":
+        return abs(observed - 1.0) - abs(base - 1.0)
+    return observed - base if bad == "up" else base - observed
+
+
+def _edge(figure: str, base: float, step: float) -> float | None:
+    """The last value that would have been accepted; None where there are two."""
+    bad = direction(figure)
+    if bad == "both":
+        return None
+    return base + step if bad == "up" else base - step
+
+
+def _beyond(goal: Goal, observed: float, limit: float, allowed: str, action: str) -> Violation:
+    text = (
+        f"{goal.figure} is {quantity(goal.figure, observed)}, allowed is {allowed} {quantity(goal.figure, limit)}; "
+        f"{action}, or change the limit in [[policy.goal]]"
+    )
+    return Violation(VerdictStatus.FAIL, text, goal.figure, observed, limit)

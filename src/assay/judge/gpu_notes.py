@@ -1,0 +1,42 @@
+"""What is said of a measurement on a GPU: its own clock, the calls that do not count, and a device that nobody looked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from assay.core.result import Result
+
+
+def all_lost(result: Result) -> str:
+    """Why there is no sample although calls were made; "" where there is one."""
+    records = [one.gpu for one in result.measurements if one.gpu is not None]
+    lost = sum(one.lost for one in records)
+    if not lost or any(one.wall_s for one in result.measurements):
+        return ""
+    return (
+        f"none of the {lost} calls counts, the GPU was held back or shared in all of them ({_why(result)}): measure on one "
+        "that is cool, uncapped and your own"
+    )
+
+
+def gpu_notes(result: Result) -> str:
+    """To be put behind the median of the wall clock; "" for an engine that ran elsewhere."""
+    records = [one.gpu for one in result.measurements if one.gpu is not None]
+    if not records:
+        return ""
+    parts = [] if records[0].clock else ["by the wall clock: this engine does not hand out its stream"]
+    lost, kept = sum(one.lost for one in records), sum(len(one.wall_s) for one in result.measurements)
+    if lost:
+        parts.append(f"{lost} of {lost + kept} calls discarded ({_why(result)})")
+    untold = next((one.untold for one in records if one.untold), "")
+    if untold:
+        parts.append(f"clocks and other users of the GPU not seen: {untold}")
+    return "".join(f"; {part}" for part in parts)
+
+
+def _why(result: Result) -> str:
+    """The commonest reason first."""
+    counted: Counter[str] = Counter()
+    for one in result.measurements:
+        counted.update(one.gpu.discarded if one.gpu is not None else {})
+    return ", ".join(f"{reason} {calls}" for reason, calls in counted.most_common())

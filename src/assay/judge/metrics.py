@@ -1,0 +1,232 @@
+"""A result flattened to named figures: what goals are about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from assay.core.result import Comparison, Measurement, Result
+from assay.core.speed import SpeedComparison
+from assay.judge.engine_metrics import engine_metrics
+from assay.judge.metric_registry import AGAINST_FLOAT, direction
+from assay.stats import percentiles, summary
+from assay.stats.slope import slope
+
+PERCENTILES = (90, 95, 99)
+RESIDENT_BLUR_BYTES = 2**19
+"""The kernel counts resident pages in batches for each core, and allocators take memory in pieces of up to half a mebibyte."""
+
+
+def metrics(result: Result) -> dict[str, float]:
+    """Every figure the result supports, by name; units are in the names. A figure that was not recorded is absent.
+
+    Metrics of outputs appear per output (`logits.max_abs`) and as the worst over all outputs (`max_abs`), sizes of dynamic
+    dimensions included; a NaN is the worst of all. Those against the float model stand behind `vs_float.`. A listed name
+    wins over that of an output which is called the same.
+    """
+    named: dict[str, float] = {}
+    named.update(_per_output(one for one in result.comparisons if not one.at))
+    named.update(_worst(result.comparisons))
+    named.update(_against_float(result.against_float))
+    own = "" if result.task == "mutate" else "task."
+    named.update({f"{own}{name}": value for name, value in result.task_metrics.items()})
+    named.update(_timing(result.measurements))
+    named.update(_gpu(result.measurements))
+    named.update(_sizes(result))
+    named.update(_stages(result))
+    named.update(engine_metrics(result.facts))
+    named.update(_duels(result))
+    named.update(_growth(result))
+    named.update(_operators(result))
+    return named
+
+
+def _duels(result: Result) -> Iterable[tuple[str, float]]:
+    """Of the smallest batch size by their plain names, and of each by its own where there are several."""
+    if result.duel is None:
+        return
+    duels = sorted((result.duel, *result.more_duels), key=lambda one: one.batch)
+    yield from ((f"duel.{name}", value) for name, value in _duel(duels[0]))
+    for one in duels if len(duels) > 1 else ():
+        yield from ((f"duel.batch{one.batch}.{name}", value) for name, value in _duel(one))
+
+
+def _duel(seen: SpeedComparison) -> Iterable[tuple[str, float]]:
+    """Nothing of engines that fought with themselves: those are held against samples of another day."""
+    if not seen.launches or seen.stored:
+        return
+    for name in ("cpu", "wall", "load"):
+        ratios = [getattr(one, name) for one in seen.launches]
+        middle = summary.mean(ratios) if name == "cpu" else summary.median(ratios)
+        yield f"{'' if name == 'cpu' else name + '_'}slowdown_percent", 100.0 * math.expm1(middle)
+    yield "launches", float(len(seen.launches))
+
+
+def _growth(result: Result) -> Iterable[tuple[str, float]]:
+    """Bytes per 1,000 inferences, and the ends of the interval (99 %, one slope for each pair of readings), each further out by
+    what a reading is blurred over the calls that there were."""
+    memory = result.memory
+    if not memory.soak_bytes:
+        return
+    found = slope([calls / 1000 for calls in memory.soak_calls], memory.soak_bytes)
+    if found is not None:
+        blur = RESIDENT_BLUR_BYTES / ((memory.soak_calls[-1] - memory.soak_calls[0]) / 1000)
+        yield "memory.growth_bytes", found.value
+        yield "memory.growth_low_bytes", max(0.0, found.low - blur)
+        yield "memory.growth_high_bytes", found.high + blur
+
+
+def _operators(result: Result) -> Iterable[tuple[str, float]]:
+    """Milliseconds of one call by kind of operator, where the backend's profile tells."""
+    if result.duel is not None:
+        return
+    for kind in sorted({one.operator for one in result.operator_times}):
+        seconds = math.fsum(one.seconds for one in result.operator_times if one.operator == kind)
+        yield f"operator.{kind}_ms", 1e3 * seconds
+
+
+def samples_missing(result: Result, figure: str) -> tuple[int, int] | None:
+    """(samples needed, samples taken) where a latency was measured, but not often enough for this figure; else None."""
+    parts = figure.split(".")
+    if parts[0] not in {"latency", "throughput"} or not result.measurements:
+        return None
+    name = parts[-1].removeprefix("cpu_").removeprefix("device_")
+    need = next((percentiles.needed(p) for p in PERCENTILES if name == f"p{p}_ms"), 0)
+    if name in {"median_ms", "per_s"}:
+        need = percentiles.needed(50)
+    pooled = _pooled(result.measurements)
+    batch = parts[1].removeprefix("batch") if len(parts) == 3 else str(min(pooled))
+    if not batch.isdecimal() or int(batch) not in pooled:
+        return None
+    taken = len(pooled[int(batch)][0])
+    return (need, taken) if taken < need else None
+
+
+def _per_output(comparisons: Iterable[Comparison]) -> dict[str, float]:
+    return {f"{one.output}.{name}": value for one in comparisons for name, value in one.metrics.items()}
+
+
+def _against_float(comparisons: Sequence[Comparison]) -> dict[str, float]:
+    """What a share of a tolerance would say of the float model is nobody's question: the budget stays out."""
+    named = {**_per_output(comparisons), **_worst(comparisons)}
+    return {f"{AGAINST_FLOAT}{name}": value for name, value in named.items() if not _of_tolerance(name)}
+
+
+def _of_tolerance(name: str) -> bool:
+    return name.rpartition(".")[2] in {"budget_used", "share_out_of_tolerance"}
+
+
+def _worst(comparisons: Iterable[Comparison]) -> dict[str, float]:
+    worst: dict[str, float] = {}
+    for one in comparisons:
+        for name, value in one.metrics.items():
+            worst[name] = _worse(name, worst[name], value) if name in worst else value
+    return worst
+
+
+def _worse(name: str, a: float, b: float) -> float:
+    if math.isnan(a) or math.isnan(b):
+        return math.nan
+    bad = direction(name)
+    if bad == "both":
+        return max(a, b, key=lambda ratio: abs(ratio - 1.0))
+    return max(a, b) if bad == "up" else min(a, b)
+
+
+def _timing(measurements: Sequence[Measurement]) -> dict[str, float]:
+    pooled = _pooled(measurements)
+    named: dict[str, float] = {}
+    for batch, (wall_s, cpu_s, device_s) in pooled.items():
+        of_batch = dict(_latencies(batch, wall_s, cpu_s, device_s))
+        for name, value in of_batch.items():
+            family, _, rest = name.partition(".")
+            named[f"{family}.batch{batch}.{rest}"] = value
+            if batch == min(pooled):
+                named[name] = value
+    return named
+
+
+def _pooled(measurements: Sequence[Measurement]) -> dict[int, tuple[list[float], list[float], list[float]]]:
+    """Wall, CPU and device seconds by batch size; several measurements of one size count together."""
+    pooled: dict[int, tuple[list[float], list[float], list[float]]] = {}
+    for one in measurements:
+        if one.layout:
+            continue
+        wall_s, cpu_s, device_s = pooled.setdefault(one.batch, ([], [], []))
+        wall_s.extend(one.wall_s)
+        cpu_s.extend(one.cpu_s)
+        device_s.extend(one.device_s)
+    return pooled
+
+
+def _latencies(
+    batch: int, wall_s: Sequence[float], cpu_s: Sequence[float], device_s: Sequence[float]
+) -> Iterable[tuple[str, float]]:
+    median_s = percentiles.percentile(wall_s, 50)
+    if median_s is not None:
+        yield "latency.median_ms", 1e3 * median_s
+        yield "throughput.per_s", summary.throughput(batch, wall_s)
+    for p in PERCENTILES:
+        value_s = percentiles.percentile(wall_s, p)
+        if value_s is not None:
+            yield f"latency.p{p}_ms", 1e3 * value_s
+    cpu_median_s = percentiles.percentile(cpu_s, 50)
+    if cpu_median_s is not None:
+        yield "latency.cpu_median_ms", 1e3 * cpu_median_s
+    device_median_s = percentiles.percentile(device_s, 50)
+    if device_median_s is not None:
+        yield "latency.device_median_ms", 1e3 * device_median_s
+
+
+def _gpu(measurements: Sequence[Measurement]) -> Iterable[tuple[str, float]]:
+    """Of all measurements of the job together; what NVML did not tell is absent."""
+    records = [one.gpu for one in measurements if one.gpu is not None]
+    if not records:
+        return
+    told = [one for one in records if not one.untold]
+    if told:
+        lost = sum(one.lost for one in told)
+        kept = sum(len(one.wall_s) for one in measurements if one.gpu is not None and not one.gpu.untold)
+        yield "gpu.discarded_share", lost / (lost + kept) if lost + kept else 0.0
+    for name in ("sm_mhz", "memory_mhz"):
+        spans = [span for one in told if (span := getattr(one, name)) is not None]
+        if spans:
+            yield f"gpu.{name}", float(min(low for low, _ in spans))
+    memory = max((one.memory_bytes for one in told), default=0)
+    if memory:
+        yield "gpu.memory_bytes", float(memory)
+    shares = [one.sm_share for one in told if one.sm_share is not None]
+    if shares:
+        yield "gpu.sm_share", summary.mean(shares)
+
+
+def _sizes(result: Result) -> Iterable[tuple[str, float]]:
+    memory = result.memory
+    sizes = (
+        ("memory.load_peak_bytes", memory.load_peak_bytes),
+        ("memory.run_peak_bytes", memory.run_peak_bytes),
+        ("artifact.bytes", result.facts.artifact_bytes),
+    )
+    # Zero bytes is how a record says "not measured": a figure of 0 would pass every limit.
+    known = [(name, float(value)) for name, value in sizes if value > 0]
+    # An engine may live in memory that the process had before: it adds nothing then, and that is known.
+    peaks = {
+        "load": (memory.load_peak_bytes, memory.before_bytes),
+        "run": (memory.run_peak_bytes, memory.loaded_bytes),
+    }
+    added = [
+        (f"memory.{name}_added_bytes", float(max(0, peak - base)))
+        for name, (peak, base) in peaks.items()
+        if peak and base
+    ]
+    return known + added
+
+
+def _stages(result: Result) -> dict[str, float]:
+    named: dict[str, float] = {}
+    for one in result.stage_times:
+        name = f"stage.{one.stage.value}_s"
+        named[name] = named.get(name, 0.0) + one.seconds
+    named["warnings"] = float(len(result.warnings))
+    named["seconds"] = result.seconds
+    return named

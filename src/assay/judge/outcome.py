@@ -1,0 +1,172 @@
+"""The first rule: what the policy makes of the outcome of a job, before any goal."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay.core.job import JobKind
+from assay.core.policy import Policy
+from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.speed import TIME_LIMIT_MESSAGE
+from assay.core.verdict import VerdictStatus
+from assay.judge import accuracy, change, gpu_notes, speed
+from assay.judge.advice import Asked, advice, to_compare, to_measure
+from assay.judge.disputed import unsettled, vouched
+from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity
+from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
+from assay.judge.metrics import metrics
+from assay.judge.numeric_defaults import named
+from assay.judge.witnesses import described
+
+NEXT = {
+    Outcome.UNSUPPORTED: "rewrite that part of the model, or choose another flow or a newer backend",
+    Outcome.UNDELEGATED: "rewrite these operators or choose another flow: they do not run where they should",
+    Outcome.OTHER_PRECISION: "choose a flow, a device or a model whose operators have kernels in that type, or call the flow what it is",
+    Outcome.ERROR: "read the job's log",
+    Outcome.CRASH: "read the job's log, and repeat the job alone with its repro line",
+    Outcome.TIMEOUT: "repeat the job alone, or raise --timeout (timeout-s in [limits])",
+    Outcome.OUT_OF_MEMORY: "repeat the job alone, or raise --memory (memory in [limits])",
+    Outcome.NONDETERMINISTIC: "switch to deterministic kernels, or list the outcome in [[policy.expect]] with a reason",
+    Outcome.UNAVAILABLE: "`assay flows` names the install command",
+    Outcome.LOWERED: "run the job on a machine that has it",
+    Outcome.INFRASTRUCTURE: "this is no fault of the model: mend the machine and repeat the job with its repro line",
+}
+"""What to do about an outcome."""
+
+_HANGS = "an engine that hangs is found by assay check"
+TOLERATED = {
+    Outcome.UNAVAILABLE: VerdictStatus.SKIP,
+    Outcome.LOWERED: VerdictStatus.SKIP,
+    Outcome.UNSUPPORTED: VerdictStatus.SKIP,
+    Outcome.UNDELEGATED: VerdictStatus.SKIP,
+}
+"""The word for an outcome that is not in `fail_on`; all others become inconclusive: never a pass."""
+
+
+def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: Asked | None = None) -> DraftVerdict:
+    """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost. `asked` is the
+    job itself, for commands that can be copied."""
+    if result is None:
+        lost = "lost: no result was recorded for this job; finish the run with `assay resume`"
+        return DraftVerdict(job_key, VerdictStatus.ERROR, lost)
+    blank = DraftVerdict(job_key, VerdictStatus.PASS, "", result.outcome, result)
+    if result.outcome is Outcome.INFRASTRUCTURE:
+        return replace(blank, word=VerdictStatus.ERROR, reason=_described(result))
+    found = accuracy.violations(result, policy)
+    if any(complaint.word is VerdictStatus.FAIL for complaint in found):
+        if why := unsettled(result, asked):
+            first = next(one for one in found if one.word is VerdictStatus.FAIL)
+            return replace(blank, word=VerdictStatus.INCONCLUSIVE, reason=f"{why}; seen: {first.text}")
+        return _mismatch(blank, found, policy)
+    if result.task == JobKind.DUEL.value and result.outcome is Outcome.TIMEOUT and result.stage is Stage.MEASURE:
+        return replace(
+            blank, word=VerdictStatus.INCONCLUSIVE, reason=f"undecided: {result.detail}; {TIME_LIMIT_MESSAGE}; {_HANGS}"
+        )
+    if result.outcome not in (Outcome.OK, Outcome.MISMATCH):
+        return replace(blank, word=_status(_counted_as(result), policy), reason=_described(result, asked))
+    if found:
+        mistrusted = replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy))
+        return replace(mistrusted, reason=f"{_join(found)}; {advice(result, asked)}")
+    if why := unsettled(result, asked) if result.outcome is Outcome.OK else "":
+        return replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy), reason=why)
+    return _passed(replace(blank, outcome=Outcome.OK), policy, asked)
+
+
+def _mismatch(blank: DraftVerdict, found: list[Violation], policy: Policy) -> DraftVerdict:
+    """The outputs are wrong by this policy, whatever else is said of the job, unless it failed in a worse way."""
+    failing = [complaint for complaint in found if complaint.word is VerdictStatus.FAIL]
+    outcome = blank.outcome if blank.outcome not in (*TOLERATED, Outcome.OK, Outcome.MISTRUSTED) else Outcome.MISMATCH
+    assert outcome is not None
+    reason = _join(failing)
+    if outcome is not Outcome.MISMATCH and blank.result is not None:
+        reason = f"{_described(blank.result)}; {reason}"
+    if blank.task == JobKind.CHANGE.value and blank.result is not None:
+        reason = change.changed(reason, blank.result.original) + vouched(blank.result)
+    elif blank.result is not None:
+        reason += vouched(blank.result) or (f"; against {who}" if (who := described(blank.result.reference)) else "")
+    reason += named(blank.result) if blank.result is not None else ""
+    first = next((complaint for complaint in failing if complaint.figure), failing[0])
+    return replace(
+        blank,
+        outcome=outcome,
+        word=VerdictStatus.FAIL if {outcome.value, "mismatch"} & set(policy.fail_on) else VerdictStatus.INCONCLUSIVE,
+        reason=reason,
+        figure=first.figure,
+        observed=first.observed,
+        allowed=first.allowed,
+    )
+
+
+def _counted_as(result: Result) -> Outcome:
+    return Outcome.UNSUPPORTED if is_refusal(result) else result.outcome
+
+
+def _status(outcome: Outcome, policy: Policy) -> VerdictStatus:
+    return VerdictStatus.FAIL if outcome.value in policy.fail_on else TOLERATED.get(outcome, VerdictStatus.INCONCLUSIVE)
+
+
+def _described(result: Result, asked: Asked | None = None) -> str:
+    """`outcome in stage: detail; what to do`."""
+    node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
+    signal = f" ({result.signal})" if result.signal and result.signal not in result.detail else ""
+    detail = f": {result.detail.rstrip('.')}" if result.detail else ""
+    alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
+    # The backend's own words already hold the install command where there is one.
+    outcome = _counted_as(result)
+    step = advice(result, asked) if outcome is Outcome.MISTRUSTED else NEXT.get(outcome, "")
+    if is_invalid(result):
+        step = f"{EXPORT_AGAIN}, or ask another engine; {CHECK}"
+    told = (
+        (Outcome.UNAVAILABLE, "install"),
+        (Outcome.UNAVAILABLE, "cannot be resolved"),
+        (Outcome.ERROR, "the case cannot be made"),
+        (Outcome.UNSUPPORTED, "before it"),
+    )
+    said = result.cause is Cause.WRONG_USAGE or any(
+        result.outcome is one and word in result.detail for one, word in told
+    )
+    hint = "" if said else f"; {step}"
+    return f"{outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
+
+
+def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftVerdict:
+    result = opinion.result
+    assert result is not None
+    after = "; crashed once after other jobs, not alone" if result.only_after_other_jobs else ""
+    if result.duel is not None:
+        return speed.judge_speed(opinion, policy)
+    if opinion.task == JobKind.CHANGE.value:
+        return change.within(opinion, policy)
+    if opinion.task == "verify" and not result.comparisons:
+        nothing = f"nothing was compared: the model has no output that the reference has; {to_compare(result, asked)}"
+        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
+    if opinion.task == "measure" and (none_counts := gpu_notes.all_lost(result)):
+        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=none_counts)
+    if opinion.task == "measure" and not result.measurements:
+        return replace(
+            opinion,
+            word=VerdictStatus.INCONCLUSIVE,
+            reason=f"nothing was measured: no sample was taken; {to_measure(result, asked)}",
+        )
+    used = accuracy.worst_budget(result)
+    if used is not None:
+        relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
+        lost = metrics(result).get("vs_float.sqnr_db") if result.against_float else None
+        whose = f"'{result.original}'" if result.original else "the float model"
+        far = f"; {quantity('sqnr_db', lost)} from {whose}" if lost is not None else ""
+        who = f" against {told}" if (told := described(result.reference)) else ""
+        share = f"{quantity('budget_used', used)} of {policy.budget_max:.4g}"
+        reason = f"budget used {share}{who}{vouched(result)}{far}{relaxed}{after}"
+        return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
+    median_ms = metrics(result).get("latency.median_ms")
+    if median_ms is not None:
+        batch = min(one.batch for one in result.measurements)
+        told = gpu_notes.gpu_notes(result)
+        reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{told}{after}"
+        return replace(opinion, reason=reason, figure="latency.median_ms", observed=median_ms)
+    return replace(opinion, reason=f"ok{after}")
+
+
+def _join(found: list[Violation]) -> str:
+    shown = [f"{one.text}; {one.advice}" if one.advice else one.text for one in found[:3]]
+    return "; ".join(shown) + (f"; and {len(found) - 3} more" if len(found) > 3 else "")

@@ -1,0 +1,205 @@
+"""What a duel of two engines is worth under the policy's rule of speed: derived anew from the recorded launches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from assay.core.policy import Goal, Policy
+from assay.core.result import Result
+from assay.core.speed import SpeedComparison, SpeedRule
+from assay.core.verdict import VerdictStatus
+from assay.judge.draft_verdict import DraftVerdict
+from assay.judge.metric_registry import recorded_by
+from assay.judge.operator_regressions import describe, differences, explained
+from assay.stats.against_stored import decide_against_stored
+from assay.stats.sequential_test import Answer, answer_at, load_ratios, significantly_above
+from assay.stats.summary import mean, median, sd
+
+CHANGES_SHOWN = 5
+OPERATORS_SHOWN = 3
+SEVERITY = (VerdictStatus.FAIL, VerdictStatus.INCONCLUSIVE, VerdictStatus.PASS)
+
+BASELINE_GOALS = (
+    Goal("memory.load_added_bytes", percent_max_degradation=10.0, noise=2e6),
+    Goal("memory.run_added_bytes", percent_max_degradation=10.0, noise=2e6),
+    Goal("memory.growth_low_bytes", max_degradation=65536.0),
+    Goal("artifact.bytes", percent_max_degradation=2.0),
+)
+
+
+@dataclass(frozen=True)
+class SpeedDecision:
+    """One duel, judged: at one batch size."""
+
+    word: VerdictStatus
+    text: str
+    figure: str = ""
+    observed: float | None = None
+    allowed: float | None = None
+
+
+def with_baseline_goals(policy: Policy, *, measured: bool) -> Policy:
+    """What is asked of a check beside its baseline, where the policy says nothing of that figure; of memory only where
+    something is `measured`."""
+    asked = {goal.figure for goal in policy.goals}
+    more = [
+        one for one in BASELINE_GOALS if one.figure not in asked and (measured or recorded_by(one.figure) != "measure")
+    ]
+    return replace(policy, goals=(*policy.goals, *more))
+
+
+def judge_speed(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
+    """Slower fails, the same or faster passes, anything else is inconclusive: never forced. Of several batch sizes the
+    worst counts, and each is told."""
+    result = opinion.result
+    assert result is not None
+    assert result.duel is not None
+    duels = (result.duel, *result.more_duels)
+    found = [judge_comparison(one, policy.speed) for one in duels]
+    worst = min(found, key=_worst_first)
+    text = "; ".join(_of_batches(duels, found))
+    why = f"; {_difference(result)}" if worst.word is VerdictStatus.FAIL else ""
+    figure = worst.figure
+    if len(duels) > 1 and figure:
+        figure = figure.replace("duel.", f"duel.batch{duels[found.index(worst)].batch}.")
+    return replace(
+        opinion,
+        word=worst.word,
+        reason=f"{text}{why}",
+        figure=figure,
+        observed=worst.observed,
+        allowed=worst.allowed,
+    )
+
+
+def _of_batches(duels: Sequence[SpeedComparison], found: Sequence[SpeedDecision]) -> list[str]:
+    """The text of the worst, with its batch size where there are several, and of the others the word."""
+    if len(duels) == 1:
+        return [found[0].text]
+    ordered = sorted(zip(duels, found, strict=True), key=lambda pair: _worst_first(pair[1]))
+    (first, worst), *rest = ordered
+    words = {
+        VerdictStatus.FAIL: "slower",
+        VerdictStatus.INCONCLUSIVE: "undecided",
+        VerdictStatus.PASS: "the same or faster",
+    }
+    others = [
+        f"{words[word]} at batch {', '.join(map(str, sorted(duel.batch for duel, one in rest if one.word is word)))}"
+        for word in SEVERITY
+        if any(one.word is word for _, one in rest)
+    ]
+    return [f"at batch {first.batch}: {worst.text}", *others]
+
+
+def _worst_first(one: SpeedDecision) -> tuple[int, float]:
+    """By the word, then by what is slower by more."""
+    return SEVERITY.index(one.word), -(one.observed or 0.0)
+
+
+def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
+    """One duel alone."""
+    if seen.trouble:
+        return SpeedDecision(VerdictStatus.INCONCLUSIVE, f"not comparable: {seen.trouble}")
+    if seen.stored:
+        return _against_stored(seen, rule)
+    answer = answer_at(seen.launches, rule)
+    limit = 100.0 * rule.floor
+    observed = percent(answer.mean) if math.isfinite(answer.mean) else None
+    said = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
+    if answer.word == "slower":
+        return SpeedDecision(VerdictStatus.FAIL, f"slower: {said}", "duel.slowdown_percent", observed, limit)
+    if significantly_above(walls := [one.wall for one in seen.launches], rule.wall_floor, rule):
+        wall = percent(median(walls))
+        text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
+        return SpeedDecision(
+            VerdictStatus.FAIL, f"{text}; {said}", "duel.wall_slowdown_percent", wall, 100.0 * rule.wall_floor
+        )
+    if significantly_above(loads := load_ratios(seen.launches), rule.load_floor, rule):
+        load = percent(median(loads))
+        text = f"loads slower by {load:.0f} %; {answer.word}: {said}"
+        return SpeedDecision(VerdictStatus.FAIL, text, "duel.load_slowdown_percent", load, 100.0 * rule.load_floor)
+    if answer.word in ("same", "faster"):
+        return SpeedDecision(VerdictStatus.PASS, f"{answer.word}: {said}", "duel.slowdown_percent", observed, limit)
+    if seen.ended and not math.isfinite(answer.mean):
+        said = f"{len(seen.launches)} launches against {seen.rival} are too few"
+    text = f"undecided: {said}; {seen.ended or _advice(seen, answer)}"
+    return SpeedDecision(VerdictStatus.INCONCLUSIVE, text, "duel.slowdown_percent", observed, limit)
+
+
+def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
+    """The candidate's engines fought with one another: all of them are its own."""
+    now = [seconds for one in seen.launches for seconds in (one.own_s, one.rival_s)]
+    answer = decide_against_stored(now, seen.stored, rule)
+    limit = 100.0 * rule.stored_floor
+    said = (
+        f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {1e3 * median(seen.stored):.4g} -> "
+        f"{1e3 * median(now):.4g} ms a call; never measured side by side, so no less than {limit:g} % counts)"
+    )
+    word = {"slower": VerdictStatus.FAIL, "inconclusive": VerdictStatus.INCONCLUSIVE}.get(
+        answer.word, VerdictStatus.PASS
+    )
+    name = "undecided" if word is VerdictStatus.INCONCLUSIVE else answer.word
+    observed = percent(answer.mean) if math.isfinite(answer.mean) else None
+    return SpeedDecision(word, f"{name}: {said}", "duel.slowdown_percent", observed, limit)
+
+
+def _clock(seen: SpeedComparison) -> str:
+    return {"caller": "of the caller's time", "device": "of the device's time"}.get(seen.clock, "CPU time")
+
+
+def _advice(seen: SpeedComparison, answer: Answer) -> str:
+    """Why it could not be told, and what would decide it."""
+    scatter = percent(sd([one.cpu for one in seen.launches]))
+    why = f"launches differ by {scatter:.1f} % (standard deviation): " if math.isfinite(scatter) else ""
+    if answer.more is None:
+        return f"{why}the machine is too restless, or the difference too near the limit, for more launches to decide"
+    launches = "1 more launch" if answer.more == 1 else f"{answer.more} more launches"
+    asked = f"about {launches} would probably decide (--launches {answer.launches + answer.more})"
+    return f"{why}{asked}, or fewer with less other work on the machine"
+
+
+def slowdowns(result: Result) -> list[float]:
+    """In percent, at each batch size where the new engine was measured beside the old one."""
+    duels = (result.duel, *result.more_duels) if result.duel is not None else ()
+    return [percent(mean([one.cpu for one in seen.launches])) for seen in duels if seen.launches and not seen.stored]
+
+
+def percent(logarithm: float) -> float:
+    """How much more, in percent, for the logarithm of a ratio."""
+    return 100.0 * math.expm1(logarithm)
+
+
+def _percent(logarithm: float) -> str:
+    return f"{percent(logarithm):+.1f} %"
+
+
+def _interval(answer: Answer) -> str:
+    if not math.isfinite(answer.low):
+        return "no interval"
+    if answer.word == "same":
+        return f"surely at most {_percent(answer.most)}"
+    return f"surely between {_percent(answer.low)} and {_percent(answer.high)}"
+
+
+def _times(seen: SpeedComparison) -> str:
+    return f"{1e3 * seen.rival_s:.4g} -> {1e3 * seen.own_s:.4g} ms a call"
+
+
+def _difference(result: Result) -> str:
+    """Which operators cost more, as the backends' profiles tell, and what changed in the engine."""
+    dearer = [one for one in explained(result) if one.delta_s > 0.0][:OPERATORS_SHOWN]
+    parts = [f"where, by the backend's profile: {', '.join(map(describe, dearer))}"] if dearer else []
+    changes = list(differences(result.rival_facts, result.facts))
+    more = f" and {len(changes) - CHANGES_SHOWN} more" if len(changes) > CHANGES_SHOWN else ""
+    if changes:
+        parts.append(f"what changed in the engine: {', '.join(changes[:CHANGES_SHOWN])}{more}")
+    return "; ".join(
+        parts
+        or [
+            "both engines tell the same operators in the same types and places (a branch that was not taken is not told)"
+        ]
+    )

@@ -1,0 +1,90 @@
+"""Jobs that wait, by the kind of worker that they need: one process imports the libraries of one backend only."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from assay.core.job import Job
+from assay.core.result import Result
+
+
+class WorkerKey(NamedTuple):
+    """What two jobs must have in common to be done by one process."""
+
+    environment: str
+    backend: str
+    transforms: tuple[str, ...]
+    device: str
+
+
+IN_NUMPY = ("", "reference")
+"""Backends of jobs that evaluate in numpy: looking at a model, the oracle and the derivation of a tolerance."""
+
+
+def worker_key(job: Job) -> WorkerKey:
+    """Arguments of transforms and options of the backend do not matter: they import nothing more. Nor does it which of those
+    in numpy it is: one process looks at a model, evaluates it and derives its tolerance."""
+    flow = job.flow
+    backend = "reference" if flow.backend in IN_NUMPY else flow.backend
+    names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
+    return WorkerKey(flow.environment, backend, names, flow.device)
+
+
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+
+
+def environ_of(kind: WorkerKey, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The variables of a worker of that kind. What evaluates in numpy does it in one thread, unless the user says otherwise: a
+    second one saves it a twentieth of the time (a detector of 12 MB, OpenBLAS 0.3.31), and where the other core is busy it
+    waits for that one turn by turn, ten times as long."""
+    return {**ONE_THREAD, **environ} if kind.backend in IN_NUMPY else environ
+
+
+@dataclass
+class Pending:
+    """A job on its way: what it gave when it crashed first, and whether it was handed back by a worker that died."""
+
+    job: Job
+    crashed: Result | None = None
+    sent_again: bool = False
+
+
+class JobQueue:
+    """Jobs in the order given, kind by kind; suspects (they crashed once) go to fresh processes only."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[WorkerKey, deque[Pending]] = {}
+        self._suspects: dict[WorkerKey, deque[Pending]] = {}
+
+    def __len__(self) -> int:
+        return sum(map(len, self._jobs.values())) + sum(map(len, self._suspects.values()))
+
+    def add(self, pending: Pending, *, first: bool = False) -> None:
+        queue = self._jobs.setdefault(worker_key(pending.job), deque())
+        queue.appendleft(pending) if first else queue.append(pending)
+
+    def suspect(self, pending: Pending) -> None:
+        self._suspects.setdefault(worker_key(pending.job), deque()).append(pending)
+
+    def take(self, kind: WorkerKey, *, fresh: bool) -> Pending | None:
+        """The next for a worker of that kind; None where nothing waits that it may do."""
+        if fresh and self._suspects.get(kind):
+            return self._suspects[kind].popleft()
+        return self._jobs[kind].popleft() if self._jobs.get(kind) else None
+
+    def suspects(self, kind: WorkerKey) -> bool:
+        return bool(self._suspects.get(kind))
+
+    def count(self, kind: WorkerKey) -> int:
+        return len(self._jobs.get(kind, ())) + len(self._suspects.get(kind, ()))
+
+    def kinds(self) -> list[WorkerKey]:
+        """Those for which something waits, in the order in which they were first asked for."""
+        return [kind for kind in dict.fromkeys([*self._jobs, *self._suspects]) if self.count(kind)]
+
+    def drop(self, kind: WorkerKey) -> list[Pending]:
+        """All that wait for that kind: they are not waited for any more."""
+        return [*self._suspects.pop(kind, ()), *self._jobs.pop(kind, ())]

@@ -1,0 +1,49 @@
+"""What workers need is imported before it is known what they will do: while the driver imports what it needs itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+
+from assay.launch.fork_server import ForkServer
+
+
+def most_workers(wanted: int) -> int:
+    """`wanted`, where that is any number; else one per core, eight at most."""
+    return wanted or min(os.cpu_count() or 1, 8)
+
+
+class Preforked:
+    """A fork server of the driver's own interpreter for workers of these flows; without flows there is none. A context manager:
+    the server and whatever was forked from it end with it."""
+
+    def __init__(self, flows: Sequence[str] = ()) -> None:
+        self._flows, self._variables = tuple(flows), dict(os.environ)
+        self._server = ForkServer(self._flows, self._variables) if flows else None
+
+    def server(self, program: str, variables: Mapping[str, str], backend: str) -> ForkServer | None:
+        """For a worker that would be started just so, for that backend."""
+        if self._server is None or program != sys.executable or variables != self._variables:
+            return None
+        return self._server if backend in self._backends() else None
+
+    def give_up(self) -> None:
+        """A worker did not come of it: no other is asked for."""
+        self._flows = ()
+
+    def _backends(self) -> set[str]:
+        from assay import plugins
+
+        return {plugins.find_flow(name).backend for name in self._flows}
+
+    def __enter__(self) -> Preforked:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._server is not None:
+            self._server.end()
+            self._server = None

@@ -1,0 +1,112 @@
+"""Values of one input inside the range that its graph, or its user, states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+
+from assay.core.dtype import is_floating, numpy_dtype
+from assay.core.input_plan import InputRange
+from assay.models.input_plan.requirements import COUNT, LENGTH, MASK, UNIQUE
+
+Array = np.ndarray[Any, Any]
+SPAN = 9
+"""How far whole numbers reach past a bound that stands alone."""
+
+
+WORDS = ("the", "cat", "sat", "on", "a", "mat", "A", "Word", "42", "")
+"""Of which texts are made where nothing says which ones a model knows."""
+
+
+def draw_texts(shape: tuple[int, ...], texts: Sequence[str], stream: np.random.Generator) -> Array:
+    """An array of objects."""
+    places = np.asarray(stream.integers(0, len(texts), shape))
+    return np.array([texts[int(place)] for place in places.reshape(-1)], object).reshape(shape)
+
+
+def draw_in_range(
+    dtype: str, shape: tuple[int, ...], one: InputRange, stream: np.random.Generator, sample: int
+) -> Array:
+    """The values of one sample: masks are all ones in the first and ones before zeros in the others, lengths whole in the first,
+    a choice of several another one in each; all else is spread evenly, or normally beside a single bound."""
+    if dtype == "string":
+        return draw_texts(shape, one.texts or WORDS, stream)
+    kind = numpy_dtype(dtype)
+    if one.exact and len(one.exact) == prod(shape):
+        return np.asarray(one.exact).reshape(shape).astype(kind)
+    if one.choices:
+        return np.full(shape, one.choices[sample % len(one.choices)]).astype(kind)
+    low, high = _bounds(one)
+    if one.kind == MASK and (low, high) == (0, 1):
+        return _mask(shape, stream, sample).astype(kind)
+    if is_floating(dtype):
+        return _floating(shape, low, high, stream).astype(kind)
+    first, last = _whole(low, high, dtype)
+    if one.kind == UNIQUE:
+        return _unique(shape, first, last, stream).astype(kind)
+    if one.kind == LENGTH:
+        least = last if sample == 0 else max(first, (first + last) // 2)
+        return np.asarray(stream.integers(least, last, shape, endpoint=True)).astype(kind)
+    if one.kind == COUNT:
+        last = min(last, first + 2 * SPAN)
+    return np.asarray(stream.integers(first, last, shape, endpoint=True)).astype(kind)
+
+
+def _bounds(one: InputRange) -> tuple[float, float]:
+    """With infinities where there is no bound."""
+    return -inf if one.low is None else one.low, inf if one.high is None else one.high
+
+
+def constant_over_samples(one: InputRange) -> bool:
+    """Whether all samples have the same values: how large and how often, which decide shapes."""
+    return one.kind == COUNT
+
+
+def _mask(shape: tuple[int, ...], stream: np.random.Generator, sample: int) -> Array:
+    """Ones before zeros along the last axis: how attention masks pad sequences. At least half are ones."""
+    if not shape:
+        return np.asarray(1)
+    steps = shape[-1]
+    kept = np.asarray(stream.integers(max(1, steps // 2), steps + 1, (*shape[:-1], 1)))
+    return np.ones(shape) if sample == 0 else (np.arange(steps) < kept).astype(np.float64)
+
+
+def _floating(shape: tuple[int, ...], low: float, high: float, stream: np.random.Generator) -> Array:
+    if low > -inf and high < inf:
+        return np.asarray(stream.uniform(low, high, shape))
+    normal = np.asarray(stream.standard_normal(shape))
+    if low > -inf:
+        return low + np.abs(normal)
+    return high - np.abs(normal) if high < inf else normal
+
+
+def _whole(low: float, high: float, dtype: str) -> tuple[int, int]:
+    """Bounds as whole numbers inside of the type."""
+    least, most = (0, 1) if dtype == "bool" else _integer_bounds(dtype)
+    first = np.ceil(low) if low > -inf else min(0.0, high - SPAN)
+    last = np.floor(high) if high < inf else first + SPAN
+    begin = int(max(least, min(first, most)))
+    return begin, int(max(begin, min(last, most)))
+
+
+def _integer_bounds(dtype: str) -> tuple[int, int]:
+    """The least and the largest number of a type such as int64 or uint4."""
+    bits = int(dtype.removeprefix("u").removeprefix("int"))
+    bits = min(bits, 63) if dtype.startswith("u") else bits  # numpy draws int64
+    return (0, 2**bits - 1) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def _unique(shape: tuple[int, ...], first: int, last: int, stream: np.random.Generator) -> Array:
+    """No place twice along the first axis of size above 1, as far as there are enough places."""
+    drawn = np.asarray(stream.integers(first, last, shape, endpoint=True))
+    count = prod(shape[:-1]) if len(shape) > 1 else prod(shape)
+    if not 0 < count <= last - first + 1:
+        return drawn
+    places = first + stream.permutation(last - first + 1)[:count]
+    if len(shape) < 2:
+        return np.asarray(places.reshape(shape))
+    drawn[..., 0] = places.reshape(shape[:-1])
+    return drawn

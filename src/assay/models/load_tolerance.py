@@ -1,0 +1,47 @@
+"""How a job is judged: by the tolerance that its contract chooses, with the profile that was derived for it on disk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from assay.core.case import Contract
+from assay.core.golden import REFERENCE
+from assay.core.job import Job
+from assay.models.goldens import read_lock
+from assay.models.tolerances import read_tolerance
+from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_by
+
+PROGRAM_DOUBLE = "torch-eager-f64"
+DOUBLE = ("reference-f64", PROGRAM_DOUBLE)
+
+
+def load_tolerance(job: Job, contract: Contract) -> ToleranceComparator:
+    """Raises UsageError for a choice of tolerance that is none."""
+    judging = comparator_by(
+        contract, lambda: read_tolerance(Path(job.profile)) if job.profile else None, derived=bool(job.profile)
+    )
+    told = _next_best(job)
+    return replace(judging, notes=(*told, *judging.notes), translated=_own_double(job))
+
+
+def _own_double(job: Job) -> bool:
+    """Are the reference answers those of the exported program itself, not of the graph that torch makes of it?"""
+    if not job.reference or job.case.inputs.golden:
+        return False
+    return read_lock(Path(job.reference)).producer == PROGRAM_DOUBLE
+
+
+def _next_best(job: Job) -> tuple[str, ...]:
+    """Whose answers the reference is where it is not the model's in double, and why."""
+    if not job.reference or job.case.inputs.golden:
+        return ()
+    lock = read_lock(Path(job.reference))
+    if lock.producer in DOUBLE:
+        return ()
+    why = lock.why.removeprefix(REFERENCE).lstrip("; ")
+    same = f"{job.flow.backend} itself, only" if lock.producer.split("-")[0] == job.flow.backend else "another engine,"
+    return (
+        f"the reference answers are those of {lock.producer} ({same} in the model's own types), because the model has none in "
+        f"double ({why}): a mistake that both make is not seen, and a golden of your own would be better",
+    )

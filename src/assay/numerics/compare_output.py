@@ -1,0 +1,179 @@
+"""One output, all samples together, against its reference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.core.case import Contract
+from assay.core.result import Comparison, Finding, Histogram, WorstElement
+from assay.numerics import degenerate, histogram, text, ulp
+from assay.numerics.accumulator import Accumulator, Point, merge
+from assay.numerics.chunks import Piece, chunks, locate, over_blocks
+from assay.numerics.element_types import ComputeType, as_real, compute_type_of, is_integer, real_name
+from assay.numerics.float32_pass import add_block, suits
+from assay.numerics.float64_pass import Terms, add_wide, products
+from assay.numerics.metrics import metrics, needs_products
+from assay.numerics.reference_stats import ReferenceStats, survey
+from assay.numerics.tolerance.default import limits
+from assay.ports import Tensor
+
+_KINDS = {"nan": "NaN on one side only", "infinity": "an infinity on one side only",
+          "lowest_for_infinity": "the largest finite value of a type in place of an infinity"}  # fmt: skip
+
+
+def compare_output(
+    name: str, actual: Sequence[Tensor], expected: Sequence[Tensor], contract: Contract, dtype: str, threads: int = 0
+) -> Comparison:
+    """The account of one output whose shapes agree sample by sample. ULPs count on the grid of `dtype`, the declared one.
+
+    Complex numbers are compared by their real and imaginary parts (one more axis at the end of every index).
+    """
+    blank = Comparison(
+        output=name,
+        dtype=dtype,
+        shape=actual[0].shape if actual else (),
+        samples=len(actual),
+        elements=sum(tensor.size for tensor in actual),
+    )
+    left, right = [as_real(tensor) for tensor in actual], [as_real(tensor) for tensor in expected]
+    halves = any(one.shape != other.shape for one, other in zip(left, right, strict=True))
+    lane = ComputeType.NONE if halves else compute_type_of(left, right)
+    if lane is ComputeType.NONE:
+        types = ", ".join(sorted({str(tensor.dtype) for tensor in (*actual, *expected)}))
+        why = f"Output {name!r} has elements that cannot be compared ({types}): leave it out of the model or cast it."
+        return _replace(blank, findings=(Finding("unsupported_dtype", name, why),))
+    if lane is ComputeType.TEXT:
+        return _compare_text(blank, left, right)
+    return _compare_numbers(blank, left, right, lane, contract, threads)
+
+
+def _replace(comparison: Comparison, **changes: object) -> Comparison:
+    import msgspec
+
+    return msgspec.structs.replace(comparison, **changes)
+
+
+def _compare_text(blank: Comparison, left: Sequence[Tensor], right: Sequence[Tensor]) -> Comparison:
+    if not blank.elements:
+        return _replace(blank, degenerate="the reference is empty", uninformative=True)
+    wrong = text.differences(left, right)
+    findings: tuple[Finding, ...] = ()
+    if wrong:
+        position, want, got = wrong[0]
+        where = list(locate(position, [tensor.shape for tensor in left]))
+        what = f"{len(wrong)} of {blank.elements} texts differ, first at {where}: expected {want!r}, got {got!r}."
+        findings = (Finding("values", blank.output, what),)
+    share = len(wrong) / blank.elements
+    metrics = {"share_out_of_tolerance": share, "budget_used": math.inf if wrong else 0.0}
+    return _replace(blank, findings=findings, metrics=metrics)
+
+
+def _compare_numbers(
+    blank: Comparison,
+    left: Sequence[Tensor],
+    right: Sequence[Tensor],
+    lane: ComputeType,
+    contract: Contract,
+    threads: int,
+) -> Comparison:
+    dtype = real_name(blank.dtype)
+    reference = survey(right, lane, threads)
+    rtol, atol = limits(contract, blank.output, dtype, reference.rms)
+    total = sum(tensor.size for tensor in left)
+    terms = Terms(lane, dtype, rtol, atol, reference.scale, total)
+    account = _account(left, right, terms, threads)
+    if needs_products(account, reference):
+        account.product, account.squared_expected = _products(left, right, terms.scale, threads)
+    poor = degenerate.degenerate_reference(reference, right, dtype)
+    collapsed = degenerate.degenerate_output(account, left, dtype)
+    findings = _clashes(blank.output, account, left)
+    if collapsed and degenerate.is_vanishing(reference, account, dtype):
+        collapsed += f", where the reference has no normal number of {dtype} (at most {reference.peak:.3g})"
+    elif collapsed and not poor:
+        findings.append(Finding("degenerate", blank.output, f"{_sentence(collapsed)}; the reference is not."))
+    if account.outside:
+        findings.append(_values(blank.output, account, left, total, terms))
+    integers = is_integer(left[0].dtype) if left else False
+    return _replace(
+        blank,
+        findings=tuple(findings),
+        metrics=metrics(account, reference, total),
+        share_at_bounds=degenerate.share_at_bounds(reference, right, dtype),
+        rtol=rtol,
+        atol=atol,
+        degenerate=poor or collapsed or degenerate.tolerates_zeros(reference, rtol, atol),
+        uninformative=bool(poor),
+        worst=tuple(_worst(point, left) for point in account.worst),
+        error_histogram=histogram.by_octave(account.octaves, reference.scale),
+        ulp_histogram=None if integers or not account.ulps.any() else _ulps(account),
+    )
+
+
+def _account(left: Sequence[Tensor], right: Sequence[Tensor], terms: Terms, threads: int) -> Accumulator:
+    fast = terms.lane is ComputeType.NARROW and suits(terms)
+
+    def one(block: list[Piece]) -> Accumulator:
+        account = Accumulator()
+        with np.errstate(all="ignore"):
+            if fast:
+                add_block(account, chunks(block), terms)
+                return account
+            for piece in chunks(block):
+                add_wide(account, piece, terms)
+        return account
+
+    return merge(over_blocks(one, left, right, threads))
+
+
+def _products(left: Sequence[Tensor], right: Sequence[Tensor], scale: float, threads: int) -> tuple[float, float]:
+    def one(block: list[Piece]) -> list[tuple[float, float]]:
+        with np.errstate(all="ignore"):
+            return [products(piece, scale) for piece in chunks(block)]
+
+    found = [pair for pairs in over_blocks(one, left, right, threads) for pair in pairs]
+    return sum(product for product, _ in found), sum(energy for _, energy in found)
+
+
+def _sentence(words: str) -> str:
+    return words[0].upper() + words[1:]
+
+
+def _ulps(account: Accumulator) -> Histogram:
+    return Histogram(tuple(float(edge) for edge in ulp.ULP_EDGES), tuple(int(number) for number in account.ulps))
+
+
+def _worst(point: Point, tensors: Sequence[Tensor]) -> WorstElement:
+    return WorstElement(locate(point.position, [tensor.shape for tensor in tensors]), point.expected, point.actual)
+
+
+def _at(point: Point, tensors: Sequence[Tensor]) -> str:
+    worst = _worst(point, tensors)
+    return f"at {list(worst.index)}: expected {worst.expected:.9g}, got {worst.actual:.9g}"
+
+
+def _clashes(output: str, account: Accumulator, tensors: Sequence[Tensor]) -> list[Finding]:
+    found = []
+    for kind, clash in account.clashes.items():
+        places = "; ".join(_at(point, tensors) for point in clash.first)
+        more = " ..." if clash.count > len(clash.first) else "."
+        found.append(Finding(kind, output, f"{clash.count} elements have {_KINDS[kind]}, {places}{more}"))
+    return found
+
+
+def _values(output: str, account: Accumulator, tensors: Sequence[Tensor], total: int, terms: Terms) -> Finding:
+    share = 100.0 * account.outside / total
+    return Finding(
+        "values",
+        output,
+        f"{account.outside} of {total} elements ({share:.3g} %) differ by more than "
+        f"{terms.rtol:.3g} * |expected| + {terms.atol:.3g}, the worst {_at(account.worst[0], tensors)}.",
+    )
+
+
+def reference_of(expected: Sequence[Tensor]) -> ReferenceStats:
+    """The survey of a reference by itself: what `assay golden` shows of a recorded output."""
+    real = [as_real(tensor) for tensor in expected]
+    return survey(real, compute_type_of(real, real))

@@ -1,0 +1,96 @@
+"""One operator on several evaluations at once: some of its inputs have a leading axis of rows, one row for each evaluation."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.numerics.oracle.hooks import Call, Hook, Kernel, Values
+from assay.ports import Tensor
+
+
+class NotBatchable(Exception):
+    """The rows do not have one shape, or do not go one way."""
+
+
+@dataclass
+class Operator:
+    """`rowed` says which inputs of `call` have the axis, of length `count`; `kernel` is the operator in numpy, where there is
+    one, and `node` that of onnx.reference."""
+
+    node: Any
+    call: Call
+    rowed: tuple[bool, ...]
+    count: int
+    kernel: Kernel | None = None
+
+    @property
+    def inputs(self) -> Values:
+        return self.call.inputs
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        value = self.call.attributes.get(name)
+        return default if value is None else value
+
+    def is_rowed(self, position: int) -> bool:
+        return position < len(self.rowed) and self.rowed[position]
+
+    def only(self, *positions: int) -> bool:
+        """Whether no other input has rows."""
+        return not any(one for position, one in enumerate(self.rowed) if position not in positions)
+
+    def rows(self, position: int) -> Tensor:
+        """An input with the axis, repeated without a copy where it had none."""
+        value: Tensor = self.inputs[position]
+        return value if self.rowed[position] else np.broadcast_to(value, (self.count, *value.shape))
+
+    def shape(self, position: int) -> tuple[int, ...]:
+        """Of one row."""
+        given: tuple[int, ...] = self.inputs[position].shape
+        return given[1:] if self.is_rowed(position) else given
+
+    def aligned(self, rank: int = 0) -> list[Any]:
+        """All inputs, those with rows in one rank at least, so that they broadcast as one row of each would."""
+        present = [position for position, one in enumerate(self.inputs) if one is not None]
+        rank = max(rank, *(len(self.shape(position)) for position in present))
+        found = list(self.inputs)
+        for position in present:
+            if self.rowed[position]:
+                shape = self.shape(position)
+                found[position] = found[position].reshape(self.count, *[1] * (rank - len(shape)), *shape)
+        return found
+
+    def run(self, *inputs: Any, probe: Hook | None = None, **changed: Any) -> Values:
+        """The operator itself on other inputs, with some attributes changed."""
+        call, node = self.call, self.node
+        if self.kernel is not None:
+            call.inputs = inputs
+            call.attributes = {**call.attributes, **changed}
+            call.probe = probe or call.probe
+            if (found := self.kernel(call)) is not None:
+                return found
+        if changed:
+            node = copy.copy(node)
+            for name, value in changed.items():
+                setattr(node, name, value)
+        results: Values = node.run(*inputs)
+        return results
+
+
+Lift = Callable[[Operator], Values | None]
+"""What an operator gives for all rows at once, each result with the axis. None: this form is evaluated row by row."""
+
+
+def behind(axis: int) -> int:
+    """An axis of a row, where the axis of rows goes before all others."""
+    return axis + 1 if axis >= 0 else axis
+
+
+def texts(attributes: Mapping[str, Any], name: str) -> str:
+    """An attribute that may have come as bytes."""
+    value = attributes.get(name)
+    return value.decode() if isinstance(value, bytes) else str(value or "")

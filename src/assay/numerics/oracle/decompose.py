@@ -1,0 +1,54 @@
+"""Operators taken apart into the steps that define them, so that each step is computed, and rounds, on its own."""
+
+from __future__ import annotations
+
+from onnx import AttributeProto, ModelProto, defs, inliner
+
+from assay.numerics.oracle.contrib.decompose import decomposed
+
+EXPANDED = (
+    "Attention",
+    "CausalConvWithState",
+    "LinearAttention",
+    "NegativeLogLikelihoodLoss",
+    "RotaryEmbedding",
+    "SoftmaxCrossEntropyLoss",
+    "Swish",
+)
+"""Defined by the standard as functions of others; onnx.reference computes some of them in float32 only."""
+
+
+def expanded(proto: ModelProto) -> ModelProto:
+    """The same model in smaller steps; the model itself where it has none of these, or where onnx 1.23 cannot take them
+    apart (an optional input left out in the middle). Operators of com.microsoft are made of such steps, too."""
+    proto = decomposed(proto)
+    refused: set[str] = set()
+    while present := _present(proto) - refused:
+        name = min(present)
+        try:
+            proto = inliner.inline_selected_functions(_described(proto, {name}), [("", name)], False, True)
+        except RuntimeError:
+            refused.add(name)
+        else:
+            refused |= _present(proto) & {name}
+    return proto
+
+
+def _present(proto: ModelProto) -> set[str]:
+    """One may be made of another."""
+    return {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")} & set(EXPANDED)
+
+
+def _described(proto: ModelProto, operators: set[str]) -> ModelProto:
+    """A copy in which these name their attributes: what onnx 1.23 takes apart knows no default."""
+    told = ModelProto()
+    told.CopyFrom(proto)
+    opset = next((one.version for one in told.opset_import if one.domain in ("", "ai.onnx")), 1)
+    for node in told.graph.node:
+        if node.op_type in operators and node.domain in ("", "ai.onnx"):
+            named = {one.name for one in node.attribute}
+            schema = defs.get_schema(node.op_type, opset)
+            for name, attribute in schema.attributes.items():
+                if name not in named and attribute.default_value.type != AttributeProto.UNDEFINED:
+                    node.attribute.append(attribute.default_value)
+    return told

@@ -1,0 +1,51 @@
+"""A model and its stored numbers apart: several evaluators of one model share what it weighs."""
+
+from __future__ import annotations
+
+from onnx import ModelProto, helper, numpy_helper
+from onnx.external_data_helper import uses_external_data
+
+from assay.ports import Tensor
+
+
+def split_weights(proto: ModelProto) -> tuple[ModelProto, dict[str, Tensor]]:
+    """A copy of the graph without its dense initializers, and these, in the types that they have; those whose data is
+    not loaded stay in the graph."""
+    light = ModelProto(ir_version=proto.ir_version)
+    light.opset_import.extend(proto.opset_import)
+    light.functions.extend(proto.functions)
+    graph, given = light.graph, proto.graph
+    graph.name = given.name
+    graph.node.extend(given.node)
+    graph.input.extend(given.input)
+    graph.output.extend(given.output)
+    graph.value_info.extend(given.value_info)
+    graph.sparse_initializer.extend(given.sparse_initializer)
+    weights = {}
+    for one in given.initializer:
+        if uses_external_data(one):
+            graph.initializer.append(one)
+        else:
+            weights[one.name] = numpy_helper.to_array(one)
+    return light, weights
+
+
+def lightened(proto: ModelProto) -> ModelProto:
+    """A copy in which large initializers are inputs: inference needs their types, not their values."""
+    light = ModelProto()
+    light.ir_version = proto.ir_version
+    light.opset_import.extend(proto.opset_import)
+    light.functions.extend(proto.functions)
+    graph = light.graph
+    graph.name = proto.graph.name
+    graph.node.extend(proto.graph.node)
+    graph.output.extend(proto.graph.output)
+    graph.value_info.extend(proto.graph.value_info)
+    names = {one.name for one in proto.graph.input}
+    graph.input.extend(proto.graph.input)
+    for one in proto.graph.initializer:
+        if len(one.dims) <= 1 and sum(one.dims) <= 64:
+            graph.initializer.append(one)
+        elif one.name not in names:
+            graph.input.append(helper.make_tensor_value_info(one.name, one.data_type, list(one.dims)))
+    return light

@@ -1,0 +1,138 @@
+"""Reference outputs for cases without goldens: computed once per model and inputs, by a job of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from assay.core.empty_result import empty_result
+from assay.core.flow import Flow
+from assay.core.golden import REFERENCE
+from assay.core.job import Job, JobKind
+from assay.core.result import Cause, Outcome, Result, Stage
+from assay.errors import BadGolden, BadInputs
+from assay.models.golden_checks import file_problems
+from assay.models.goldens import read_lock
+from assay.pipeline.services import Services
+from assay.plugins import find_flow, library_of
+
+ORACLES = {
+    "onnx": ("reference-f64", "reference", "onnxruntime-disable", "openvino-f32", "torch-eager"),
+    "torch": ("torch-eager-f64", "torch-eager"),
+}
+"""By the format of the model, tried in this order: the float64 evaluation, then the model's own precision where double is
+not possible, then a runtime that has operators which the standard does not have. Which one it was, and why, is kept with
+the answers, and told with the result. Where none has an answer the engines of the run are asked themselves."""
+
+
+def ensure_references(jobs: Sequence[Job], house: Services) -> list[Result]:
+    """Make sure that every job has its reference. Returns the results of the jobs that cannot have one: an error where the
+    model is not valid by the standard, mistrusted where nothing can compute it, infrastructure where the machine was the reason."""
+    missing = {job.reference: job for job in jobs if job.reference and not _there(job.reference)}
+    reasons: dict[str, str] = {}
+    refusals: dict[str, list[Result]] = {}
+    while missing:
+        asked = [
+            (job, oracle)
+            for job in missing.values()
+            if (oracle := _next(job, refusals.get(job.case.name, ()), jobs)) is not None
+        ]
+        if not asked:
+            break
+        for result in _compute(asked, reasons, house):
+            told = f"{result.flow}: {result.outcome.value}, {result.detail}"
+            reasons[result.case] = "; ".join(filter(None, (reasons.get(result.case), told)))
+            refusals.setdefault(result.case, []).append(result)
+        missing = {folder: job for folder, job in missing.items() if not _there(folder)}
+    without = [job for job in jobs if job.reference in missing]
+    if without and len(without) == len(jobs):
+        wrong = {job.case.name: _wrong_inputs(refusals.get(job.case.name, [])) for job in without}
+        if all(wrong.values()):
+            raise BadInputs("\n".join(dict.fromkeys(wrong.values())))
+    return [_without(job, refusals.get(job.case.name, [])) for job in without]
+
+
+def _wrong_inputs(refusals: Sequence[Result]) -> str:
+    """What keeps all inputs from being taken: a constraint of the graph that is not met, or two oracles of which each refuses,
+    while it runs, whatever was tried. "" where something else is wrong."""
+    unmet = next((one.detail for one in refusals if one.cause is Cause.WRONG_USAGE), "")
+    able = [one for one in refusals if one.outcome not in (Outcome.UNSUPPORTED, Outcome.UNAVAILABLE)]
+    ran = [one for one in able if one.outcome is Outcome.ERROR and one.stage is Stage.RUN]
+    # One that could not build the model says nothing of the inputs, where two libraries do.
+    if unmet or len(ran) < 2 or (len(ran) < len(able) and len({library_of(one.flow) for one in ran}) < 2):
+        return unmet
+    first = ran[0]
+    return (
+        f"no inputs were found that '{first.case}' takes: {first.detail} ({first.flow}; {len(ran)} of {len(able)} oracles refuse "
+        "all that was tried); state sizes with --dim, values with --input-range or --input-value, or give a golden with --golden"
+    )
+
+
+def without_reference(jobs: Sequence[Job], lacking: Sequence[Result]) -> list[Job]:
+    """The same jobs; those for which nobody has an answer run all the same, and know why: whether an engine takes the model at
+    all, and takes it without a crash, is an answer, too."""
+    reasons = {one.job_key: one.detail for one in lacking if one.outcome is Outcome.MISTRUSTED}
+    return [
+        msgspec.structs.replace(job, reference="", profile="", why=reasons[job.key]) if job.key in reasons else job
+        for job in jobs
+    ]
+
+
+def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | None:
+    """Who is asked next: an oracle, or a flow of the run whose library has not been asked. Nobody where the model is invalid, or
+    where the graph says what is wrong with the inputs, and an evaluator agrees: a laxer runtime's answer would prove nothing."""
+    if any(_is_invalid(one, job) or one.cause is Cause.WRONG_USAGE for one in refusals):
+        return None
+    asked = {one.flow for one in refusals}
+    for name in ORACLES.get(job.case.model.format, ()):
+        if name not in asked:
+            return find_flow(name)
+    libraries = {library_of(one.flow) for one in refusals}
+    flows = (one.flow for one in jobs if one.case.name == job.case.name)
+    engines = [flow for flow in flows if flow.backend and not flow.transforms]
+    return next((one for one in engines if one.name not in asked and library_of(one) not in libraries), None)
+
+
+def _compute(asked: Sequence[tuple[Job, Flow]], reasons: Mapping[str, str], house: Services) -> list[Result]:
+    """`reasons` say why the oracles before these have no answers."""
+    recording = [
+        msgspec.structs.replace(job, flow=oracle, task=JobKind.RECORD, why=_why(job, reasons)) for job, oracle in asked
+    ]
+    return list(house.pool.launch(recording))
+
+
+def _why(job: Job, reasons: Mapping[str, str]) -> str:
+    return f"{REFERENCE}; {reasons[job.case.name]}" if job.case.name in reasons else ""
+
+
+def _there(folder: str) -> bool:
+    """Whole: what a full disk or a killed run left is computed again."""
+    try:
+        return not list(file_problems(Path(folder), read_lock(Path(folder))))
+    except BadGolden:
+        return False
+
+
+def _is_invalid(refusal: Result, job: Job) -> bool:
+    """By the checker of its own format. What the loader of a runtime says of a model (or of what it made of one) is that runtime's
+    opinion."""
+    first, *_ = ORACLES.get(job.case.model.format, ("",))
+    return refusal.cause is Cause.INVALID_MODEL and library_of(refusal.flow) == library_of(first)
+
+
+def _without(job: Job, refusals: Sequence[Result]) -> Result:
+    invalid = next((one for one in refusals if _is_invalid(one, job)), None)
+    if invalid is not None:
+        blank = empty_result(job, Outcome.ERROR)
+        told = f"the model is broken: {invalid.detail} ({invalid.flow})"
+        return msgspec.structs.replace(blank, stage=Stage.LOWER, cause=Cause.INVALID_MODEL, detail=told)
+    if wrong := _wrong_inputs(refusals):
+        return msgspec.structs.replace(empty_result(job, Outcome.ERROR), cause=Cause.WRONG_USAGE, detail=wrong)
+    ours = not refusals or any(one.outcome is Outcome.INFRASTRUCTURE for one in refusals)
+    first, *others = (f"{one.flow}: {one.outcome.value}" for one in refusals) if refusals else ("nothing was tried",)
+    why = "; ".join([f"{first}, {refusals[0].detail}" if refusals else first, *others])
+    told = f"no reference outputs for '{job.case.name}' ({why})"
+    blank = empty_result(job, Outcome.INFRASTRUCTURE if ours else Outcome.MISTRUSTED)
+    return msgspec.structs.replace(blank, detail=told, cause=Cause.NO_REFERENCE)

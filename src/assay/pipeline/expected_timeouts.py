@@ -1,0 +1,35 @@
+"""Cases that never end by themselves: how long they are waited for, and that being stopped is what is expected of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Limits
+from assay.core.policy import Expectation, Policy
+from assay.core.result import Outcome
+
+
+def limits_of(case: Case, limits: Limits) -> Limits:
+    """A case that never ends is not waited for longer than it says."""
+    own = case.misuse.limit_s if case.misuse is not None else 0.0
+    return msgspec.structs.replace(limits, timeout_s=min(own or math.inf, limits.timeout_s))
+
+
+def with_expected_timeouts(policy: Policy, cases: Sequence[Case], flows: Sequence[Flow]) -> Policy:
+    """The policy, and what the cases themselves say of how they end: a model that never ends is stopped in time, or the
+    flow refuses it."""
+    endless = [case.name for case in cases if case.misuse is not None and case.misuse.expects == Outcome.TIMEOUT.value]
+    known = {(one.case, one.flow) for one in policy.expectations}
+    why = "the model never ends: it must be stopped in time"
+    said = [
+        Expectation(name, flow.name, "timeout", why, strict=False)
+        for name in endless
+        for flow in flows
+        if (name, flow.name) not in known
+    ]
+    return msgspec.structs.replace(policy, expectations=(*policy.expectations, *said))

@@ -1,0 +1,158 @@
+"""Baselines are engines: find the blessed one of a cell again, and say why it cannot be compared with."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from assay.core.baseline import VERSION, Baseline, Fingerprint
+from assay.core.case import Case
+from assay.core.digest import value_digest
+from assay.core.flow import Flow
+from assay.core.job import Measuring
+from assay.core.machine import Machine
+from assay.core.repro import flow_arguments, input_arguments, measuring_arguments
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.speed import BaselineEngine
+from assay.errors import UsageError
+from assay.pipeline.fingerprint import differs, fingerprint
+from assay.pipeline.provenance import this_machine
+from assay.pipeline.services import Services
+
+FILE = "baseline.json"
+ARTIFACT = "artifact"
+_GB = 2**30
+
+
+class _Versioned(msgspec.Struct):
+    version: int = VERSION
+
+
+def kind_of(machine: Machine) -> tuple[str, int, int, tuple[str, ...]]:
+    """What must be equal for two figures to be comparable."""
+    return machine.cpu, machine.cores, round(machine.memory_bytes / _GB), machine.gpus
+
+
+def baselines(house: Services) -> Iterator[Baseline]:
+    """All that are current, in the order of their names."""
+    for path in sorted(_free_space(house).glob(f"*/*/*/{FILE}")):
+        if not path.parent.name.startswith("replaced-"):
+            yield _read(path)
+
+
+def remove(house: Services, case: str, flow: str) -> int:
+    """Take the blessing from the engines of this cell, on every kind of machine. Returns how many."""
+    found = [one for one in (_free_space(house) / _safe(case) / _safe(flow)).glob("*") if (one / FILE).exists()]
+    for folder in found:
+        shutil.rmtree(folder)
+    return len(found)
+
+
+def find_baseline(case: Case, flow: Flow, measuring: Measuring, house: Services) -> BaselineEngine:
+    """What a duel with the baseline is fought with: its engine, or the samples kept of it where the engine cannot be run
+    any more. `BaselineEngine.trouble` says why there can be none."""
+    machine = this_machine(house.gpus)
+    folder = baseline_folder(house, case.name, flow.name, machine)
+    name = f"the baseline of {flow.name}"
+    blank = BaselineEngine(name, flow, case.model)
+    if not (folder / FILE).is_file():
+        return msgspec.structs.replace(blank, trouble=_absent(case, flow, measuring, machine, house))
+    try:
+        baseline = _read(folder / FILE)
+    except UsageError as error:
+        return msgspec.structs.replace(blank, trouble=str(error))
+    dated = f"{name} of {baseline.created_at[:10]}"
+    artifact, digest = str(folder / ARTIFACT), baseline.result.facts.artifact_digest
+    found = BaselineEngine(dated, baseline.flow, baseline.model, artifact, digest, _problem(baseline, case))
+    gone = "" if found.trouble else _gone(baseline, house)
+    if not gone:
+        return found
+    now = fingerprint(machine, case, flow, measuring)
+    if trouble := _no_samples(baseline, now, measuring):
+        return msgspec.structs.replace(found, trouble=f"{gone}, and {trouble}; {_RENEW_ADVICE}")
+    return msgspec.structs.replace(found, name=f"samples kept of {dated}", stored=baseline.samples)
+
+
+def approved_results(run: Run) -> list[Result]:
+    """What was measured when the baselines of this run were blessed: goals against "run" ask for it."""
+    rivals = [job.rival for job in run.jobs if job.rival is not None]
+    files = dict.fromkeys(
+        Path(rival.artifact).parent / FILE for rival in rivals if rival.artifact and not rival.trouble
+    )
+    return [_read(path).result for path in files if path.is_file()]
+
+
+_RENEW_ADVICE = "bless a new one with assay baseline set"
+
+
+def _problem(baseline: Baseline, case: Case) -> str:
+    if not baseline.who.strip() or not baseline.why.strip():
+        return f"nobody blessed the baseline, or gave no reason; {_RENEW_ADVICE}"
+    if [one.name for one in baseline.model.inputs] != [one.name for one in case.model.inputs]:
+        return f"the model takes other inputs than that of the baseline; {_RENEW_ADVICE}"
+    return ""
+
+
+def _gone(baseline: Baseline, house: Services) -> str:
+    """Why the baseline's engine cannot be run as it was; "" where it can."""
+    was, now = baseline.result.facts.backend_version, house.available(baseline.flow)
+    if not now.available:
+        return f"the baseline's {baseline.flow.backend} {was} is not here any more ({now.reason.rstrip('.')})"
+    if now.version and was and was != now.version:
+        return f"the baseline was built by {baseline.flow.backend} {was}, and {now.version} is installed"
+    return ""
+
+
+def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> str:
+    """Why the samples that were kept cannot stand in for the engine; "" where they can."""
+    if not baseline.samples:
+        return "no samples of it were kept"
+    if len(measuring.batches) > 1:
+        return f"the samples kept of it are of batch {baseline.fingerprint.batch} alone"
+    difference = differs(baseline.fingerprint, now)
+    return f"its samples were taken otherwise: {difference}" if difference else ""
+
+
+def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, house: Services) -> str:
+    words = ["assay", "baseline", "set", case.model.source, *flow_arguments(flow), *input_arguments(case)]
+    words += [*measuring_arguments(measuring), "--reason", "why this engine", "--history", str(house.folder)]
+    set_one = f"bless one here: {shlex.join(words)}"
+    for path in sorted((_free_space(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}")):
+        with suppress(UsageError):
+            there = _read(path).machine
+            return f"its baseline was blessed on another machine ({there.kind}), this is {machine.kind}; {set_one}"
+    return f"{case.name} has no baseline on {flow.name}; {set_one}"
+
+
+def _read(path: Path) -> Baseline:
+    try:
+        data = path.read_bytes()
+        version = msgspec.json.decode(data, type=_Versioned).version
+        if version > VERSION:
+            raise UsageError(f"{path} has version {version}, this assay knows {VERSION}; upgrade assay")
+        return msgspec.json.decode(data, type=Baseline)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise UsageError(
+            f"{path} is no baseline that can be read ({error}); remove its folder and bless anew"
+        ) from None
+
+
+def _free_space(house: Services) -> Path:
+    return house.folder / "baselines"
+
+
+def baseline_folder(house: Services, case: str, flow: str, machine: Machine) -> Path:
+    """Where the blessed engine of that cell lies, for this kind of machine."""
+    return (_free_space(house) / _safe(case) / _safe(flow) / value_digest(kind_of(machine))[:16]).absolute()
+
+
+def _safe(name: str) -> str:
+    """A folder's name for any case: what a file system may refuse is replaced, and the digest keeps them apart."""
+    plain = "".join(letter if letter.isalnum() or letter in "-_.@" else "_" for letter in name)[:80]
+    return plain if plain == name and plain.strip(".") else f"{plain}-{value_digest(name)[:8]}"

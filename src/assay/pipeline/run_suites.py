@@ -1,0 +1,176 @@
+"""A run over suites on one page: collect -> count -> select -> make -> plan; then as `assay check`: record -> judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from assay.core.case import Case
+from assay.core.empty_result import empty_result
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind, Limits, Measuring
+from assay.core.policy import Policy
+from assay.core.result import Outcome, Result, Stage
+from assay.core.run import Run
+from assay.errors import NothingSelected
+from assay.pipeline.check import Checked, run_jobs
+from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
+from assay.pipeline.plan import PACKAGES, reference_dir
+from assay.pipeline.progress import Progress
+from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.roofline_peaks import with_roofline_peaks
+from assay.pipeline.services import Services
+from assay.pipeline.suite_contract import collect_cases, make_files
+from assay.pipeline.suite_counts import check_counts
+from assay.pipeline.suite_select import Selection, select
+from assay.pipeline.threads import with_threads
+from assay.ports import Suite
+
+ADAPTED = "+opset-"
+"""Between the name of a flow and the opset to which its models were converted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteRequest:
+    """What `assay run` was asked. `workers` make cases (0: one per core); `only` keeps one job (`case|flow|task`). With
+    `measuring` cases are measured instead of verified, on each number of `threads`. `adapt_opset` runs cases of a newer opset
+    once more, converted to that one, on a flow of their own. With `lower_anew` no artifact of an earlier run is loaded."""
+
+    suites: tuple[Suite, ...]
+    flows: tuple[Flow, ...]
+    seed: int = 0
+    selection: Selection = field(default_factory=Selection)
+    policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
+    command: str = "assay run"
+    baseline: str = ""
+    only: str = ""
+    workers: int = 0
+    accept_counts: bool = False
+    measuring: Measuring | None = None
+    threads: tuple[int, ...] = (1,)
+    adapt_opset: int = 0
+    lower_anew: bool = False
+
+
+def run_suites(request: SuiteRequest, house: Services) -> Checked:
+    """Raises NothingSelected, BrokenSuite and FewerCases before anything ran, HarnessError when the machine fails."""
+    counts: dict[str, int] = {}
+    cases: list[Case] = []
+    for suite in request.suites:
+        house.progress.doing(f"collecting the cases of {suite.name}")
+        found = collect_cases(suite, request.seed)
+        counts[getattr(suite, "counted_as", suite.name)] = len(found)
+        cases += found
+    check_counts(counts, house.folder, accept=request.accept_counts)
+    chosen = select(cases, request.selection, only=request.only)
+    made, unmade = make(request.suites, chosen, request.workers, house.progress)
+    run = _plan(request, made, house)
+    known = [
+        missing_case_result(job, unmade[job.case.name], request.suites) for job in run.jobs if job.case.name in unmade
+    ]
+    house.store.open_run(run)
+    house.store.record(run.id, known)
+    return run_jobs(run, known, house)
+
+
+def make(
+    suites: Sequence[Suite], chosen: Sequence[Case], workers: int, progress: Progress
+) -> tuple[list[Case], dict[str, str]]:
+    """The cases with their files on disk, and why some have none."""
+    made: list[Case] = []
+    unmade: dict[str, str] = {}
+    for suite in suites:
+        own = [case for case in chosen if case.name.partition("/")[0] == suite.name]
+        progress.doing(f"making {len(own)} cases of {suite.name}")
+        for case, reason in make_files(suite, own, workers):
+            # Few cases have a second sample to calibrate on.
+            made.append(msgspec.structs.replace(case, inputs=msgspec.structs.replace(case.inputs, resampled=True)))
+            if reason:
+                unmade[case.name] = reason
+    return made, unmade
+
+
+def _plan(request: SuiteRequest, cases: Sequence[Case], house: Services) -> Run:
+    now = datetime.now(UTC)
+    run_id = new_run_id(now)
+    scratch = str(house.scratch(run_id))
+    task = JobKind.VERIFY if request.measuring is None else JobKind.MEASURE
+    jobs = tuple(
+        Job(
+            case,
+            flow,
+            task,
+            limits_of(case, request.limits),
+            request.measuring or Measuring(),
+            scratch=scratch,
+            reference=_reference(case, house),
+            # Wrong uses are also of what libraries cache, and measuring times the building.
+            reuse=task is JobKind.VERIFY and case.misuse is None and not request.lower_anew,
+        )
+        for flow in _flows(request)
+        for case in cases
+        if request.measuring is None or case.misuse is None
+    )
+    jobs += _converted(jobs, request.adapt_opset)
+    if request.only:
+        jobs = tuple(job for job in jobs if job.key == request.only)
+    return Run(
+        id=run_id,
+        started_at=now.isoformat(timespec="seconds"),
+        command=request.command,
+        jobs=jobs,
+        policy=with_expected_timeouts(request.policy, cases, request.flows),
+        machine=with_roofline_peaks(this_machine(), request.threads) if request.measuring else this_machine(),
+        versions=versions((*PACKAGES, *sorted({flow.backend for flow in request.flows}))),
+        commit=git_commit(Path.cwd()),
+        baseline=request.baseline,
+        narrowed=bool(request.only) or request.selection.narrows,
+        alone=bool(request.only),
+    )
+
+
+def with_opset(flow: Flow, opset: int) -> Flow:
+    """The lane of converted models: the same flow, its name and its transforms say what was done."""
+    name = f"{flow.name}{ADAPTED}{opset}"
+    return msgspec.structs.replace(flow, name=name, transforms=(f"opset:{opset}", *flow.transforms))
+
+
+def _converted(jobs: Sequence[Job], opset: int) -> tuple[Job, ...]:
+    """Raises NothingSelected where `opset` was asked for and no case needs it."""
+    newer = [job for job in jobs if opset and _opset(job.case) > opset]
+    if opset and not newer:
+        raise NothingSelected(f"--adapt-opset {opset}: no case here has a newer opset")
+    return tuple(msgspec.structs.replace(job, flow=with_opset(job.flow, opset)) for job in newer)
+
+
+def _opset(case: Case) -> int:
+    return max(case.model.opsets.get("", 0), case.model.opsets.get("ai.onnx", 0))
+
+
+def _flows(request: SuiteRequest) -> list[Flow]:
+    """Each on every number of threads: a flow of its own, where that is not one."""
+    if request.measuring is None:
+        return list(request.flows)
+    return [
+        flow if count == 1 else msgspec.structs.replace(with_threads(flow, count), name=f"{flow.name}-threads{count}")
+        for count in request.threads
+        for flow in request.flows
+    ]
+
+
+def _reference(case: Case, house: Services) -> str:
+    return "" if case.inputs.golden else str(reference_dir(case, house.folder))
+
+
+def missing_case_result(job: Job, reason: str, suites: Sequence[Suite]) -> Result:
+    """As the suite says that such cases end: unsupported, where it says nothing."""
+    name = job.case.name.partition("/")[0]
+    outcome = next(getattr(suite, "unmade", Outcome.UNSUPPORTED) for suite in suites if suite.name == name)
+    stage = Stage.TRANSFORM if outcome is Outcome.UNSUPPORTED else Stage.START
+    blank = empty_result(job, outcome)
+    return msgspec.structs.replace(blank, stage=stage, detail=f"the case cannot be made: {reason}")

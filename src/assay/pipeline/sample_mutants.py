@@ -1,0 +1,95 @@
+"""Which mutants a case has on a flow, which of them are run, and as which jobs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind
+from assay.core.result import Outcome
+from assay.pipeline.services import Services
+
+
+@dataclass(frozen=True)
+class Injected:
+    """One mutant of one case: `mutant` is `OPERATOR@NODE`, `node_type` the model's operator at that node."""
+
+    case: str
+    mutant: str
+    node_type: str
+
+    @property
+    def operator(self) -> str:
+        """The mutation operator."""
+        return self.mutant.partition("@")[0].partition("=")[0]
+
+    def __str__(self) -> str:
+        return f"{self.mutant} in {self.case}"
+
+
+def list_mutants(
+    sound: Sequence[Job], sites: int, seed: int, workspace: Path, house: Services
+) -> tuple[dict[str, list[Injected]], dict[str, str]]:
+    """By the key of the sound job its mutants, at most `sites` of each operator; and why a model has none.
+
+    Flows with the same transforms deploy the same model: it is read once for all of them.
+    """
+    asked: dict[tuple[str, tuple[str, ...]], Job] = {}
+    for job in sound:
+        inputs = replace(job.case.inputs, seed=seed, samples=sites)
+        target = str(workspace / f"mutants-{len(asked)}.json")
+        once = replace(job, case=replace(job.case, inputs=inputs), task=JobKind.MUTANTS, reference=target)
+        asked.setdefault(_deployed(job), once)
+    results = {result.job_key: result for result in house.pool.launch(list(asked.values()))} if asked else {}
+    found: dict[str, list[Injected]] = {}
+    failed: dict[str, str] = {}
+    for job in sound:
+        once = asked[_deployed(job)]
+        result = results[once.key]
+        if result.outcome is Outcome.OK:
+            listed = msgspec.json.decode(Path(once.reference).read_bytes(), type=list[tuple[str, str]])
+            found[job.key] = [Injected(job.case.name, mutant, node_type) for mutant, node_type in listed]
+        else:
+            failed[job.key] = f"no mutant can be made of it: {result.detail}"
+    return found, failed
+
+
+def _deployed(job: Job) -> tuple[str, tuple[str, ...]]:
+    return job.case.name, job.flow.transforms
+
+
+def sample_mutants(listed: Iterable[Injected], most: int, seed: int) -> list[Injected]:
+    """At most `most` (0: all), spread over the operators; which operators get one more, and of which cases, the seed says."""
+    known = list(listed)
+    if not most or len(known) <= most:
+        return known
+    numbers = random.Random(seed)
+    by_operator: dict[str, list[Injected]] = {}
+    for one in known:
+        by_operator.setdefault(one.operator, []).append(one)
+    operators = sorted(by_operator)
+    numbers.shuffle(operators)
+    if len({one.case for one in known}) > 1:
+        for found in by_operator.values():
+            numbers.shuffle(found)
+    deep = max(map(len, by_operator.values()))
+    rounds = [by_operator[one][turn] for turn in range(deep) for one in operators if turn < len(by_operator[one])]
+    chosen = set(rounds[:most])
+    return [one for one in known if one in chosen]
+
+
+def mutant_jobs(drawn: Sequence[Injected], sound: Mapping[str, Job]) -> dict[Injected, Job]:
+    """A job for each, its flow with one more transform. `sound` is the job without any, by case."""
+    return {one: replace(sound[one.case], flow=_mutated(sound[one.case].flow, one.mutant)) for one in drawn}
+
+
+def _mutated(flow: Flow, mutant: str) -> Flow:
+    # A bar would end the flow's part of a job key.
+    shown = f"{flow.name}+{mutant}".replace("|", "¦")
+    return replace(flow, name=shown, transforms=(*flow.transforms, f"mutant:{mutant}"))

@@ -1,0 +1,98 @@
+"""Bless an engine: build it, measure it, and keep it with the reason, so that the next one can be held against it."""
+
+from __future__ import annotations
+
+import getpass
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from assay.core.baseline import Baseline
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind
+from assay.core.result import Outcome
+from assay.core.speed import BaselineEngine, SpeedRule
+from assay.errors import UsageError
+from assay.models.artifacts import changed
+from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder
+from assay.pipeline.fingerprint import fingerprint
+from assay.pipeline.plan import inspect_models, reference_dir
+from assay.pipeline.provenance import new_run_id, this_machine
+from assay.pipeline.request import Request
+from assay.pipeline.services import Services
+from assay.pipeline.threads import with_threads
+
+LAUNCHES = 6
+"""Of the engine with itself: twelve fresh engines to be held against when it cannot be run again."""
+
+
+def set_baseline(request: Request, why: str, house: Services) -> list[Baseline]:
+    """Build and measure every model on its flows and keep the engines. Raises UsageError where one cannot be had."""
+    if not why.strip():
+        raise UsageError("a baseline needs a reason: give --reason")
+    blessed = []
+    cases = inspect_models(request.models, request.limits, house)
+    for wanted, case in zip(request.models, cases, strict=True):
+        blessed += [_set_baseline(request, case, flow, why, house) for flow in wanted.flows]
+    return blessed
+
+
+def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Services) -> Baseline:
+    assert request.measuring is not None
+    flow = with_threads(flow, request.measuring.threads)
+    machine = this_machine(house.gpus)
+    final = baseline_folder(house, case.name, flow.name, machine)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=final.parent) as name:
+        staging = Path(name) / "new"
+        job = Job(
+            case,
+            flow,
+            JobKind.MEASURE,
+            request.limits,
+            request.measuring,
+            scratch=name,
+            reference="" if case.inputs.golden else str(reference_dir(case, house.folder)),
+            keep=str(staging / ARTIFACT),
+        )
+        (result,) = [*ensure_references([job], house)] or [*house.alone.launch([job])]
+        if result.outcome is not Outcome.OK:
+            told = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
+            raise UsageError(f"{case.name} on {flow.name} cannot be blessed, {told}")
+        samples = _samples(job, result.facts.artifact_digest, house)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        baseline = Baseline(
+            case.name,
+            case.model,
+            flow,
+            machine,
+            result,
+            getpass.getuser(),
+            why,
+            now,
+            samples=samples,
+            fingerprint=fingerprint(machine, case, flow, request.measuring),
+        )
+        (staging / FILE).write_bytes(msgspec.json.format(msgspec.json.encode(baseline), indent=1))
+        if final.exists():
+            final.replace(final.parent / f"replaced-{new_run_id(datetime.now(UTC))}")
+        staging.replace(final)
+    return baseline
+
+
+def _samples(job: Job, digest: str, house: Services) -> tuple[float, ...]:
+    """CPU seconds per call of fresh engines, from a duel of the engine with itself; none where it cannot be fought."""
+    itself = BaselineEngine("itself", job.flow, job.case.model, job.keep, digest)
+    rule = SpeedRule(looks=(LAUNCHES,))
+    measuring = replace(job.measuring, batches=job.measuring.batches[:1])
+    asked = replace(job, task=JobKind.DUEL, measuring=measuring, keep="", rival=itself, speed=rule)
+    (found,) = house.alone.launch([asked])
+    if trouble := changed(itself):
+        raise UsageError(f"{job.case.name} on {job.flow.name} cannot be blessed: {trouble}")
+    launches = found.duel.launches if found.duel else ()
+    return tuple(seconds for one in launches for seconds in (one.own_s, one.rival_s))

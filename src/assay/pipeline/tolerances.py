@@ -1,0 +1,131 @@
+"""Derived tolerances: computed once per model, inputs and arithmetic, by a job of their own, shared by all flows."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from assay.core.digest import sha256_bytes, value_digest
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind
+from assay.core.result import Outcome, Result
+from assay.models.companion_goldens import lock_of_companion
+from assay.models.tolerances import coarse_of, read_header
+from assay.numerics.tolerance.arithmetic import TIES
+from assay.numerics.tolerance.derived_tolerance import VERSION
+from assay.numerics.tolerance.tolerance_tables import DERIVED
+from assay.pipeline.originals import identity, is_quantized, tolerance_of
+from assay.pipeline.services import Services
+
+Failed = dict[str, Result]
+"""What a derivation that did not end well gave, by the folder of its profile."""
+
+
+def with_tolerances(jobs: Sequence[Job], house: Services) -> list[Job]:
+    """The same jobs, each that verifies by a derived tolerance with the folder of its profile; those that are not there
+    yet, or not as they were written, are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
+    return ensure_tolerances(jobs, house)[0]
+
+
+def ensure_tolerances(jobs: Sequence[Job], house: Services, *, coarse: bool = False) -> tuple[list[Job], Failed]:
+    """The same, and the derivations that failed. `coarse`: a coarse tolerance will do where the derived one is not there and would
+    take long; then that is the job's profile (`is_coarse`)."""
+    placed = [_placed(job, house.folder) if _wants(job) else job for job in jobs]
+    failed = derive([job for job in placed if not (coarse and _there(coarse_of(job.profile)))], house, coarse=coarse)
+    if not coarse:
+        return placed, failed
+    only_coarse = {
+        folder
+        for folder in {job.profile for job in placed if job.profile}
+        if not _there(folder) and _there(coarse_of(folder))
+    }
+    return [
+        msgspec.structs.replace(job, profile=coarse_of(job.profile)) if job.profile in only_coarse else job
+        for job in placed
+    ], failed
+
+
+def is_coarse(job: Job) -> bool:
+    """Whether a job is judged by a coarse tolerance, by its folder."""
+    return bool(job.profile) and job.profile == coarse_of(derived_of(job.profile))
+
+
+def derived_of(folder: str) -> str:
+    """Where the derived tolerance lies, or will, beside the coarse one."""
+    return folder.removesuffix(coarse_of(""))
+
+
+def derive(jobs: Sequence[Job], house: Services, *, coarse: bool = False) -> Failed:
+    """Every profile that is not there; returns the derivations that did not end well."""
+    missing = {job.profile: job for job in jobs if job.profile and not _there(job.profile)}
+    asked = {(one := _derivation(tolerance_of(job), coarse)).key: (one, folder) for folder, job in missing.items()}
+    if not asked:
+        return {}
+    found = house.pool.launch([one for one, _ in asked.values()])
+    return {asked[result.job_key][1]: result for result in found if result.outcome is not Outcome.OK}
+
+
+def _there(folder: str) -> bool:
+    return read_header(Path(folder)) is not None
+
+
+def _wants(job: Job) -> bool:
+    contract = job.case.contract
+    if job.task is JobKind.CHANGE and (job.case.original is None or is_quantized(job.case.original)):
+        return False
+    return (
+        job.task in (JobKind.VERIFY, JobKind.CHANGE)
+        and contract.tolerance == DERIVED
+        and "*" not in contract.tolerances
+    )
+
+
+def _derivation(job: Job, coarse: bool) -> Job:
+    """The promise of the flow without its backend, which is what the derivation depends on; it takes some ten times as
+    long as the model itself, and has the time. Its name says whose profile it is: one run may need several of a model."""
+    allowances = _allowances(job)
+    name = "-".join(("derive", job.flow.precision, *allowances))
+    flow = Flow(name, "", precision=job.flow.precision, allowances=allowances)
+    limits = msgspec.structs.replace(job.limits, timeout_s=job.limits.deriving_s)
+    return msgspec.structs.replace(job, flow=flow, task=JobKind.DERIVE, limits=limits, coarse=coarse)
+
+
+def _placed(job: Job, history: Path) -> Job:
+    """The folder named by everything that the profile depends on."""
+    placed, job = job, tolerance_of(job)
+    inputs = job.case.inputs
+    lock = Path(inputs.golden) / "golden.lock" if inputs.golden else Path(job.reference) / "golden.lock"
+    try:
+        told = sha256_bytes(lock.read_bytes() + lock_of_companion(lock.parent)) if inputs.golden else ""
+    except OSError:
+        return placed
+    recipe = (told, inputs.seed, inputs.samples, inputs.batch, inputs.fill, Path(inputs.given).name)
+    sizes = [inputs.dims] if inputs.dims else []
+    key = (job.case.model.digest, recipe, *sizes, job.flow.precision, _allowances(job), *identity(job.case), VERSION)
+    return msgspec.structs.replace(placed, profile=str((history / "profiles" / value_digest(key)[:32]).absolute()))
+
+
+def _allowances(job: Job) -> tuple[str, ...]:
+    """Those that this model has a use for: flows that differ in others share a profile."""
+    model = job.case.model
+    double = any(one.dtype == "float64" for one in (*model.inputs, *model.outputs))
+    useless = {"flush-to-zero", *(() if double else ("double-in-float32",))}
+    if any(one in TIES for one in job.flow.allowances) and not _has_grids(model.source, model.digest):
+        useless.update(TIES)
+    return tuple(one for one in job.flow.allowances if one not in useless)
+
+
+@cache
+def _has_grids(source: str, digest: str) -> bool:
+    """Whether the file names an operator that rounds to a grid; of what is no file, or cannot be read, nothing is known. The digest
+    says which file it was."""
+    del digest
+    try:
+        with Path(source).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return any(content.find(name) >= 0 for name in (b"QuantizeLinear", b"QLinear", b"quantize_per"))
+    except (OSError, ValueError):
+        return True

@@ -1,0 +1,207 @@
+"""A duel of two processes, for engines that cannot live in one: a fresh pair for every launch, taking turns."""
+
+from __future__ import annotations
+
+import os
+import random
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from msgspec.structs import replace
+
+from assay.core.empty_result import empty_result
+from assay.core.job import Job, JobKind, Measuring
+from assay.core.result import Outcome, Result, Stage
+from assay.core.speed import (
+    INPUT_TYPES_SUFFIX,
+    TIME_LIMIT_MESSAGE,
+    AlternatingSide,
+    PairedRun,
+    SpeedComparison,
+    stopped_clock_message,
+)
+from assay.models.artifacts import changed
+from assay.pipeline.services import Services
+from assay.stats.paired_ratio import paired_ratio
+from assay.stats.sequential_test import is_decided
+
+_BUILD = Measuring(seconds=0.01, warmup_s=0.1)
+SHARE_OF_TIME = 0.8
+"""Of the job's time, when no launch is begun any more."""
+Artifact = tuple[str, str | None]
+"""The folder of an engine, and its digest when it was built or blessed (None: whatever it is)."""
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """A launcher of duels: in one worker where the engines can share one."""
+
+    house: Services
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """See `ports.Launcher`; one after another, measuring is alone."""
+        together = [job for job in jobs if not needs_two_processes(job)]
+        if together:
+            yield from self.house.alone.launch(together)
+        for job in jobs:
+            if needs_two_processes(job):
+                yield compare_in_two_processes(job, self.house)
+
+
+def needs_two_processes(job: Job) -> bool:
+    """Whether the two engines of this duel need processes of their own."""
+    rival = job.rival
+    if rival is None or rival.trouble or rival.stored or changed(rival):
+        return False
+    return rival.flow.environment != job.flow.environment
+
+
+def compare_in_two_processes(job: Job, house: Services) -> Result:
+    """Exactly one result, as of a duel in one worker."""
+    assert job.rival is not None
+    Path(job.scratch).mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
+    with tempfile.TemporaryDirectory(prefix="duel-", dir=job.scratch) as name:
+        folder = Path(name)
+        own, rival = _sides(job)
+        built = []
+        for side, one in (("own", own), ("rival", rival)):
+            if side == "rival" and job.rival.artifact:
+                built.append(empty_result(one))
+                continue
+            asked = replace(one, task=JobKind.MEASURE, measuring=_BUILD, keep=str(folder / side))
+            (found,) = house.alone.launch([asked])
+            if not found.measurements:  # whatever else is to be said of it: it was built, and it ran
+                return _failed(job, found)
+            built.append(found)
+        artifacts = (
+            (str(folder / "own"), built[0].facts.artifact_digest),
+            (job.rival.artifact, job.rival.digest)
+            if job.rival.artifact
+            else (str(folder / "rival"), built[1].facts.artifact_digest),
+        )
+        duels: list[SpeedComparison] = []
+        for batch in job.measuring.batches or (0,):
+            seen = _compare(job, batch, artifacts, folder, deadline, house)
+            if trouble := changed(job.rival):
+                return replace(empty_result(job), duel=SpeedComparison(job.rival.name, trouble=trouble))
+            if isinstance(seen, Result):
+                return seen
+            duels.append(seen)
+    return replace(
+        empty_result(job),
+        stage=Stage.MEASURE,
+        duel=duels[0],
+        more_duels=tuple(duels[1:]),
+        facts=built[0].facts,
+        rival_facts=built[1].facts,
+        operator_times=built[0].operator_times,
+        rival_operator_times=built[1].operator_times,
+        versions=built[0].versions,
+    )
+
+
+def _sides(job: Job) -> tuple[Job, Job]:
+    """What to build for each of the two."""
+    assert job.rival is not None
+    case = replace(job.case, model=job.rival.model)
+    return replace(job, rival=None), replace(job, flow=job.rival.flow, case=case, rival=None)
+
+
+def _compare(
+    job: Job, batch: int, artifacts: tuple[Artifact, Artifact], folder: Path, deadline: float, house: Services
+) -> SpeedComparison | Result:
+    """The duel at one batch size, or what a side of it failed with."""
+    assert job.rival is not None
+    launches: list[PairedRun] = []
+    walls: list[tuple[float, float]] = []
+    chance = random.Random()
+    clock, ended, rows = "", "", 0
+    while len(launches) < job.speed.looks[-1]:
+        pair = _pair(job, batch, artifacts, folder / f"launch-{batch}-{len(launches)}", chance)
+        found = {result.job_key: result for result in house.pair.launch(pair)}
+        mine, theirs = (found[one.key] for one in sorted(pair, key=lambda one: one.case.name))
+        for result in sorted((mine, theirs), key=lambda one: one.detail.startswith("the other ")):
+            if result.outcome is not Outcome.OK:
+                return _failed(job, result)
+        clock, rows = mine.detail, mine.measurements[0].batch
+        launch = _paired_run(mine, theirs)
+        if launch is None:
+            return SpeedComparison(
+                job.rival.name, clock=clock, batch=rows, processes=2, trouble=stopped_clock_message(clock)
+            )
+        launches.append(launch)
+        walls.append((median(mine.measurements[0].wall_s), median(theirs.measurements[0].wall_s)))
+        if len(launches) in job.speed.looks and is_decided(launches, job.speed):
+            break
+        if time.monotonic() > deadline:
+            ended = TIME_LIMIT_MESSAGE
+            break
+    own_s, rival_s = median([one.own_s for one in launches]), median([one.rival_s for one in launches])
+    own_wall_s, rival_wall_s = (median(one) for one in zip(*walls, strict=True))
+    return SpeedComparison(
+        job.rival.name,
+        tuple(launches),
+        clock,
+        own_s,
+        rival_s,
+        rows,
+        processes=2,
+        own_wall_s=own_wall_s,
+        rival_wall_s=rival_wall_s,
+        ended=ended,
+    )
+
+
+def _pair(job: Job, batch: int, artifacts: tuple[Artifact, Artifact], folder: Path, chance: random.Random) -> list[Job]:
+    """The two jobs of one launch, in random order, one of them leading. Their names sort own before rival."""
+    assert job.rival is not None
+    folder.mkdir()
+    for name in ("to-lead", "to-follow"):
+        os.mkfifo(folder / name)
+    seed, own_leads = chance.randrange(1 << 30), chance.random() < 0.5
+    # Both sides are fed the candidate's inputs, in the types that it takes.
+    flows, takes = (job.flow, job.rival.flow), f"{folder.parent / 'own'}{INPUT_TYPES_SUFFIX}"
+    sides = zip(("a", "b"), flows, artifacts, (own_leads, not own_leads), strict=True)
+    jobs = [
+        replace(
+            job,
+            case=replace(job.case, name=f"{letter}/{job.case.name}"),
+            flow=flow,
+            task=JobKind.TURNS,
+            measuring=replace(job.measuring, batches=(batch,) if batch else ()),
+            keep=artifact,
+            rival=None,
+            turns=AlternatingSide(str(folder), seed, leads, takes, digest),
+        )
+        for letter, flow, (artifact, digest), leads in sides
+    ]
+    return chance.sample(jobs, 2)
+
+
+def _paired_run(mine: Result, theirs: Result) -> PairedRun | None:
+    ours, others = mine.measurements[0], theirs.measurements[0]
+    quads = min(len(ours.cpu_s), len(others.cpu_s)) // 2
+    cpu = paired_ratio(ours.cpu_s[: 2 * quads], others.cpu_s[: 2 * quads])
+    wall = paired_ratio(ours.wall_s[: 2 * quads], others.wall_s[: 2 * quads])
+    load = paired_ratio(mine.measurements[1].wall_s, theirs.measurements[1].wall_s)
+    if cpu is None or wall is None:
+        return None
+    return PairedRun(cpu, wall, load or 0.0, quads, median(ours.cpu_s), median(others.cpu_s))
+
+
+def _failed(job: Job, side: Result) -> Result:
+    """What went wrong on one side is the outcome of the duel; whose side it was is said."""
+    return replace(
+        empty_result(job, side.outcome),
+        stage=side.stage,
+        cause=side.cause,
+        detail=f"{side.flow}: {side.detail}",
+        node=side.node,
+        signal=side.signal,
+        log=side.log,
+    )

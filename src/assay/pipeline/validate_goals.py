@@ -1,0 +1,33 @@
+"""The figures that a policy speaks of, held against the outputs that the models have: before anything runs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from assay.core.case import Case
+from assay.core.policy import Goal
+from assay.errors import UsageError
+from assay.judge.metric_registry import AGAINST_FLOAT, RECORDED, TASK_METRICS
+
+
+def check_goals(goals: Sequence[Goal], cases: Sequence[Case]) -> None:
+    """Raises UsageError for a figure of an output (`logits.max_abs`) where no model that the goal is about has that output.
+    A goal about cases that are not here today is left alone."""
+    for goal in goals:
+        outputs = [one.name for case in cases if fnmatchcase(case.name, goal.case) for one in case.model.outputs]
+        figure = goal.figure.removeprefix(AGAINST_FLOAT)
+        if not outputs or "." not in figure or _listed(figure):
+            continue
+        if not any(figure.startswith(f"{name}.") for name in outputs):
+            told = figure.rpartition(".")[0]
+            near = difflib.get_close_matches(told, outputs, n=5, cutoff=0.0)
+            raise UsageError(
+                f"{goal.figure!r} is no figure that is ever recorded: no output is called {told!r} "
+                f"(there is {', '.join(near)})"
+            )
+
+
+def _listed(figure: str) -> bool:
+    return any(fnmatchcase(figure, row.pattern) for row in (*RECORDED, *TASK_METRICS))

@@ -1,0 +1,100 @@
+"""Verify jobs by a coarse tolerance first, and by the derived one where the verdict depends on it.
+
+A coarse tolerance is narrower than the derived one: what passes by it passes, and has its answer in a part of the time. What does not
+pass by it is neither right nor wrong yet: the tolerance is derived, and the job is done again. It is never wrong by a coarse one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from assay.core.job import Job
+from assay.core.policy import Policy
+from assay.core.result import Finding, Outcome, Result
+from assay.core.run import Run
+from assay.pipeline.services import Services
+from assay.pipeline.tolerances import derive, derived_of, ensure_tolerances, is_coarse
+from assay.ports import Launcher
+
+FIGURES = ("budget", "noise_share", "share_out", "ties")
+"""Goals for these need the derived tolerance: a coarse one gives an upper bound of what is used of it."""
+
+
+def coarse_suffices(run: Run) -> bool:
+    """Whether nobody asks for figures of the derived tolerance itself."""
+    return not run.baseline and _without_figures(run.policy)
+
+
+def _without_figures(policy: Policy) -> bool:
+    named = [goal.figure.rpartition(".")[2] for goal in policy.goals]
+    return policy.budget_max >= 1.0 and not any(name.startswith(FIGURES) for name in named)
+
+
+BY_COARSE = "by a coarse tolerance, which is narrower than the derived one, the budget used is {used:.3g}"
+WITHOUT = "without a derived tolerance, by a multiple of the unit roundoff, the budget used is {used:.3g}"
+
+
+class VerifyStages:
+    """A launcher of verify jobs over another one; see `ports.Launcher`."""
+
+    def __init__(self, house: Services, launcher: Launcher, *, coarse: bool) -> None:
+        self._house, self._launcher, self._coarse = house, launcher, coarse
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """One result each."""
+        if not jobs:
+            return
+        placed, failed = ensure_tolerances(jobs, self._house, coarse=self._coarse)
+        asked = {job.key: job for job in placed}
+        narrowly: dict[str, Result] = {}
+        for result in self._launcher.launch(placed):
+            job = asked[result.job_key]
+            if is_coarse(job) and _is_open(result):
+                narrowly[result.job_key] = result
+            elif job.profile in failed and failed[job.profile].outcome is Outcome.TIMEOUT and _is_open(result):
+                yield _undecided(result, failed[job.profile], job.limits.deriving_s, WITHOUT)
+            else:
+                yield result
+        yield from self._again([job for job in placed if job.key in narrowly], narrowly)
+
+    def _again(self, jobs: Sequence[Job], before: dict[str, Result]) -> Iterator[Result]:
+        """By the derived tolerance those that are still open; where it cannot be had, they stay so."""
+        fine = [msgspec.structs.replace(job, profile=derived_of(job.profile)) for job in jobs]
+        failed = derive(fine, self._house)
+        for job in fine:
+            if job.profile in failed:
+                yield _undecided(before[job.key], failed[job.profile], job.limits.deriving_s, BY_COARSE)
+        left = [job for job in fine if job.profile not in failed]
+        if left:
+            yield from self._launcher.launch(left)
+
+
+def _is_open(result: Result) -> bool:
+    """Another tolerance could change the outcome."""
+    return result.outcome in (Outcome.MISMATCH, Outcome.MISTRUSTED)
+
+
+def _undecided(result: Result, derivation: Result, limit_s: float, how: str) -> Result:
+    """What no tolerance excuses stays a mismatch; all else is open."""
+    comparisons = tuple(
+        msgspec.structs.replace(one, findings=tuple(filter(_structural, one.findings))) for one in result.comparisons
+    )
+    findings = tuple(filter(_structural, result.findings))
+    if findings or any(one.findings for one in comparisons):
+        return msgspec.structs.replace(result, comparisons=comparisons, findings=findings)
+    used = max((one.metrics.get("budget_used", 0.0) for one in comparisons), default=0.0)
+    why = (
+        f"did not end in its {limit_s:g} s: raise --derive-timeout, or derive-timeout-s in [limits]"
+        if derivation.outcome is Outcome.TIMEOUT
+        else f"ended in {derivation.outcome.value} ({derivation.detail})"
+    )
+    detail = f"{how.format(used=used)}, neither right nor wrong: the derivation {why}"
+    return msgspec.structs.replace(
+        result, outcome=Outcome.MISTRUSTED, detail=detail, comparisons=comparisons, findings=findings
+    )
+
+
+def _structural(finding: Finding) -> bool:
+    return finding.kind not in ("values", "degenerate", "task")

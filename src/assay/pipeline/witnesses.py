@@ -1,0 +1,201 @@
+"""Verifying with witnesses: where one oracle alone would blame an engine, or an engine would vouch for itself, others are asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.core.case import Inputs
+from assay.core.digest import value_digest
+from assay.core.flow import Flow
+from assay.core.golden import REFERENCE
+from assay.core.job import Job, JobKind, Limits
+from assay.core.reference import Witness
+from assay.core.result import Outcome, Result
+from assay.errors import HarnessError, UnknownName
+from assay.judge.witnesses import EVALUATOR, Doubt, Side, doubt_of, library_of_reference, side_of
+from assay.pipeline.change_witness import change_seen_by, parting_node
+from assay.pipeline.services import Services
+from assay.plugins import find_flow, library_of
+from assay.ports import Launcher
+
+WITNESSES = ("onnxruntime-disable", "openvino-f32", "torch-eager")
+"""Asked in this order after the engines of the run: an engine that rewrites as little as possible first, then other libraries, the
+one that takes longest to start last."""
+BUDGET_S = 120.0
+"""What all witnesses of one case may take together; one that is asked before it is spent may finish."""
+LONGEST_S = 60.0
+"""Of one job of a witness, or the limit of the jobs of the run where that is less."""
+
+
+@dataclass
+class _Asked:
+    """What is known of one case, whatever flow of it is in doubt: the witnesses, and the seconds that they took."""
+
+    witnesses: dict[str, Witness] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
+    nodes: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """A launcher of jobs that verify, or compare a changed model with its original. What is beyond doubt is handed on at once; the
+    rest waits for the other engines of the run, which are witnesses too, and then for flows that the run does not have. Costs nothing
+    where nothing is in doubt."""
+
+    house: Services
+    launcher: Launcher
+    _asked: dict[tuple[str, str, str], _Asked] = field(default_factory=dict)
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """See `ports.Launcher`."""
+        planned = {job.key: job for job in jobs}
+        doubtful: list[Result] = []
+        peers: dict[str, list[tuple[Job, Result]]] = {}
+        for result in self.launcher.launch(jobs):
+            job = planned[result.job_key]
+            peers.setdefault(job.case.name, []).append((job, result))
+            if doubt_of(result) is Doubt.NONE:
+                yield result
+            else:
+                doubtful.append(result)
+        for result in doubtful:
+            job = planned[result.job_key]
+            yield self._with_witnesses(job, result, [one for one in peers[job.case.name] if one[0] is not job])
+
+    def _with_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
+        """Asks one after another until one of another library agrees with the reference, or with the engine."""
+        blamed = result.node if job.task is JobKind.PER_NODE else ""
+        asked = self._asked.setdefault((job.case.name, job.task.value, blamed), _Asked())
+        for other, theirs in peers:
+            if _may_be_asked(other, job):
+                asked.witnesses.setdefault(other.flow.name, _witness(other.flow, theirs, result))
+        known = [*asked.witnesses, *(name for name in WITNESSES if name not in (*asked.witnesses, job.flow.name))]
+        # Those that the run has asked already cost nothing: whether they agree with the reference is known before anybody is asked.
+        result = replace(result, witnesses=tuple(asked.witnesses.values()))
+        for name in known if side_of(result)[0] is not Side.REFERENCE else ():
+            if name not in asked.witnesses:
+                if asked.seconds > BUDGET_S or library_of(name) == _excluded(result):
+                    continue
+                asked.witnesses[name] = self._testimony(job, name, result, asked)
+            witness = self._beside_engine(job, asked.witnesses[name], result, asked)
+            others = [one for one in result.witnesses if one.flow != name]
+            result = replace(result, witnesses=(*others, witness))
+            if side_of(result)[0] in (Side.REFERENCE, Side.ENGINE):
+                break
+        side, decisive = side_of(result)
+        if decisive is None or side is Side.UNASKED:
+            return result
+        if side is Side.REFERENCE:
+            return replace(result, witnesses=(decisive,))
+        parted = self._parted(job, decisive, result, asked)
+        return replace(result, witnesses=tuple(parted if one is decisive else one for one in result.witnesses))
+
+    def _testimony(self, job: Job, name: str, result: Result, asked: _Asked) -> Witness:
+        """What the flow of that name says to the reference."""
+        blank = Witness(name, library_of(name))
+        try:
+            flow = find_flow(name)
+        except (UnknownName, HarnessError) as error:
+            return replace(blank, detail=str(error))
+        if not (here := self.house.available(flow)).available:
+            return replace(blank, detail=here.reason.rstrip("."), install=here.install)
+        if job.task is JobKind.CHANGE:
+            folder = Path(job.scratch or self.house.folder)
+            return _witness(flow, change_seen_by(flow, job, folder, lambda one: self._run(one, asked)), result)
+        case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))
+        question = replace(job, case=case, flow=flow, profile="", rival=None, limits=_bounded(job.limits))
+        return _witness(flow, self._run(question, asked), result)
+
+    def _beside_engine(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
+        """The same, asked whether it agrees with the engine where it does not with the reference. A float engine has nothing to
+        say of what a transform has made."""
+        if witness.agrees_with_reference is not False or witness.flow not in WITNESSES or asked.seconds > BUDGET_S:
+            return witness
+        if job.task is not JobKind.VERIFY or job.flow.transforms or job.case.inputs.golden or _itself(result):
+            return witness
+        return replace(witness, agrees_with_engine=self._agrees_with_engine(job, witness, asked))
+
+    def _agrees_with_engine(self, job: Job, witness: Witness, asked: _Asked) -> bool | None:
+        """The engine compared with what the witness answers, by a tolerance that the reference has no part in."""
+        if witness.flow not in asked.folders:
+            key = value_digest((job.case.model.digest, job.reference, witness.flow))[:32]
+            folder = str((Path(job.scratch or self.house.folder) / f"witness-{key}").absolute())
+            fed = replace(job.case, inputs=replace(job.case.inputs, golden=job.reference))
+            recording = replace(
+                job, case=fed, flow=find_flow(witness.flow), task=JobKind.RECORD, reference=folder, why=REFERENCE
+            )
+            recorded = self._run(recording, asked)
+            asked.folders[witness.flow] = folder if recorded.outcome is Outcome.OK else ""
+        if not (folder := asked.folders[witness.flow]):
+            return None
+        contract = job.case.contract
+        contract = replace(contract, tolerance="default" if contract.tolerance == "derived" else contract.tolerance)
+        case = replace(job.case, contract=contract, inputs=_without_sizes(job.case.inputs))
+        return _agreed(self._run(replace(job, case=case, reference=folder, profile=""), asked))
+
+    def _parted(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
+        """With the first node where the witness is not what the evaluator says, on the witness's own inputs to it."""
+        if witness.flow not in WITNESSES or job.task is JobKind.PER_NODE or library_of_reference(result) != EVALUATOR:
+            return witness
+        flow = find_flow(witness.flow)
+        if job.task is JobKind.CHANGE and witness.flow not in asked.nodes:
+            asked.nodes[witness.flow] = parting_node(flow, job, lambda one: self._run(one, asked))
+        if witness.flow not in asked.nodes:
+            local = replace(job, flow=flow, task=JobKind.PER_NODE, rival=None, profile="")
+            asked.nodes[witness.flow] = self._run(local, asked).node
+        return replace(witness, node=asked.nodes[witness.flow])
+
+    def _run(self, job: Job, asked: _Asked) -> Result:
+        begin = time.monotonic()
+        (result,) = self.launcher.launch([replace(job, limits=_bounded(job.limits), save_inputs="", save_outputs="")])
+        asked.seconds += time.monotonic() - begin
+        return result
+
+
+def _may_be_asked(other: Job, job: Job) -> bool:
+    """An engine of the run, of the model as it is and in its own precision, asked the same."""
+    flow = other.flow
+    return other.task is job.task and not flow.transforms and flow.precision in ("float32", "float64")
+
+
+def _excluded(result: Result) -> str:
+    """The library that has no more to say: the engine's own where it would be its own witness, that of the reference else."""
+    return result.reference.engine if _itself(result) else library_of_reference(result)
+
+
+def _itself(result: Result) -> bool:
+    return doubt_of(result) is Doubt.ITSELF
+
+
+def _witness(flow: Flow, testimony: Result, result: Result) -> Witness:
+    agreed, with_engine = _agreed(testimony), None
+    if result.task == JobKind.PER_NODE.value and agreed is not None:
+        # A witness at the node that the engine is blamed for: where it is blamed for it, too, the evaluator stands alone.
+        agreed, with_engine = testimony.node != result.node, testimony.node == result.node
+    if result.task == JobKind.CHANGE.value and agreed is not None:
+        # Its own answers to the two models: where they are alike it is for the model, and not for the reference that sees a change.
+        agreed, with_engine = not agreed, agreed
+    version = testimony.facts.backend_version
+    answered = testimony.outcome in (Outcome.OK, Outcome.MISMATCH)
+    detail = "" if answered else f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")
+    return Witness(flow.name, library_of(flow), version, agreed, with_engine, detail=detail)
+
+
+def _agreed(testimony: Result) -> bool | None:
+    """None where the job did not come so far, or its answers prove nothing."""
+    return {Outcome.OK: True, Outcome.MISMATCH: False}.get(testimony.outcome)
+
+
+def _bounded(limits: Limits) -> Limits:
+    return replace(limits, timeout_s=min(limits.timeout_s, LONGEST_S))
+
+
+def _without_sizes(inputs: Inputs) -> Inputs:
+    """Other sizes are answered by the evaluator, which is what is in doubt."""
+    return replace(inputs, dims={})

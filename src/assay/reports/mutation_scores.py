@@ -1,0 +1,95 @@
+"""What the gate saw of its mutants, by mutation operator, by operator of the model and by flow: the same rows for every report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.result import Result
+from assay.reports.sanitize import one_line
+from assay.reports.sweep import columns
+
+ALL, MUTATION, HIT = "", "mutation operator", "operator of the model"
+GROUPS = (MUTATION, HIT)
+HEADER = ("kill rate", "killed", "95 % interval", "flow")
+_STEM, _HIT_STEM, _KILLED = "mutation.", "mutation.at.", ".killed"
+
+
+class MutationScore(msgspec.Struct, frozen=True):
+    """One row. `group` says what `name` is ("" for all mutants of the flow); `rate` and its interval (Wilson, 95 %) are None
+    where no mutant counts."""
+
+    case: str
+    flow: str
+    group: str
+    name: str
+    killed: int
+    survived: int
+    equivalent: int
+    unbuilt: int
+    rate: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def counted(self) -> int:
+        """Those that a perfect gate would kill, as far as is known."""
+        return self.killed + self.survived
+
+
+def mutation_scores(results: Sequence[Result]) -> list[MutationScore]:
+    """Of each summary of mutants: the row over all first, then by group, the lowest rate first."""
+    found = [row for result in results if result.task == "mutate" for row in _rows(result)]
+    places = {group: place for place, group in enumerate((ALL, *GROUPS))}
+    return sorted(found, key=lambda one: (places[one.group], 2.0 if one.rate is None else one.rate, one.name))
+
+
+def _rows(result: Result) -> list[MutationScore]:
+    figures = result.task_metrics
+    stems = [name.removesuffix(_KILLED) for name in figures if name.endswith(_KILLED) and name.startswith(_STEM)]
+    return [_row(result, stem) for stem in ("mutation", *(one for one in stems if one != "mutation"))]
+
+
+def _row(result: Result, stem: str) -> MutationScore:
+    figures = result.task_metrics
+    group = ALL if stem == "mutation" else HIT if stem.startswith(_HIT_STEM) else MUTATION
+    name = stem.removeprefix(_HIT_STEM if group == HIT else _STEM) if group else ""
+    counts = (int(figures.get(f"{stem}.{what}", 0.0)) for what in ("killed", "survived", "equivalent", "unbuilt"))
+    rates = (figures.get(f"{stem}.{what}") for what in ("kill_rate", "kill_rate_low", "kill_rate_high"))
+    return MutationScore(result.case, result.flow, group, name, *counts, *rates)
+
+
+def table(found: Sequence[MutationScore], group: str) -> tuple[tuple[str, ...], list[list[str]], str]:
+    """Header, rows and a closing line of one group: those of which something survived, each flow in a row of its own."""
+    own = [one for one in found if one.group == group and one.rate is not None]
+    bad = [one for one in own if one.survived]
+    rest = len({one.name for one in own} - {one.name for one in bad})
+    closing = _closing(rest, group, bool(bad)) if rest else ""
+    return (group, *HEADER), [[one_line(one.name), *texts(one), one_line(one.flow)] for one in bad], closing
+
+
+def _closing(count: int, group: str, more: bool) -> str:
+    kinds = group.replace("operator", "operators", 1) if count > 1 else group
+    return f"{count}{' more' if more else ''} {kinds}: every mutant killed on every flow"
+
+
+def shown(found: Sequence[MutationScore]) -> list[str]:
+    """Lines of text: a table for each group, each after an empty line; none where no mutants were injected."""
+    lines: list[str] = []
+    for group in GROUPS:
+        header, rows, closing = table(found, group)
+        told = [*(columns(header, rows) if rows else []), *([closing] if closing else [])]
+        lines += ["", *told] if told else []
+    return lines
+
+
+def texts(one: MutationScore) -> list[str]:
+    """Rate, counts and interval as people read them."""
+    if one.rate is None or one.low is None or one.high is None:
+        return ["none", "", ""]
+    return [
+        f"{100 * one.rate:.1f} %",
+        f"{one.killed} of {one.counted}",
+        f"{100 * one.low:.1f} to {100 * one.high:.1f} %",
+    ]

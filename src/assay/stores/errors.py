@@ -1,0 +1,54 @@
+"""What went wrong in a database, in one sentence: from the words of its driver to an error of the harness."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+from sqlalchemy.exc import DBAPIError
+
+from assay.errors import StoreError
+
+_BUSY = "has been held by another process for {busy_s:g} s: wait for that run to end, or name another --history"
+
+_KNOWN = (
+    ("not a database", "is no history of assay (not an SQLite database): move it away, or name another --history"),
+    ("malformed", "is damaged: restore a copy of it, or name another --history"),
+    (
+        "disk is full",
+        "cannot grow, the disk is full: free some space and resume the run; what was recorded before is kept",
+    ),
+    ("disk I/O error", "cannot be written: the disk is full, or fails; free some space, or name another --history"),
+    ("is locked", _BUSY),
+    ("lock timeout", _BUSY),
+    ("readonly", "is read-only: make the file and its folder writable, or name another --history"),
+    ("unable to open", "cannot be opened: make its folder readable and writable, or name another --history"),
+)
+
+
+@contextmanager
+def translate_errors(name: str, *, busy_s: float = 0.0) -> Iterator[None]:
+    """Turn the driver's errors, and payloads that cannot be read, into StoreError.
+
+    `name` is how the user knows the history, without its password.
+    """
+    try:
+        yield
+    except DBAPIError as error:
+        raise StoreError(describe(name, str(error.orig), busy_s=busy_s)) from error
+    except (msgspec.DecodeError, zlib.error) as error:
+        raise StoreError(
+            f"{name} holds a value that this version of assay cannot read ({error}): use the version that wrote it, or "
+            "name another --history"
+        ) from error
+
+
+def describe(name: str, words: str, *, busy_s: float = 0.0) -> str:
+    """One line, whatever the driver said."""
+    for part, text in _KNOWN:
+        if part in words:
+            return f"{name} {text.format(busy_s=busy_s)}"
+    said = " ".join(words.split())
+    return f"{name} cannot be read or written ({said}): check that the database is there and that you may use it"

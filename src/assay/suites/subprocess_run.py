@@ -1,0 +1,74 @@
+"""Cases made by a process of its own, under limits that the kernel holds it to."""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay.core.job import Limits
+from assay.errors import HarnessError
+from assay.suites.cache import read_index
+
+START = (
+    "import resource, runpy, signal, sys; signal.alarm(int(sys.argv.pop(1))); most = int(sys.argv.pop(1)) or -1; "
+    "resource.setrlimit(resource.RLIMIT_DATA, (most, most)); "
+    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+)
+"""`python -m MODULE` under a limit of seconds from its first import on, and one of bytes (0: none)."""
+IMPORT_LIMIT_S = 300
+"""For what a process imports before it sets a limit of its own. Then the kernel ends it."""
+LIMIT_S = 1200
+"""For all cases of a suite of ours, on a busy machine."""
+
+
+def run_in_subprocess(
+    maker: str, *arguments: str, told: bytes = b"", seconds: int = IMPORT_LIMIT_S, memory_bytes: int = 0
+) -> subprocess.CompletedProcess[bytes]:
+    """The module `maker`, with `told` as its input."""
+    command = [sys.executable, "-c", START, str(seconds), str(memory_bytes), maker, *arguments]
+    return subprocess.run(command, input=told, capture_output=True, check=False)
+
+
+def make_in_subprocess(index: Path, maker: str, what: str, *arguments: str) -> None:
+    """Run the module `maker`, which writes `index`. Of two processes that lack it one makes it and the other waits: it would
+    write over files that are read. Raises HarnessError, which begins with `what`."""
+    with alone(index.parent):
+        if read_index(index) is not None:
+            return
+        done = run_in_subprocess(maker, *arguments, seconds=LIMIT_S)
+    if done.returncode:
+        raise HarnessError(f"{what}: {describe_exit(done, Limits(timeout_s=LIMIT_S))}")
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """No other process makes anything in `folder` meanwhile."""
+    with (folder / "lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def describe_exit(done: subprocess.CompletedProcess[bytes], limits: Limits) -> str:
+    """Why a process that was held to `limits` gave no answer, in words."""
+    said = _last_said(done.stderr.decode(errors="replace"))
+    if done.returncode == -signal.SIGALRM:
+        return f"it took more than {limits.timeout_s:g} s"
+    if said.startswith("MemoryError") or "bad_alloc" in said:
+        limit = f"the limit of {limits.memory_bytes / 1e6:.0f} MB" if limits.memory_bytes else "there is"
+        return f"it needs more memory than {limit}"
+    if done.returncode == -signal.SIGKILL:
+        return "it was killed, most probably by the kernel for want of memory"
+    if done.returncode < 0:
+        return f"the process that reads it died (signal {-done.returncode})"
+    return said or f"exit code {done.returncode}"
+
+
+def _last_said(text: str) -> str:
+    """The last line, where a traceback tells what happened, without the name of an error of ours."""
+    last = text.strip().rpartition("\n")[2]
+    return last.partition(": ")[2] if last.startswith("assay.errors.") else last

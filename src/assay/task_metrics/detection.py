@@ -1,0 +1,151 @@
+"""Same answer in detection: the same objects, in the same places, with the same confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.core.flow import Option
+from assay.ports import Tensor, Tensors
+from assay.task_metrics.options import joined, label, option
+
+OPTIONS = frozenset({"boxes", "scores", "classes", "label_boxes", "label_classes", "threshold", "format"})
+THRESHOLDS = tuple(0.5 + 0.05 * step for step in range(10))
+"""Of IoU, as COCO averages them."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The objects of one image, best first: boxes (D, 4) as xyxy in pixels, scores (D,), classes (D,)."""
+
+    boxes: Tensor
+    scores: Tensor
+    classes: Tensor
+
+
+def detection(
+    actual: Sequence[Tensors],
+    expected: Sequence[Tensors],
+    labels: Mapping[str, Tensor],
+    options: Mapping[str, Option],
+) -> dict[str, float]:
+    """Objects are outputs `boxes` (N, D, 4), `scores` (N, D), `classes` (N, D); `format` is xyxy, xywh or cxcywh.
+
+    matched: share of expected objects with `scores` >= `threshold` (0.3) that an actual object of the same class covers with
+    IoU >= 0.5, and unmatched_actual the actual ones left over, as a share of the expected; mean_matched_iou;
+    max_confidence_difference over matches; map50 and map50_95 against labels `label_boxes` (n, G, 4) and
+    `label_classes` (n, G; negative is padding), with expected_map50 beside them.
+    """
+    threshold = float(options.get("threshold", 0.3))
+    ours, theirs = _images(actual, options), _images(expected, options)
+    figures = _agreement([_above(one, threshold) for one in ours], [_above(one, threshold) for one in theirs])
+    boxes = label(labels, option(options, "label_boxes", "boxes"), len(ours))
+    classes = label(labels, option(options, "label_classes", "classes"), len(ours))
+    if boxes is not None and classes is not None:
+        truth = [Found(b[c >= 0], np.ones(int((c >= 0).sum())), c[c >= 0]) for b, c in zip(boxes, classes, strict=True)]
+        figures["map50"] = mean_average_precision(ours, truth, (0.5,))
+        figures["map50_95"] = mean_average_precision(ours, truth, THRESHOLDS)
+        figures["expected_map50"] = mean_average_precision(theirs, truth, (0.5,))
+    return figures
+
+
+def iou(one: Tensor, other: Tensor) -> Tensor:
+    """Intersection over union of boxes (A, 4) and (B, 4), xyxy: (A, B); 0 where both are empty."""
+    low = np.maximum(one[:, None, :2], other[None, :, :2])
+    high = np.minimum(one[:, None, 2:], other[None, :, 2:])
+    shared = np.prod(np.clip(high - low, 0, None), axis=2)
+    areas = [np.prod(np.clip(boxes[:, 2:] - boxes[:, :2], 0, None), axis=1) for boxes in (one, other)]
+    union = areas[0][:, None] + areas[1][None, :] - shared
+    return np.where(union > 0, shared / np.where(union > 0, union, 1), 0.0)
+
+
+def match(found: Found, wanted: Found, at: float) -> list[tuple[int, int, float]]:
+    """Pairs (found, wanted, IoU), greedy by confidence: each found object takes the best free one of its class."""
+    overlaps = iou(found.boxes, wanted.boxes) * (found.classes[:, None] == wanted.classes[None, :])
+    free = np.ones(len(wanted.boxes), bool)
+    pairs = []
+    for index in range(len(found.boxes)):
+        candidates = np.where(free, overlaps[index], -1.0)
+        if candidates.size and candidates.max() >= at:
+            best = int(candidates.argmax())
+            free[best] = False
+            pairs.append((index, best, float(overlaps[index, best])))
+    return pairs
+
+
+def mean_average_precision(found: Sequence[Found], truth: Sequence[Found], thresholds: Sequence[float]) -> float:
+    """The mean over classes and IoU thresholds of the area under the interpolated precision-recall curve (PASCAL VOC 2010).
+
+    NaN where nothing is labelled.
+    """
+    classes = sorted({int(c) for one in truth for c in one.classes})
+    values = [_average_precision(found, truth, c, at) for c in classes for at in thresholds]
+    return float(np.mean(values)) if values else float("nan")
+
+
+def _average_precision(found: Sequence[Found], truth: Sequence[Found], chosen: int, at: float) -> float:
+    scores: list[float] = []
+    hits: list[bool] = []
+    total = 0
+    for one, wanted in zip(found, truth, strict=True):
+        ours, theirs = _of_class(one, chosen), _of_class(wanted, chosen)
+        total += len(theirs.boxes)
+        matched = {index for index, _, _ in match(ours, theirs, at)}
+        scores += [float(score) for score in ours.scores]
+        hits += [index in matched for index in range(len(ours.boxes))]
+    order = np.argsort(-np.asarray(scores), kind="stable")
+    good = np.asarray(hits, bool)[order].cumsum()
+    precision = good / np.arange(1, len(good) + 1)
+    recall = np.concatenate([[0.0], good / total])
+    envelope = np.maximum.accumulate(precision[::-1])[::-1]
+    return float(np.sum(np.diff(recall) * envelope))
+
+
+def _agreement(ours: Sequence[Found], theirs: Sequence[Found]) -> dict[str, float]:
+    wanted = sum(len(one.boxes) for one in theirs)
+    overlaps: list[float] = []
+    differences: list[float] = []
+    left_over = 0
+    for one, other in zip(ours, theirs, strict=True):
+        pairs = match(one, other, 0.5)
+        overlaps += [overlap for _, _, overlap in pairs]
+        differences += [abs(float(one.scores[i]) - float(other.scores[j])) for i, j, _ in pairs]
+        left_over += len(one.boxes) - len(pairs)
+    return {
+        "matched": len(overlaps) / wanted if wanted else float("nan"),
+        "unmatched_actual": left_over / wanted if wanted else float(left_over),
+        "mean_matched_iou": float(np.mean(overlaps)) if overlaps else float("nan"),
+        "max_confidence_difference": max(differences, default=float("nan")),
+    }
+
+
+def _images(samples: Sequence[Tensors], options: Mapping[str, Option]) -> list[Found]:
+    boxes, scores, classes = (joined(samples, option(options, name, name)) for name in ("boxes", "scores", "classes"))
+    corners = _corners(boxes.astype(np.float64), option(options, "format", "xyxy"))
+    images = []
+    for box, score, kind in zip(corners, scores.astype(np.float64), classes, strict=True):
+        order = np.argsort(-score, kind="stable")
+        order = order[score[order] > 0]  # rows of score 0 are padding
+        images.append(Found(box[order], score[order], kind[order]))
+    return images
+
+
+def _corners(boxes: Tensor, form: str) -> Tensor:
+    first, second = boxes[..., :2], boxes[..., 2:]
+    if form == "xywh":
+        return np.concatenate([first, first + second], axis=-1)
+    if form == "cxcywh":
+        return np.concatenate([first - second / 2, first + second / 2], axis=-1)
+    return boxes
+
+
+def _above(one: Found, threshold: float) -> Found:
+    keep = one.scores >= threshold
+    return Found(one.boxes[keep], one.scores[keep], one.classes[keep])
+
+
+def _of_class(one: Found, chosen: int) -> Found:
+    keep = one.classes == chosen
+    return Found(one.boxes[keep], one.scores[keep], one.classes[keep])

@@ -1,0 +1,135 @@
+"""A backend that misbehaves as told: every way in which an engine can fail the gate, on demand.
+
+It runs the model by onnx.reference, or, with `model = "identity"`, returns its first input without opening the file:
+then it is cheap enough for hundreds of jobs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from assay.backends.onnx_reference import Reference
+from assay.backends.options import resolve_options
+from assay.core.flow import Flow, Option
+from assay.core.result import EngineInfo
+from assay.errors import UsageError
+from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
+from assay.testing import synthetic_costs
+from assay.testing.faults import ADMITTED, AT_SIZES, LIES, PROCESS_FAULTS, SPOILS, Misbehaviour, zero_outputs
+
+_FAULTS = ("none", *PROCESS_FAULTS, *LIES, *AT_SIZES, *SPOILS, *ADMITTED)
+_STAGES = ("lower", "save", "load", "run")
+VERSION = "0"
+_IMPORT_FAULT = "ASSAY_FAULTY_IMPORT"
+
+
+class Faulty:
+    """Conformance: `assay.testing.check_backend`, as long as it is not told to fail.
+
+    `prepare` sees no flow, so the `import` stage is told by the environment: ASSAY_FAULTY_IMPORT holds the fault.
+    """
+
+    name = "faulty"
+    accepts = "onnx"
+    dynamic = True
+    options = (
+        OptionSpec("fault", "none", _FAULTS, "what goes wrong"),
+        OptionSpec("stage", "run", _STAGES, "where a fault of the process happens; false answers are always of run"),
+        OptionSpec("once_file", "", help="misbehave only while this file does not exist, and create it first"),
+        OptionSpec("model", "reference", ("reference", "identity"), "what it computes when it behaves"),
+        OptionSpec("output", "y", help="the name of the output of identity"),
+        OptionSpec("seconds", 0.2, help="how long slow sleeps"),
+        OptionSpec("leak_bytes", 4 * 2**30, help="where a leak that nobody stops stops growing"),
+        OptionSpec("chat_bytes", 4 * 2**20, help="how much chatty writes to stdout, and again to stderr"),
+        OptionSpec("claims", "float32", help="the precision that its facts tell"),
+        OptionSpec("after", 0, help="calls of one engine before a fault of run strikes"),
+        *synthetic_costs.OPTIONS,
+    )
+    flows = (
+        Flow(name="faulty", backend="faulty"),
+        *(Flow(name=f"faulty-{fault}", backend="faulty", options={"fault": fault}) for fault in _FAULTS[1:]),
+    )
+
+    def availability(self) -> Availability:
+        """It comes with Assay."""
+        return Availability(available=True, version=VERSION)
+
+    def prepare(self) -> None:
+        """The fault that the environment asks for, if any. onnx is imported when a model is opened."""
+        fault = os.environ.get(_IMPORT_FAULT, "none")
+        if fault not in ("none", *PROCESS_FAULTS):
+            raise UsageError(f"{_IMPORT_FAULT} cannot be {fault!r}; use one of: {', '.join(PROCESS_FAULTS)}.")
+        Misbehaviour({**{spec.name: spec.default for spec in self.options}, "fault": fault, "stage": "import"}).at(
+            "import"
+        )
+
+    def lower(self, model: Path, flow: Flow) -> FaultyEngine:
+        """The model is not opened for `identity`."""
+        options = resolve_options(self.options, flow)
+        Misbehaviour(options).at("lower")
+        inner = None if options["model"] == "identity" else Reference().lower(model, _plain())
+        return FaultyEngine(inner, options)
+
+    def load(self, folder: Path, flow: Flow) -> FaultyEngine:
+        """What `save` left."""
+        options = resolve_options(self.options, flow)
+        Misbehaviour(options).at("load")
+        inner = None if options["model"] == "identity" else Reference().load(folder, _plain())
+        return FaultyEngine(inner, options, synthetic_costs.SyntheticCost(options))
+
+
+class FaultyEngine:
+    """The reference, or the identity, with a fault."""
+
+    def __init__(
+        self, inner: Engine | None, options: dict[str, Option], burden: synthetic_costs.SyntheticCost | None = None
+    ) -> None:
+        self._inner, self._options, self._burden = inner, options, burden
+        self._calls = 0
+        self._misbehaviour = Misbehaviour(options)
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Right, or false in the way that was asked for."""
+        self._calls += 1
+        lying = self._calls > int(self._options["after"]) and self._misbehaviour.at("run")
+        if self._options["fault"] in SPOILS:
+            zero_outputs(tensors)
+        if self._burden:
+            self._burden.carry(tensors)
+        outputs = self._inner.run(tensors) if self._inner else self._identity(tensors)
+        lie: Callable[[dict[str, Tensor]], dict[str, Tensor]] | None = {**LIES, **AT_SIZES}.get(
+            str(self._options["fault"])
+        )
+        return lie(outputs) if lie and lying else outputs
+
+    def device_call(self, tensors: Tensors) -> Callable[[], float] | None:
+        """One call, and the seconds that its device spent on it, where it has one."""
+        burden = self._burden
+        return (lambda: burden.carry(tensors)) if burden and burden.has_device else None
+
+    def _identity(self, tensors: Tensors) -> dict[str, Tensor]:
+        return {str(self._options["output"]): next(iter(tensors.values())).copy()}
+
+    def save(self, folder: Path) -> None:
+        """The model's copy; a few bytes for identity."""
+        self._misbehaviour.at("save")
+        if self._inner is None:
+            (folder / "identity").write_text("y = x\n")
+        else:
+            self._inner.save(folder)
+
+    def facts(self) -> EngineInfo:
+        """Plain: version, precision, options."""
+        return EngineInfo(
+            backend_version=VERSION,
+            precision=str(self._options["claims"]),
+            options={name: str(value) for name, value in self._options.items()},
+            delegated=0 if self._options["fault"] in ADMITTED else None,
+            undelegated=("Identity",) if self._options["fault"] in ADMITTED else (),
+        )
+
+
+def _plain() -> Flow:
+    return Flow(name="reference", backend="reference")

@@ -1,0 +1,60 @@
+"""Looks at the GPU of this process by NVML, between two blocks of calls: a look costs about a millisecond, and no kernel runs then."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from assay.core.gpu import GpuReading
+
+INSTALL = "pip install 'assay[gpu]'"
+Reader = Callable[[], GpuReading]
+
+
+def open_reader(allowed: str | None) -> tuple[Reader, str]:
+    """What reads the first of the devices that `CUDA_VISIBLE_DEVICES` leaves, and why nothing can be read ("" where it can): then
+    every reading is empty."""
+    try:
+        import pynvml as nvml
+    except ImportError:
+        return GpuReading, f"nvidia-ml-py is not installed beside this flow: {INSTALL}"
+    try:
+        nvml.nvmlInit()
+        handle = _handle(nvml, (allowed or "0").split(",")[0].strip())
+    except nvml.NVMLError as error:
+        return GpuReading, f"NVML says: {error}"
+    return lambda: _read(nvml, handle), ""
+
+
+def visible() -> str | None:
+    """As it is in this process: whoever leased the device has set it."""
+    return os.environ.get("CUDA_VISIBLE_DEVICES")
+
+
+def _handle(nvml: Any, name: str) -> Any:
+    return nvml.nvmlDeviceGetHandleByIndex(int(name)) if name.isdigit() else nvml.nvmlDeviceGetHandleByUUID(name)
+
+
+def _read(nvml: Any, handle: Any) -> GpuReading:
+    def told(ask: Callable[[], Any]) -> Any:
+        """None where the device does not tell (a slice of one has no clocks), or the driver is too old for the question."""
+        try:
+            return ask()
+        except nvml.NVMLError:
+            return None
+
+    use = told(lambda: nvml.nvmlDeviceGetUtilizationRates(handle))
+    memory = told(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
+    processes = told(lambda: nvml.nvmlDeviceGetComputeRunningProcesses(handle))
+    reasons = told(lambda: nvml.nvmlDeviceGetCurrentClocksEventReasons(handle))
+    if reasons is None:  # Before driver 535 the question had another name.
+        reasons = told(lambda: nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
+    return GpuReading(
+        sm_mhz=told(lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))),
+        memory_mhz=told(lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM))),
+        reasons=None if reasons is None else int(reasons),
+        memory_bytes=None if memory is None else int(memory.used),
+        sm_share=None if use is None else use.gpu / 100,
+        processes=None if processes is None else tuple(sorted(int(one.pid) for one in processes)),
+    )

@@ -1,0 +1,38 @@
+"""What a library says of a model that it cannot take, held against the checker of the standard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay.errors import InvalidModel, Lowering
+
+_FILES = "xternal"
+"""Data beside the model that is missing or cut: the checker does not read it."""
+
+
+@contextmanager
+def rejected_valid_models(model: Path) -> Iterator[None]:
+    """Raises Lowering, a refusal, for the InvalidModel that a backend raises inside of a model that is valid ONNX: the fault is no
+    broken file then. The text and the node stay."""
+    try:
+        yield
+    except InvalidModel as error:
+        if _FILES in str(error) or not _is_valid(model):
+            raise
+        raise Lowering(f"{error} (onnx.checker finds nothing wrong with the model)", node=error.node) from error
+
+
+def _is_valid(model: Path) -> bool:
+    """By onnx.checker and strict shape inference. Anything but a readable ONNX file is not known to be."""
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+    from onnx.checker import ValidationError
+    from onnx.shape_inference import InferenceError
+
+    try:
+        onnx.checker.check_model(str(model), full_check=True)
+    except (DecodeError, OSError, RuntimeError, ValidationError, InferenceError, ValueError):
+        return False
+    return True

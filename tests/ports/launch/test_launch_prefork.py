@@ -1,0 +1,150 @@
+"""Workers forked from a process that imports before the jobs are known: blamed like any other, and none outlives its owner."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assay.core.environment import Interpreter
+from assay.core.result import Outcome
+from assay.launch.pool import Pool
+from assay.launch.prefork import Preforked, most_workers
+from assay.models.onnx_file import open_model
+from assay.testing.launcher_checks import check_launcher, faulty_job
+
+FLOWS = ("faulty",)
+
+
+@pytest.fixture
+def children() -> Iterator[set[int]]:
+    """Those of this process when the test began; the same are there when it ends."""
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    yield before
+    assert _soon(lambda: not _others(before)), _others(before)
+
+
+def _soon(holds: Callable[[], bool]) -> bool:
+    """Whether it comes to hold, however busy the machine is."""
+    deadline = time.monotonic() + 300
+    while not (there := holds()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return there
+
+
+def _others(before: set[int]) -> set[int]:
+    return {child.pid for child in psutil.Process().children(recursive=True)} - before
+
+
+def test_those_forked_from_it_do_the_work(linear: Path, golden: Path, children: set[int]) -> None:
+    model = open_model(linear)
+    jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
+    with Preforked(FLOWS) as ahead:
+        (server,) = _others(children)
+        results = Pool(2, ahead=ahead).launch(jobs)
+        first = next(results)
+        assert _soon(lambda: len(_others(children)) == 3), "the second may be forked late"
+        workers = _others(children) - {server}
+        assert {psutil.Process(one).ppid() for one in workers} == {server}
+        assert _soon(lambda: all(os.getpgid(one) == one for one in workers))
+        assert {first.outcome, *(result.outcome for result in results)} == {Outcome.OK}
+
+
+def test_each_death_is_blamed_on_its_job(linear: Path, golden: Path, children: set[int]) -> None:
+    with Preforked(FLOWS) as ahead:
+        check_launcher(lambda: Pool(2, ahead=ahead), model=open_model(linear), golden=golden)
+
+
+def test_a_suspect_is_repeated_in_a_process_that_was_not_forked(
+    linear: Path, golden: Path, children: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from assay.launch import supervisor
+
+    started: list[bool] = []
+    plain = supervisor.WorkerProcess
+
+    def noted(*arguments: object) -> object:
+        made = plain(*arguments)  # type: ignore[arg-type]
+        started.append(made.forked)
+        return made
+
+    monkeypatch.setattr(supervisor, "WorkerProcess", noted)
+    jobs = [faulty_job("bad", "segfault", model=open_model(linear), golden=golden)]
+    with Preforked(FLOWS) as ahead:
+        (result,) = Pool(1, ahead=ahead).launch(jobs)
+    assert (result.outcome, result.attempts) == (Outcome.CRASH, 2)
+    assert started == [True, False]
+
+
+def test_a_server_that_is_gone_costs_no_job(linear: Path, golden: Path, children: set[int]) -> None:
+    model = open_model(linear)
+    jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
+    with Preforked(FLOWS) as ahead:
+        (server,) = _others(children)
+        psutil.Process(server).kill()
+        assert {one.outcome for one in Pool(2, ahead=ahead).launch(jobs)} == {Outcome.OK}
+
+
+def test_a_server_that_hangs_costs_no_job(
+    linear: Path, golden: Path, children: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from assay.launch import supervisor
+
+    plain, usual_s = supervisor.WorkerProcess, supervisor.START_LIMIT_S
+
+    def impatient(*arguments: object) -> object:
+        """With workers that were asked of the server, not with those that are started instead."""
+        made = plain(*arguments)  # type: ignore[arg-type]
+        monkeypatch.setattr(supervisor, "START_LIMIT_S", 1.0 if made.forked else usual_s)
+        return made
+
+    monkeypatch.setattr("assay.launch.fork_server.PATIENCE_S", 1.0)
+    monkeypatch.setattr(supervisor, "WorkerProcess", impatient)
+    model = open_model(linear)
+    jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
+    with Preforked(FLOWS) as ahead:
+        (server,) = _others(children)
+        psutil.Process(server).suspend()
+        assert {one.outcome for one in Pool(2, ahead=ahead).launch(jobs)} == {Outcome.OK}
+
+
+def test_a_server_with_threads_of_its_own_forks_nothing_and_costs_no_job(
+    linear: Path, golden: Path, children: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys, threading\n"
+        "if '--fork-server' in getattr(sys, 'orig_argv', ()):\n"
+        "    threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(3)]
+    with Preforked(FLOWS) as ahead:
+        (server,) = _others(children)
+        results = Pool(2, ahead=ahead).launch(jobs)
+        first = next(results)
+        assert not psutil.Process(server).children()
+        assert {first.outcome, *(one.outcome for one in results)} == {Outcome.OK}
+
+
+@pytest.mark.parametrize("other", ["variables", "backend"])
+def test_what_needs_another_process_is_not_forked_from_it(
+    linear: Path, golden: Path, children: set[int], other: str
+) -> None:
+    interpreter = Interpreter(sys.executable, {"ASSAY_OTHER": "1"} if other == "variables" else {})
+    with Preforked(FLOWS if other == "variables" else ("onnxruntime",)) as ahead:
+        (server,) = _others(children)
+        jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(3)]
+        results = Pool(1, interpreter=lambda name: interpreter, ahead=ahead).launch(jobs)
+        assert next(results).outcome is Outcome.OK
+        assert not psutil.Process(server).children()
+        assert {one.outcome for one in results} == {Outcome.OK}
+
+
+def test_one_per_core_unless_told() -> None:
+    assert most_workers(3) == 3
+    assert 1 <= most_workers(0) <= 8

@@ -1,0 +1,38 @@
+"""What the death of a process says about its job."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.core.result import Cause, Outcome, Stage
+from assay.launch import failed_result
+from assay.testing.builders import make_job, make_result
+
+
+@pytest.mark.parametrize(
+    ("code", "full", "outcome", "cause", "signal"),
+    [
+        (-11, False, Outcome.CRASH, Cause.SIGNAL, "SIGSEGV"),
+        (-6, False, Outcome.CRASH, Cause.SIGNAL, "SIGABRT"),
+        (-9, False, Outcome.INFRASTRUCTURE, Cause.SIGNAL, "SIGKILL"),
+        (-9, True, Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY, "SIGKILL"),
+        (-77, False, Outcome.CRASH, Cause.SIGNAL, "signal 77"),
+        (3, False, Outcome.CRASH, Cause.OTHER, ""),
+        (0, False, Outcome.CRASH, Cause.OTHER, ""),
+        (None, False, Outcome.CRASH, Cause.OTHER, ""),
+    ],
+)
+def test_died(code: int | None, full: bool, outcome: Outcome, cause: Cause, signal: str) -> None:
+    result = failed_result.crashed(make_job(), Stage.LOWER, code, nearly_full=full)
+    assert (result.outcome, result.cause, result.signal, result.stage) == (outcome, cause, signal, Stage.LOWER)
+    assert "lower" in result.detail
+    assert result.job_key == make_job().key
+
+
+def test_a_crash_stays_a_crash_whatever_its_repeat_gives() -> None:
+    first = failed_result.crashed(make_job(), Stage.RUN, -11, nearly_full=False)
+    fine = make_result(outcome=Outcome.OK)
+    told = failed_result.after_retry(first, fine)
+    assert (told.outcome, told.attempts, told.only_after_other_jobs) == (Outcome.CRASH, 2, True)
+    same = failed_result.after_retry(first, first)
+    assert (same.outcome, same.attempts, same.only_after_other_jobs) == (Outcome.CRASH, 2, False)

@@ -1,0 +1,213 @@
+"""A profile judges what it knows; everything else keeps the comparator's own limits, so that nothing goes unjudged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from onnx import numpy_helper, parser
+
+from assay.core.case import Contract, Tolerance
+from assay.errors import UsageError
+from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_by
+from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.tolerance_tables import share_out, table_of
+from assay.ports import Tensor
+
+DECLARED = {"y": "float32"}
+
+
+def _samples(count: int) -> list[dict[str, Tensor]]:
+    return [{"x": np.random.default_rng(seed).standard_normal((1, 16)).astype(np.float32)} for seed in range(count)]
+
+
+def _judging(count: int, contract: Contract | None = None) -> tuple[ToleranceComparator, list[dict[str, Tensor]]]:
+    text = "g (float[1, 16] x) => (float[1, 16] y) { y = Softmax<axis=-1>(x) }"
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    profile = derive_model(model, _samples(count), "float32")
+    expected = [{"y": one["y"]} for one in profile.oracle]
+    return ToleranceComparator(contract or Contract(), profile), expected
+
+
+def _off(expected: list[dict[str, Tensor]], factor: float) -> list[dict[str, Tensor]]:
+    return [{"y": (one["y"] * factor).astype(np.float32)} for one in expected]
+
+
+def test_the_profile_decides_where_nothing_else_was_said() -> None:
+    judging, expected = _judging(3)
+    comparisons, findings = judging.compare(_off(expected, 1.0), expected, DECLARED)
+    assert findings == ()
+    assert 0 < comparisons[0].metrics["budget_used"] < 1
+    comparisons, findings = judging.compare(_off(expected, 1 + 2**-16), expected, DECLARED)
+    assert [one.kind for one in findings] == ["values"]
+    assert comparisons[0].findings == findings
+    assert comparisons[0].metrics["budget_used"] > 1
+    assert comparisons[0].metrics["share_out_of_torch"] < 1
+
+
+def test_a_pass_in_a_coarse_type_says_what_it_cannot_see() -> None:
+    text = "g (float[1, 16] x) => (float[1, 16] y) { y = Softmax<axis=-1>(x) }"
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    profile = derive_model(model, _samples(3), "bfloat16")
+    expected = [{"y": one["y"]} for one in profile.oracle]
+    judging = ToleranceComparator(Contract(precision="bfloat16"), profile)
+    _, findings = judging.compare(_off(expected, 1 + 2**-9), expected, DECLARED)
+    assert findings == ()
+    (told,) = (one for one in judging.told if "judged end to end" in one)
+    share = float(told.split("up to ")[1].split(" ")[0])
+    assert 2**-8 < share < 2**-4
+    for factor, passes in ((1 + 1.5 * share, False), (1 + 0.5 * share, True)):
+        again = ToleranceComparator(Contract(precision="bfloat16"), profile)
+        _, findings = again.compare(_off(expected, factor), expected, DECLARED)
+        assert (not findings) is passes
+        assert any("judged end to end" in one for one in again.told) is passes
+    fine, expected = _judging(3)
+    fine.compare(_off(expected, 1.0), expected, DECLARED)
+    assert not any("end to end" in one for one in fine.told)
+
+
+def test_an_explicit_tolerance_wins_and_the_figures_are_told_all_the_same() -> None:
+    judging, expected = _judging(3, Contract(tolerances={"y": Tolerance(0.1, 0.1)}))
+    comparisons, findings = judging.compare(_off(expected, 1.01), expected, DECLARED)
+    assert findings == ()
+    assert comparisons[0].metrics["budget_used"] < 1
+    assert comparisons[0].metrics["budget_norm"] > 1
+
+
+def test_samples_beyond_the_profile_are_judged_by_its_noisiest_element() -> None:
+    judging, _ = _judging(3)
+    _, expected = _judging(6)
+    comparisons, findings = judging.compare(_off(expected, 1.0), expected, DECLARED)
+    assert findings == ()
+    assert comparisons[0].metrics["budget_used"] < 1
+    assert "first 3 of 6 samples" in judging.told[-1]
+    wrong = _off(expected, 1.0)
+    wrong[5] = {"y": wrong[5]["y"] * np.float32(1.001)}
+    comparisons, findings = judging.compare(wrong, expected, DECLARED)
+    assert [one.kind for one in findings] == ["values"]
+    assert comparisons[0].findings == findings
+    assert comparisons[0].metrics["budget_used"] > 1
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_samples_that_the_profile_does_not_know_are_not_waved_through(count: int) -> None:
+    judging, _ = _judging(3)
+    _, expected = _judging(count)
+    _, findings = judging.compare(_off(expected, 1.5), expected, DECLARED)
+    assert "values" in [one.kind for one in findings]
+
+
+def test_a_missing_output_and_another_shape_are_found() -> None:
+    judging, expected = _judging(3)
+    _, findings = judging.compare([{} for _ in expected], expected, DECLARED)
+    assert [one.kind for one in findings] == ["missing_output"]
+    _, findings = judging.compare([{"y": one["y"][0]} for one in _off(expected, 1.0)], expected, DECLARED)
+    assert [one.kind for one in findings] == ["shape"]
+
+
+def test_nan_is_never_within() -> None:
+    judging, expected = _judging(3)
+    wrong = _off(expected, 1.0)
+    wrong[1]["y"][0, 3] = np.nan
+    _, findings = judging.compare(wrong, expected, DECLARED)
+    assert "nan" in [one.kind for one in findings]
+
+
+@pytest.mark.parametrize("choice", ["loose", "fixed", "fixed:1", "fixed:1,-1", "fixed:nan,0", "fixed:a,b"])
+def test_a_choice_that_is_none_is_refused(choice: str) -> None:
+    with pytest.raises(UsageError, match="fixed:1e-3,1e-5"):
+        table_of(choice)
+
+
+def test_the_tables_are_those_of_torch_and_onnx() -> None:
+    assert table_of("torch") == Tolerance(1.3e-6, 1e-5)
+    assert table_of("onnx") == Tolerance(1e-3, 1e-7)
+    assert table_of("fixed:0.5,0") == Tolerance(0.5, 0.0)
+    expected = np.ones(4, np.float32)
+    actual = expected + np.array([0, 2e-5, 5e-4, 2e-3], np.float32)
+    assert share_out([(actual, expected)], "float32") == {"share_out_of_torch": 0.75, "share_out_of_onnx": 0.25}
+
+
+def test_rows_that_noise_lets_in_or_out_prove_nothing_where_they_are_others() -> None:
+    text = """g (float[64] x) => (int64[1, k] y)
+    { half = Constant<value_float = 0.5>()\n h = Mul(x, half)\n over = Greater(h, limit)\n y = NonZero(over) }"""
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 21]>\n{text}')
+    x = np.linspace(0, 1, 64, dtype=np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(x[32] * np.float32(0.5), "limit"))
+    profile = derive_model(model, [{"x": x}], "bfloat16")
+    assert profile.header.outputs[0].kind == "none"
+    judging, expected = ToleranceComparator(Contract(), profile), [{"y": profile.oracle[0]["y"]}]
+    declared = {"y": "int64"}
+    comparisons, findings = judging.compare(expected, expected, declared)
+    assert (findings, comparisons[0].degenerate) == ((), "")
+    others: list[tuple[Tensor, list[str]]] = [
+        (expected[0]["y"][:, 1:], []),
+        (expected[0]["y"] + 1, []),
+        (expected[0]["y"][0], ["shape"]),
+        (expected[0]["y"].astype(np.int32), ["dtype"]),
+    ]
+    for rows, kinds in others:
+        comparisons, findings = judging.compare([{"y": rows}], expected, declared)
+        assert [one.kind for one in findings] == kinds, rows.shape
+        assert kinds or "its numbers are others" in comparisons[0].degenerate
+    named = ToleranceComparator(Contract(tolerances={"y": Tolerance(0.0, 0.0)}), profile)
+    assert named.compare([{"y": others[0][0]}], expected, declared)[1], "a limit that the user gave stands"
+
+
+BRANCHING = """<ir_version: 10, opset_import: ["" : 21]> g (float[4] x) => (float[4] y)
+{
+  zero = Constant<value_float = 0.0>()
+  axes = Constant<value_ints = [0]>()
+  mean = ReduceMean<keepdims = 0>(x, axes)
+  high = Greater(mean, zero)
+  y = If(high)<then_branch = a () => (float[4] up) { up = Exp(x) }, else_branch = b () => (float[4] down) { down = Tanh(x) }>
+}"""
+
+
+@pytest.mark.parametrize(("signs", "told"), [((1, 1), "the else_branch of 'y'"), ((1, -1), "")])
+def test_a_branch_that_no_sample_takes_is_told(signs: tuple[int, ...], told: str) -> None:
+    model = parser.parse_model(BRANCHING)
+    samples = [{"x": sign * np.array([1.0, 0.5, 2.0, 0.25], np.float32)} for sign in signs]
+    profile = derive_model(model, samples, "float32")
+    assert ", ".join(profile.header.untaken) == told
+    notes = comparator_by(Contract(), lambda: profile, derived=True).notes
+    assert any("no sample takes" in note for note in notes) == bool(told)
+
+
+def test_an_index_that_a_grid_may_decide_proves_nothing_where_it_is_another() -> None:
+    expected: list[dict[str, Tensor]] = [{"i": np.array([3, 1, 4, 1]), "z": np.ones(4, np.float32)}]
+    declared = {"i": "int64", "z": "float32"}
+
+    def told(index: list[int], contract: Contract, z: float = 1.0) -> tuple[list[str], str]:
+        actual: list[dict[str, Tensor]] = [{"i": np.array(index), "z": np.full(4, z, np.float32)}]
+        comparisons, findings = ToleranceComparator(contract).compare(actual, expected, declared)
+        return [one.kind for one in findings], comparisons[0].degenerate
+
+    int8 = Contract(precision="int8")
+    assert told([3, 1, 4, 1], int8) == ([], "")
+    kinds, doubt = told([3, 1, 5, 1], int8)
+    assert (kinds, "may decide whole numbers otherwise" in doubt) == ([], True)
+    assert told([3, 1, 4], int8)[0] == ["shape"]
+    assert told([0, 0, 0, 1], int8)[0] == ["values"], "most of them"
+    assert told([3, 1, 4, 1], int8, z=2.0)[0] == ["values"], "numbers have their multiple of the step"
+    for exact in (Contract(precision="float32"), Contract(precision="int8", tolerances={"i": Tolerance(0.0, 0.0)})):
+        assert told([3, 1, 5, 1], exact)[0] == ["values"]
+
+
+def test_a_profile_of_another_graph_than_the_program_is_not_judged_by() -> None:
+    """torch's exporter makes a plain scatter of a mean: its graph rounds nothing, and the program's right answers differed."""
+    judging, expected = _judging(3)
+    program = [{"y": one["y"].astype(np.float64) * (1 + 2**-12)} for one in expected]
+    actual = [{"y": (one["y"] * (1 + 2**-20)).astype(np.float32)} for one in program]
+    _, findings = judging.compare(actual, program, DECLARED)
+    assert [one.kind for one in findings] == ["values"]
+    translated = replace(judging, translated=True, told=[])
+    _, findings = translated.compare(actual, program, DECLARED)
+    assert findings == ()
+    assert "the conversion is not true to it" in translated.told[0]
+    _, findings = translated.compare(_off(program, 1 + 2**-10), program, DECLARED)
+    assert [one.kind for one in findings] == ["values"]
+    rounded = [{"y": one["y"].astype(np.float64) * (1 + 2**-22)} for one in expected]
+    _, findings = translated.compare(actual, rounded, DECLARED)
+    assert [one.kind for one in findings] == ["values"], "a graph whose constants alone were rounded is still the model"

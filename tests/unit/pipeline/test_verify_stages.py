@@ -1,0 +1,112 @@
+"""By a coarse tolerance first: what passes is done, what does not waits for the derived one, and is never wrong before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+from assay.core.case import Case, Inputs
+from assay.core.empty_result import empty_result
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind
+from assay.core.model import Model
+from assay.core.policy import Goal, Policy
+from assay.core.result import Comparison, Finding, Outcome, Result
+from assay.core.run import Run
+from assay.models.tolerances import coarse_of, read_header, write_tolerance
+from assay.numerics.tolerance.arithmetic import arithmetic_of
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
+from assay.pipeline.services import Services
+from assay.pipeline.tolerances import is_coarse
+from assay.pipeline.verify_stages import VerifyStages, coarse_suffices
+
+WRONG = Finding("values", "y", "off")
+SHAPE = Finding("shape", "y", "of another shape")
+
+
+class _Workers:
+    """Derive as they are asked, coarsely where they may, and judge by what lies in the folder: a budget used for each kind."""
+
+    def __init__(self, coarse: float, fine: float, *, derives: Outcome = Outcome.OK, finding: Finding = WRONG) -> None:
+        self.used, self.derives, self.finding = {True: coarse, False: fine}, derives, finding
+        self.asked: list[str] = []
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        for job in jobs:
+            self.asked.append(f"{job.task.value}{' coarse' if job.coarse or is_coarse(job) else ''}")
+            yield self._derived(job) if job.task is JobKind.DERIVE else self._verified(job)
+
+    def _derived(self, job: Job) -> Result:
+        if not job.coarse and self.derives is not Outcome.OK:
+            return empty_result(job, self.derives)
+        header = Header("float32", arithmetic_of("float32"), 0, 0, reason="none", coarse=job.coarse)
+        write_tolerance(Path(coarse_of(job.profile) if job.coarse else job.profile), DerivedTolerance(header))
+        return empty_result(job)
+
+    def _verified(self, job: Job) -> Result:
+        assert read_header(Path(job.profile)) is not None
+        used = self.used[is_coarse(job)]
+        findings = (self.finding,) if used > 1 else ()
+        compared = Comparison("y", "float32", (4,), 1, 4, metrics={"budget_used": used}, findings=findings)
+        outcome = Outcome.MISMATCH if findings else Outcome.OK
+        return msgspec.structs.replace(empty_result(job, outcome), comparisons=(compared,))
+
+
+def _verified(workers: _Workers, folder: Path, *, coarse: bool = True) -> Result:
+    job = Job(Case("net", Model("net", "", "1"), Inputs()), Flow("ort", "ort"), reference=str(folder / "oracle"))
+    house = Services(folder, cast(Any, None), workers, workers, workers, *[cast(Any, None)] * 3)
+    (result,) = VerifyStages(house, workers, coarse=coarse).launch([job])
+    assert result.job_key == job.key
+    return result
+
+
+def test_what_passes_by_the_coarse_tolerance_needs_no_other(tmp_path: Path) -> None:
+    workers = _Workers(0.9, 0.3)
+    assert _verified(workers, tmp_path).outcome is Outcome.OK
+    assert workers.asked == ["derive coarse", "verify coarse"]
+    # Kept: the next run does not derive anything.
+    workers.asked.clear()
+    _verified(workers, tmp_path)
+    assert workers.asked == ["verify coarse"]
+
+
+@pytest.mark.parametrize(("fine", "outcome"), [(0.4, Outcome.OK), (1.7, Outcome.MISMATCH)])
+def test_what_does_not_is_judged_by_the_derived_one(tmp_path: Path, fine: float, outcome: Outcome) -> None:
+    workers = _Workers(2.0, fine)
+    result = _verified(workers, tmp_path)
+    assert (result.outcome, result.comparisons[0].metrics["budget_used"]) == (outcome, fine)
+    assert workers.asked == ["derive coarse", "verify coarse", "derive", "verify"]
+
+
+def test_a_derivation_that_takes_too_long_leaves_it_open_and_says_what_would_decide_it(tmp_path: Path) -> None:
+    result = _verified(_Workers(2.0, 1.7, derives=Outcome.TIMEOUT), tmp_path)
+    assert result.outcome is Outcome.MISTRUSTED
+    assert result.detail == (
+        "by a coarse tolerance, which is narrower than the derived one, the budget used is 2, neither right nor wrong: the "
+        "derivation did not end in its 1200 s: raise --derive-timeout, or derive-timeout-s in [limits]"
+    )
+    assert not result.comparisons[0].findings
+
+
+def test_what_no_tolerance_excuses_is_wrong_without_one(tmp_path: Path) -> None:
+    result = _verified(_Workers(2.0, 2.0, derives=Outcome.TIMEOUT, finding=SHAPE), tmp_path)
+    assert (result.outcome, result.comparisons[0].findings) == (Outcome.MISMATCH, (SHAPE,))
+
+
+def test_the_derived_one_comes_first_where_its_figures_are_asked_for(tmp_path: Path) -> None:
+    workers = _Workers(0.9, 0.3)
+    _verified(workers, tmp_path, coarse=False)
+    assert workers.asked == ["derive", "verify"]
+    run = Run("1", "", "", (), Policy(), cast(Any, None), {}, "")
+    assert coarse_suffices(run)
+    for policy in (
+        Policy(budget_max=0.5),
+        *(Policy(goals=(Goal(one, max=1.0),)) for one in ("budget_used", "y.budget_norm")),
+    ):
+        assert not coarse_suffices(msgspec.structs.replace(run, policy=policy))
+    assert coarse_suffices(msgspec.structs.replace(run, policy=Policy(goals=(Goal("median", max=1.0),))))
+    assert not coarse_suffices(msgspec.structs.replace(run, baseline="earlier"))

@@ -1,0 +1,21 @@
+"""What an engine was built for, as people read it."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.core.result import EngineInfo
+from assay.reports.used_inputs import built_for
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, ""),
+        ({"threads": "1"}, ""),
+        ({"threads": "1", "size.height": "96", "bounds.n": "1..32"}, "built for height=96, n=1..32"),
+        ({"bounds.x[2]": "16..16", "bounds.w": "8..64, 16 best"}, "built for x[2]=16, w=8..64, 16 best"),
+    ],
+)
+def test_sizes_that_were_built_for(options: dict[str, str], text: str) -> None:
+    assert built_for(EngineInfo(options=options)) == text

@@ -1,0 +1,119 @@
+"""Task metrics on answers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.errors import UsageError
+from assay.task_metrics.detection import iou
+from assay.task_metrics.registry import score
+
+
+def _logits(*rows: list[float]) -> list[dict[str, np.ndarray]]:
+    return [{"logits": np.array([row], np.float32)} for row in rows]
+
+
+def test_classification_by_hand() -> None:
+    expected = _logits([2, 1, 0], [0, 3, 1], [1, 0, 5], [4, 0, 0])
+    actual = _logits([2, 1, 0], [3, 0, 1], [1, 0, 5], [4, 0, 0])
+    figures = score("classification", actual, expected, {"label": np.array([0, 1, 2, 1])}, {})
+    assert figures["top1_agreement"] == 0.75
+    assert figures["top1_accuracy"] == 0.5
+    assert figures["expected_top1_accuracy"] == 0.75
+    assert figures["top5_agreement"] == 1.0
+    assert figures["kl_divergence"] > 0.1
+
+
+@given(st.lists(st.lists(st.floats(-50, 50), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_the_same_logits_diverge_by_nothing(rows: list[list[float]]) -> None:
+    figures = score("classification", _logits(*rows), _logits(*rows), {}, {})
+    assert figures["top1_agreement"] == 1.0
+    assert figures["kl_divergence"] == pytest.approx(0, abs=1e-12)
+
+
+def _objects(boxes: list[list[float]], scores: list[float], classes: list[int]) -> list[dict[str, np.ndarray]]:
+    return [
+        {
+            "boxes": np.array([boxes], np.float32),
+            "scores": np.array([scores], np.float32),
+            "classes": np.array([classes], np.int64),
+        }
+    ]
+
+
+LABELS = {"boxes": np.array([[[0, 0, 10, 10], [20, 20, 30, 30]]], np.float32), "classes": np.array([[1, 2]])}
+
+
+def test_iou_by_hand() -> None:
+    one = np.array([[0, 0, 10, 10], [0, 0, 0, 0]], float)
+    other = np.array([[0, 0, 10, 10], [5, 0, 15, 10], [20, 20, 30, 30], [0, 0, 0, 0]], float)
+    assert iou(one, other)[0] == pytest.approx([1, 1 / 3, 0, 0])
+    assert iou(one, other)[1] == pytest.approx([0, 0, 0, 0])
+
+
+def test_detection_by_hand() -> None:
+    right = _objects([[0, 0, 10, 10], [20, 20, 30, 30], [0, 0, 1, 1]], [0.9, 0.8, 0.0], [1, 2, 5])
+    figures = score("detection", right, right, LABELS, {})
+    assert (figures["map50"], figures["map50_95"], figures["matched"]) == (1.0, 1.0, 1.0)
+    assert figures["max_confidence_difference"] == 0
+    wrong_class = _objects([[0, 0, 10, 10], [20, 20, 30, 30]], [0.9, 0.8], [1, 3])
+    figures = score("detection", wrong_class, right, LABELS, {})
+    assert (figures["map50"], figures["matched"], figures["unmatched_actual"]) == (0.5, 0.5, 0.5)
+    shifted = _objects([[0, 0, 10, 10], [22, 20, 32, 30]], [0.9, 0.7], [1, 2])
+    figures = score("detection", shifted, right, LABELS, {})
+    assert figures["map50"] == 1.0
+    assert figures["map50_95"] < 0.8
+    assert figures["max_confidence_difference"] == pytest.approx(0.1)
+
+
+def test_a_false_alarm_above_the_hit_halves_the_precision() -> None:
+    alarm = _objects([[50, 50, 60, 60], [0, 0, 10, 10], [20, 20, 30, 30]], [0.95, 0.9, 0.8], [1, 1, 2])
+    assert score("detection", alarm, alarm, LABELS, {})["map50"] == pytest.approx(0.75)
+
+
+def test_no_objects_at_all_are_no_agreement() -> None:
+    right = _objects([[0, 0, 10, 10]], [0.9], [1])
+    none = _objects([[0, 0, 10, 10]], [0.0], [1])
+    figures = score("detection", none, right, LABELS, {})
+    assert (figures["matched"], figures["map50"]) == (0.0, 0.0)
+    assert math.isnan(score("detection", none, none, {}, {})["matched"])
+
+
+def test_segmentation_by_hand() -> None:
+    expected = np.zeros((1, 3, 2, 2), np.float32)
+    expected[0, 0, 0] = 1
+    expected[0, 1, 1] = 1
+    actual = expected.copy()
+    actual[0, :, 1, 1] = [1, 0, 0]
+    figures = score(
+        "segmentation", [{"logits": actual}], [{"logits": expected}], {"mask": np.array([[[0, 0], [1, 1]]])}, {}
+    )
+    assert figures["pixel_agreement"] == 0.75
+    assert figures["iou_class0"] == pytest.approx(2 / 3)
+    assert figures["iou_class1"] == 0.5
+    assert figures["mean_iou"] == pytest.approx((2 / 3 + 0.5) / 2)
+    assert "iou_class2" not in figures
+    assert figures["psnr_db"] == pytest.approx(10 * math.log10(1 / (2 / 12)))
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "words"),
+    [
+        ("poetry", {}, "classification"),
+        ("classification", {"outputs": "y"}, "'output'"),
+        ("classification", {"output": "y"}, "'y'"),
+    ],
+)
+def test_what_cannot_be_scored_is_said(task: str, options: dict[str, str], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        score(task, _logits([1, 2]), _logits([1, 2]), {}, options)
+
+
+def test_labels_of_another_count_are_refused() -> None:
+    with pytest.raises(UsageError, match="1 samples"):
+        score("classification", _logits([1, 2]), _logits([1, 2]), {"label": np.array([0, 1])}, {})

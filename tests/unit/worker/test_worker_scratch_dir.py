@@ -1,0 +1,49 @@
+"""The folder that a worker lends from job to job."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from assay.core.job import Job
+from assay.core.result import Outcome, Result
+from assay.testing.builders import make_job
+from assay.worker import dispatch
+from assay.worker.scratch_dir import ARTIFACT, scratch_dir
+from assay.worker.stages import Stages
+
+
+def test_it_is_empty_for_each_job_but_for_what_a_library_remembers(tmp_path: Path) -> None:
+    before = tempfile.tempdir
+    with scratch_dir(str(tmp_path)) as own:
+        assert tempfile.gettempdir() == own
+        for name in ("left", "torchinductor_someone", ARTIFACT):
+            Path(own, name).mkdir()
+            Path(own, name, "file").write_text("x")
+        Path(own, "file").write_text("x")
+    assert tempfile.tempdir == before
+    with scratch_dir(str(tmp_path)) as again:
+        assert again == own
+        found = sorted(str(one.relative_to(own)) for one in Path(own).rglob("*"))
+    assert found == sorted([ARTIFACT, "torchinductor_someone", "torchinductor_someone/file"])
+
+
+@pytest.mark.parametrize(
+    ("needed", "outcome", "said"),
+    [(1 << 62, Outcome.INFRASTRUCTURE, "the disk of "), (0, Outcome.ERROR, "while in start")],
+)
+def test_what_fails_on_a_full_disk_is_no_fault_of_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needed: int, outcome: Outcome, said: str
+) -> None:
+    monkeypatch.setattr(dispatch, "FULL_BYTES", needed)
+    job = make_job(scratch=str(tmp_path), reference=str(tmp_path / "absent"))
+    monkeypatch.setattr(dispatch, "_handler_of", lambda task: _breaks)
+    result = dispatch.execute(job, Stages(lambda stage: None))
+    assert result.outcome is outcome
+    assert said in result.detail
+
+
+def _breaks(job: Job, stages: Stages) -> Result:
+    raise RuntimeError("a write failed, in words of its own")
