@@ -54,7 +54,7 @@ def _identity(folder: Path):  # type: ignore[no-untyped-def]
     model = open_model(folder / "m.onnx")
     samples = [{"x": np.random.default_rng(n).normal(size=(1, 4)).astype(np.float32)} for n in range(4)]
     outputs = [{"y": sample["x"]} for sample in samples]
-    provenance = {"seed": 0, "producer": "identity", "producer_version": "1", "who": "benchmark", "why": "blame"}
+    provenance = {"seed": 0, "producer": "identity", "producer_version": "1", "who": "benchmark", "reason": "blame"}
     write_golden(folder / "golden", model=model, inputs=samples, outputs=outputs, created_at="", **provenance)
     return model, folder / "golden"
 

@@ -33,8 +33,8 @@ def main() -> None:
         models=(DIGITS / "models" / "classifier.onnx",),
         golden=DIGITS / "goldens" / "classifier",
         flows=tuple(arguments.flow) or every_flow(),
-        task="verify",
-        jobs=1,
+        only_kind="verify",
+        workers=1,
         timeout_s=arguments.timeout,
         history=arguments.history,
     )

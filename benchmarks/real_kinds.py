@@ -92,15 +92,15 @@ def asked(name: str, changed: dict[str, str] | None, maker: str, folder: Path, w
     truth = vouched(independent(path, feed), kept, far)
     yield from verdicts(name, "first contact", [ASSAY, "check", str(path), *flows(FLOWS)], place, truth, far, kept)
     if old:
-        compare = [ASSAY, "check", str(path), "--reference", str(old), "--task", "verify", *flows(FLOWS[:1])]
+        compare = [ASSAY, "check", str(path), "--reference", str(old), "--only-kind", "verify", *flows(FLOWS[:1])]
         yield from verdicts(name, "--reference OLD", compare, place, beside(old, path, feed), far)
         return
     record = [ASSAY, "golden", "record", str(path), str(place / "golden"), "--inputs", str(place / f"{name}.npz")]
-    _, _, end = timed([*record, "--why", "benchmark of other kinds"], place, LIMIT_S)
+    _, _, end = timed([*record, "--reason", "benchmark of other kinds"], place, LIMIT_S)
     if not (place / "golden" / "golden.lock").exists():
         yield Row(name, "golden record", "", end, "", None, "open", 0.0, last(place))
         return
-    compare = [ASSAY, "check", str(path), "--golden", str(place / "golden"), "--task", "verify", *flows(FLOWS[:1])]
+    compare = [ASSAY, "check", str(path), "--golden", str(place / "golden"), "--only-kind", "verify", *flows(FLOWS[:1])]
     yield from verdicts(name, "--golden", compare, place, truth, far, kept)
 
 

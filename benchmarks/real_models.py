@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="file of lines that this run adds to")
     parser.add_argument("--limit-s", type=float, default=900.0, help="of one `assay check`")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one job of a check")
-    parser.add_argument("--task", choices=("all", "verify"), default="all", help="verify: no engine is measured")
+    parser.add_argument("--only-kind", choices=("all", "verify"), default="all", help="verify: no engine is measured")
     parser.add_argument("--title", default="Real models")
     parser.add_argument("--where", default="", help="machine and load, for the page")
     parser.add_argument("--output", type=Path)
@@ -58,7 +58,7 @@ def main() -> None:
     catalogue = tomllib.loads(CATALOGUE.read_text())
     flows = arguments.flow or ["onnxruntime", "openvino-f32"]
     arguments.wheels = arguments.wheels.resolve()
-    options = ("--timeout", str(arguments.timeout), "--task", arguments.task)
+    options = ("--timeout", str(arguments.timeout), "--only-kind", arguments.only_kind)
     lines: list[Line] = []
     for name, model in catalogue["model"].items():
         if arguments.eleven and not model.get("eleven"):
@@ -173,7 +173,7 @@ def record(path: Path, golden: Path, flow: str, inputs: Path, folder: Path) -> i
     """Inputs are cast to the model's types by whoever takes them; the exit code of the command."""
     cast_inputs(path, inputs)
     command = [ASSAY, "golden", "record", str(path), str(golden), "--flow", flow, "--inputs", str(inputs)]
-    command += ["--why", "benchmark of real models", "--history", str(folder / "history")]
+    command += ["--reason", "benchmark of real models", "--history", str(folder / "history")]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder).returncode
 
 

@@ -29,7 +29,7 @@ class Line:
 
 
 def kept(file: Path, lines: Sequence[Line]) -> list[Line]:
-    """What the file has and these, the later in place of the earlier; the file is written anew."""
+    """What the file has and these, the later in place of the earlier; the file is written again."""
     earlier = [Line(**json.loads(text)) for text in file.read_text().splitlines()] if file.exists() else []
     every = {(line.model, line.inputs, line.flow): line for line in [*earlier, *lines]}
     file.write_text("".join(json.dumps(asdict(line)) + "\n" for line in every.values()))

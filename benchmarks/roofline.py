@@ -1,8 +1,8 @@
 """Our two peaks of the machine beside known ones: STREAM's copy in C, compiled here, and the float32 products of other libraries.
 
-The copy is held against the same kind of store: ours is the C library's `memcpy`, which writes past the caches where arrays are
+The copy is compared with the same kind of store: ours is the C library's `memcpy`, which writes past the caches where arrays are
 large, and so is the one in C; STREAM's own loop has ordinary stores, before which a processor may read what it overwrites. The
-product is held against the fastest of the others: one may not know this processor. In turns, each the best of its own rounds, as
+product is compared with the fastest of the others: one may not know this processor. In turns, each the best of its own rounds, as
 many threads as asked for; one thread by CPU time, so that other work is not in it. Percent is ours above the known one.
 """
 

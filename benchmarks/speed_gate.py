@@ -140,7 +140,7 @@ def main() -> None:
     parser.add_argument("--extra", type=float, action="append", default=[], help="share of more work, 0 for none")
     parser.add_argument("--gates", type=int, default=20, help="of each combination; of 30 ms a quarter")
     parser.add_argument("--threads", type=int, default=1, help="of both engines")
-    parser.add_argument("--floor", type=float, default=1.0, help="percent; the margin is twice as much")
+    parser.add_argument("--min-slowdown", type=float, default=1.0, help="percent; the margin is twice as much")
     parser.add_argument("--noisy", action="store_true", help="with two busy neighbours")
     parser.add_argument("--artifacts", type=Path, help="folder that keeps the engines for the next time")
     parser.add_argument("--csv", type=Path, help="append every gate and its launches")
@@ -156,7 +156,7 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace, engines: Sequence[Built]) -> None:
-    rule = SpeedRule(floor=arguments.floor / 100, margin=arguments.floor / 50)
+    rule = SpeedRule(min_slowdown=arguments.min_slowdown / 100, margin=arguments.min_slowdown / 50)
     found: dict[tuple[str, str, float], list[tuple[SpeedComparison, Answer, float]]] = defaultdict(list)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}{', two busy neighbours' * arguments.noisy}")
     gc.freeze()  # A worker holds one backend, and collecting after each launch is quick; here all of them are loaded.
@@ -165,7 +165,7 @@ def run(arguments: argparse.Namespace, engines: Sequence[Built]) -> None:
             if number % RARER.get(built.size, 1):
                 continue
             name = built.flow.name + f" threads={arguments.threads}" * (arguments.threads != 1)
-            name += f" floor={arguments.floor:g}" * (arguments.floor != 1.0)
+            name += f" floor={arguments.min_slowdown:g}" * (arguments.min_slowdown != 1.0)
             seen = gate(built, number, rule)
             found[built.size, name, built.extra].append(seen)
             if arguments.csv:

@@ -44,13 +44,13 @@ def gates(path: Path) -> list[Gate]:
     found = []
     for size, flow, extra, noisy, load, word, seconds, _, *launches in rows:
         floor = float(flow.partition("floor=")[2] or 1.0) / 100.0
-        rule = SpeedRule(floor=floor, margin=2.0 * floor)
+        rule = SpeedRule(min_slowdown=floor, margin=2.0 * floor)
         cpu, *others = zip(*([float(part) for part in one.split(";")] for one in launches), strict=True)
         first = [bool(one) for one in others[2]] if len(others) > 2 else []
         answer = decide(cpu, rule, first)
-        waits = bool(others) and significantly_above(others[0], rule.wall_floor, rule)
+        waits = bool(others) and significantly_above(others[0], rule.wall_min_slowdown, rule)
         pairs = load_ratios([PairedRun(0.0, 0.0, load, 0) for load in others[1]]) if len(others) > 1 else []
-        loads = significantly_above(pairs, rule.load_floor, rule)
+        loads = significantly_above(pairs, rule.load_min_slowdown, rule)
         # Launches are kept with five digits: a word could tip over on the last of them. None did.
         # When these were recorded, "faster" asked for less certainty, and what looked faster was not looked at again.
         known = answer.word == word or (answer.mean < 0.0 and word in ("faster", "same"))

@@ -1,4 +1,4 @@
-"""`assay run onnx-node --flow onnxruntime`, the second time, and lowered anew, beside a bare loop over the same cases in one process.
+"""`assay run onnx-node --flow onnxruntime`, the second time, and lowered again, beside a bare loop over the same cases in one process.
 
 The bare loop creates one session per case, runs it once and compares with numpy: no isolation, no saved artifact, no
 second run, no records. Wall and processor seconds, the load of the machine, and what came out.
@@ -33,7 +33,7 @@ def main() -> None:
         print(f"assay, second run: {_timed(command)}; goal {GOAL_S} s wall on 2 idle cores")
         outcomes = Counter(row["outcome"] for row in csv.DictReader(report.read_text().splitlines()))
         print(", ".join(f"{count} {name}" for name, count in outcomes.most_common()))
-        print(f"assay, everything lowered anew: {_timed([*command, '--lower-anew'])}")
+        print(f"assay, everything lowered again: {_timed([*command, '--no-cache'])}")
     done = subprocess.run([sys.executable, __file__, "bare"], capture_output=True, text=True, check=True)
     print(done.stdout, end="")
 

@@ -31,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--flow", action="append", required=True)
     parser.add_argument("--filter", action="append")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
     # As pip leaves an installed package: a checkout may be kept without, and is then compiled in every process.
     compileall.compile_dir(str(Path(assay.__file__).parent), quiet=2)
@@ -40,8 +40,8 @@ def main() -> None:
         command += [
             "--history",
             f"{folder}/history",
-            "--jobs",
-            str(arguments.jobs),
+            "--workers",
+            str(arguments.workers),
             "--report",
             f"json={folder}/out.json",
         ]

@@ -25,7 +25,7 @@ from assay.pipeline.expect import expectations, normalize_message
 from assay.pipeline.expected_timeouts import with_expected_timeouts
 from assay.pipeline.merge import saved_run
 
-LOCAL = ("--history", "--expectations", "--save", "--report", "--jobs")
+LOCAL = ("--history", "--expectations", "--save", "--report", "--workers")
 """Options that say nothing about what was run."""
 FINDINGS = Path(__file__).parents[1] / "docs" / "findings"
 SHOWN = 3

@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def look_at(case: Any, seen: Seen) -> None:
-    """The case's kernel, and the same fed with rounded inputs, held against the derived tolerance."""
+    """The case's kernel, and the same fed with rounded inputs, compared with the derived tolerance."""
     feeds = _feeds(case)
     if feeds is None:
         return

@@ -44,6 +44,6 @@ def record(path: Path, samples: list[dict[str, np.ndarray]]) -> Path:
     folder = path.with_suffix(".golden")
     write_golden(
         folder, model=open_model(path), inputs=samples, outputs=outputs, seed=0, producer="reference",
-        producer_version="", who="tests", why="a test", created_at="2026-11-21T00:00:00+00:00",
+        producer_version="", who="tests", reason="a test", created_at="2026-11-21T00:00:00+00:00",
     )  # fmt: skip
     return folder

@@ -50,7 +50,7 @@ def golden_for(path: Path, folder: Path, *, samples: int = 5) -> Model:
         producer="numpy",
         producer_version=np.__version__,
         who="tests",
-        why="a test",
+        reason="a test",
         created_at="2026-11-21T00:00:00+00:00",
     )
     return model

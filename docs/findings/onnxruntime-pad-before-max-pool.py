@@ -4,7 +4,7 @@ Expected: the maximum over a window sees the zeros of a constant Pad before it, 
 negative numbers: the Pad is fused into the pads of the pool, whose padding is no element, whatever value was padded with. With
 optimizations disabled the answer is right (its PadFusion, microsoft/onnxruntime#18136). Found by a
 model that was broken on purpose, 0 for -inf, and answered like the sound one:
-`assay check broken.onnx --flow onnxruntime --flow onnxruntime-disable --task verify`.
+`assay check broken.onnx --flow onnxruntime --flow onnxruntime-disable --only-kind verify`.
 """
 
 from __future__ import annotations

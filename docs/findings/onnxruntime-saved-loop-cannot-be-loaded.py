@@ -29,4 +29,4 @@ try:
 except Exception as error:  # noqa: BLE001
     print("and cannot load it:", str(error)[:300])
     sys.exit(1)
-print("and loads it again: mended")
+print("and loads it again: fixed")

@@ -1,7 +1,7 @@
 """torchao 0.18.0, `convert_pt2e`: one batch normalization in a model costs a quarter of a minute of processor time.
 
 Expected: a conversion that takes as long as that of a model without any (hundredths of a second). Got: `_fold_conv_bn_qat` traces its
-patterns of a convolution and a batch normalization anew in each call, 96 programs (15 to 20 s of processor time on an Intel Xeon), also
+patterns of a convolution and a batch normalization again in each call, 96 programs (15 to 20 s of processor time on an Intel Xeon), also
 where nothing was trained and no convolution is there. ExecuTorch's `xnnpack-int8` goes through it; with a limit of 60 s and a busy
 machine its `batch_norm2d` timed out. Found by
 `assay run operators --flow executorch-xnnpack-static-int8-per-channel --filter 'batch_norm2d*'`.

@@ -31,7 +31,7 @@ def record(name: str, images: Array, labels: dict[str, Array]) -> None:
     lock = write_golden(
         HERE / "goldens" / name, model=open_model(path), inputs=inputs, outputs=outputs, labels=labels, seed=SEED,
         producer="onnx.reference", producer_version=onnx.__version__, who="examples/digits/goldens.py",
-        why="The truth and the reference outputs that the example is checked against.",
+        reason="The truth and the reference outputs that the example is checked against.",
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )  # fmt: skip
     print(f"{name}: {lock.samples} samples, {sum(file.size_bytes for file in lock.files):,} bytes")

@@ -90,7 +90,7 @@ NOTEBOOKS = {
 
 
 def main() -> None:
-    """Everything anew."""
+    """Everything again."""
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
     make(root)
     for name in SOURCES:

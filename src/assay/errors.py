@@ -164,7 +164,7 @@ class Unavailable(Lowering):
 
 def each(things: Iterable[Thing], use: Callable[[Thing], Used]) -> list[Used]:
     """`use` of every one. Where some are refused, raises what the first raised, with the sentences of all: a person who gives
-    several files mends them all at once."""
+    several files fixes them all at once."""
     used, refused = [], []
     for thing in things:
         try:

@@ -53,7 +53,7 @@ def load(group: str, name: str) -> Any:
         if name in _extras() and not (error.name or "").startswith("assay"):
             raise UnknownName(f"{kind} {name!r} needs the package {error.name!r}; {_install(name)}") from error
         raise HarnessError(_broken(kind, name, points[name], error)) from error
-    except Exception as error:  # a stranger's module may raise anything on import: named, and raised as ours
+    except Exception as error:  # a third party's module may raise anything on import: named, and raised as ours
         raise HarnessError(_broken(kind, name, points[name], error)) from error
 
 
@@ -222,12 +222,12 @@ def _offer(name: str) -> tuple[Backend, dict[str, Flow]]:
     try:
         backend: Backend = backend_class()
         return backend, {flow.name: flow for flow in backend.flows}
-    except Exception as error:  # as for its import: a stranger's code, named and raised as ours
+    except Exception as error:  # as for its import: a third party's code, named and raised as ours
         raise HarnessError(_broken("backend", name, _points(BACKENDS)[name], error)) from error
 
 
 def _points(group: str) -> dict[str, metadata.EntryPoint]:
-    """Ours first where two distributions claim one name: a stranger must not replace a backend unseen."""
+    """Ours first where two distributions claim one name: a third party must not replace a backend unseen."""
     found: dict[str, metadata.EntryPoint] = {}
     for point in _every(tuple(sys.meta_path), tuple(sys.path)).select(group=group):
         if point.name not in found or _is_ours(point):
@@ -236,7 +236,7 @@ def _points(group: str) -> dict[str, metadata.EntryPoint]:
 
 
 def _ours_first(points: dict[str, metadata.EntryPoint]) -> list[str]:
-    """By name, ours before all strangers: a flow of ours that one of them offers too stays ours."""
+    """By name, ours before all third parties: a flow of ours that one of them offers too stays ours."""
     return sorted(points, key=lambda name: (not _is_ours(points[name]), name))
 
 

@@ -2,7 +2,7 @@
 
 Each protocol names the conformance check in `assay.testing` that an implementation must pass. Implementations are found by
 entry point (groups `assay.backends`, `assay.transforms`, `assay.suites`, `assay.metrics`, `assay.reports`,
-`assay.launchers`, `assay.stores`); ours come in by the same door as a stranger's.
+`assay.launchers`, `assay.stores`); ours come in by the same door as a third party's.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Engine(Protocol):
         ...
 
     def facts(self) -> EngineInfo:
-        """What the engine is: version, precision obtained, operators and where they ran. Called after a run, and once
+        """What the engine is: version, actual precision, operators and where they ran. Called after a run, and once
         before any: what is known then is all that is recorded of an engine that cannot be run here."""
         ...
 
@@ -72,7 +72,7 @@ class Engine(Protocol):
     # duel are then compared by these.
 
     # `call_times(tensors, seconds) -> tuple[float, ...]` may stand here too, where a call cannot be timed from outside (a
-    # program that is started anew for each): seconds of each call, by its own clock. Such an engine is in no duel.
+    # program that is started again for each): seconds of each call, by its own clock. Such an engine is in no duel.
 
     # `operator_times(tensors) -> tuple[OperatorTime, ...]` may stand here too, where the backend can tell where the time of
     # one call goes: it explains why an engine is slower.
@@ -284,7 +284,7 @@ __all__ = [
 
 
 class Sandbox(Protocol):
-    """Runs code of strangers: no network, no secrets, a read-only system, a user of its own, limits on everything."""
+    """Runs untrusted code: no network, no secrets, a read-only system, a user of its own, limits on everything."""
 
     def available(self) -> Availability:
         """Whether this machine can hold it, tried for real, and if not what to do."""

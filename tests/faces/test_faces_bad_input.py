@@ -143,7 +143,7 @@ def test_an_input_that_is_a_sequence_wants_a_golden(tmp_path: Path) -> None:
     onnx.save(onnx.parser.parse_model(text), tmp_path / "items.onnx")
     check_refused(
         run_assay("check", "items.onnx", cwd=tmp_path),
-        "for which no values can be drawn; give your own with --golden DATA (docs/own-data.md)",
+        "for which no values can be generated; give your own with --golden DATA (docs/own-data.md)",
     )
 
 
@@ -166,13 +166,13 @@ def test_a_defect_of_ours_is_no_verdict(linear: Path) -> None:
 
 def test_a_history_of_a_newer_version_is_left_alone(linear: Path) -> None:
     here = linear.parent
-    assert run_assay("check", "linear.onnx", "--task", "verify", cwd=here).returncode == 0
+    assert run_assay("check", "linear.onnx", "--only-kind", "verify", cwd=here).returncode == 0
     import sqlite3
 
     with sqlite3.connect(here / ".assay" / "history.db") as database:
         database.execute("UPDATE assay_schema SET version_num = '9999'")
     database.close()
-    answer = run_assay("check", "linear.onnx", "--task", "verify", cwd=here)
+    answer = run_assay("check", "linear.onnx", "--only-kind", "verify", cwd=here)
     assert answer.returncode in (2, 4)
     assert "newer" in answer.stderr
     assert "Traceback" not in answer.stderr
@@ -228,7 +228,7 @@ def test_a_disk_that_fills_leaves_no_half_report(tmp_path: Path) -> None:
 
 HANGS = [
     *(sys.executable, "-m", "assay", "check", "linear.onnx", "--flow", "reference", "--flow", "faulty-hang"),
-    *("--timeout", "3600", "--task", "verify"),
+    *("--timeout", "3600", "--only-kind", "verify"),
 ]
 
 
@@ -308,8 +308,8 @@ def test_of_several_bad_files_all_are_named(linear: Path) -> None:
         (here / name).write_text("junk")
     _all_named(run_assay("check", "a.onnx", "linear.onnx", "b.onnx", cwd=here), "a.onnx", "b.onnx")
     _all_named(run_assay("check", "gone.onnx", "linear.onnx", "lost.onnx", cwd=here), "gone.onnx", "lost.onnx")
-    blessed = run_assay("baseline", "set", "linear.onnx", "a.onnx", "b.onnx", "--reason", "release 1", cwd=here)
-    _all_named(blessed, "a.onnx", "b.onnx")
+    approved = run_assay("baseline", "set", "linear.onnx", "a.onnx", "b.onnx", "--reason", "release 1", cwd=here)
+    _all_named(approved, "a.onnx", "b.onnx")
     assert not [*(here / ".assay").glob("baselines/*")], "nothing is built before all were looked at"
     _all_named(run_assay("merge", "a.assay", "b.assay", cwd=here), "a.assay", "b.assay")
     _all_named(run_assay("expect", "update", "a.assay", "b.assay", cwd=here), "a.assay", "b.assay")

@@ -14,16 +14,16 @@ from refusals import check_refused, run_assay
         (["--flow", "onnxruntim"], "onnxruntime"),
         (["--golden", "nowhere"], "nowhere"),
         (["--golden", "golden", "--samples", "3"], "--samples cannot go with --golden golden"),
-        (["--golden", "golden", "--batch", "2", "--inputs", "exact"], "--batch and --inputs cannot go with --golden"),
+        (["--golden", "golden", "--batch", "2", "--fill", "exact"], "--batch and --fill cannot go with --golden"),
         (["--report", "html=no/such/folder/o.html"], "cannot be written"),
         (["--report", "htm=o.html"], "html"),
         (["--report", "html"], "NAME=FILE"),
         (["--option", "optimisation=all"], "optimization"),
         (["--option", "threads"], "NAME=VALUE"),
         (["--option", "optimization=fast"], "one of"),
-        (["--task", "verfy"], "verify"),
+        (["--only-kind", "verfy"], "verify"),
         (["--memory", "much"], "4GB"),
-        (["--against", "nothing"], "no run"),
+        (["--compare-run", "nothing"], "no run"),
         (["--policy", "nowhere.toml"], "nowhere.toml"),
         (["--seed", "9" * 23], "64 bits"),
         (["--samples", "9" * 23], "64 bits"),
@@ -34,7 +34,7 @@ from refusals import check_refused, run_assay
         (["--measure-batch", "9" * 23], "64 bits"),
         (["--timeout", "inf"], "finite"),
         (["--measure-seconds", "inf"], "finite"),
-        (["--answers", "poetry", "--task", "verify"], "poetry"),
+        (["--task-metric", "poetry", "--only-kind", "verify"], "poetry"),
         (["--require", "foo.max_abs <= 1"], "no output is called 'foo' (there is y)"),
     ],
 )
@@ -43,7 +43,7 @@ def test_a_wrong_word_is_answered_before_anything_runs(arguments: list[str], wor
 
 
 def test_an_option_of_one_flow_stops_no_other(linear: Path) -> None:
-    both = ("--flow", "onnxruntime", "--flow", "reference", "--option", "optimization=basic", "--task", "verify")
+    both = ("--flow", "onnxruntime", "--flow", "reference", "--option", "optimization=basic", "--only-kind", "verify")
     answer = run_assay("check", "linear.onnx", *both, cwd=linear.parent)
     assert answer.returncode == 1, answer.stderr
     assert 'Flow "reference": backend "reference" has no option "optimization"' in answer.stdout
@@ -69,7 +69,7 @@ def test_a_mistyped_backend_is_not_skipped_in_silence(linear: Path) -> None:
         (["--atol", "0"], "--atol cannot go with"),
         (["--golden", "golden"], "--golden cannot go with"),
         (["--seed", "7", "--samples", "9", "--batch", "2"], "--seed and --samples and --batch cannot go with"),
-        (["--inputs", "exact", "--answers", "classification"], "--answers and --inputs cannot go with"),
+        (["--fill", "exact", "--task-metric", "classification"], "--task-metric and --fill cannot go with"),
     ],
 )
 def test_what_each_model_of_the_file_says_is_not_overruled_in_silence(

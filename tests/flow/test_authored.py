@@ -87,7 +87,7 @@ def test_an_engine_is_fed_as_the_case_says(
     model = open_model(_relu(tmp_path))
     write_golden(
         tmp_path / "golden", model=model, inputs=[{"x": x}], outputs=[{"out0": np.maximum(x, 0)}], seed=0, producer="t",
-        producer_version="", who="t", why="t", created_at="",
+        producer_version="", who="t", reason="t", created_at="",
     )  # fmt: skip
     case = Case("c", model, Inputs(golden=str(tmp_path / "golden"), layout=layout))
     found = execute(Job(case, find_flow("reference")), Stages(lambda stage: None))

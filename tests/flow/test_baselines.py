@@ -1,4 +1,4 @@
-"""A baseline is an engine: blessed, found again, run beside the next one; and what cannot be compared says why."""
+"""A baseline is an engine: approved, found again, run beside the next one; and what cannot be compared says why."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def _file(options: CheckOptions) -> Path:
 
 @three_tries
 def test_the_same_engine_is_not_slower_than_its_baseline(options: CheckOptions) -> None:
-    (blessed,) = set_baselines(options, "release 1")
-    assert (blessed.case, blessed.flow.name, blessed.why) == ("m", FLOW, "release 1")
-    assert [one.why for one in list_baselines(options.history)] == ["release 1"]
+    (approved,) = set_baselines(options, "release 1")
+    assert (approved.case, approved.flow.name, approved.reason) == ("m", FLOW, "release 1")
+    assert [one.reason for one in list_baselines(options.history)] == ["release 1"]
     checked = run_check(options)
     word, reason = _duel(checked)
     assert word in (VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE)
@@ -60,7 +60,7 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
     assert checked.judgement.exit_code == 3
     word, reason = _duel(checked)
     assert word is VerdictStatus.INCONCLUSIVE
-    said, _, command = reason.partition("m has no baseline on onnxruntime; bless one here: ")
+    said, _, command = reason.partition("m has no baseline on onnxruntime; approve one here: ")
     assert said == "not comparable: "
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(command)[1:])
@@ -68,14 +68,14 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
     assert [(one.case, one.flow.name) for one in list_baselines(options.history)] == [("m", FLOW)]
 
 
-def test_the_command_that_is_proposed_blesses_for_these_inputs_and_batches(options: CheckOptions) -> None:
+def test_the_command_that_is_proposed_approves_for_these_inputs_and_batches(options: CheckOptions) -> None:
     asked = replace(options, seed=3, batch=2, measure_batches=(4,))
-    command = _duel(run_check(asked))[1].partition("bless one here: ")[2]
+    command = _duel(run_check(asked))[1].partition("approve one here: ")[2]
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(command)[1:])
     assert ended.value.code == 0
-    (blessed,) = list_baselines(options.history)
-    assert [one.batch for one in blessed.result.measurements] == [4]
+    (approved,) = list_baselines(options.history)
+    assert [one.batch for one in approved.result.measurements] == [4]
     record = json.loads(_file(options).read_bytes())
     _gone(record)
     _file(options).write_text(json.dumps(record))
@@ -101,7 +101,7 @@ def test_a_job_alone_is_held_against_the_figures_of_the_baseline(options: CheckO
 
 def test_without_measuring_no_memory_is_asked_for_beside_a_baseline(options: CheckOptions) -> None:
     set_baselines(options, "release 1")
-    checked = run_check(replace(options, task="verify"))
+    checked = run_check(replace(options, only_kind="verify"))
     (verify,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|verify")]
     assert verify.word is VerdictStatus.PASS, verify.reason
 
@@ -109,10 +109,10 @@ def test_without_measuring_no_memory_is_asked_for_beside_a_baseline(options: Che
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda record: record.update(who=""), "nobody blessed the baseline"),
+        (lambda record: record.update(who=""), "nobody approved the baseline"),
         (
             lambda record: (_gone(record), record.pop("samples")),
-            "was built by onnxruntime 0.1, and .* is installed, and no samples of it were kept; bless a new one",
+            "was built by onnxruntime 0.1, and .* is installed, and no samples of it were kept; approve a new one",
         ),
         (
             lambda record: (_gone(record), record["fingerprint"].update(clocks="powersave")),
@@ -146,8 +146,8 @@ def _gone(record: dict[str, Any]) -> None:
 
 @three_tries
 def test_where_no_engine_is_left_the_samples_that_were_kept_are_compared(options: CheckOptions) -> None:
-    (blessed,) = set_baselines(options, "release 1")
-    assert len(blessed.samples) == 12
+    (approved,) = set_baselines(options, "release 1")
+    assert len(approved.samples) == 12
     path = _file(options)
     record = json.loads(path.read_bytes())
     _gone(record)
@@ -182,13 +182,13 @@ def test_one_of_another_machine(options: CheckOptions) -> None:
     (cut / "baseline.json").write_text("{")
     word, reason = _duel(run_check(options))
     assert word is VerdictStatus.INCONCLUSIVE
-    assert "blessed on another machine (Another CPU" in reason
+    assert "approved on another machine (Another CPU" in reason
 
 
 def test_setting_needs_a_reason_and_an_engine(options: CheckOptions) -> None:
     with pytest.raises(UsageError, match="needs a reason"):
         set_baselines(options, " ")
-    with pytest.raises(UsageError, match="cannot be blessed, crash in"):
+    with pytest.raises(UsageError, match="cannot be approved, crash in"):
         set_baselines(CheckOptions(models=options.models, flows=("faulty-segfault",), history=options.history), "why")
     assert list_baselines(options.history) == []
 
@@ -196,7 +196,7 @@ def test_setting_needs_a_reason_and_an_engine(options: CheckOptions) -> None:
 def test_a_second_blessing_replaces_the_first_and_removing_forgets_it(options: CheckOptions) -> None:
     set_baselines(options, "release 1")
     set_baselines(options, "release 2")
-    assert [one.why for one in list_baselines(options.history)] == ["release 2"]
+    assert [one.reason for one in list_baselines(options.history)] == ["release 2"]
     assert remove_baseline("m", FLOW, options.history) >= 1
     assert list_baselines(options.history) == []
     with pytest.raises(UsageError, match="no baseline of 'm'"):

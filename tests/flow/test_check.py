@@ -105,7 +105,7 @@ def test_an_honest_faulty_backend_passes(here: Path, golden: Path) -> None:
 
 
 def test_rejudging_under_a_tighter_policy_runs_nothing(here: Path) -> None:
-    assert run_assay("check", "linear.onnx", "--task", "verify", cwd=here).returncode == 0
+    assert run_assay("check", "linear.onnx", "--only-kind", "verify", cwd=here).returncode == 0
     (here / "tight.toml").write_text('[[goal]]\nfigure = "max_abs"\nmax = 0.0\n')
     again = run_assay("rejudge", "last", "--policy", "tight.toml", cwd=here)
     assert again.returncode in (0, 1)
@@ -164,7 +164,7 @@ def test_all_reports_are_written_and_a_run_can_be_reported_again(here: Path) -> 
 
 
 def test_golden_life_cycle(here: Path) -> None:
-    recorded = run_assay("golden", "record", "linear.onnx", "g", "--why", "first", cwd=here)
+    recorded = run_assay("golden", "record", "linear.onnx", "g", "--reason", "first", cwd=here)
     assert recorded.returncode == 0, recorded.stderr
     assert run_assay("golden", "verify", "g", "--model", "linear.onnx", cwd=here).returncode == 0
     assert run_assay("golden", "diff", "g", "linear.onnx", cwd=here).returncode == 0
@@ -173,16 +173,16 @@ def test_golden_life_cycle(here: Path) -> None:
     assert refused.returncode == 2
     assert "assay golden update" in refused.stderr
     assert run_assay("golden", "diff", "g", "linear.onnx", cwd=here).returncode == 1
-    updated = run_assay("golden", "update", "g", "linear.onnx", "--why", "retrained", "--yes", cwd=here)
+    updated = run_assay("golden", "update", "g", "linear.onnx", "--reason", "retrained", "--yes", cwd=here)
     assert updated.returncode == 0, updated.stderr
-    assert '"why": "retrained"' in (here / "g" / "golden.lock").read_text()
-    assert run_assay("check", "linear.onnx", "--golden", "g", "--task", "verify", cwd=here).returncode == 0
+    assert '"reason": "retrained"' in (here / "g" / "golden.lock").read_text()
+    assert run_assay("check", "linear.onnx", "--golden", "g", "--only-kind", "verify", cwd=here).returncode == 0
 
 
 def test_a_degraded_run_fails_against_its_baseline(here: Path) -> None:
     first = assay.check("linear.onnx", flows=["onnxruntime"])
     (here / "p.toml").write_text('[[goal]]\nfigure = "artifact.bytes"\npercent-max-degradation = 1\nagainst = "run"\n')
-    same = run_assay("check", "linear.onnx", "--policy", "p.toml", "--against", first.run.id, cwd=here)
+    same = run_assay("check", "linear.onnx", "--policy", "p.toml", "--compare-run", first.run.id, cwd=here)
     assert same.returncode == 0, same.stdout
     alone = run_assay("check", "linear.onnx", "--policy", "p.toml", cwd=here)
     assert alone.returncode == 3, alone.stdout

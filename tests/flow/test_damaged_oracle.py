@@ -12,7 +12,7 @@ from mutating import F, run_assay, save
 @pytest.mark.parametrize("name", ["golden.lock", "outputs.safetensors", "inputs.safetensors"])
 def test_reference_answers_that_are_damaged_are_computed_again(tmp_path: Path, name: str) -> None:
     save(tmp_path / "m.onnx", [helper.make_node("Exp", ["x"], ["y"])], {"x": (F, [2, 8])}, {"y": (F, [2, 8])})
-    check = ("check", "m.onnx", "--flow", "onnxruntime", "--task", "verify")
+    check = ("check", "m.onnx", "--flow", "onnxruntime", "--only-kind", "verify")
     assert run_assay(*check, cwd=tmp_path).returncode == 0
     (kept,) = (tmp_path / ".assay" / "oracle").glob(f"*/{name}")
     whole = kept.read_bytes()
@@ -26,7 +26,7 @@ def test_reference_answers_that_are_damaged_are_computed_again(tmp_path: Path, n
 def test_a_tolerance_that_is_damaged_is_derived_again(tmp_path: Path, name: str, how: str) -> None:
     """A flipped bit of a deviation widened the tolerance and was not seen."""
     save(tmp_path / "m.onnx", [helper.make_node("Exp", ["x"], ["y"])], {"x": (F, [2, 8])}, {"y": (F, [2, 8])})
-    check = ("check", "m.onnx", "--flow", "onnxruntime", "--task", "verify")
+    check = ("check", "m.onnx", "--flow", "onnxruntime", "--only-kind", "verify")
     assert run_assay(*check, cwd=tmp_path).returncode == 0
     (kept,) = (tmp_path / ".assay" / "profiles").glob(f"*/{name}")
     whole = kept.read_bytes()

@@ -142,7 +142,7 @@ def test_policy_demands_the_floors_of_figures_that_are_recorded(name: str, task:
     config = load_config(DIGITS / "assay.toml")
     (goal,) = [goal for goal in config.policy.goals if goal.figure == f"task.{figure}"]
     assert (goal.case, goal.min, goal.flow) == (name, accuracy.FLOORS[name], "*")
-    assert {entry.name: entry.contract.task for entry in config.models}[name] == task
+    assert {entry.name: entry.contract.task_metric for entry in config.models}[name] == task
     samples = golden(name)
     figures = score(task, samples.outputs, samples.outputs, samples.labels, {})
     assert figures[figure] == pytest.approx(reached(name, stacked(samples.outputs), samples.labels), abs=0.01)

@@ -66,7 +66,7 @@ def test_a_name_that_is_nearly_one_is_refused_before_anything_runs(here: Path) -
 
 
 def test_the_repro_line_the_measuring_and_the_golden_use_the_environment_too(here: Path) -> None:
-    done = _assay("golden", "record", "linear.onnx", "g", "--flow", "onnxruntime@ort130", "--why", "a test")
+    done = _assay("golden", "record", "linear.onnx", "g", "--flow", "onnxruntime@ort130", "--reason", "a test")
     assert done.returncode == 0, done.stderr
     assert '"1.30.0"' in (here / "g" / "golden.lock").read_text()
     only = "linear|onnxruntime@ort130|measure"

@@ -40,7 +40,7 @@ def _run(folder: Path, *body: onnx.NodeProto, published: np.ndarray, flow: str =
     other = _model(folder / "test_relu_expanded.onnx", *body)
     write_golden(
         folder / "golden", model=operator, inputs=[{"x": X}], outputs=[{"y": published}], seed=0, producer="t",
-        producer_version="", who="t", why="t", created_at="",
+        producer_version="", who="t", reason="t", created_at="",
     )  # fmt: skip
     contract = Contract(tolerances={"*": Tolerance(2e-3, 2e-7)}, published=True)
     case = Case("onnx-functions/c", operator, Inputs(golden=str(folder / "golden"), samples=1), contract, body=other)

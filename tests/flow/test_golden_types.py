@@ -20,11 +20,24 @@ def test_what_a_flow_in_double_recorded_is_checked(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     model = linear_model(tmp_path / "net.onnx", scale=0.5)
     with pytest.raises(SystemExit) as left:
-        main(["golden", "record", "net.onnx", "golden", "--flow", "reference-f64", "--samples", "2", "--why", "a test"])
+        main(
+            [
+                "golden",
+                "record",
+                "net.onnx",
+                "golden",
+                "--flow",
+                "reference-f64",
+                "--samples",
+                "2",
+                "--reason",
+                "a test",
+            ]
+        )
     assert left.value.code == 0
     assert load_file("golden/outputs.safetensors")["y"].dtype == np.float32
     (result,) = run_check(
-        CheckOptions(models=(model,), flows=("reference",), golden=Path("golden"), task="verify")
+        CheckOptions(models=(model,), flows=("reference",), golden=Path("golden"), only_kind="verify")
     ).results
     assert result.outcome is Outcome.OK, result.detail
 

@@ -21,7 +21,9 @@ TODAY = datetime.date(2026, 11, 21)
 def lowered(linear: Path, golden: Path, stage: str, task: str = "verify") -> Checked:
     options = ("fault=not_runnable", f"stage={stage}")
     return run_check(
-        CheckOptions(models=(linear,), flows=("faulty",), golden=golden, options=options, task=task, history=".assay")
+        CheckOptions(
+            models=(linear,), flows=("faulty",), golden=golden, options=options, only_kind=task, history=".assay"
+        )
     )
 
 
@@ -34,7 +36,7 @@ def test_lowered_is_told_with_its_artifact_and_is_no_pass(
     (result,) = checked.results
     assert (result.outcome, result.cause) == (Outcome.LOWERED, Cause.MISSING_DEVICE)
     assert result.stage is {"load": Stage.LOAD, "run": Stage.RUN}[stage] or task == "measure"
-    assert result.detail == "run unavailable: faulty was told that its device is not here."
+    assert result.detail == "run unavailable: faulty was asked to have no device here."
     assert result.facts.artifact_bytes > 0
     assert len(result.facts.artifact_digest) == 64
     assert checked.judgement.verdicts[0].word is VerdictStatus.SKIP
@@ -69,7 +71,7 @@ def test_a_delegate_that_took_nothing_is_no_pass(
 ) -> None:
     """The answers are right, and still it is not what was asked for."""
     monkeypatch.chdir(linear.parent)
-    checked = run_check(CheckOptions(models=(linear,), flows=("faulty-undelegated",), golden=golden, task=task))
+    checked = run_check(CheckOptions(models=(linear,), flows=("faulty-undelegated",), golden=golden, only_kind=task))
     (result,) = checked.results
     assert (result.outcome, checked.judgement.exit_code) == (Outcome.UNDELEGATED, 5)
     assert result.detail == "nothing was delegated: all operators were left to another device (Identity)"

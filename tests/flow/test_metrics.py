@@ -1,4 +1,4 @@
-"""A metric of a stranger: found by its entry point, recorded beside the comparator's figures, and asked for by a goal."""
+"""A metric of a third party: found by its entry point, recorded beside the comparator's figures, and asked for by a goal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _options(tmp_path: Path, limit: str) -> CheckOptions:
     policy.write_text(f'[[policy.goal]]\nfigure = "y.peak_error"\nmax = {limit}\n')
     model = linear_model(tmp_path / "m.onnx")
     return CheckOptions(
-        models=(model,), flows=("onnxruntime",), task="verify", policy=policy, history=str(tmp_path / "h")
+        models=(model,), flows=("onnxruntime",), only_kind="verify", policy=policy, history=str(tmp_path / "h")
     )
 
 
@@ -70,4 +70,4 @@ def test_one_that_raises_blames_nobody_else(tmp_path: Path, installed: Installed
     checked = run_check(_options(tmp_path, "0.1"))
     (result,) = checked.results
     assert result.outcome is Outcome.INFRASTRUCTURE
-    assert "metric 'peak' fails on output 'y' (ValueError('no such thing')): mend it" in result.detail
+    assert "metric 'peak' fails on output 'y' (ValueError('no such thing')): fix it" in result.detail

@@ -43,7 +43,7 @@ def test_survivors_are_explained_and_found_inputs_kill_them(weak: Path) -> None:
     assert rate < 100
     golden = read_golden(here / "weak.golden")
     assert len(golden.inputs) > 8
-    assert golden.lock.why == "tamed before"
+    assert golden.lock.reason == "tamed before"
     policy = '[[goal]]\nfigure = "mutation.kill_rate"\nmin = 0.999\n'
     (here / "policy.toml").write_text(policy)
     second = run_assay(
@@ -76,7 +76,7 @@ def test_a_kill_rate_below_the_policy_fails_and_says_so(weak: Path) -> None:
     assert "mutation.kill_rate" in found.stdout
     # The same policy asks nothing of an ordinary check.
     checked = run_assay(
-        "check", "weak.onnx", "--golden", "weak.golden", "--task", "verify", "--policy", "policy.toml", cwd=here
+        "check", "weak.onnx", "--golden", "weak.golden", "--only-kind", "verify", "--policy", "policy.toml", cwd=here
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
@@ -114,6 +114,6 @@ def test_a_sequence_for_which_no_values_can_be_drawn_is_refused_in_one_sentence(
     refused = run_assay("mutate", "items.onnx", cwd=tmp_path)
     assert refused.returncode == 2
     assert refused.stderr.strip().splitlines()[-1] == (
-        "assay: items.onnx takes a sequence as input 'x', for which no values can be drawn; "
+        "assay: items.onnx takes a sequence as input 'x', for which no values can be generated; "
         "give your own with --golden DATA (docs/own-data.md)"
     )

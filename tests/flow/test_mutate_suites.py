@@ -92,7 +92,7 @@ def test_cases_that_fail_anyway_are_told_and_not_mutated(suite: Path) -> None:
     wrong = [{"y": one["y"] + 1} for one in kept.outputs]
     write_golden(
         suite / "wrong", model=open_model(suite / "zoo" / "relu" / "model.onnx"), inputs=kept.inputs, outputs=wrong, seed=0,
-        producer="reference", producer_version="", who="tests", why="a test", created_at="2026-11-21T00:00:00+00:00",
+        producer="reference", producer_version="", who="tests", reason="a test", created_at="2026-11-21T00:00:00+00:00",
     )  # fmt: skip
     for file in sorted(lock.iterdir()):
         file.unlink()

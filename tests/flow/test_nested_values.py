@@ -25,7 +25,7 @@ def checked(path: Path, golden: Path | None = None) -> Result:
 def golden(path: Path, folder: Path, inputs: list[dict], outputs: list[dict]) -> Path:  # type: ignore[type-arg]
     write_golden(
         folder, model=open_model(path), inputs=inputs, outputs=outputs, seed=0, producer="given", producer_version="",
-        who="t", why="t", created_at="",
+        who="t", reason="t", created_at="",
     )  # fmt: skip
     return folder
 
@@ -68,6 +68,6 @@ def test_maps_and_sequences_of_any_length_are_fed(tmp_path: Path) -> None:
 
 
 def test_nodes_with_maps_are_no_missing_outputs(tmp_path: Path) -> None:
-    options = CheckOptions(models=(classifier(tmp_path / "m.onnx"),), task="per_node", history=str(tmp_path / "h"))
+    options = CheckOptions(models=(classifier(tmp_path / "m.onnx"),), only_kind="per_node", history=str(tmp_path / "h"))
     (result,) = run_check(options).results
     assert result.outcome is not Outcome.MISMATCH

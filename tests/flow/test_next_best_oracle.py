@@ -99,7 +99,7 @@ def test_bits_read_as_another_type_are_compared_bit_by_bit(tmp_path: Path) -> No
     for name, y in (("right", x.view(np.float32)), ("wrong", (x + np.int32([0, 0, 1])).view(np.float32))):
         write_golden(
             tmp_path / name, model=open_model(path), inputs=[{"x": x}], outputs=[{"y": y}], seed=0, producer="tests",
-            producer_version="", who="tests", why="a test", created_at="2026-11-21T00:00:00+00:00",
+            producer_version="", who="tests", reason="a test", created_at="2026-11-21T00:00:00+00:00",
         )  # fmt: skip
     assert checked(path, "reference", tmp_path / "right").outcome is Outcome.OK
     # One bit of 24: any multiple of the unit roundoff lets it through.
@@ -115,7 +115,7 @@ def test_text_beside_numbers_is_compared_as_text(tmp_path: Path) -> None:
         write_golden(
             tmp_path / name, model=open_model(path), inputs=[{"s": np.array(["a", "b"], object), "x": x}],
             outputs=[{"t": np.array(t, object), "y": np.exp(x)}], seed=0, producer="tests", producer_version="",
-            who="tests", why="a test", created_at="2026-11-21T00:00:00+00:00",
+            who="tests", reason="a test", created_at="2026-11-21T00:00:00+00:00",
         )  # fmt: skip
     assert checked(path, golden=tmp_path / "right").outcome is Outcome.OK
     result = checked(path, golden=tmp_path / "wrong")

@@ -58,6 +58,6 @@ def test_inputs_that_nobody_takes_are_no_fault_of_an_engine(folder: Path) -> Non
     assert (result.outcome, result.cause) == (Outcome.MISTRUSTED, Cause.NO_REFERENCE)
     for oracle in ("reference-f64", "reference", "onnxruntime-disable", "openvino-f32", "torch-eager"):
         assert f"{oracle}: " in result.detail
-    assert "nor does this engine: RuntimeError while in run: faulty was told to raise" in verdict.reason
+    assert "nor does this engine: RuntimeError while in run: faulty was asked to raise" in verdict.reason
     assert "--flow mine --option fault=raise --option model=identity --golden ANSWERS.npz" in verdict.reason
     assert checked.judgement.exit_code == 3

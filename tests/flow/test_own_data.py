@@ -63,7 +63,7 @@ def test_assay_toml_names_data_and_functions(tmp_path: Path) -> None:
     )
     config = tmp_path / "assay.toml"
     config.write_text('[[model]]\npath = "m.onnx"\ninputs = "feed.py:calls"\n[flows]\nuse = ["onnxruntime"]\n')
-    checked = run_check(CheckOptions(config=config, task="verify", history=str(tmp_path / "h")))
+    checked = run_check(CheckOptions(config=config, only_kind="verify", history=str(tmp_path / "h")))
     assert [one.outcome for one in checked.results] == [Outcome.OK]
     assert checked.results[0].comparisons[0].elements == 8 * 3
 
@@ -72,7 +72,7 @@ def test_state_is_fed_back_and_kept_in_a_golden(tmp_path: Path) -> None:
     path = cell_model(tmp_path / "cell.onnx")
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(4, 2, 4)).astype(np.float32))
     golden = tmp_path / "golden"
-    words = ["golden", "record", str(path), str(golden), "--why", "test", "--inputs", str(tmp_path / "x.npy")]
+    words = ["golden", "record", str(path), str(golden), "--reason", "test", "--inputs", str(tmp_path / "x.npy")]
     with pytest.raises(SystemExit) as ended:
         main([*words, "--state", "stateN=state", "--history", str(tmp_path / "h")])
     assert ended.value.code == 0

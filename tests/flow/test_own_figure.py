@@ -24,7 +24,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> CheckOptions:
         models=(linear_model(folder / "m.onnx"),),
         flows=("faulty",),
         options=(WORK, "load_s=0.25", "ballast_bytes=40000000"),
-        task="measure",
+        only_kind="measure",
         baseline=True,
         history=str(folder / "h"),
         measure_seconds=0.05,

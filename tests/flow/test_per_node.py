@@ -35,7 +35,7 @@ def per_node_results(flows: dict[str, str], tmp_path: Path, task: str = "per_nod
     config = tmp_path / "flows.toml"
     config.write_text("".join(f"[flow.{name}]\n{table}\n" for name, table in flows.items()))
     options = CheckOptions(
-        models=(MODEL,), flows=tuple(flows), golden=DIGITS / "goldens" / "classifier", config=config, task=task,
+        models=(MODEL,), flows=tuple(flows), golden=DIGITS / "goldens" / "classifier", config=config, only_kind=task,
         history=str(tmp_path / "history"), per_node=True,
     )  # fmt: skip
     return {f"{one.flow}|{one.task}": one for one in run_check(options).results}
@@ -77,7 +77,7 @@ def test_a_quantized_program_is_tapped_where_it_is_put_on_a_grid(tmp_path: Path)
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torchao imports
 def test_a_program_whose_layer_is_off_by_a_step_is_told_from_one_next_to_a_tie(tmp_path: Path) -> None:
-    """The taps of a program held against a graph of which one layer has another scale: as if the engine had."""
+    """The taps of a program compared with a graph of which one layer has another scale: as if the engine had."""
     transform = plugins.load("assay.transforms", "xnnpack-int8")()
     transform.prepare()
     samples = [dict(one) for one in read_golden(DIGITS / "goldens" / "classifier").inputs[:4]]
@@ -181,7 +181,11 @@ def test_an_output_that_is_missing_is_the_fault_of_the_node_that_gives_it(tmp_pa
     config = tmp_path / "flows.toml"
     config.write_text(f'[flow.lossy]\n{ORT}\ntransforms = ["mutant:missing-output@z"]\n')
     options = CheckOptions(
-        models=(tmp_path / "two.onnx",), flows=("lossy",), config=config, task="per_node", history=str(tmp_path / "h")
+        models=(tmp_path / "two.onnx",),
+        flows=("lossy",),
+        config=config,
+        only_kind="per_node",
+        history=str(tmp_path / "h"),
     )
     (result,) = run_check(options).results
     assert result.outcome is Outcome.MISMATCH, result.detail
@@ -298,7 +302,7 @@ def test_convolutions_quantized_while_running_are_judged_and_a_lost_bias_or_a_st
 def tapped_depthwise(
     folder: Path, broken: str = "", factor: float = 1.0
 ) -> tuple[Callable[[ModelProto], NodeComparisons], ModelProto]:
-    """A net whose parameter `broken` is `factor` times what it should be, run by XNNPACK, to be held against a graph; and its own graph."""
+    """A net whose parameter `broken` is `factor` times what it should be, run by XNNPACK, to compare with a graph; and its own graph."""
     import torch
 
     folder.mkdir()

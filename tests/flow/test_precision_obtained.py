@@ -32,7 +32,12 @@ def judged(
     config = model.parent / "flows.toml"
     config.write_text(tables)
     options = CheckOptions(
-        models=(model,), flows=(flow,), config=config, task=task, history=str(model.parent / "h"), tolerance=tolerance
+        models=(model,),
+        flows=(flow,),
+        config=config,
+        only_kind=task,
+        history=str(model.parent / "h"),
+        tolerance=tolerance,
     )
     run = run_check(options)
     (result,), (verdict,) = run.results, run.judgement.verdicts

@@ -75,7 +75,7 @@ def test_a_model_in_a_coarse_type_of_its_own_is_judged_the_same_when_its_artifac
     model = open_model(tmp_path / "m.onnx")
     samples = [{"x": np.arange(-2, 2, dtype=np.int8)}]
     outputs = [{"y": sample["x"] * np.int8(2)} for sample in samples]
-    provenance = {"seed": 0, "producer": "numpy", "producer_version": "1", "who": "test", "why": "int8"}
+    provenance = {"seed": 0, "producer": "numpy", "producer_version": "1", "who": "test", "reason": "int8"}
     write_golden(tmp_path / "int8", model=model, inputs=samples, outputs=outputs, created_at="", **provenance)
     job = msgspec.structs.replace(job, case=Case("own/twice", model, Inputs(golden=str(tmp_path / "int8"))))
     first, second = _run(job), _run(job)
@@ -129,7 +129,7 @@ def test_another_version_lowers_anew(job: Job, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_build_of_the_same_version_lowers_anew(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who mends a compiler installs it again under its number."""
+    """Who fixes a compiler installs it again under its number."""
     record = Path(job.scratch) / "site-packages" / "compiler-1.0.dist-info" / "RECORD"
     record.parent.mkdir(parents=True)
     monkeypatch.syspath_prepend(str(record.parent.parent))
@@ -171,7 +171,7 @@ def test_what_the_author_of_a_plug_in_changes_is_lowered_anew(
 
 @pytest.mark.parametrize("part", ["artifact/model.onnx", "entry.msgpack"])
 @pytest.mark.parametrize("harm", ["cut", "flip", "gone"])
-def test_a_damaged_entry_is_lowered_anew_and_mended(job: Job, part: str, harm: str) -> None:
+def test_a_damaged_entry_is_lowered_anew_and_fixed(job: Job, part: str, harm: str) -> None:
     _run(job)
     file = _entry() / part
     data = file.read_bytes()
@@ -268,7 +268,7 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
         (Unavailable("needs a C++ compiler"), Outcome.UNAVAILABLE, True),
     ],
 )
-def test_every_refusal_is_unsupported_and_kept_unless_it_may_be_mended_outside(
+def test_every_refusal_is_unsupported_and_kept_unless_it_may_be_fixed_outside(
     job: Job, monkeypatch: pytest.MonkeyPatch, error: Lowering, outcome: Outcome, asked_again: bool
 ) -> None:
     from assay.backends.onnxruntime import OnnxRuntime

@@ -42,7 +42,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def checked(*flows: str, golden: Path | None = GOLDEN, **options: object) -> Checked:
-    given = {"models": (MODEL,), "task": "verify", "answers": "classification", **options}
+    given = {"models": (MODEL,), "only_kind": "verify", "task_metric": "classification", **options}
     return run_check(CheckOptions(flows=flows, golden=golden, **given))  # type: ignore[arg-type]
 
 

@@ -116,7 +116,7 @@ def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: 
 def test_an_engine_that_is_altered_while_it_fights_has_decided_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both engines in one process, which loads the blessed one anew for each launch."""
+    """Both engines in one process, which loads the approved one again for each launch."""
     model = linear_model(tmp_path / "m.onnx")
     artifact = tmp_path / "artifact"
     artifact.mkdir()

@@ -146,7 +146,7 @@ def test_an_oracle_that_is_wrong_records_no_golden(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It stored wrong answers without a word."""
-    record = ("golden", "record", "m.onnx", "golden", "--samples", "2", "--why", "a test")
+    record = ("golden", "record", "m.onnx", "golden", "--samples", "2", "--reason", "a test")
     with monkeypatch.context() as wrong:
         start_workers_with(BROKEN.format(operator="Elu", answer="call.inputs[0] * 1.01"), tmp_path, wrong)
         refused = run_assay(*record, cwd=tmp_path)

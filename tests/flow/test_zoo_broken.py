@@ -1,4 +1,4 @@
-"""Submissions that are broken in one way each: the answer, and that nothing but this one way is held against them."""
+"""Submissions that are broken in one way each: the answer, and that no other check fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What opens a stranger's file may crash, hang or eat the memory: the item gets that as its answer, and the others theirs."""
+"""What opens a third party's file may crash, hang or eat the memory: the item gets that as its answer, and the others theirs."""
 
 from __future__ import annotations
 

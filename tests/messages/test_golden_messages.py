@@ -30,7 +30,7 @@ def write(folder: Path, **changes: Any) -> None:
         "inputs": [{"x": np.full((1, 4), i, np.float32)} for i in range(3)],
         "outputs": [{"y": np.full((1, 2), i, np.float32)} for i in range(3)],
     }
-    arguments |= {"seed": 7, "producer": "reference", "producer_version": "1", "who": "ada", "why": "first"}
+    arguments |= {"seed": 7, "producer": "reference", "producer_version": "1", "who": "ada", "reason": "first"}
     write_golden(folder, **(arguments | {"created_at": "2026-11-21T14:19:05+00:00"} | changes))
 
 

@@ -155,7 +155,7 @@ def _keys(table: type[BaseModel]) -> set[str]:
 def test_the_reference_names_every_key_figure_outcome_and_word() -> None:
     text = REFERENCE.read_text(encoding="utf-8")
     keys = _keys(ConfigFile)
-    assert {"percent-max-degradation", "budget-max", "warmup-s", "task-options", "rtol"} <= keys
+    assert {"percent-max-degradation", "budget-max", "warmup-s", "task-metric-options", "rtol"} <= keys
     figures = {row.pattern for row in (*RECORDED, *METRICS, *TASK_METRICS)}
     named = {*keys, *figures, *(one.value for one in Outcome), *(one.value for one in VerdictStatus)}
     assert sorted(name for name in named if f"`{name}`" not in text) == []

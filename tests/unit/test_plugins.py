@@ -1,4 +1,4 @@
-"""Entry points: ours, a stranger's, and broken ones. The stranger's distributions exist in memory only."""
+"""Entry points: ours, a third party's, and broken ones. The stranger's distributions exist in memory only."""
 
 from __future__ import annotations
 

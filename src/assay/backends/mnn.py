@@ -89,7 +89,7 @@ class MNN:
 
 
 class MNNEngine:
-    """One model and its runner, made anew for each new set of input shapes by MNN itself."""
+    """One model and its runner, made again for each new set of input shapes by MNN itself."""
 
     def __init__(self, artifact: bytes, signature: Signature, options: dict[str, Option]) -> None:
         self._artifact, self._signature, self._options = artifact, signature, options

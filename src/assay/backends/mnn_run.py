@@ -39,7 +39,7 @@ _WINOGRAD_MEMORY_LEVEL = 3
 
 
 class SessionRunner:
-    """The Interpreter and one session; buffers are planned anew when a shape changes."""
+    """The Interpreter and one session; buffers are planned again when a shape changes."""
 
     def __init__(self, artifact: bytes, signature: Signature, options: dict[str, Option]) -> None:
         import MNN

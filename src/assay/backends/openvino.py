@@ -52,7 +52,7 @@ class OpenVINO:
     """Conformance: `assay.testing.check_backend`.
 
     Left alone, the CPU plug-in computes in bfloat16 where the processor can; asked for float16 it gives bfloat16
-    (2026.4). So the precision is asked for, unless the flow says `default`, and what was obtained is in the facts.
+    (2026.4). So the precision is requested, unless the flow says `default`, and the actual one is in the facts.
     """
 
     name = "openvino"

@@ -1,4 +1,4 @@
-"""A blessed engine, so that it can be run again beside the next one."""
+"""An approved engine, so that it can be run again beside the next one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fingerprint(msgspec.Struct, frozen=True):
 
 class Baseline(msgspec.Struct, frozen=True):
     """baseline.json. The artifact and a golden folder with the inputs lie beside it; `result` is what was measured when it
-    was blessed, `machine` where: its figures mean nothing on another one. `samples` are CPU seconds per call, one for
+    was approved, `machine` where: its figures mean nothing on another one. `samples` are CPU seconds per call, one for
     each fresh engine of a duel with itself, taken under `fingerprint`: what is left when the engine cannot be run again."""
 
     case: str
@@ -38,7 +38,7 @@ class Baseline(msgspec.Struct, frozen=True):
     machine: Machine
     result: Result
     who: str
-    why: str
+    reason: str
     created_at: str
     version: int = VERSION
     samples: tuple[float, ...] = ()

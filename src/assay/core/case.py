@@ -33,7 +33,7 @@ class Contract(msgspec.Struct, frozen=True):
     """The precision a flow promises, and what a user allows on top.
 
     `precision` is the coarsest type in which the flow may multiply; outputs are judged against its unit roundoff.
-    `tolerances` maps an output name (or `*`) to explicit limits; `task` names what users mean by "same answer"
+    `tolerances` maps an output name (or `*`) to explicit limits; `task_metric` names what users mean by "same answer"
     (classification, detection, segmentation), if anything beyond the tensors. `published` says that the reference is
     the answer by definition (a conformance case): a NaN, a constant or an empty output in it is what is asked for.
     `tolerance` is what an output without explicit limits is judged by: derived, default, torch, onnx, or fixed:RTOL,ATOL.
@@ -41,8 +41,8 @@ class Contract(msgspec.Struct, frozen=True):
 
     precision: str = "float32"
     tolerances: dict[str, Tolerance] = {}
-    task: str | None = None
-    task_options: dict[str, str | int | float | bool] = {}
+    task_metric: str | None = None
+    task_metric_options: dict[str, str | int | float | bool] = {}
     published: bool = False
     tolerance: str = "derived"
 

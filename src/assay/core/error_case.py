@@ -13,8 +13,8 @@ class ErrorCase(msgspec.Struct, frozen=True):
 
     `kind` is one of: rank (an axis too many in `input`), shape (its last axis one longer), empty (its last axis 0), dtype
     (as `dtype`), missing, extra (an input too many), value (every element of `input` is `value`), model (the file `model`
-    beside the case's own is lowered and run instead), threads (lowered anew with `value` threads), cache (lowered anew
-    where no cache can be made), disk (lowered anew where no file can grow).
+    beside the case's own is lowered and run instead), threads (lowered again with `value` threads), cache (lowered again
+    where no cache can be made), disk (lowered again where no file can grow).
 
     `expects`: error, an answer is wrong; right, an error or the right answer; any, an error or any answer, for what no
     specification defines; timeout, a model that does not end and is stopped in time. Whatever is expected: no crash, no

@@ -48,7 +48,7 @@ class GoldenLock(msgspec.Struct, frozen=True):
     producer: str
     producer_version: str
     who: str
-    why: str
+    reason: str
     created_at: str
     files: tuple[GoldenFile, ...]
     version: int = 1

@@ -59,10 +59,10 @@ def _arguments(command: str) -> tuple[str, ...] | None:
 
 
 def _kind_arguments(job: Job, command: Sequence[str]) -> list[str]:
-    """Beside a baseline every job is held against the blessed engine's figures, not only the duel with it."""
+    """Beside a baseline every job is compared with the approved engine's figures, not only the duel with it."""
     if job.task is JobKind.DUEL or "--baseline" in command:
         return ["--baseline", "--only", job.key]
-    return ["--task", job.task.value]
+    return ["--only-kind", job.task.value]
 
 
 def _from_config(command: Sequence[str], case: Case) -> bool:
@@ -74,10 +74,10 @@ def _from_config(command: Sequence[str], case: Case) -> bool:
 
 
 def _beyond_the_command_line(command: Sequence[str], job: Job) -> bool:
-    """Whether the outcome depends on more than this job: on a history with a blessed engine or an earlier run, or on other flows
+    """Whether the outcome depends on more than this job: on a history with an approved engine or an earlier run, or on other flows
     that take an option (alone with it, one that does not take it would be refused unrun)."""
     given = [word.split("=")[0] for word in command]
-    if "--against" in given or ("--history" in given and (job.task is JobKind.DUEL or "--baseline" in given)):
+    if "--compare-run" in given or ("--history" in given and (job.task is JobKind.DUEL or "--baseline" in given)):
         return True
     return given.count("--flow") > 1 and not {"--option", "--threads"}.isdisjoint(given)
 
@@ -168,12 +168,16 @@ def input_arguments(case: Case) -> list[str]:
 
 
 def _fill(fill: str) -> list[str]:
-    return [] if fill == Inputs().fill else ["--inputs", fill]
+    return [] if fill == Inputs().fill else ["--fill", fill]
 
 
 def _contract(contract: Contract) -> list[str]:
-    told = ",".join(f"{name}={_option_text(value)}" for name, value in contract.task_options.items())
-    words = ["--answers", f"{contract.task}:{told}" if told else contract.task] if contract.task else []
+    told = ",".join(f"{name}={_option_text(value)}" for name, value in contract.task_metric_options.items())
+    words = (
+        ["--task-metric", f"{contract.task_metric}:{told}" if told else contract.task_metric]
+        if contract.task_metric
+        else []
+    )
     if contract.tolerance != Contract().tolerance:
         words += ["--tolerance", contract.tolerance]
     allowed = contract.tolerances.get("*")

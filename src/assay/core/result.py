@@ -225,7 +225,7 @@ class NumericDefault(msgspec.Struct, frozen=True):
 class EngineInfo(msgspec.Struct, frozen=True):
     """What the engine really is, as far as the backend tells.
 
-    `precision` is the coarsest type that was obtained. `delegated` counts the operators (or parts) that a delegate took,
+    `precision` is the coarsest type that the engine computes in. `delegated` counts the operators (or parts) that a delegate took,
     None for a backend that delegates nothing by design; 0 makes the outcome `undelegated`. `undelegated` names those
     that were left to somebody else, as often as they occur. `weights` counts layers by the type in which the artifact stores
     their weights, where the backend tells. `reused` is the key of the cached artifact that was loaded,

@@ -10,7 +10,7 @@ from assay.core.model import Model
 USUAL_INTERIM_LOOKS = (4, 6, 8, 12, 16, 20)
 _STEP = 8
 STOPPED_CPU_CLOCK = "the CPU-time clock of this machine does not advance; measure on a machine that has one"
-STOPPED_DEVICE_CLOCK = "the events of the device tell that no time has passed; measure with a driver that times them"
+STOPPED_DEVICE_CLOCK = "the events of the device say that no time has passed; measure with a driver that times them"
 TIME_LIMIT_MESSAGE = "the time ran out: raise --timeout, or measure on a machine with less else to do"
 INPUT_TYPES_SUFFIX = ".takes.json"
 """After the path of a kept artifact: the file that says in which types the engine takes its inputs."""
@@ -31,32 +31,32 @@ def interim_looks(launches: int) -> tuple[int, ...]:
 class SpeedRule(msgspec.Struct, frozen=True):
     """When a difference in CPU time counts, in natural logarithms' small change: 0.01 is one percent.
 
-    `floor`: a slow-down below it is nobody's concern. `margin`: below it an engine is called the same. `alpha` and
+    `min_slowdown`: a slowdown below it is ignored. `margin`: below it an engine is called the same. `alpha` and
     `beta` are the chances of a wrong "slower" and of a wrong "same", each spent in equal parts over `interim_looks`, the numbers
     of launches after which the data are looked at. `spread` is the least standard deviation between launches that is
-    believed. `wall_floor` is the coarse limit on the wall clock, for what CPU time cannot see: waiting;
-    `load_floor` that on the time to load; `stored_floor` the limit where stored samples have to stand in for an engine:
-    a machine is not what it was last month by more than a floor of one percent can tell.
+    believed. `wall_min_slowdown` is the coarse limit on the wall clock, for what CPU time cannot see: waiting;
+    `load_min_slowdown` that on the time to load; `stored_min_slowdown` the limit where stored samples have to stand in for an engine:
+    a machine is not what it was last month by more than a limit of one percent can show.
     """
 
-    floor: float = 0.01
+    min_slowdown: float = 0.01
     margin: float = 0.02
     alpha: float = 0.001
     beta: float = 0.05
     looks: tuple[int, ...] = USUAL_INTERIM_LOOKS
     spread: float = 0.002
-    wall_floor: float = 0.25
-    load_floor: float = 0.5
-    stored_floor: float = 0.1
+    wall_min_slowdown: float = 0.25
+    load_min_slowdown: float = 0.5
+    stored_min_slowdown: float = 0.1
 
 
 class BaselineEngine(msgspec.Struct, frozen=True):
-    """What the candidate is held against: a model on a flow, to be built, or the `artifact` of a baseline, to be loaded if
-    it still has the `digest` that was blessed (None: whatever it has).
+    """What the candidate is compared with: a model on a flow, to be built, or the `artifact` of a baseline, to be loaded if
+    it still has the `digest` that was approved (None: whatever it has).
 
-    `name` is what reports call it; `trouble` says why there is nothing to be held against ("" where there is). `stored`
+    `name` is what reports call it; `trouble` says why there is nothing to be compared with ("" where there is). `stored`
     are CPU seconds per call by launch, of a baseline that cannot be run again here: the candidate then fights with
-    itself, and its own launches are held against those.
+    itself, and its own launches are compared with those.
     """
 
     name: str
@@ -71,7 +71,7 @@ class BaselineEngine(msgspec.Struct, frozen=True):
 class AlternatingSide(msgspec.Struct, frozen=True):
     """How one of two processes takes its turns: the folder of the two pipes, the seed of the order, who leads, the file
     that says in which types the candidate takes its inputs ("": as they are), and what the artifact was when it was built
-    or blessed (None: whatever it is)."""
+    or approved (None: whatever it is)."""
 
     folder: str
     seed: int

@@ -55,7 +55,7 @@ def read_lock(path: Path) -> Lock | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise EnvironmentFailed(f"the lock {path} cannot be read ({error}); remove it, it is made anew") from None
+        raise EnvironmentFailed(f"the lock {path} cannot be read ({error}); remove it, it is made again") from None
     try:
         if not first.startswith(_HEADER):
             raise ValueError("its first line does not say what it is for")
@@ -63,7 +63,7 @@ def read_lock(path: Path) -> Lock | None:
             raise ValueError(f"{stray!r} is neither a version nor a hash")
         head = msgspec.json.decode(first.removeprefix(_HEADER), type=_Head)
     except ValueError as error:
-        raise EnvironmentFailed(f"{path} is no lock of an environment ({error}); remove it, it is made anew") from None
+        raise EnvironmentFailed(f"{path} is no lock of an environment ({error}); remove it, it is made again") from None
     return Lock(head.requires, head.python, pins, head.asked)
 
 

@@ -19,7 +19,7 @@ from assay.faces.composition import open_services
 from assay.faces.conflicting_options import reject_unnamed, reject_with_golden
 from assay.faces.originals import original_asked, original_listed
 from assay.faces.own_data import near, near_data, source_of
-from assay.faces.parse_options import parse_answers, with_stated
+from assay.faces.parse_options import parse_task_metric, with_stated
 from assay.faces.random_cases import with_random_samples
 from assay.faces.reporting import destinations
 from assay.judge.requirement import parse_requirement
@@ -54,7 +54,7 @@ class CheckOptions:
     config: Path | None = None
     policy: Path | None = None
     reports: tuple[str, ...] = ()
-    task: str = "all"
+    only_kind: str = "all"
     options: tuple[str, ...] = ()
     transforms: tuple[str, ...] = ()
     require: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class CheckOptions:
     input_ranges: tuple[str, ...] = ()
     input_values: tuple[str, ...] = ()
     calibration: int = 0
-    answers: str = ""
+    task_metric: str = ""
     rtol: float | None = None
     atol: float | None = None
     tolerance: str = ""
@@ -73,16 +73,16 @@ class CheckOptions:
     seed: int = 0
     samples: int | None = None
     batch: int | None = None
-    drawn: int | None = None
+    random_samples: int | None = None
     measure_seconds: float | None = None
     measure_batches: tuple[int, ...] = ()
     threads: int | None = None
     timeout_s: float | None = None
     derive_s: float | None = None
     memory: str = ""
-    jobs: int = 0
+    workers: int = 0
     per_node: bool = False
-    against: str = ""
+    compare_run: str = ""
     baseline: bool = False
     history: str = ""
     only: str = ""
@@ -142,7 +142,7 @@ def check(
         config=Path(config) if config else None,
         policy=Path(policy) if policy else None,
         reports=tuple(f"{name}={path}" for name, path in (reports or {}).items()),
-        task="all" if measure else "verify",
+        only_kind="all" if measure else "verify",
         seed=seed,
         samples=samples,
         dims=_arguments(dims),
@@ -165,9 +165,9 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
     config = _config(options)
     request = _request(options, config)
     history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
-    with open_services(history, workers=options.jobs, progress=progress, config=config, idle=idle) as house:
-        if options.against:
-            request = replace(request, baseline=house.store.run(options.against).id)
+    with open_services(history, workers=options.workers, progress=progress, config=config, idle=idle) as house:
+        if options.compare_run:
+            request = replace(request, baseline=house.store.run(options.compare_run).id)
         checked = run_pipeline(request, house)
     for destination in reports:
         destination.write(checked)
@@ -180,7 +180,7 @@ def prepared(options: CheckOptions, progress: Progress) -> Iterator[tuple[Reques
     config = _config(options)
     request = _request(options, config)
     history = options.history or (near(config.history) if config else DEFAULT_HISTORY)
-    with open_services(history, workers=options.jobs, progress=progress, config=config) as house:
+    with open_services(history, workers=options.workers, progress=progress, config=config) as house:
         yield request, house
 
 
@@ -196,12 +196,14 @@ def _config(options: CheckOptions) -> Config | None:
 
 
 def _request(options: CheckOptions, config: Config | None) -> Request:
-    if options.task not in KINDS:
-        raise UsageError(f"--task {options.task!r} is not one of {', '.join(KINDS)}")
+    if options.only_kind not in KINDS:
+        raise UsageError(f"--only-kind {options.only_kind!r} is not one of {', '.join(KINDS)}")
     measuring = measuring_of(options, config)
     policy = load_policy(options.policy) if options.policy else config.policy if config else Policy()
     policy = msgspec.structs.replace(policy, goals=(*policy.goals, *map(parse_requirement, options.require)))
-    wanted_measuring = options.task == "measure" or (options.task == "all" and (config is None or config.measure))
+    wanted_measuring = options.only_kind == "measure" or (
+        options.only_kind == "all" and (config is None or config.measure)
+    )
     if options.baseline:
         policy = with_baseline_goals(policy, measured=wanted_measuring)
     models = _from_arguments(options, config) if options.models else _from_config(options, config)
@@ -210,8 +212,8 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
         policy=policy,
         limits=limits_of(options, config),
         measuring=measuring if wanted_measuring else None,
-        verify=options.task in ("verify", "all"),
-        per_node=options.per_node or options.task == "per_node",
+        verify=options.only_kind in ("verify", "all"),
+        per_node=options.per_node or options.only_kind == "per_node",
         duels=options.baseline,
         command=options.command,
         only=options.only,
@@ -240,9 +242,12 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
     inputs = with_stated(inputs, options)
     table_of(options.tolerance or DERIVED)
     tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
-    task, task_options = parse_answers(options.answers)
+    metric, metric_options = parse_task_metric(options.task_metric)
     contract = Contract(
-        tolerances=tolerances, task=task, task_options=task_options, tolerance=options.tolerance or DERIVED
+        tolerances=tolerances,
+        task_metric=metric,
+        task_metric_options=metric_options,
+        tolerance=options.tolerance or DERIVED,
     )
     flows = flows_of(names, options, config)
     original = original_asked(options)
@@ -254,7 +259,7 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
 
 def _fill(fill: str) -> str:
     if fill and fill not in FILLS:
-        raise UsageError(f"--inputs {fill!r} is not one of {', '.join(FILLS)}")
+        raise UsageError(f"--fill {fill!r} is not one of {', '.join(FILLS)}")
     return fill or Inputs().fill
 
 
@@ -284,7 +289,7 @@ def _from_config(options: CheckOptions, config: Config | None) -> tuple[ModelReq
                 options,
             ),
             contract=_chosen(one.contract, options.tolerance),
-            drawn=one.drawn,
+            random_samples=one.random_samples,
             original=original_listed(one),
         )
         for one in config.models

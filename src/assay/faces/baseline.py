@@ -12,7 +12,7 @@ from assay.pipeline.set_baseline import set_baseline
 
 
 def set_baselines(options: CheckOptions, reason: str) -> list[Baseline]:
-    """Bless the engines of all models and flows that `options` name. Raises UsageError where one cannot be had."""
+    """Approve the engines of all models and flows that `options` name. Raises UsageError where one cannot be had."""
     with prepared(options, SILENT) as (request, house):
         return set_baseline(request, reason, house)
 

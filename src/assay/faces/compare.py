@@ -32,7 +32,7 @@ class CompareOptions:
     flows: tuple[str, ...]
     golden: Path | None = None
     options: tuple[str, ...] = ()
-    floor_percent: float | None = None
+    min_slowdown_percent: float | None = None
     launches: int | None = None
     seed: int = 0
     batches: tuple[int, ...] = ()
@@ -83,9 +83,9 @@ def compare_request(options: CompareOptions) -> CompareRequest:
 
 
 def _rule(rule: SpeedRule, options: CompareOptions) -> SpeedRule:
-    if options.floor_percent is not None:
-        floor = options.floor_percent / 100.0
-        rule = msgspec.structs.replace(rule, floor=floor, margin=2.0 * floor if floor else rule.margin)
+    if options.min_slowdown_percent is not None:
+        least = options.min_slowdown_percent / 100.0
+        rule = msgspec.structs.replace(rule, min_slowdown=least, margin=2.0 * least if least else rule.margin)
     if options.launches is not None:
         rule = msgspec.structs.replace(rule, looks=interim_looks(options.launches))
     return rule

@@ -17,7 +17,7 @@ def reject_with_golden(options: CheckOptions) -> None:
     source = str(options.golden or options.inputs)
     # How many are wanted is a question to a function, which may have no end.
     samples = None if is_function(source) else options.samples
-    given = {"--samples": samples, "--batch": options.batch, "--inputs": options.fill}
+    given = {"--samples": samples, "--batch": options.batch, "--fill": options.fill}
     if options.golden and (named := _given(given)):
         raise UsageError(
             f"{named} cannot go with --golden {options.golden}: a golden brings its own inputs, and all of them "
@@ -37,8 +37,9 @@ def reject_unnamed(options: CheckOptions) -> None:
         "--map-output": options.map_outputs,
         "--rtol": options.rtol is not None,
         "--atol": options.atol is not None,
-        "--answers": options.answers,
-        "--inputs": options.fill or options.inputs,
+        "--task-metric": options.task_metric,
+        "--inputs": options.inputs,
+        "--fill": options.fill,
         "--state": options.state,
         "--image": options.image,
         "--seed": options.seed,

@@ -121,12 +121,12 @@ def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
     selection = Selection(filters=options.filters, shard=parse_shard(options.shard))
     history = shared.history or DEFAULT_HISTORY
     with (
-        open_services(history, workers=shared.jobs, recycle=RECYCLE, progress=progress) as house,
+        open_services(history, workers=shared.workers, recycle=RECYCLE, progress=progress) as house,
         _scratch(house) as workspace,
     ):
         progress.doing(f"collecting the cases of {', '.join(one.name for one in suites)}")
         found = [case for suite in suites for case in collect_cases(suite, shared.seed) if case.misuse is None]
-        made, unmade = make(suites, select(found, selection, only=shared.only), shared.jobs, progress)
+        made, unmade = make(suites, select(found, selection, only=shared.only), shared.workers, progress)
         cases = [_judged_by(case, shared) for case in made if case.name not in unmade]
         name = "+".join(suite.name for suite in suites)
         yield _Place(_request(options, name, cases, flows, policy, limits, unmade), house, workspace)

@@ -68,15 +68,15 @@ def parse_options(pairs: Sequence[str]) -> dict[str, str]:
     return options
 
 
-def parse_answers(text: str) -> tuple[str | None, dict[str, Option]]:
-    """`classification`, or `classification:output=scores,label=truth`: the task and its options. Raises UsageError."""
+def parse_task_metric(text: str) -> tuple[str | None, dict[str, Option]]:
+    """`classification`, or `classification:output=scores,label=truth`: the task metric and its options. Raises UsageError."""
     task, _, told = text.partition(":")
     options: dict[str, Option] = {}
     for part in filter(None, told.split(",")):
         key, separator, value = part.partition("=")
         if not separator or not key or not value:
             raise UsageError(
-                f"--answers {text!r}: {part!r} is not KEY=VALUE; write for example classification:output=scores"
+                f"--task-metric {text!r}: {part!r} is not KEY=VALUE; write for example classification:output=scores"
             )
         options[key] = _number(value)
     return task or None, options

@@ -57,7 +57,7 @@ class FlowUnderTest:
                 models=(path,),
                 flows=(self.name,),
                 golden=Path(golden) if golden else None,
-                task="verify",
+                only_kind="verify",
                 rtol=rtol,
                 atol=atol,
                 seed=seed,

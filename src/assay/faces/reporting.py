@@ -34,7 +34,7 @@ class Destination:
         except OSError as error:
             raise HarnessError(
                 f"{self.path} cannot be written ({error.strerror}), but the run is recorded, with its verdict: "
-                f"assay report {checked.run.id} shows it, and writes reports anew"
+                f"assay report {checked.run.id} shows it, and writes reports again"
             ) from None
 
 

@@ -47,7 +47,7 @@ class RunOptions:
     dtypes: tuple[str, ...] = ()
     shard: str = "1/1"
     seed: int = 0
-    jobs: int = 0
+    workers: int = 0
     options: tuple[str, ...] = ()
     policy: Path | None = None
     expectations: Path | None = None
@@ -55,13 +55,13 @@ class RunOptions:
     save: Path | None = None
     timeout_s: float = SUITE_TIMEOUT_S
     memory: str = ""
-    against: str = ""
+    compare_run: str = ""
     only: str = ""
     skip_unavailable: bool = False
     adapt_opset: int = 0
-    lower_anew: bool = False
+    no_cache: bool = False
     accept_counts: bool = False
-    task: str = "verify"
+    only_kind: str = "verify"
     threads: tuple[int, ...] = ()
     measure_seconds: float = 0.1
     history: str = DEFAULT_HISTORY
@@ -72,9 +72,11 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
     """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
     reports = destinations(options.reports)
     request = _request(options)
-    with open_services(options.history, workers=options.jobs, recycle=RECYCLE, progress=progress, ahead=ahead) as house:
-        if options.against:
-            request = dataclasses.replace(request, baseline=house.store.run(options.against).id)
+    with open_services(
+        options.history, workers=options.workers, recycle=RECYCLE, progress=progress, ahead=ahead
+    ) as house:
+        if options.compare_run:
+            request = dataclasses.replace(request, baseline=house.store.run(options.compare_run).id)
         checked = run_pipeline(request, house)
     if any(not one.facts.reused for one in checked.results):
         enforce_cache_limit()
@@ -159,20 +161,20 @@ def _request(options: RunOptions) -> SuiteRequest:
         policy=policy,
         limits=limits,
         command=options.command,
-        baseline=options.against,
+        baseline=options.compare_run,
         only=options.only,
-        workers=options.jobs,
+        workers=options.workers,
         accept_counts=options.accept_counts,
         adapt_opset=options.adapt_opset,
-        lower_anew=options.lower_anew,
+        no_cache=options.no_cache,
         measuring=_measuring(options),
         threads=tuple(sorted(set(options.threads) | {1})),
     )
 
 
 def _measuring(options: RunOptions) -> Measuring | None:
-    if options.task not in ("verify", "measure"):
-        raise UsageError(f"--task {options.task!r} is neither verify nor measure")
-    if options.task == "verify" and options.threads:
-        raise UsageError("--threads belongs to --task measure")
-    return None if options.task == "verify" else Measuring(seconds=options.measure_seconds, thorough=True)
+    if options.only_kind not in ("verify", "measure"):
+        raise UsageError(f"--only-kind {options.only_kind!r} is neither verify nor measure")
+    if options.only_kind == "verify" and options.threads:
+        raise UsageError("--threads belongs to --only-kind measure")
+    return None if options.only_kind == "verify" else Measuring(seconds=options.measure_seconds, thorough=True)

@@ -1,4 +1,4 @@
-"""Whether the recorded comparison is within the policy: a fact judged anew each time the policy changes."""
+"""Whether the recorded comparison is within the policy: a fact judged again each time the policy changes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _structural(result: Result, policy: Policy) -> Iterator[Violation]:
         yield Violation(
             VerdictStatus.FAIL,
             f"{finding.kind.replace('_', ' ')}: {where}{finding.text.rstrip('.')}",
-            advice=f"no tolerance excuses this, mend the {_at_fault(result)}",
+            advice=f"no tolerance excuses this, fix the {_at_fault(result)}",
         )
 
 
@@ -68,7 +68,7 @@ def _over_budget(result: Result, policy: Policy) -> Iterator[Violation]:
             f"output '{one.output}'{_at(one)}: budget used {quantity('budget_used', used)}, "
             f"allowed {policy.budget_max:.4g}{_largest(one)}{_where(one)}"
         )
-        advice = f'mend the {_at_fault(result)}, or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
+        advice = f'fix the {_at_fault(result)}, or allow more in [model.tolerance."{one.output}"] if that error is acceptable'
         yield Violation(VerdictStatus.FAIL, text, "budget_used", used, policy.budget_max, advice)
 
 
@@ -98,5 +98,5 @@ def _poor(result: Result) -> Iterator[Violation]:
             text = f"mistrusted: output '{one.output}'{_at(one)}: {one.degenerate}; it proves nothing"
             yield Violation(VerdictStatus.INCONCLUSIVE, text)
         elif "budget_used" not in one.metrics and not one.findings and not one.degenerate:
-            text = f"output '{one.output}'{_at(one)} has no budget_used: nothing tells how far it is off"
+            text = f"output '{one.output}'{_at(one)} has no budget_used: nothing shows how far it is off"
             yield Violation(VerdictStatus.INCONCLUSIVE, text)

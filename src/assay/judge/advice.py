@@ -48,11 +48,11 @@ def advice(result: Result, asked: Asked | None) -> str:
     if result.cause is Cause.NO_REFERENCE:
         return _without_answers(result, asked)
     if result.reference.kind is ReferenceKind.DEFINITION:
-        return "no more can be told by these published answers: give inputs of your own to the same operator"
+        return "these published answers can show no more: give inputs of your own to the same operator"
     if result.reference.own_inputs:
         return f"to decide it on these inputs, {to_state(result, asked)}{_by_meaning(result, asked, TOP1)}"
     return (
-        f"to decide it, give inputs of your own: {command(result, asked, '--inputs', 'FILE.npz')}; or other drawn ones: "
+        f"to decide it, give inputs of your own: {command(result, asked, '--inputs', 'FILE.npz')}; or other random ones: "
         f"{command(result, asked, '--seed', '1', '--samples', '16')}"
     )
 
@@ -83,7 +83,7 @@ def to_state(result: Result, asked: Asked | None) -> str:
 
 def to_measure(result: Result, asked: Asked | None) -> str:
     """Where no sample was taken."""
-    return f"to decide it, measure for longer: {command(result, asked, '--task', 'measure', '--measure-seconds', '5')}"
+    return f"to decide it, measure for longer: {command(result, asked, '--only-kind', 'measure', '--measure-seconds', '5')}"
 
 
 def _by_meaning(result: Result, asked: Asked | None, goal: str) -> str:
@@ -92,7 +92,7 @@ def _by_meaning(result: Result, asked: Asked | None, goal: str) -> str:
         return ""
     labels = "" if goal == TOP1 else ", with the right classes as 'label' beside the inputs"
     given = [] if goal == TOP1 else ["--inputs", "LABELLED.npz"]
-    words = [*given, "--answers", f"classification:output={output}", "--require", goal]
+    words = [*given, "--task-metric", f"classification:output={output}", "--require", goal]
     meaning = command(result, asked, *words, own=not given)
     return f"; or by what the outputs mean, if they are scores of classes (or detection, segmentation, transcription){labels}: {meaning}"
 

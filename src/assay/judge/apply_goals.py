@@ -102,7 +102,7 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
 
 
 def _why_not_is_told(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
-    """By the duel of the cell, which found no engine to be held against: a figure that has none either would repeat it."""
+    """By the duel of the cell, which found no engine to be compared with: a figure that has none either would repeat it."""
     duels = [one.result.duel for one in cell if one.result is not None and one.result.duel is not None]
     return goal_rules.needs_baseline(goal) and goal.against == "run" and any(duel.trouble for duel in duels)
 

@@ -41,7 +41,7 @@ def _lost(opinion: DraftVerdict, result: Result, policy: Policy) -> DraftVerdict
     if sqnr is not None and not sqnr > 0.0 and not asked:
         what = (
             f"{told}: more error than signal; say what is allowed, for example --require 'vs_float.sqnr_db >= 10', "
-            "or what the outputs mean with --answers"
+            "or what the outputs mean with --task-metric"
         )
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=what, figure="vs_float.sqnr_db", observed=sqnr)
     limit = "" if asked else "; no goal limits it: --require 'vs_float.sqnr_db >= 20' would"

@@ -105,7 +105,7 @@ def _as_expected(one: DraftVerdict, expectation: Expectation) -> DraftVerdict:
 def _too_late(one: DraftVerdict, expectation: Expectation) -> DraftVerdict:
     text = (
         f"the expectation of {expectation.outcome} ({_why(expectation)}) expired on {expectation.expires}: "
-        f"mend the cause, or extend it with a reason; observed: {one.reason}"
+        f"fix the cause, or extend it with a reason; observed: {one.reason}"
     )
     return replace(one, word=VerdictStatus.FAIL, reason=text)
 

@@ -46,7 +46,7 @@ def relative(goal: Goal, observed: float, base: float, whose: str) -> Violation 
     """
     name = goal.figure
     if math.isnan(base):
-        text = f"{name} of {whose} is not a number: bless another baseline, or judge by max or min"
+        text = f"{name} of {whose} is not a number: approve another baseline, or judge by max or min"
         return Violation(VerdictStatus.INCONCLUSIVE, text, name, observed)
     worse = _worsening(name, observed, base)
     if worse <= goal.noise and not math.isnan(worse):

@@ -82,7 +82,7 @@ RECORDED = (
         "operator.*_ms",
         "ms",
         "up",
-        "one call's time in all operators of a kind, where a profile tells: operator.Conv_ms",
+        "one call's time in all operators of a kind, where a profile reports it: operator.Conv_ms",
     ),
     MetricSpec("operators", "", "up", "operators of the engine, casts and reformats included"),
     MetricSpec("precision.float*", "", "down", "share of the operators that compute in that type: precision.float16"),

@@ -52,7 +52,7 @@ def _duels(result: Result) -> Iterable[tuple[str, float]]:
 
 
 def _duel(seen: SpeedComparison) -> Iterable[tuple[str, float]]:
-    """Nothing of engines that fought with themselves: those are held against samples of another day."""
+    """Nothing of engines that fought with themselves: those are compared with samples of another day."""
     if not seen.launches or seen.stored:
         return
     for name in ("cpu", "wall", "load"):

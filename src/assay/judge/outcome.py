@@ -29,7 +29,7 @@ NEXT = {
     Outcome.NONDETERMINISTIC: "switch to deterministic kernels, or list the outcome in [[policy.expect]] with a reason",
     Outcome.UNAVAILABLE: "`assay flows` names the install command",
     Outcome.LOWERED: "run the job on a machine that has it",
-    Outcome.INFRASTRUCTURE: "this is no fault of the model: mend the machine and repeat the job with its repro line",
+    Outcome.INFRASTRUCTURE: "this is no fault of the model: fix the machine and repeat the job with its repro line",
 }
 """What to do about an outcome."""
 

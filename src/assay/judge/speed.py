@@ -1,4 +1,4 @@
-"""What a duel of two engines is worth under the policy's rule of speed: derived anew from the recorded launches."""
+"""What a duel of two engines is worth under the policy's rule of speed: derived again from the recorded launches."""
 
 from __future__ import annotations
 
@@ -107,21 +107,23 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     if seen.stored:
         return _against_stored(seen, rule)
     answer = answer_at(seen.launches, rule)
-    limit = 100.0 * rule.floor
+    limit = 100.0 * rule.min_slowdown
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
     said = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
     if answer.word == "slower":
         return SpeedDecision(VerdictStatus.FAIL, f"slower: {said}", "duel.slowdown_percent", observed, limit)
-    if significantly_above(walls := [one.wall for one in seen.launches], rule.wall_floor, rule):
+    if significantly_above(walls := [one.wall for one in seen.launches], rule.wall_min_slowdown, rule):
         wall = percent(median(walls))
         text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
         return SpeedDecision(
-            VerdictStatus.FAIL, f"{text}; {said}", "duel.wall_slowdown_percent", wall, 100.0 * rule.wall_floor
+            VerdictStatus.FAIL, f"{text}; {said}", "duel.wall_slowdown_percent", wall, 100.0 * rule.wall_min_slowdown
         )
-    if significantly_above(loads := load_ratios(seen.launches), rule.load_floor, rule):
+    if significantly_above(loads := load_ratios(seen.launches), rule.load_min_slowdown, rule):
         load = percent(median(loads))
         text = f"loads slower by {load:.0f} %; {answer.word}: {said}"
-        return SpeedDecision(VerdictStatus.FAIL, text, "duel.load_slowdown_percent", load, 100.0 * rule.load_floor)
+        return SpeedDecision(
+            VerdictStatus.FAIL, text, "duel.load_slowdown_percent", load, 100.0 * rule.load_min_slowdown
+        )
     if answer.word in ("same", "faster"):
         return SpeedDecision(VerdictStatus.PASS, f"{answer.word}: {said}", "duel.slowdown_percent", observed, limit)
     if seen.ended and not math.isfinite(answer.mean):
@@ -134,7 +136,7 @@ def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     """The candidate's engines fought with one another: all of them are its own."""
     now = [seconds for one in seen.launches for seconds in (one.own_s, one.rival_s)]
     answer = decide_against_stored(now, seen.stored, rule)
-    limit = 100.0 * rule.stored_floor
+    limit = 100.0 * rule.stored_min_slowdown
     said = (
         f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {1e3 * median(seen.stored):.4g} -> "
         f"{1e3 * median(now):.4g} ms a call; never measured side by side, so no less than {limit:g} % counts)"
@@ -200,6 +202,6 @@ def _difference(result: Result) -> str:
     return "; ".join(
         parts
         or [
-            "both engines tell the same operators in the same types and places (a branch that was not taken is not told)"
+            "both engines report the same operators in the same types and places (a branch that was not taken is not reported)"
         ]
     )

@@ -70,7 +70,7 @@ class WorkerProcess:
 
     def send(self, job: Job) -> None:
         """Raises OSError where the process is gone already: its end of file is read next."""
-        # The job before is done and its log read: nothing is lost by starting anew, and the file stays small.
+        # The job before is done and its log read: nothing is lost by starting again, and the file stays small.
         if os.fstat(self._append).st_size:
             os.ftruncate(self._append, 0)
         self._cut_bytes = 0

@@ -1,4 +1,4 @@
-"""Code of strangers in bubblewrap: no network, no secrets, a read-only system, limits on everything, a named end.
+"""Untrusted code in bubblewrap: no network, no secrets, a read-only system, limits on everything, a named end.
 
 Requires Linux, bubblewrap 0.8 or newer and open user namespaces (https://github.com/containers/bubblewrap).
 """

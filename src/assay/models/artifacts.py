@@ -169,13 +169,13 @@ class Artifacts:
 
 
 def changed(rival: BaselineEngine) -> str:
-    """Why a blessed engine is not loaded; "" where it is as it was. Loaders take altered weights or another version for sound
+    """Why an approved engine is not loaded; "" where it is as it was. Loaders take altered weights or another version for sound
     (ncnn, MNN) or die of them. Asked at the last moment, and once more when it has run: the run may have been planned long ago,
-    and every launch loads it anew."""
+    and every launch loads it again."""
     if rival.digest is None or rival.stored or is_as_saved(rival.artifact, rival.digest):
         return ""
     return (
-        f"the artifact of the baseline has changed on disk ({rival.artifact}); restore it, or bless a new one with "
+        f"the artifact of the baseline has changed on disk ({rival.artifact}); restore it, or approve a new one with "
         "assay baseline set"
     )
 

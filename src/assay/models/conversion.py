@@ -52,7 +52,7 @@ def convert_to(source: Path, form: str, folder: Path, *, shapes: Shapes | None =
 
 
 def factory_to_program(source: Path, path: Path) -> Path:
-    """The factory called and exported anew: no module crosses the wall. Raises InvalidModel with its sentence."""
+    """The factory called and exported again: no module crosses the wall. Raises InvalidModel with its sentence."""
     from assay.models.program import save_program
     from assay.models.sources_factory import build_program
 

@@ -3,7 +3,7 @@
 torchao writes one range of a whole tensor (`choose_qparams`), which torch.onnx.export 2.13 cannot translate; XNNPACK takes one of
 each row that enters a product and one of each picture that enters a convolution (its `qd8` types, `num_nonbatch_dims` of
 ExecuTorch 1.4; which convolutions are products was found by trying). What follows is the latter in plain operators, so that
-an engine is held against what it is meant to compute.
+an engine is compared with what it is meant to compute.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def _next_best(job: Job) -> tuple[str, ...]:
     lock = read_lock(Path(job.reference))
     if lock.producer in DOUBLE:
         return ()
-    why = lock.why.removeprefix(REFERENCE).lstrip("; ")
+    why = lock.reason.removeprefix(REFERENCE).lstrip("; ")
     same = f"{job.flow.backend} itself, only" if lock.producer.split("-")[0] == job.flow.backend else "another engine,"
     return (
         f"the reference answers are those of {lock.producer} ({same} in the model's own types), because the model has none in "

@@ -65,11 +65,11 @@ def _planned(spec: TensorSpec, shape: tuple[int, ...], plan: InputPlan, seed: in
 
 
 def check_can_be_generated(signature: Model, *, samples: int, batch: int, plan: InputPlan | None = None) -> None:
-    """Raises `BadModel` for an input for which no values can be drawn, and for more of them than this machine can hold."""
+    """Raises `BadModel` for an input for which no values can be generated, and for more of them than this machine can hold."""
     for spec in signature.inputs:
         if spec.dtype in _NO_VALUES:
             raise BadModel(
-                f"{signature.source} takes a {spec.dtype} as input {spec.name!r}, for which no values can be drawn; {_OWN}"
+                f"{signature.source} takes a {spec.dtype} as input {spec.name!r}, for which no values can be generated; {_OWN}"
             )
         if spec.shape == ("...",):
             raise BadModel(f"{signature.source} does not say the rank of input {spec.name!r}; {_OWN}")

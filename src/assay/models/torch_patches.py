@@ -1,4 +1,4 @@
-"""What torch does anew for each program it decomposes, done once: the same programs in half of the time.
+"""What torch does again for each program it decomposes, done once: the same programs in half of the time.
 
 Seen with torch 2.13: of the processor time of one small `torch.onnx.export` or lowering by ExecuTorch, which decomposes three
 times, more than half goes into finding the composite operators of every namespace, and into giving each of six hundred of them
@@ -45,7 +45,7 @@ def quicken() -> None:
         overridden, composite, op_implementations_dict
     )
     if getattr(_ops, "Callable", None) is Callable:
-        # The generic of collections.abc is made anew at each use, that of typing is kept.
+        # The generic of collections.abc is made again at each use, that of typing is kept.
         vars(_ops)["Callable"] = typing.Callable
 
 

@@ -134,7 +134,7 @@ INPUT_GENERATORS: dict[str, InputGenerator] = {
 
 
 def filled(sample: Mapping[str, Array], fill: str, known: Mapping[str, Range], rng: np.random.Generator) -> Sample:
-    """Every input of a sample filled anew; text and booleans as far as they can be."""
+    """Every input of a sample filled again; text and booleans as far as they can be."""
     return {name: _fill_one(array, INPUT_GENERATORS[fill], known.get(name), rng) for name, array in sample.items()}
 
 
@@ -148,7 +148,7 @@ def _fill_one(array: Array, fill: InputGenerator, known: Range | None, rng: np.r
 
 
 def walked(sample: Mapping[str, Array], known: Mapping[str, Range], rng: np.random.Generator) -> Sample:
-    """A step from a sample: some elements of each input drawn anew, near or far."""
+    """A step from a sample: some elements of each input drawn again, near or far."""
     step = _walk(float(rng.choice([0.1, 0.5, 2.0, 8.0])))
     share = float(rng.choice([0.1, 0.5, 1.0]))
     moved = {}

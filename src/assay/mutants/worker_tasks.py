@@ -113,6 +113,6 @@ def _keep(job: Job, folder: Path, inputs: Sample, outputs: Sample) -> None:
         producer=job.flow.name,
         producer_version="",
         who=getpass.getuser(),
-        why="an input on which a mutant shows",
+        reason="an input on which a mutant shows",
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -17,7 +17,6 @@ from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 from assay.models.cache_eviction import MOST_BYTES
-from assay.models.random_inputs import FILLS
 from assay.models.sources import is_factory, source_name
 from assay.pipeline.data_options import data_of
 from assay.pipeline.stated_inputs import STATED
@@ -43,7 +42,7 @@ class ModelEntry(msgspec.Struct, frozen=True):
     inputs: Inputs = Inputs()
     contract: Contract = Contract()
     flows: tuple[str, ...] = ()
-    drawn: int = 0
+    random_samples: int = 0
     reference: str = ""
     golden_of_another_model: bool = False
     map_inputs: dict[str, str] = {}
@@ -160,8 +159,7 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     stems = [source_name(file) for file in found]
     names = stems if not _twice(stems) else [_relative(path, file) for file in found]
     golden = _data(path, one.golden) if one.golden else ""
-    fill = one.inputs if one.inputs in FILLS else Inputs().fill
-    given = _data(path, one.inputs) if one.inputs not in FILLS else ""
+    given = _data(path, one.inputs) if one.inputs else ""
     data = data_of(golden, given, state=one.state, image=one.image)
     asked = parse_dims(one.dims.items())
     inputs = Inputs(
@@ -171,7 +169,7 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
         one.batch,
         one.calibration,
         asked.dims,
-        fill,
+        one.fill,
         data=data,
         sizes=asked.sizes,
         ranges=_ranges(one),
@@ -180,8 +178,8 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     named = {} if isinstance(told, str) else one.tolerance
     contract = Contract(
         tolerances={output: Tolerance(limits.rtol, limits.atol) for output, limits in named.items()},
-        task=one.task,
-        task_options=one.task_options,
+        task_metric=one.task_metric,
+        task_metric_options=one.task_metric_options,
         tolerance=told if isinstance(told, str) else Contract().tolerance,
     )
     return [
@@ -191,7 +189,7 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
             inputs,
             contract,
             tuple(one.flows),
-            one.drawn,
+            one.random_samples,
             str(_beside(path, one.reference)) if one.reference else "",
             one.golden_of_another_model,
             one.map_inputs,

@@ -55,19 +55,20 @@ class ModelFile(_Table):
     golden_of_another_model: bool = False
     map_inputs: dict[str, str] = {}
     map_outputs: dict[str, str] = {}
-    task: Literal["classification", "detection", "segmentation", "transcription"] | None = None
-    task_options: Options = {}
+    task_metric: Literal["classification", "detection", "segmentation", "transcription"] | None = None
+    task_metric_options: Options = {}
     flows: list[CellName] = []
     seed: Annotated[int, Field(ge=0)] = 0
     samples: Count = 4
     batch: Count = 1
-    drawn: Annotated[int, Field(ge=0)] = 0
+    random_samples: Annotated[int, Field(ge=0)] = 0
     calibration: Annotated[int, Field(ge=0)] = 0
     dims: dict[str, Sizes] = {}
     input_ranges: dict[str, InputBounds] = {}
     input_values: dict[str, InputNumbers] = {}
     tolerance: Annotated[dict[str, ToleranceFile], EITHER_TOLERANCE] = {}
-    inputs: Annotated[str, Field(min_length=1)] = "normal"
+    inputs: Annotated[str, Field(min_length=1)] | None = None
+    fill: Literal["normal", "exact"] = "normal"
     state: dict[str, str] = {}
     image: str = ""
 
@@ -150,35 +151,35 @@ class ExpectFile(_Table):
 
 
 class SpeedFile(_Table):
-    floor_percent: NonNegative = 1.0
+    min_slowdown_percent: NonNegative = 1.0
     margin_percent: Positive = 2.0
     alpha: Share = 0.001
     beta: Share = 0.05
     launches: Annotated[int, Field(ge=4, le=200)] = 20
-    wall_floor_percent: Positive = 25.0
-    load_floor_percent: Positive = 50.0
-    stored_floor_percent: Positive = 10.0
+    wall_min_slowdown_percent: Positive = 25.0
+    load_min_slowdown_percent: Positive = 50.0
+    stored_min_slowdown_percent: Positive = 10.0
 
     @model_validator(mode="after")
     def _room(self) -> SpeedFile:
-        if self.margin_percent <= self.floor_percent:
+        if self.margin_percent <= self.min_slowdown_percent:
             raise ValueError(
-                f"margin-percent ({self.margin_percent:g}) must be above floor-percent ({self.floor_percent:g}): "
-                "below the margin engines are called the same, above the floor slower"
+                f"margin-percent ({self.margin_percent:g}) must be above min-slowdown-percent ({self.min_slowdown_percent:g}): "
+                "below the margin engines are called the same, above the smallest slowdown slower"
             )
         return self
 
     def rule(self) -> SpeedRule:
         """The same as fractions, with the looks that lead to so many launches."""
         return SpeedRule(
-            floor=self.floor_percent / 100.0,
+            min_slowdown=self.min_slowdown_percent / 100.0,
             margin=self.margin_percent / 100.0,
             alpha=self.alpha,
             beta=self.beta,
             looks=interim_looks(self.launches),
-            wall_floor=self.wall_floor_percent / 100.0,
-            load_floor=self.load_floor_percent / 100.0,
-            stored_floor=self.stored_floor_percent / 100.0,
+            wall_min_slowdown=self.wall_min_slowdown_percent / 100.0,
+            load_min_slowdown=self.load_min_slowdown_percent / 100.0,
+            stored_min_slowdown=self.stored_min_slowdown_percent / 100.0,
         )
 
 

@@ -68,7 +68,7 @@ def read_expected(path: Path) -> tuple[ExpectedOutcome, ...]:
 
 
 def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> tuple[Expectation, ...]:
-    """Of these flows, for the cases of these suites: what is said of other suites is not held against the run."""
+    """Of these flows, for the cases of these suites: expectations of other suites do not judge the run."""
     files = each(flows, lambda flow: read_expected(folder / f"{flow}.toml"))
     return tuple(
         Expectation(case, flow, one.outcome, one.reason, one.issue, one.expires, stage=one.stage)

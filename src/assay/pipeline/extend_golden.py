@@ -122,6 +122,6 @@ def _write(
         producer=lock.producer,
         producer_version=producer_version,
         who=getpass.getuser(),
-        why=why,
+        reason=why,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )

@@ -1,4 +1,4 @@
-"""Baselines are engines: find the blessed one of a cell again, and say why it cannot be compared with."""
+"""Baselines are engines: find the approved one of a cell again, and say why it cannot be compared with."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def baselines(house: Services) -> Iterator[Baseline]:
 
 
 def remove(house: Services, case: str, flow: str) -> int:
-    """Take the blessing from the engines of this cell, on every kind of machine. Returns how many."""
+    """Withdraw the approval of the engines of this cell, on every kind of machine. Returns how many."""
     found = [one for one in (_free_space(house) / _safe(case) / _safe(flow)).glob("*") if (one / FILE).exists()]
     for folder in found:
         shutil.rmtree(folder)
@@ -80,7 +80,7 @@ def find_baseline(case: Case, flow: Flow, measuring: Measuring, house: Services)
 
 
 def approved_results(run: Run) -> list[Result]:
-    """What was measured when the baselines of this run were blessed: goals against "run" ask for it."""
+    """What was measured when the baselines of this run were approved: goals against "run" ask for it."""
     rivals = [job.rival for job in run.jobs if job.rival is not None]
     files = dict.fromkeys(
         Path(rival.artifact).parent / FILE for rival in rivals if rival.artifact and not rival.trouble
@@ -88,12 +88,12 @@ def approved_results(run: Run) -> list[Result]:
     return [_read(path).result for path in files if path.is_file()]
 
 
-_RENEW_ADVICE = "bless a new one with assay baseline set"
+_RENEW_ADVICE = "approve a new one with assay baseline set"
 
 
 def _problem(baseline: Baseline, case: Case) -> str:
-    if not baseline.who.strip() or not baseline.why.strip():
-        return f"nobody blessed the baseline, or gave no reason; {_RENEW_ADVICE}"
+    if not baseline.who.strip() or not baseline.reason.strip():
+        return f"nobody approved the baseline, or gave no reason; {_RENEW_ADVICE}"
     if [one.name for one in baseline.model.inputs] != [one.name for one in case.model.inputs]:
         return f"the model takes other inputs than that of the baseline; {_RENEW_ADVICE}"
     return ""
@@ -122,11 +122,11 @@ def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> s
 def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, house: Services) -> str:
     words = ["assay", "baseline", "set", case.model.source, *flow_arguments(flow), *input_arguments(case)]
     words += [*measuring_arguments(measuring), "--reason", "why this engine", "--history", str(house.folder)]
-    set_one = f"bless one here: {shlex.join(words)}"
+    set_one = f"approve one here: {shlex.join(words)}"
     for path in sorted((_free_space(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}")):
         with suppress(UsageError):
             there = _read(path).machine
-            return f"its baseline was blessed on another machine ({there.kind}), this is {machine.kind}; {set_one}"
+            return f"its baseline was approved on another machine ({there.kind}), this is {machine.kind}; {set_one}"
     return f"{case.name} has no baseline on {flow.name}; {set_one}"
 
 
@@ -139,7 +139,7 @@ def _read(path: Path) -> Baseline:
         return msgspec.json.decode(data, type=Baseline)
     except (OSError, msgspec.MsgspecError) as error:
         raise UsageError(
-            f"{path} is no baseline that can be read ({error}); remove its folder and bless anew"
+            f"{path} is no baseline that can be read ({error}); remove its folder and approve again"
         ) from None
 
 
@@ -148,7 +148,7 @@ def _free_space(house: Services) -> Path:
 
 
 def baseline_folder(house: Services, case: str, flow: str, machine: Machine) -> Path:
-    """Where the blessed engine of that cell lies, for this kind of machine."""
+    """Where the approved engine of that cell lies, for this kind of machine."""
     return (_free_space(house) / _safe(case) / _safe(flow) / value_digest(kind_of(machine))[:16]).absolute()
 
 

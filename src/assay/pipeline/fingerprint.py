@@ -10,7 +10,7 @@ from assay.core.flow import Flow, device_of
 from assay.core.job import Measuring
 from assay.core.machine import Machine
 
-MODE = "CPU time of one call with its inputs in place, engines loaded anew for each launch and called in turns (3)"
+MODE = "CPU time of one call with its inputs in place, engines loaded again for each launch and called in turns (3)"
 """The number goes up when the way of measuring changes: older samples are then no longer comparable."""
 DEVICE_MODE = f"{MODE}; by the device's own time, or the caller's (1)"
 _FREQUENCY = Path("/sys/devices/system/cpu/cpu0/cpufreq")

@@ -64,7 +64,7 @@ def verify(model: Path | None, folder: Path, house: Services, *, limits: Limits)
 def propose(
     model: Path, folder: Path, flow: Flow, why: str, house: Services, *, limits: Limits, staging: Path
 ) -> list[str]:
-    """Record the same inputs anew into `staging`, and say line by line what differs from `folder`."""
+    """Record the same inputs again into `staging`, and say line by line what differs from `folder`."""
     old = read_golden(folder)
     case = _case(model, flow, limits, house)
     _produce(case, staging, Inputs(golden=str(folder.absolute()), seed=old.lock.seed), flow, why, house, limits)
@@ -94,7 +94,7 @@ def _produce(
     case: Case, folder: Path, inputs: Inputs, flow: Flow, why: str, house: Services, limits: Limits
 ) -> GoldenLock:
     if not why.strip():
-        raise UsageError("a golden needs a reason: give --why")
+        raise UsageError("a golden needs a reason: give --reason")
     case = msgspec.structs.replace(case, inputs=inputs)
     job = Job(case, flow, JobKind.RECORD, limits, reference=str(folder.absolute()), why=why)
     (result,) = house.pool.launch([job])
@@ -105,6 +105,6 @@ def _produce(
 
 def give_reason(folder: Path, why: str) -> None:
     """Replace the reason in the lock of a proposed golden."""
-    lock = msgspec.structs.replace(read_lock(folder), why=why)
+    lock = msgspec.structs.replace(read_lock(folder), reason=why)
     text = msgspec.json.format(msgspec.json.encode(lock, order="sorted"), indent=2) + b"\n"
     (folder / LOCK).write_bytes(text)

@@ -20,7 +20,7 @@ from assay.pipeline.services import Services
 
 _MARK = b"assay run 1\n"
 SHARD = "--shard"
-LOCAL = ("--history", "--jobs")
+LOCAL = ("--history", "--workers")
 """Options that may differ from machine to machine."""
 
 

@@ -48,8 +48,8 @@ def plan(request: Request, house: Services) -> Run:
     for wanted in request.models:
         for flow in wanted.flows:
             check_flow(flow)
-        if wanted.contract.task is not None:
-            check_task(wanted.contract.task, wanted.contract.task_options)
+        if wanted.contract.task_metric is not None:
+            check_task(wanted.contract.task_metric, wanted.contract.task_metric_options)
     cases = inspect_models(request.models, request.limits, house)
     for case in cases:
         check_dims(case)
@@ -195,7 +195,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
     measuring = request.measuring or Measuring()
     measured = with_threads_each(flows, measuring.threads)
     fighting = flows if request.duels and not wanted.verified else []
-    # Every job is held against the blessed engine's figures: alone, as a repro line runs it, it needs to know whose they are.
+    # Every job is compared with the approved engine's figures: alone, as a repro line runs it, it needs to know whose they are.
     rivals = {flow.name: find_baseline(case, measured[flow.name], measuring, house) for flow in fighting}
     duels = [
         Job(

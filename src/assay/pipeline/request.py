@@ -14,15 +14,16 @@ from assay.pipeline.originals import OriginalRequest
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest:
-    """One model and the flows it is to go through. `name` empty: the file's own name; `drawn` so many inputs beside its golden;
-    `verified`: only that; `original` the model that this one is to be still, whose golden is then that of `inputs`."""
+    """One model and the flows it is to go through. `name` empty: the file's own name; `random_samples`: that
+    many random inputs beside its golden; `verified`: only that; `original` the model that this one is to be still, whose golden is
+    then that of `inputs`."""
 
     path: Path
     flows: tuple[Flow, ...]
     name: str = ""
     inputs: Inputs = field(default_factory=Inputs)
     contract: Contract = field(default_factory=Contract)
-    drawn: int = 0
+    random_samples: int = 0
     verified: bool = False
     original: OriginalRequest | None = None
 
@@ -30,7 +31,7 @@ class ModelRequest:
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """Everything that decides what a run does. `baseline` is the id of a run to compare figures with ("" for none);
-    `per_node` judges node by node, too; `duels` asks for one with the blessed engine of every cell;
+    `per_node` judges node by node, too; `duels` asks for one with the approved engine of every cell;
     `measuring` None leaves measuring out; `only` keeps one job (`case|flow|task`) of those; `save_inputs` and `save_outputs` are
     where inputs and answers are kept: an .npz, or a folder of goldens ("": nowhere)."""
 

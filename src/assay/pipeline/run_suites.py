@@ -38,7 +38,7 @@ ADAPTED = "+opset-"
 class SuiteRequest:
     """What `assay run` was asked. `workers` make cases (0: one per core); `only` keeps one job (`case|flow|task`). With
     `measuring` cases are measured instead of verified, on each number of `threads`. `adapt_opset` runs cases of a newer opset
-    once more, converted to that one, on a flow of their own. With `lower_anew` no artifact of an earlier run is loaded."""
+    once more, converted to that one, on a flow of their own. With `no_cache` no artifact of an earlier run is loaded."""
 
     suites: tuple[Suite, ...]
     flows: tuple[Flow, ...]
@@ -54,7 +54,7 @@ class SuiteRequest:
     measuring: Measuring | None = None
     threads: tuple[int, ...] = (1,)
     adapt_opset: int = 0
-    lower_anew: bool = False
+    no_cache: bool = False
 
 
 def run_suites(request: SuiteRequest, house: Services) -> Checked:
@@ -110,7 +110,7 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: Services) -> Run:
             scratch=scratch,
             reference=_reference(case, house),
             # Wrong uses are also of what libraries cache, and measuring times the building.
-            reuse=task is JobKind.VERIFY and case.misuse is None and not request.lower_anew,
+            reuse=task is JobKind.VERIFY and case.misuse is None and not request.no_cache,
         )
         for flow in _flows(request)
         for case in cases

@@ -21,7 +21,9 @@ def with_saving(jobs: Sequence[Job], inputs: str, outputs: str) -> list[Job]:
         return list(jobs)
     verified = [job for job in jobs if job.task is JobKind.VERIFY]
     if not verified:
-        raise UsageError("--save-inputs and --save-outputs keep what is verified, and nothing is: leave --task out")
+        raise UsageError(
+            "--save-inputs and --save-outputs keep what is verified, and nothing is: leave --only-kind out"
+        )
     cases = list(dict.fromkeys(job.case.name for job in verified))
     _check(inputs, "--save-inputs", "the inputs of one model", len(cases))
     _check(outputs, "--save-outputs", "the answers of one engine", len(verified))

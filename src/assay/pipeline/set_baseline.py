@@ -1,4 +1,4 @@
-"""Bless an engine: build it, measure it, and keep it with the reason, so that the next one can be held against it."""
+"""Approve an engine: build it, measure it, and keep it with the reason, so that the next one can be compared with it."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from assay.pipeline.services import Services
 from assay.pipeline.threads import with_threads
 
 LAUNCHES = 6
-"""Of the engine with itself: twelve fresh engines to be held against when it cannot be run again."""
+"""Of the engine with itself: twelve fresh engines to be compared with when it cannot be run again."""
 
 
 def set_baseline(request: Request, why: str, house: Services) -> list[Baseline]:
     """Build and measure every model on its flows and keep the engines. Raises UsageError where one cannot be had."""
     if not why.strip():
         raise UsageError("a baseline needs a reason: give --reason")
-    blessed = []
+    approved = []
     cases = inspect_models(request.models, request.limits, house)
     for wanted, case in zip(request.models, cases, strict=True):
-        blessed += [_set_baseline(request, case, flow, why, house) for flow in wanted.flows]
-    return blessed
+        approved += [_set_baseline(request, case, flow, why, house) for flow in wanted.flows]
+    return approved
 
 
 def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Services) -> Baseline:
@@ -63,7 +63,7 @@ def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Ser
         (result,) = [*ensure_references([job], house)] or [*house.alone.launch([job])]
         if result.outcome is not Outcome.OK:
             told = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
-            raise UsageError(f"{case.name} on {flow.name} cannot be blessed, {told}")
+            raise UsageError(f"{case.name} on {flow.name} cannot be approved, {told}")
         samples = _samples(job, result.facts.artifact_digest, house)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         baseline = Baseline(
@@ -93,6 +93,6 @@ def _samples(job: Job, digest: str, house: Services) -> tuple[float, ...]:
     asked = replace(job, task=JobKind.DUEL, measuring=measuring, keep="", rival=itself, speed=rule)
     (found,) = house.alone.launch([asked])
     if trouble := changed(itself):
-        raise UsageError(f"{job.case.name} on {job.flow.name} cannot be blessed: {trouble}")
+        raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {trouble}")
     launches = found.duel.launches if found.duel else ()
     return tuple(seconds for one in launches for seconds in (one.own_s, one.rival_s))

@@ -18,11 +18,11 @@ def collect_cases(suite: Suite, seed: int) -> list[Case]:
     for name, count in Counter(case.name for case in found).items():
         if not name.startswith(f"{suite.name}/"):
             raise BrokenSuite(
-                f"suite '{suite.name}' has a case '{name}': its cases are named '{suite.name}/...'; mend it"
+                f"suite '{suite.name}' has a case '{name}': its cases are named '{suite.name}/...'; fix it"
             )
         if count > 1:
             raise BrokenSuite(
-                f"suite '{suite.name}' has {count} cases called '{name}': all but one would be lost; mend it"
+                f"suite '{suite.name}' has {count} cases called '{name}': all but one would be lost; fix it"
             )
     return found
 
@@ -34,7 +34,7 @@ def make_files(suite: Suite, cases: Sequence[Case], workers: int) -> list[tuple[
     asked, got = Counter(case.name for case in cases), Counter(case.name for case, _ in made)
     for name, count in ((asked - got) | (got - asked)).items():
         told = "did not make" if asked[name] > got[name] else f"made {count} times too often"
-        raise BrokenSuite(f"suite '{suite.name}' {told} its case '{name}': it must answer for each once; mend it")
+        raise BrokenSuite(f"suite '{suite.name}' {told} its case '{name}': it must answer for each once; fix it")
     return made
 
 
@@ -46,4 +46,4 @@ def _blamed(suite: Suite, what: str) -> Iterator[None]:
         raise
     except Exception as error:  # whatever a plug-in raises
         told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise BrokenSuite(f"suite '{suite.name}' cannot {what} ({told}); mend it") from error
+        raise BrokenSuite(f"suite '{suite.name}' cannot {what} ({told}); fix it") from error

@@ -33,7 +33,7 @@ _BUILD = Measuring(seconds=0.01, warmup_s=0.1)
 SHARE_OF_TIME = 0.8
 """Of the job's time, when no launch is begun any more."""
 Artifact = tuple[str, str | None]
-"""The folder of an engine, and its digest when it was built or blessed (None: whatever it is)."""
+"""The folder of an engine, and its digest when it was built or approved (None: whatever it is)."""
 
 
 @dataclass(frozen=True)

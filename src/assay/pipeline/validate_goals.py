@@ -1,4 +1,4 @@
-"""The figures that a policy speaks of, held against the outputs that the models have: before anything runs."""
+"""The figures that a policy speaks of, compared with the outputs that the models have: before anything runs."""
 
 from __future__ import annotations
 

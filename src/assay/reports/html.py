@@ -1,4 +1,4 @@
-"""One self-contained HTML file: no network, a content security policy by hash, names of strangers only ever as text."""
+"""One self-contained HTML file: no network, a content security policy by hash, untrusted names only ever as text."""
 
 from __future__ import annotations
 

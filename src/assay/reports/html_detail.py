@@ -172,7 +172,7 @@ def _build(result: Result) -> Pairs:
     facts, memory = result.facts, result.memory
     known = (
         ("Backend version", facts.backend_version),
-        ("Precision obtained", facts.precision),
+        ("Actual precision", facts.precision),
         ("Artifact", text.size(facts.artifact_bytes)),
         ("Artifact digest", facts.artifact_digest),
         ("Artifact reused, lowered by an earlier job", facts.reused),

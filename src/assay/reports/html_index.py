@@ -14,7 +14,7 @@ COLUMNS = (
     ("Budget used", "observed error / allowed error, worst output"),
     ("Max abs", "largest absolute error, worst output"),
     ("Median", "median latency per call at the smallest batch size"),
-    ("p90", "90th percentile of latency; told from 44 samples on"),
+    ("p90", "90th percentile of latency; reported from 44 samples on"),
     ("Peak memory", "peak resident memory of load and run"),
     ("Slow-down", "of the new engine against the old one, at its slowest batch size"),
     ("Artifact", "size of what would be deployed"),

@@ -73,7 +73,7 @@ def _table(found: Sequence[Row]) -> list[str]:
     ]
     lines += [f"| {' | '.join([*_cells(row), *[escaped(row.reference, 120)] * compared])} |" for row in shown]
     if len(shown) < len(found):
-        lines += ["", f"{len(found) - len(shown)} more rows are not shown; none is graver than these."]
+        lines += ["", f"{len(found) - len(shown)} more rows are not shown; none is worse than these."]
     return [*lines, ""]
 
 

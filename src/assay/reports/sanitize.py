@@ -1,4 +1,4 @@
-"""Hostile text made harmless: model names, native logs and messages are written by strangers."""
+"""Hostile text made harmless: model names, native logs and messages are written by third parties."""
 
 from __future__ import annotations
 

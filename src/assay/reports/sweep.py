@@ -127,7 +127,7 @@ def _points(seconds: dict[int, float]) -> list[list[float]]:
 
 
 def columns(header: Sequence[str], rows: Rows) -> list[str]:
-    """Lines of text in columns; names of strangers keep to their line."""
+    """Lines of text in columns; untrusted names keep to their line."""
     table = [[one_line(cell) for cell in row] for row in (header, *rows)]
     wide = [max(len(row[place]) for row in table) for place in range(len(header))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, wide, strict=True)).rstrip() for row in table]

@@ -40,7 +40,7 @@ def print_table(console: Console, found: Sequence[Row]) -> None:
     _print_columns(console, [name for name in lines[0] if name not in hidden], lines)
     if len(shown) < len(found):
         console.print(
-            f"{len(found) - len(shown)} more rows, none graver than these, are in the other reports.", style="dim"
+            f"{len(found) - len(shown)} more rows, none worse than these, are in the other reports.", style="dim"
         )
     if hidden:
         console.print(

@@ -16,7 +16,7 @@ LEAST = 4
 
 
 def decide_against_stored(now: Sequence[float], then: Sequence[float], rule: SpeedRule) -> Answer:
-    """`now` and `then` are CPU seconds per call, one for each fresh engine. Slower: surely so, and beyond `stored_floor`;
+    """`now` and `then` are CPU seconds per call, one for each fresh engine. Slower: surely so, and beyond `stored_min_slowdown`;
     the same: surely not beyond it."""
     ours, theirs = ([math.log(one) for one in many if one > 0.0] for many in (now, then))
     if min(len(ours), len(theirs)) < LEAST:
@@ -25,7 +25,7 @@ def decide_against_stored(now: Sequence[float], then: Sequence[float], rule: Spe
     parts = (var / len(ours), base_var / len(theirs))
     error = math.sqrt(sum(parts))
     freedom = sum(parts) ** 2 / (parts[0] ** 2 / (len(ours) - 1) + parts[1] ** 2 / (len(theirs) - 1))
-    difference, limit = mean - base, math.log1p(rule.stored_floor)
+    difference, limit = mean - base, math.log1p(rule.stored_min_slowdown)
     sure = _student(1.0 - rule.alpha, freedom) * error
     most = difference + _student(1.0 - rule.beta, freedom) * error
     word: SpeedAnswer = "inconclusive"

@@ -63,7 +63,7 @@ def alarms(values: Sequence[float]) -> list[int]:
 
 
 def _known_until(at: int, start: int, rose: int, total: float, *, again: bool) -> int:
-    """Where the points end that the one at `at` is held against. Before the first alarm they are not few and may grow: a
+    """Where the points end that the one at `at` is compared with. Before the first alarm they are not few and may grow: a
     reference that was taken too low in its first points must not become an alarm of its own."""
     return max(rose, start + FIRST_AGAIN) if again and total > 0.0 else at
 

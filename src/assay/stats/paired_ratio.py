@@ -1,7 +1,7 @@
 """One number from the calls of two engines that took turns: the middle of the logarithms of their ratios, pair by pair.
 
 Two turns side by side see the same machine: a clock that changes, caches that a neighbour has emptied and a slice of time
-that begins or ends fall on both. Medians of several turns on either side, held against one another, keep all of that.
+that begins or ends fall on both. Medians of several turns on either side, compared with one another, keep all of that.
 """
 
 from __future__ import annotations

@@ -70,9 +70,9 @@ def _look(ratios: Sequence[float], rule: SpeedRule, own_first: Sequence[bool | N
     sure = t_quantile(1.0 - rule.alpha / len(rule.looks), freedom) * error
     same = t_quantile(1.0 - rule.beta / len(rule.looks), freedom) * error
     word: SpeedAnswer = "inconclusive"
-    if mean - sure > 0.0 and mean > math.log1p(rule.floor):
+    if mean - sure > 0.0 and mean > math.log1p(rule.min_slowdown):
         word = "slower"
-    elif mean + sure < 0.0 and mean < -math.log1p(rule.floor):
+    elif mean + sure < 0.0 and mean < -math.log1p(rule.min_slowdown):
         word = "faster"
     elif mean + same < math.log1p(rule.margin) and (mean > -math.log1p(rule.margin) or count >= rule.looks[-1]):
         word = "same"  # or not slower, where it looks faster and there is no further look
@@ -100,7 +100,7 @@ def _more(mean: float, spread: float, count: int, rule: SpeedRule) -> int | None
         error, times = spread / math.sqrt(total), len(interim_looks(total))
         sure = t_quantile(1.0 - rule.alpha / times, total - 1) * error + shift
         same = t_quantile(1.0 - rule.beta / times, total - 1) * error + shift
-        if mean > math.log1p(rule.floor) + shift and mean > sure:
+        if mean > math.log1p(rule.min_slowdown) + shift and mean > sure:
             return total - count
         if mean < -math.log1p(rule.margin) and mean + sure < 0.0:
             return total - count
@@ -133,7 +133,7 @@ def is_decided(launches: Sequence[PairedRun], rule: SpeedRule) -> bool:
     however many launches were made for the others."""
     if answer_at(launches, rule).word == "inconclusive":
         return False
-    coarse = ([one.wall for one in launches], rule.wall_floor), (load_ratios(launches), rule.load_floor)
+    coarse = ([one.wall for one in launches], rule.wall_min_slowdown), (load_ratios(launches), rule.load_min_slowdown)
     return not any(
         sorted(ratios)[len(ratios) // 2] > math.log1p(floor) and not significantly_above(ratios, floor, rule)
         for ratios, floor in coarse

@@ -79,7 +79,7 @@ def _golden(path: Path, model: Model, folder: Path) -> tuple[Path | None, int, b
     inputs, outputs = data_sets(path, sets)
     write_golden(
         folder, model=model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set", producer_version="",
-        who="published", why="published with the model", created_at="",
+        who="published", reason="published with the model", created_at="",
     )  # fmt: skip
     return folder, len(sets), True
 

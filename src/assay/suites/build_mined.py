@@ -85,7 +85,7 @@ def _opened(path: Path) -> ModelProto:
                 path = convert_to(path, "onnx", Path(folder))
             except Lowering as error:
                 raise UsageError(f"{path} cannot be mined: {' '.join(str(error).split())}") from error
-        open_model(path)  # the checks of a stranger's file, external data among them
+        open_model(path)  # the checks of a third party's file, external data among them
         return _shaped(path)
 
 

@@ -54,7 +54,7 @@ def _case(test: Any, root: Path) -> Case:
         producer="onnx",
         producer_version=_version(),
         who="onnx",
-        why="published with the node case",
+        reason="published with the node case",
         created_at="",
     )
     return Case(

@@ -174,7 +174,7 @@ def _make(asked: MakeRequest, folder: Path) -> None:
         producer="torch float64",
         producer_version=str(torch.__version__),
         who="assay",
-        why="the module itself in float64",
+        reason="the module itself in float64",
         created_at="",
     )
 

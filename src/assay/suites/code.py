@@ -1,4 +1,4 @@
-"""Which code of ours makes a case: its digest is part of the case's key, so that what another code would make is made anew."""
+"""Which code of ours makes a case: its digest is part of the case's key, so that what another code would make is made again."""
 
 from __future__ import annotations
 

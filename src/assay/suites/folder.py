@@ -48,7 +48,7 @@ class Folder:
         self.counted_as = str(path.resolve())
 
     def cases(self, *, seed: int) -> Iterator[Case]:
-        """From the cache, which is filled anew when any file below the folder changed. Reading a model and its data is held
+        """From the cache, which is filled again when any file below the folder changed. Reading a model and its data is held
         to the limits of a job; what broke them is tried again by the next run."""
         places = self._places()
         index = cache_folder("folder", self._state()) / INDEX
@@ -90,7 +90,7 @@ class Folder:
         return f"{self.name}/{place}"
 
     def _read(self, places: Mapping[str, Path], folder: Path) -> Iterator[tuple[str, Case | str]]:
-        """The case of each, or how the process ended that read it: models and data are a stranger's, behind a wall. Those
+        """The case of each, or how the process ended that read it: models and data are untrusted, behind a wall. Those
         after it are read by another process. Raises HarnessError where none comes up."""
         waiting = list(places)
         while waiting:

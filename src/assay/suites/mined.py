@@ -60,10 +60,10 @@ class Mined:
         state = [_state(path) for path in self._paths]
         index = cache_folder(self.name, value_digest((code_digest(MAKER), state))[:32]) / INDEX
         # What a factory builds follows from code that nobody looks at: it is called once in each run.
-        anew = not self._made and any(map(is_factory, self._paths))
-        if anew or not index.exists():
+        remake = not self._made and any(map(is_factory, self._paths))
+        if remake or not index.exists():
             self._made = True
-            # Behind a wall: models are a stranger's.
+            # Behind a wall: models are untrusted.
             seconds = str(math.ceil(self._limits.timeout_s))
             done = run_in_subprocess(
                 MAKER, str(index), seconds, *map(str, self._paths), memory_bytes=self._limits.memory_bytes

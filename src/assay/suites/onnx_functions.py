@@ -12,7 +12,7 @@ from assay.suites.onnx_node import OnnxNode
 BODY = re.compile(r"(?P<operator>.+)_expanded(_ver\d+)?")
 """How onnx names the case that holds the body."""
 RANDOM = "bernoulli"
-"""Without a seed its answer is another each time, by the standard: nothing to hold it against."""
+"""Without a seed its answer is another each time, by the standard: nothing to compare it with."""
 
 
 class OnnxFunctions:

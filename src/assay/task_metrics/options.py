@@ -28,8 +28,8 @@ def joined(samples: Sequence[Tensors], name: str) -> Tensor:
     if not samples or name not in samples[0]:
         known = ", ".join(samples[0]) if samples else "none"
         raise UsageError(
-            f"the task metrics need output '{name}', the model has {known}; name it with --answers KIND:output=NAME, "
-            "or in [model.task-options]"
+            f"the task metrics need output '{name}', the model has {known}; name it with --task-metric KIND:output=NAME, "
+            "or in [model.task-metric-options]"
         )
     return np.concatenate([np.asarray(sample[name]) for sample in samples])
 

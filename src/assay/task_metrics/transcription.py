@@ -64,7 +64,7 @@ def _texts(samples: Sequence[Tensors], name: str, blank: int | None, padding: in
         if name not in sample:
             raise UsageError(
                 f"the task metrics need output '{name}', the model has {', '.join(sample)}; name it with "
-                "--answers KIND:output=NAME, or in [model.task-options]"
+                "--task-metric KIND:output=NAME, or in [model.task-metric-options]"
             )
         answer = np.asarray(sample[name])
         if answer.ndim != (2 if blank is None else 3):

@@ -122,7 +122,7 @@ def _has_integers(backend: Backend) -> bool:
 
 
 def _check_advice(flow: Flow, text: str) -> None:
-    assert "install" in text, f"{flow.name}: lower() does not tell what to install: {text}"
+    assert "install" in text, f"{flow.name}: lower() does not say what to install: {text}"
 
 
 def _check_lowered(backend: Backend, flow: Flow, tiny: Path, image: Tensor, folder: Path) -> None:
@@ -131,7 +131,7 @@ def _check_lowered(backend: Backend, flow: Flow, tiny: Path, image: Tensor, fold
         engine = backend.lower(tiny, flow)
     except NotRunnable as error:
         raise AssertionError(f"{flow.name}: lower() raised NotRunnable; only load() and run() may: {error}") from error
-    assert engine.facts().backend_version, f"{flow.name}: facts() before a run do not tell the backend's version."
+    assert engine.facts().backend_version, f"{flow.name}: facts() before a run do not report the backend's version."
     folder.mkdir()
     engine.save(folder)
     assert any(folder.iterdir()), f"{flow.name}: save() left the folder empty."
@@ -174,13 +174,13 @@ def _check_round_trip(
         )
     _check_bound(flow, loaded, feeds, after)
     facts = loaded.facts()
-    assert facts.backend_version, f"{flow.name}: facts() do not tell the backend's version."
-    # A blessed engine is run again only by the version that built it: what both tell is compared.
+    assert facts.backend_version, f"{flow.name}: facts() do not report the backend's version."
+    # An approved engine is run again only by the version that built it: what both tell is compared.
     here = backend.availability().version
     assert facts.backend_version == here, (
-        f"{flow.name}: facts() tell version {facts.backend_version} and availability() {here}: they must be of one library."
+        f"{flow.name}: facts() report version {facts.backend_version} and availability() {here}: they must be of one library."
     )
-    assert facts.precision, f"{flow.name}: facts() do not tell the precision obtained."
+    assert facts.precision, f"{flow.name}: facts() do not report the actual precision."
     return before
 
 

@@ -75,13 +75,13 @@ class Misbehaviour:
             case "leak":
                 _leak(int(self._options["leak_bytes"]))
             case "memory_error":
-                raise MemoryError("faulty was told to run out of memory.")
+                raise MemoryError("faulty was asked to run out of memory.")
             case "raise":
-                raise RuntimeError("faulty was told to raise.")
+                raise RuntimeError("faulty was asked to raise.")
             case "unsupported":
-                raise Unsupported("faulty was told not to support the operator Fancy.", node="fancy")
+                raise Unsupported("faulty was asked not to support the operator Fancy.", node="fancy")
             case "not_runnable":
-                raise NotRunnable("faulty was told that its device is not here.")
+                raise NotRunnable("faulty was asked to have no device here.")
             case "chatty":
                 _chat(int(self._options["chat_bytes"]))
             case _:

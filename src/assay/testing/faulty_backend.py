@@ -43,7 +43,7 @@ class Faulty:
         OptionSpec("seconds", 0.2, help="how long slow sleeps"),
         OptionSpec("leak_bytes", 4 * 2**30, help="where a leak that nobody stops stops growing"),
         OptionSpec("chat_bytes", 4 * 2**20, help="how much chatty writes to stdout, and again to stderr"),
-        OptionSpec("claims", "float32", help="the precision that its facts tell"),
+        OptionSpec("claims", "float32", help="the precision that its facts report"),
         OptionSpec("after", 0, help="calls of one engine before a fault of run strikes"),
         *synthetic_costs.OPTIONS,
     )

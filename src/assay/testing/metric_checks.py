@@ -80,7 +80,7 @@ def _figures(metric: Metric, actual: Tensor, expected: Tensor, what: str) -> Map
         warnings.simplefilter("error")
         try:
             found = metric(actual, expected, Contract())
-        except Exception as error:  # whatever a stranger raises is the finding
+        except Exception as error:  # whatever a third party raises is the finding
             raise AssertionError(f"The metric raises {type(error).__name__} for {what}: {error}") from error
     for name, value in found.items():
         fine = isinstance(name, str) and isinstance(value, float)

@@ -47,7 +47,7 @@ def check_blobs(make: Callable[[], Blobs]) -> None:
 
 
 def round_trip(make: Callable[[], Store]) -> None:
-    """A run and its results come back equal, in order, to another process's eyes (a store opened anew)."""
+    """A run and its results come back equal, in order, to another process's eyes (a store opened again)."""
     run, results, judgement = standard_run()
     odd = make_result(
         "odd", task_metrics={"infinite": float("inf")}, log="\x1b[31m\x00 é 漢\n", detail="a 'b' \"c\" %s ?"

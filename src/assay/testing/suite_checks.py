@@ -35,12 +35,12 @@ def check_suite(suite: Suite, *, at_least: int = 1, made: int = 3, seed: int = 5
 
 def _check_made(case: Case, reason: str) -> None:
     if reason:
-        assert len(reason.split()) > 1, f"Case {case.name!r} has no files, and the reason {reason!r} tells nothing."
+        assert len(reason.split()) > 1, f"Case {case.name!r} has no files, and the reason {reason!r} explains nothing."
         return
     path = Path(case.model.source)
     assert path.is_file(), f"Case {case.name!r} was made, but {path} is not there."
     assert open_source(path).digest == case.model.digest, (
-        f"The model of case {case.name!r} has another digest than told."
+        f"The model of case {case.name!r} has another digest than stated."
     )
     if case.inputs.golden:
         folder = Path(case.inputs.golden)

@@ -13,7 +13,7 @@ from assay.ports import OptionSpec, Tensor, Tensors
 
 OPTIONS = (
     OptionSpec("work_s", 0.0, help="CPU seconds more in each call"),
-    OptionSpec("work_batch", 0, help="the only batch size at which it works 1.5 times as long as told; 0: none"),
+    OptionSpec("work_batch", 0, help="the only batch size at which it works 1.5 times as long as asked; 0: none"),
     OptionSpec("wait_s", 0.0, help="seconds of waiting more in each call"),
     OptionSpec(
         "device_sorts",

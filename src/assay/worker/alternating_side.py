@@ -1,7 +1,7 @@
 """One engine of a duel fought by two processes: the two take turns, through two pipes, and never run at once.
 
-The one that leads says whose turn it is; who leads is drawn anew for each launch, so that what leading costs falls on both.
-Engines of two environments cannot live in one process, and fresh processes draw everything anew.
+The one that leads says whose turn it is; who leads is drawn again for each launch, so that what leading costs falls on both.
+Engines of two environments cannot live in one process, and fresh processes draw everything again.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def alternate(job: Job, stages: Stages) -> Result:
         padding = bytearray(random.Random(job.turns.seed).randrange(1, 1 << 18))
         with stages.enter(Stage.LOAD):
             if job.turns.digest is not None and not is_as_saved(job.keep, job.turns.digest):
-                raise InvalidModel("the files of the engine are not those that were saved; build it anew.")
+                raise InvalidModel("the files of the engine are not those that were saved; build it again.")
             begin = running_time()
             engine = backend.load(Path(job.keep), job.flow)
             loaded = Measurement(0, (running_time() - begin,), ())

@@ -70,12 +70,10 @@ def _answer(engine: Engine, sample: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Raises Lowering where a plug-in breaks the promise of `Engine.run`."""
     answer: object = engine.run(sample)
     if not isinstance(answer, dict):
-        raise Lowering(f"Engine.run gave {type(answer).__name__}, not a dict of arrays by name: mend the backend")
+        raise Lowering(f"Engine.run gave {type(answer).__name__}, not a dict of arrays by name: fix the backend")
     for name, array in answer.items():
         if not isinstance(array, np.ndarray | np.generic):
-            raise Lowering(
-                f"Engine.run gave {type(array).__name__} for output '{name}', not an array: mend the backend"
-            )
+            raise Lowering(f"Engine.run gave {type(array).__name__} for output '{name}', not an array: fix the backend")
     return answer
 
 

@@ -47,10 +47,10 @@ VARIABLES = (
 )  # fmt: skip
 """How the names of variables begin that compilers and their libraries read."""
 FAILED_BEFORE = (
-    "an earlier run was refused the same model on the same flow and versions, and said so: --lower-anew asks again"
+    "an earlier run was refused the same model on the same flow and versions, and said so: --no-cache asks again"
 )
 _KEPT = {kind.__name__: kind for kind in (Unsupported, Undelegated, Lowering)}
-"""Errors of building that the next job would meet again. What is no valid model, or lacks a library, may be mended outside."""
+"""Errors of building that the next job would meet again. What is no valid model, or lacks a library, may be fixed outside."""
 _BUILDING = (Stage.TRANSFORM, Stage.LOWER)
 _KILLED = re.compile(r"SIGKILL|SIGTERM|signal (?:9|15)\b")
 _FOLDERS = ("ASSAY_CACHE", "TORCHINDUCTOR_CACHE_DIR", "TVM_CACHE_DIR")

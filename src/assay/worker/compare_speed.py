@@ -124,7 +124,7 @@ def _slowdown(job: Job, seen: SpeedComparison) -> float | None:
     if answer.word == "slower":
         return answer.mean
     walls = [one.wall for one in seen.launches]
-    return median(walls) if significantly_above(walls, job.speed.wall_floor, job.speed) else None
+    return median(walls) if significantly_above(walls, job.speed.wall_min_slowdown, job.speed) else None
 
 
 def slowest(slowdowns: Sequence[float | None]) -> int | None:

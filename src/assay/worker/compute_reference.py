@@ -84,7 +84,7 @@ def compute_reference(job: Job, stages: Stages) -> Result:
             library=library_of(job.flow),
             producer_version=facts.backend_version,
             who=getpass.getuser(),
-            why=job.why or REFERENCE,
+            reason=job.why or REFERENCE,
             plan=plan,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )

@@ -82,7 +82,7 @@ def _fork() -> int:
         return 0
     os.close(waits)
     os.setpgid(pid, pid)
-    # Counted afterwards: OpenBLAS ends its threads for a fork, and begins them anew in both.
+    # Counted afterwards: OpenBLAS ends its threads for a fork, and begins them again in both.
     if alone := len(os.listdir("/proc/self/task")) == 1:
         os.write(opens, b"\0")
     else:

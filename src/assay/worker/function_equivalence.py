@@ -69,7 +69,7 @@ def _compute_type(
         lowered = lower(own, stages)
         if lowered.rewritten.changed:
             raise Unsupported(
-                "an operator and its body are held against each other in the model's own types", cause="other"
+                "an operator and its body are compared with each other in the model's own types", cause="other"
             )
         engine = load(lowered, own, stages)
         with stages.enter(Stage.RUN):

@@ -1,6 +1,6 @@
 """Launches of two engines in one process, until the rule has its answer or the time is up.
 
-Each launch loads both engines anew, in random order (every second one in that of the one before it turned round) and with
+Each launch loads both engines again, in random order (every second one in that of the one before it turned round) and with
 random padding in memory, calls them in quadruples ABBA or BAAB, and gives one number: the middle of log(candidate / rival) in
 CPU time over pairs of turns. CPU time, because on a shared machine the wall clock measures the neighbours; it also says how
 long a launch is, so that busy neighbours make it last longer and not see less. Engines of a device that tells its own

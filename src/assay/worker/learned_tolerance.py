@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 BACKEND, PLAIN = "onnxruntime", "onnxruntime-disable"
 MOST_BYTES = 1 << 30
-"""Of a model that is written and lowered anew for every run."""
+"""Of a model that is written and lowered again for every run."""
 
 
 def learned_tolerance(model: Path, inputs: Sequence[Tensors], job: Job, why: str) -> DerivedTolerance:

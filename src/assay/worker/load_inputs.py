@@ -111,7 +111,7 @@ def take_data(job: Job, model: Model) -> None:
         producer=GIVEN,
         producer_version="",
         who=getpass.getuser(),
-        why=job.why or f"given as {data.source}",
+        reason=job.why or f"given as {data.source}",
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         state=dict(found.state),
         sequences=found.sequences,

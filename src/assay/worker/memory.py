@@ -29,7 +29,7 @@ def resident_bytes() -> int:
 
 
 def reset_peak() -> bool:
-    """Give freed memory back and start the peak anew (proc(5): 5 resets the high-water mark). False if not possible."""
+    """Give freed memory back and restart the peak (proc(5): 5 resets the high-water mark). False if not possible."""
     gc.collect()
     try:
         ctypes.CDLL(None).malloc_trim(0)

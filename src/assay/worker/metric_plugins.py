@@ -46,8 +46,8 @@ def _measured(
         for name, metric in metrics.items():
             try:
                 figures = metric(np.asarray(ours[one.output]), np.asarray(theirs[one.output]), contract)
-            except Exception as error:  # a stranger's metric may raise anything: named, and raised as ours
-                raise BrokenMetric(f"metric '{name}' fails on output '{one.output}' ({error!r}): mend it") from error
+            except Exception as error:  # a third party's metric may raise anything: named, and raised as ours
+                raise BrokenMetric(f"metric '{name}' fails on output '{one.output}' ({error!r}): fix it") from error
             for figure, value in figures.items():
                 found[figure] = _larger(found.get(figure, -math.inf), float(value))
     return msgspec.structs.replace(one, metrics=found | one.metrics)

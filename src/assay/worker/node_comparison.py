@@ -60,7 +60,7 @@ class NodeValues:
 
 
 class NodeComparisons:
-    """The nodes of `model`, each held against `feeds`: all values of the engine by name, one mapping a sample."""
+    """The nodes of `model`, each compared with `feeds`: all values of the engine by name, one mapping a sample."""
 
     def __init__(
         self, model: ModelProto, feeds: Sequence[Values], precision: str, allowances: tuple[str, ...], seed: int

@@ -105,8 +105,10 @@ def compare_change(job: Job, stages: Stages) -> Result:
     findings = structural if quantized else found
     contract = job.case.contract
     metrics = (
-        score(contract.task, _renamed(new.outputs, original), old.outputs, old.labels, contract.task_options)
-        if contract.task is not None and not structural
+        score(
+            contract.task_metric, _renamed(new.outputs, original), old.outputs, old.labels, contract.task_metric_options
+        )
+        if contract.task_metric is not None and not structural
         else {}
     )
     doubt = _doubt(new, old, given=bool(original.golden)) if findings else ""
@@ -227,5 +229,5 @@ def _whose(new: Golden, old: Golden) -> tuple[str, ...]:
     return tuple(
         f"the reference answers of {which} are those of {golden.lock.producer}, not of its evaluation in double"
         for which, golden in (("the new model", new), ("the model that it is compared with", old))
-        if golden.lock.producer not in DOUBLE and golden.lock.why.startswith(REFERENCE)
+        if golden.lock.producer not in DOUBLE and golden.lock.reason.startswith(REFERENCE)
     )

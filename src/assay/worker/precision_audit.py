@@ -1,4 +1,4 @@
-"""The precision that an engine obtained against the one that its flow asks for, in both directions.
+"""The actual precision of an engine against the one that its flow asks for, in both directions.
 
 Two witnesses are heard: what the backend tells of its operators and weights, and how near its answers come. A flow that
 rounds coarser than it promises has a defect; one that computes finer has right answers, which say nothing of the promised

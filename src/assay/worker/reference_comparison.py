@@ -1,4 +1,4 @@
-"""What an engine's answers are held against: the model it was given, and the model as it was before any transform."""
+"""What an engine's answers are compared with: the model it was given, and the model as it was before any transform."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Compare = Callable[[Samples, Samples], Compared]
 
 @dataclass(frozen=True)
 class ReferenceComparison:
-    """Answers held against what was given and, where transforms changed the precision, against the float model.
+    """Answers compared with what was given and, where transforms changed the precision, with the float model.
 
-    `unproven` is why there is nothing to hold them against, or against that size; "" where there is.
+    `unproven` is why there is nothing to compare them with, or none at that size; "" where there is.
     """
 
     given: Compared

@@ -1,4 +1,4 @@
-"""What a library says of a model that it cannot take, held against the checker of the standard."""
+"""What a library says of a model that it cannot take, compared with the checker of the standard."""
 
 from __future__ import annotations
 

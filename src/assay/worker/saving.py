@@ -40,7 +40,7 @@ def save(job: Job, golden: Golden, actual: Samples, version: str) -> None:
                 producer=producer,
                 producer_version=by,
                 who=getpass.getuser(),
-                why=f"saved by assay check on {job.flow.name}",
+                reason=f"saved by assay check on {job.flow.name}",
                 created_at=datetime.now(UTC).isoformat(timespec="seconds"),
                 state=lock.state,
                 sequences=lock.sequences if len(outputs) == lock.samples else (),

@@ -22,7 +22,7 @@ class TurnPipe:
     """`folder` holds the pipes `to-lead` and `to-follow`.
 
     Each is opened for reading and writing at first, so that neither side waits for the other to open; once both have
-    said hello, the reading end is opened anew for reading alone. Then the last writer's death ends the file.
+    said hello, the reading end is opened again for reading alone. Then the last writer's death ends the file.
     """
 
     def __init__(self, folder: Path, *, leads: bool) -> None:

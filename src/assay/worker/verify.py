@@ -202,10 +202,12 @@ def contract_of(job: Job) -> Contract:
 
 def _score(job: Job, actual: Samples, golden: Golden) -> dict[str, float]:
     contract = job.case.contract
-    if contract.task is None:
+    if contract.task_metric is None:
         return {}
     known = len(next(iter(golden.labels.values()))) if golden.labels else len(actual)
-    return score(contract.task, actual[:known], golden.outputs[:known], golden.labels, contract.task_options)
+    return score(
+        contract.task_metric, actual[:known], golden.outputs[:known], golden.labels, contract.task_metric_options
+    )
 
 
 def _outcome(

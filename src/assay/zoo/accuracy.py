@@ -1,4 +1,4 @@
-"""Accuracy: both notebooks executed in the sandbox, the metric held against the claim, and computed again without them."""
+"""Accuracy: both notebooks executed in the sandbox, the metric compared with the claim, and computed again without them."""
 
 from __future__ import annotations
 

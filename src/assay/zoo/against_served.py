@@ -47,7 +47,7 @@ def against_previous(place: SubmissionContext, inputs: Path, tools: SubmissionSe
         old_flow=flow,
         new_flow=flow,
         inputs=Inputs(golden=str(inputs)),
-        policy=Policy(speed=SpeedRule(floor=place.policy.slower, margin=2.0 * place.policy.slower)),
+        policy=Policy(speed=SpeedRule(min_slowdown=place.policy.slower, margin=2.0 * place.policy.slower)),
         limits=limits_of(place.policy.run),
         command="assay zoo check",
     )

@@ -16,7 +16,7 @@ from assay.zoo.submission import SubmissionContext
 
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([^']{1,100})'")
 _LONGEST = 300
-"""Characters of a stranger's words in a sentence of ours."""
+"""Characters of a third party's words in a sentence of ours."""
 
 
 @dataclass(frozen=True)
@@ -101,5 +101,5 @@ def _not_there(where: str, module: str, packages: Sequence[str]) -> tuple[CheckO
 
 
 def _plain(text: str) -> str:
-    """One line of a stranger's words, without what a terminal would obey."""
+    """One line of a third party's words, without what a terminal would obey."""
     return " ".join("".join(c if c.isprintable() else " " for c in text[:_LONGEST]).split())

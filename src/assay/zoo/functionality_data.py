@@ -90,7 +90,7 @@ def _nothing() -> Sample:
 def _write(folder: Path, model: Model, inputs: Sequence[Sample], outputs: Sequence[Sample]) -> None:
     write_golden(
         folder, model=model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set", producer_version="",
-        who="submitter", why="submitted with the model", created_at="",
+        who="submitter", reason="submitted with the model", created_at="",
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
-"""`python -m assay.zoo.functionality_golden`: what a submission expects, held against the oracle by the derived tolerance.
+"""`python -m assay.zoo.functionality_golden`: what a submission expects, compared with the oracle by the derived tolerance.
 
-Runs in a process of its own: what it compares is a stranger's.
+Runs in a process of its own: what it compares is untrusted.
 """
 
 from __future__ import annotations

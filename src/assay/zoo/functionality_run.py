@@ -29,7 +29,7 @@ PLAIN = Flow("expected outputs", "", precision="float32")
 
 @dataclass(frozen=True)
 class Asked:
-    """One recipe of inputs: `case` is what flows verify, held against `reference`; `why` it has none ("" where it has)."""
+    """One recipe of inputs: `case` is what flows verify, compared with `reference`; `why` it has none ("" where it has)."""
 
     case: Case
     reference: Path
@@ -38,7 +38,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Stored inputs, and what to hold flows against where the oracle has no answer (None: nothing)."""
+    """Stored inputs, and what to compare flows with where the oracle has no answer (None: nothing)."""
 
     name: str
     inputs: Path

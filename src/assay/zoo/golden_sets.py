@@ -1,4 +1,4 @@
-"""The test data sets of a submission as a golden folder: read in a limited process, because they are a stranger's."""
+"""The test data sets of a submission as a golden folder: read in a limited process, because they are untrusted."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def write(item: dict[str, Any]) -> int:
     inputs, outputs = data_sets(Path(case.model.source), [Path(one) for one in item["sets"]])
     write_golden(
         Path(item["into"]), model=case.model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set",
-        producer_version="", who="submission", why="handed in with the model", created_at="",
+        producer_version="", who="submission", reason="handed in with the model", created_at="",
     )  # fmt: skip
     return len(inputs)

@@ -38,7 +38,7 @@ def _line(name: str, version: Version) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text of a stranger in a cell: no mark of Markdown or HTML is taken at its word."""
+    """Text of a third party in a cell: no mark of Markdown or HTML is taken at its word."""
     kept = "".join(f"\\{c}" if c in r"\`*_[]<>|#!" else c for c in " ".join(text.split()))
     return kept.replace("&", "&amp;")
 

@@ -1,4 +1,4 @@
-"""Files of strangers are opened in a process of its own, with limits on time and memory: what kills it is told, and costs one file."""
+"""Untrusted files are opened in a process of its own, with limits on time and memory: what kills it is reported, and costs one file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`python -m assay.zoo.notebook SUBMISSION NOTEBOOK OUT [FILE]`: execute one notebook. Runs inside the sandbox.
 
 The submission is copied, the notebook's stored outputs are thrown away, and its cells are run in the copy. `OUT/report.json`
-says, after each cell anew, what was printed and what went wrong; `OUT/metric.json` is a copy of FILE, if the notebook made
+says, after each cell again, what was printed and what went wrong; `OUT/metric.json` is a copy of FILE, if the notebook made
 one: what the submission brought under that name is removed before. Exit code 3: the notebook failed.
 """
 
@@ -51,7 +51,7 @@ def _execute(path: Path, out: Path) -> Report:
         notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
         if not isinstance(notebook.get("cells"), list):
             raise ValueError("it has no cells")
-    except Exception as error:  # noqa: BLE001 - whatever nbformat makes of a stranger's file
+    except Exception as error:  # noqa: BLE001 - whatever nbformat makes of a third party's file
         return _written(Report(trouble=Trouble(kind="", sentence=f"it cannot be read as a notebook: {error}")), out)
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -83,7 +83,7 @@ def _execute(path: Path, out: Path) -> Report:
         trouble = msgspec.structs.replace(running, kind="exception", sentence=told)
     except DeadKernelError:
         trouble = msgspec.structs.replace(running, kind="dead", sentence=f"the kernel died{_cause(process)}")
-    except Exception as error:  # noqa: BLE001 - the kernel is a stranger's, and may answer anything
+    except Exception as error:  # noqa: BLE001 - the kernel is untrusted, and may answer anything
         trouble = msgspec.structs.replace(
             running, kind="protocol", sentence=f"{type(error).__name__}: {_one_line(str(error))}"
         )

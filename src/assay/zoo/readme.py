@@ -1,4 +1,4 @@
-"""The README of a submission: written from its metadata, or held against it, section by section.
+"""The README of a submission: written from its metadata, or compared with it, section by section.
 
 A person may write more than this in any section and add others: what the metadata say must stand there, word for word up
 to white space and Markdown's marks, because it is what a reader believes.

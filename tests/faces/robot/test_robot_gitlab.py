@@ -86,8 +86,8 @@ def test_findings_stand_in_the_lines_of_the_diff_and_are_resolved_when_they_are_
     assert "@everybody" not in notes[0]["body"]
     assert "artifacts.readme" in notes[0]["body"]
     fake.add_request(1, "b" * 40)
-    mended = whole("decline", checks=failed(1, "a section is missing, @everybody"), reasons=["bad"], sha="b" * 40)
-    gitlab.report(mended, "")
+    fixed = whole("decline", checks=failed(1, "a section is missing, @everybody"), reasons=["bad"], sha="b" * 40)
+    gitlab.report(fixed, "")
     assert [one["notes"][0]["resolved"] for one in fake.discussions] == [False, False, True, True]
     gitlab.report(whole("decline", checks=failed(300, "many"), reasons=["bad"], sha="b" * 40), "")
     fake.lines = {}

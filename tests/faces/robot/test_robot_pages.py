@@ -1,4 +1,4 @@
-"""The robot's pages over a real queue: what they say, what they refuse, and that nothing of a stranger is ever markup."""
+"""The robot's pages over a real queue: what they say, what they refuse, and that nothing of a third party is ever markup."""
 
 from __future__ import annotations
 

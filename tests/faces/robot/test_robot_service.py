@@ -128,7 +128,7 @@ def test_an_inspection_that_cannot_be_blames_nobody_and_can_be_asked_for_again(t
         assert (one.answer, one.attempts) == ("retry", 1), "two attempts, the second one decided"
         assert [check.outcome for check in whole.decision.checks] == [CheckOutcome.INFRASTRUCTURE]
         assert "'name' must be a text" in whole.decision.reasons[0]
-        put(zoo, "refs/heads/main", {"zoo.toml": "name = 'mended'\n"})
+        put(zoo, "refs/heads/main", {"zoo.toml": "name = 'fixed'\n"})
         path = f"/submissions/{one.id}/rerun"
         assert client.post(path).status_code == 401
         assert client.post(path, headers={"authorization": "Bearer wrong"}).status_code == 401

@@ -1,4 +1,4 @@
-"""OpenVINO itself: the precision obtained, names, and inputs it would not survive."""
+"""OpenVINO itself: the actual precision, names, and inputs it would not survive."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_float32_is_float32(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", ["bfloat16", "float16"])
-def test_what_was_obtained_is_told(tmp_path: Path, asked: str) -> None:
+def test_the_actual_precision_is_reported(tmp_path: Path, asked: str) -> None:
     """A processor without bfloat16 gives float32, one without float16 arithmetic gives bfloat16: the facts agree with
     what the convolution really did."""
     flow = Flow(name="low", backend="openvino", options={"precision": asked}, precision=asked)

@@ -161,7 +161,7 @@ def test_a_name_that_its_lists_cannot_hold(script: Path, tmp_path: Path) -> None
     proto.graph.input[0].name = proto.graph.node[0].input[0] = "a,b"
     onnx.save(proto, tmp_path / "m.onnx")
     engine = Trtexec().lower(tmp_path / "m.onnx", FLOW)
-    with pytest.raises(Unsupported, match='cannot be told of input "a,b"'):
+    with pytest.raises(Unsupported, match='cannot take input "a,b"'):
         engine.run({"a,b": np.ones(2, np.float32)})
 
 

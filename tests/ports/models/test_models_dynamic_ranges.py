@@ -1,4 +1,4 @@
-"""Which values share a range that is found while running: what the spelled-out program says is held against XNNPACK itself."""
+"""Which values share a range that is found while running: what the spelled-out program says is compared with XNNPACK itself."""
 
 from __future__ import annotations
 

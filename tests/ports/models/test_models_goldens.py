@@ -38,7 +38,7 @@ def write(folder: Path, **changes: Any) -> Path:
         "outputs": OUTPUTS,
         "labels": {"class": np.arange(3)},
     }
-    arguments |= {"seed": 7, "producer": "reference", "producer_version": "1.23.2", "who": "ada", "why": "first"}
+    arguments |= {"seed": 7, "producer": "reference", "producer_version": "1.23.2", "who": "ada", "reason": "first"}
     write_golden(folder, **(arguments | {"created_at": "2026-11-21T14:19:05+00:00"} | changes))
     return folder
 
@@ -66,7 +66,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
                 assert sample[name].tolist() == array.tolist()
     assert golden.labels["class"].tolist() == [0, 1, 2]
     lock = golden.lock
-    assert (lock.who, lock.why, lock.seed, lock.samples, lock.producer) == ("ada", "first", 7, 3, "reference")
+    assert (lock.who, lock.reason, lock.seed, lock.samples, lock.producer) == ("ada", "first", 7, 3, "reference")
     assert verify_golden(tmp_path / "g", MODEL) == []
 
 

@@ -1,4 +1,4 @@
-"""A folder of a stranger's models: what breaks, hangs or swells while it is read is named, and costs no other model."""
+"""A folder of a third party's models: what breaks, hangs or swells while it is read is named, and costs no other model."""
 
 from __future__ import annotations
 

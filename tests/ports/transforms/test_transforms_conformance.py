@@ -1,4 +1,4 @@
-"""Each transform under the check that a stranger's must pass, with the real library."""
+"""Each transform under the check that a third party's must pass, with the real library."""
 
 from __future__ import annotations
 

@@ -29,6 +29,6 @@ def test_what_linux_tells_is_found_under_the_names_of_llvm() -> None:
 
 
 def test_what_linux_has_no_name_for_is_not_missed() -> None:
-    """LLVM's features of graniterapids and sierraforest: engines that were just built there were taken for a stranger's."""
+    """LLVM's features of graniterapids and sierraforest: engines that were just built there were taken for a third party's."""
     hidden = ["amx-complex", "amx-fp16", "avx10.1-512", "avxifma", "avxneconvert", "avxvnniint8", "avxvnniint16"]
     check_processor("tvm", hidden)

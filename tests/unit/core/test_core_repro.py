@@ -15,7 +15,9 @@ START = "assay check models/digits-classifier.onnx --flow onnxruntime"
 
 
 def test_a_golden_job() -> None:
-    assert repro_line(make_run(), make_job()) == f"{START} --golden golden/digits-classifier --seed 0 --task verify"
+    assert (
+        repro_line(make_run(), make_job()) == f"{START} --golden golden/digits-classifier --seed 0 --only-kind verify"
+    )
 
 
 def test_a_result_is_looked_up_by_its_key() -> None:
@@ -36,7 +38,7 @@ def test_seed_samples_batch_options_limits_and_measuring_are_spelled_out() -> No
         measuring=Measuring(seconds=2.0, batches=(1, 8), threads=2),
     )
     assert repro_line(make_run(), job) == (
-        f"{START} --option fused=true --option optimization=all --seed 7 --samples 2 --batch 3 --task measure "
+        f"{START} --option fused=true --option optimization=all --seed 7 --samples 2 --batch 3 --only-kind measure "
         "--measure-seconds 2.0 --measure-batch 1 --measure-batch 8 --threads 2 --timeout 12.5 --memory 4000"
     )
 
@@ -44,15 +46,19 @@ def test_seed_samples_batch_options_limits_and_measuring_are_spelled_out() -> No
 @pytest.mark.parametrize(("seed", "words"), [(0, ""), (5, " --seed 5")])
 def test_inputs_of_a_user_need_no_seed_unless_one_was_given(seed: int, words: str) -> None:
     case = Case(name="digits-classifier", model=make_model(), inputs=Inputs(given="own.npz", seed=seed))
-    assert repro_line(make_run(), replace(make_job(), case=case)) == f"{START} --inputs own.npz{words} --task verify"
+    assert (
+        repro_line(make_run(), replace(make_job(), case=case)) == f"{START} --inputs own.npz{words} --only-kind verify"
+    )
 
 
 def test_tolerance_answers_and_policy() -> None:
     job = make_job()
-    contract = Contract(tolerances={"*": Tolerance(rtol=1e-3)}, task="classification")
+    contract = Contract(tolerances={"*": Tolerance(rtol=1e-3)}, task_metric="classification")
     job = replace(job, case=replace(job.case, contract=contract))
     run = make_run(command="assay check m.onnx --policy=limits.toml")
-    assert repro_line(run, job).endswith("--answers classification --rtol 0.001 --task verify --policy limits.toml")
+    assert repro_line(run, job).endswith(
+        "--task-metric classification --rtol 0.001 --only-kind verify --policy limits.toml"
+    )
 
 
 def test_hostile_names_stay_one_word() -> None:
@@ -82,7 +88,7 @@ def test_an_option_of_several_flows_is_repeated_with_all_of_them() -> None:
         line = repro_line(make_run(command=command), make_job())
         assert line == f"{command} --only 'digits-classifier|onnxruntime|verify'"
     alone = "assay check models/digits-classifier.onnx --flow onnxruntime --option optimization=basic"
-    assert "--only" not in repro_line(make_run(command=alone), make_job())
+    assert "--only " not in repro_line(make_run(command=alone), make_job())
 
 
 def test_what_is_compared_with_is_looked_for_in_the_same_history() -> None:
@@ -90,19 +96,19 @@ def test_what_is_compared_with_is_looked_for_in_the_same_history() -> None:
     duel = make_job(task="duel")
     assert repro_line(make_run(command=f"{told} --baseline"), duel).startswith(f"{told} --baseline --only ")
     assert repro_line(make_run(command=f"{told} --baseline"), make_job()).startswith(f"{told} --baseline --only ")
-    assert repro_line(make_run(command=f"{told} --against last"), make_job()).startswith(
-        f"{told} --against last --only "
+    assert repro_line(make_run(command=f"{told} --compare-run last"), make_job()).startswith(
+        f"{told} --compare-run last --only "
     )
     assert "--history" not in repro_line(make_run(command=told), make_job())
 
 
 @pytest.mark.parametrize("task", ["verify", "measure", "duel"])
 def test_every_job_beside_a_baseline_is_repeated_beside_it(task: str) -> None:
-    """Its figures are held against the blessed engine's: without it the same job would pass."""
+    """Its figures are compared with the approved engine's: without it the same job would pass."""
     command = "assay check models/digits-classifier.onnx --flow onnxruntime --baseline"
     line = repro_line(make_run(command=command), make_job(task=task))
     assert line.endswith(f" --baseline --only 'digits-classifier|onnxruntime|{task}'")
-    assert "--task" not in line
+    assert "--only-kind" not in line
 
 
 def test_a_run_started_from_python_is_spelled_out() -> None:
@@ -116,7 +122,7 @@ def test_transforms_sizes_calibration_and_requirements() -> None:
     run = make_run(command="assay check m.onnx --require 'casts <= 4' --require=undelegated==0")
     assert repro_line(run, job) == (
         "assay check models/digits-classifier.onnx --flow onnxruntime --transform mutant:drop@/a+b --transform int8-qdq "
-        "--golden g --seed 0 --calibration 8 --dim batch=1:4:16 --task verify --require 'casts <= 4' --require undelegated==0"
+        "--golden g --seed 0 --calibration 8 --dim batch=1:4:16 --only-kind verify --require 'casts <= 4' --require undelegated==0"
     )
 
 

@@ -23,7 +23,7 @@ POOR = (make_comparison(degenerate="constant 0.1"),)
 CHECK = "assay check models/net.onnx --flow onnxruntime"
 CLASSES = (
     "; or by what the outputs mean, if they are scores of classes (or detection, segmentation, transcription)"
-    "{labels}: " + CHECK + " {inputs} --answers classification:output=scores --require 'task.top1_{goal}'"
+    "{labels}: " + CHECK + " {inputs} --task-metric classification:output=scores --require 'task.top1_{goal}'"
 )
 LABELLED = CLASSES.format(
     labels=", with the right classes as 'label' beside the inputs",
@@ -55,7 +55,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
     [
         (
             mistrusted(comparisons=POOR, reference=DRAWN),
-            f"mistrusted in compare: it is poor; to decide it, give inputs of your own: {CHECK} --inputs FILE.npz; or other drawn "
+            f"mistrusted in compare: it is poor; to decide it, give inputs of your own: {CHECK} --inputs FILE.npz; or other random "
             f"ones: {CHECK} --seed 1 --samples 16",
         ),
         (
@@ -64,7 +64,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
         ),
         (
             mistrusted(comparisons=POOR, reference=PUBLISHED),
-            "mistrusted in compare: it is poor; no more can be told by these published answers: give inputs of your own to the "
+            "mistrusted in compare: it is poor; these published answers can show no more: give inputs of your own to the "
             "same operator",
         ),
         (
@@ -87,7 +87,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
         (
             make_result(task="measure", measurements=()),
             "nothing was measured: no sample was taken; to decide it, measure for longer: "
-            f"{CHECK} --task measure --measure-seconds 5",
+            f"{CHECK} --only-kind measure --measure-seconds 5",
         ),
     ],
 )  # fmt: skip

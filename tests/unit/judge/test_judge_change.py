@@ -35,7 +35,7 @@ def test_beyond_it_the_file_is_blamed_and_no_engine() -> None:
         "changed model: it is not 'old' any more, and no engine took part: the file itself is another model; output 'scores': "
         "budget used 3, allowed 1"
     )
-    assert "mend the file" in verdict.reason
+    assert "fix the file" in verdict.reason
     relaxed = _verdict(Policy(budget_max=4.0), comparisons=(over,), outcome=Outcome.MISMATCH)
     assert relaxed.word == "pass"
 

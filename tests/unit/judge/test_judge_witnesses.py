@@ -66,7 +66,7 @@ def says(
         (
             differing(F64, says("onnxruntime-disable", True)),
             VerdictStatus.FAIL,
-            'mend the flow, or allow more in [model.tolerance."scores"] if that error is acceptable; reference-f64 and '
+            'fix the flow, or allow more in [model.tolerance."scores"] if that error is acceptable; reference-f64 and '
             "onnxruntime-disable agree",
         ),
         (
@@ -111,7 +111,7 @@ def says(
             "; reference-f64 and openvino-f32 agree",
         ),
         (differing(GOLDEN), VerdictStatus.FAIL, "is acceptable; against the golden (torch-eager)"),
-        (differing(F64, kind="missing_output"), VerdictStatus.FAIL, "mend the flow; against reference-f64"),
+        (differing(F64, kind="missing_output"), VerdictStatus.FAIL, "fix the flow; against reference-f64"),
         (
             make_result(reference=OWN, witnesses=(says("openvino-f32", True),)),
             VerdictStatus.PASS,

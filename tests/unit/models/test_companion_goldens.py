@@ -24,7 +24,7 @@ def _golden(folder: Path, samples: int, rows: int, digest: str = "a" * 64, *, la
         producer="reference",
         producer_version="1",
         who="test",
-        why="test",
+        reason="test",
         created_at="2026-01-01T00:00:00+00:00",
     )
     return folder

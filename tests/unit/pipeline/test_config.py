@@ -25,12 +25,12 @@ history = "records"
 path = "models/classifier.onnx"
 name = "classifier"
 golden = "goldens/classifier"
-task = "classification"
+task-metric = "classification"
 flows = ["onnxruntime"]
 seed = 3
 samples = 5
 batch = 2
-[model.task-options]
+[model.task-metric-options]
 labels = "label"
 top = 5
 [model.tolerance."logits"]
@@ -100,7 +100,9 @@ def test_every_key_arrives(tmp_path: Path) -> None:
     )  # fmt: skip
     known = Expectation("x", "openvino-*", "mismatch", "known", "https://example.org/1", "2027-01-31", "verify")
     contract = Contract(
-        tolerances={"logits": Tolerance(1e-4, 1.0)}, task="classification", task_options={"labels": "label", "top": 5}
+        tolerances={"logits": Tolerance(1e-4, 1.0)},
+        task_metric="classification",
+        task_metric_options={"labels": "label", "top": 5},
     )
     inputs = Inputs(str(tmp_path / "goldens/classifier"), 3, 5, 2)
     assert config == Config(

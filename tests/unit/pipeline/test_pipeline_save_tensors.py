@@ -35,7 +35,7 @@ def test_several_have_folders_by_case_and_flow_and_inputs_are_kept_once() -> Non
     [
         (TWO, "", "o.npz", "--save-outputs o.npz holds the answers of one engine, and there are 2: give the name of a folder"),
         (FOUR, "i.npz", "", "--save-inputs i.npz holds the inputs of one model, and there are 2: give the name of a folder"),
-        (ONE[1:], "i.npz", "", "--save-inputs and --save-outputs keep what is verified, and nothing is: leave --task out"),
+        (ONE[1:], "i.npz", "", "--save-inputs and --save-outputs keep what is verified, and nothing is: leave --only-kind out"),
     ],
 )  # fmt: skip
 def test_one_file_for_several_is_refused(jobs: list, inputs: str, outputs: str, said: str) -> None:  # type: ignore[type-arg]

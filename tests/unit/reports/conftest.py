@@ -1,4 +1,4 @@
-"""Texts a user meets, kept as files under tests/messages/reports; ASSAY_UPDATE_TEXTS=1 writes them anew."""
+"""Texts a user meets, kept as files under tests/messages/reports; ASSAY_UPDATE_TEXTS=1 writes them again."""
 
 from __future__ import annotations
 

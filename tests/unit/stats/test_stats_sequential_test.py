@@ -25,7 +25,7 @@ def _around(mean: float, spread: float, count: int = 20) -> list[float]:
         (_around(0.0, 0.001), "same", 4),
         (_around(0.05, 0.001), "slower", 4),
         (_around(-0.05, 0.001), "faster", 4),
-        # Surely above zero, but below the floor of one percent: nobody's concern.
+        # Surely above zero, but below the smallest slowdown that counts, one percent: ignored.
         (_around(0.005, 0.0005), "same", 4),
         # Between floor and margin, surely above zero: slower.
         (_around(0.018, 0.005), "slower", 8),
@@ -120,12 +120,12 @@ def test_errors_over_many_draws_with_an_effect_of_order() -> None:
 
 
 def test_the_wall_clock_has_a_coarse_limit_of_its_own() -> None:
-    assert significantly_above(_around(math.log(2.0), 0.1), RULE.wall_floor, RULE)
-    assert not significantly_above(_around(math.log(1.1), 0.02), RULE.wall_floor, RULE)
-    assert not significantly_above(_around(math.log(2.0), 2.5), RULE.wall_floor, RULE)
-    assert not significantly_above([1.0], RULE.wall_floor, RULE)
+    assert significantly_above(_around(math.log(2.0), 0.1), RULE.wall_min_slowdown, RULE)
+    assert not significantly_above(_around(math.log(1.1), 0.02), RULE.wall_min_slowdown, RULE)
+    assert not significantly_above(_around(math.log(2.0), 2.5), RULE.wall_min_slowdown, RULE)
+    assert not significantly_above([1.0], RULE.wall_min_slowdown, RULE)
     one_stall = [0.0] * 19 + [20.0]
-    assert not significantly_above(one_stall, RULE.wall_floor, RULE)
+    assert not significantly_above(one_stall, RULE.wall_min_slowdown, RULE)
 
 
 def test_what_looks_faster_is_looked_at_again_before_it_is_called_the_same() -> None:

@@ -98,7 +98,7 @@ def test_counts_grow_by_themselves_and_shrink_only_when_accepted(tmp_path: Path)
     ("command", "whole", "shard"),
     [
         ("assay run s --flow f --shard 2/4", "assay run s --flow f", (2, 4)),
-        ("assay run s --shard=1/2 --history h --flow f --jobs 3", "assay run s --flow f", (1, 2)),
+        ("assay run s --shard=1/2 --history h --flow f --workers 3", "assay run s --flow f", (1, 2)),
         ("assay run s --flow f", "assay run s --flow f", (1, 1)),
     ],
 )

@@ -124,6 +124,6 @@ def test_the_other_dimensions_stay_as_a_golden_has_them(tmp_path: Path) -> None:
     sample = {"x": np.zeros((2, 7, 3), np.float32)}
     write_golden(
         tmp_path / "golden", model=job.case.model, inputs=[sample], outputs=[{"y": sample["x"]}], seed=0, producer="p",
-        producer_version="", who="w", why="why", created_at="",
+        producer_version="", who="w", reason="why", created_at="",
     )  # fmt: skip
     assert inputs_at(job, {"W": 5})["x"].shape == (2, 7, 5)

@@ -1,4 +1,4 @@
-"""The precision obtained against the one asked for, from what backends tell and from how near answers come."""
+"""The actual precision against the requested one, from what backends report and from how near answers come."""
 
 from __future__ import annotations
 

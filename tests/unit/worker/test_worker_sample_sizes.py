@@ -39,7 +39,7 @@ def _golden(job: Job, folder: Path, *sides: int) -> Inputs:
     outputs = [{"y": np.ones((2, 1, side // 2, side // 2 + 2), np.float32)} for side in sides]
     write_golden(
         folder, model=job.case.model, inputs=inputs, outputs=outputs, labels={}, seed=0, producer="given",
-        producer_version="", who="", why="", created_at="",
+        producer_version="", who="", reason="", created_at="",
     )  # fmt: skip
     return Inputs(golden=str(folder))
 

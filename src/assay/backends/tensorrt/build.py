@@ -119,7 +119,7 @@ def require_sizes(inputs: tuple[TensorSpec, ...], dims: Dims) -> None:
         if missing:
             raise Unsupported(
                 f'TensorRT builds for a range of sizes, and none is named for dimension "{missing}" of input '
-                f'"{spec.name}": give least, usual and most (--dim {missing}=1:4:8).'
+                f'"{spec.name}": give minimum, optimum and maximum (--dim {missing}=1:4:8).'
             )
 
 

@@ -82,7 +82,7 @@ class TensorRTEngine:
 
     def device_call(self, tensors: Tensors) -> Callable[[], float] | None:
         """One `execute_async_v3` on inputs in place, timed by two events on its stream; None where the data decide the size of
-        an output, which is then allocated anew in every run."""
+        an output, which is then allocated again in every run."""
         signature = self._declared.signature
         check_inputs(tensors, signature.inputs)
         held: list[int] = []

@@ -94,7 +94,7 @@ def run_command(
     name that its lists cannot hold."""
     for spec in inputs:
         if set(spec.name) & set(",'"):
-            raise Unsupported(f'trtexec cannot be told of input "{spec.name}": rename it (no comma, no quote).')
+            raise Unsupported(f'trtexec cannot take input "{spec.name}": rename it (no comma, no quote).')
     command = [program, f"--loadEngine={plan}"]
     if inputs:
         command.append("--loadInputs=" + ",".join(f"{one.name}:{input_file(at)}" for at, one in enumerate(inputs)))

@@ -1,4 +1,4 @@
-"""`assay baseline`: the engines that the next ones are held against."""
+"""`assay baseline`: the engines that the next ones are compared with."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from assay.faces.cli import options as opt
 from assay.faces.cli.common import DEFAULT_HISTORY, History
 
 app = typer.Typer(
-    help="Blessed engines, to be run again beside the next: set, list, remove.",
+    help="Approved engines that later engines are compared with: set, list, remove.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Reason = Annotated[str, typer.Option(help="Why this engine is the one to hold others against; kept with it.")]
+Reason = Annotated[str, typer.Option(help="Why this engine is approved as the baseline; stored with it.")]
 
 
 @app.command("set")
@@ -24,7 +24,9 @@ def set_(
         list[Path] | None, typer.Argument(metavar="MODEL...", help="ONNX files. None: all that assay.toml lists.")
     ] = None,
     reason: Reason = "",
-    flow: Annotated[list[str] | None, typer.Option(help="A flow. Repeatable.")] = None,
+    flow: Annotated[
+        list[str] | None, typer.Option(help="Flow of the engine, for example onnxruntime. Repeatable.")
+    ] = None,
     option: opt.BackendOptions = None,
     transform: opt.Transforms = None,
     golden: Annotated[Path | None, typer.Option(help="Golden folder whose first sample is the input.")] = None,
@@ -33,6 +35,7 @@ def set_(
     input_value: opt.InputValues = None,
     calibration: opt.Calibration = 0,
     inputs: opt.Given = "",
+    fill: opt.Fill = "",
     state: opt.State = None,
     image: opt.Image = "",
     seed: opt.Seed = 0,
@@ -43,13 +46,12 @@ def set_(
     threads: opt.Threads = None,
     timeout: opt.Timeout = None,
     memory: opt.Memory = "",
-    config: Annotated[Path | None, typer.Option(help="The file that lists models and flows [assay.toml].")] = None,
+    config: Annotated[Path | None, typer.Option(help="TOML file that lists models and flows [assay.toml].")] = None,
     history: History = "",
 ) -> None:
-    """Build and measure, and keep the engines with who, when and why."""
+    """Build and measure engines, and store them as baselines with who, when and why."""
     from assay.faces.api import CheckOptions
     from assay.faces.baseline import set_baselines
-    from assay.models.random_inputs import FILLS
     from assay.reports import format as text
 
     options = CheckOptions(
@@ -62,8 +64,8 @@ def set_(
         input_ranges=tuple(input_range or ()),
         input_values=tuple(input_value or ()),
         calibration=calibration,
-        fill=inputs if inputs in FILLS else "",
-        inputs="" if inputs in FILLS else inputs,
+        fill=fill,
+        inputs=inputs,
         state=tuple(state or ()),
         image=image,
         seed=seed,
@@ -76,34 +78,34 @@ def set_(
         memory=memory,
         config=config,
         history=history,
-        drawn=0,
+        random_samples=0,
     )
     for one in set_baselines(options, reason):
         facts = one.result.facts
         made = f"{text.size(facts.artifact_bytes)}, {one.flow.backend} {facts.backend_version}"
-        print(f"blessed {one.case} on {one.flow.name}: {made}, by {one.who}: {one.why}")
+        print(f"approved {one.case} on {one.flow.name}: {made}, by {one.who}: {one.reason}")
 
 
 @app.command("list")
 def list_(history: History = DEFAULT_HISTORY) -> None:
-    """All of them, with who, when and why."""
+    """List all baselines, with who, when and why."""
     from assay.faces.baseline import list_baselines
 
     found = list_baselines(history)
     for one in found:
         built = f"{one.flow.backend} {one.result.facts.backend_version}; {one.machine.kind}"
-        print(f"{one.case} on {one.flow.name} ({built}), {one.created_at[:16]} by {one.who}: {one.why}")
+        print(f"{one.case} on {one.flow.name} ({built}), {one.created_at[:16]} by {one.who}: {one.reason}")
     if not found:
         print("no baseline yet: assay baseline set MODEL --flow FLOW --reason WHY")
 
 
 @app.command("remove")
 def remove(
-    case: Annotated[str, typer.Argument(help="As `assay baseline list` names it.")],
-    flow: Annotated[str, typer.Option(help="The flow.")],
+    case: Annotated[str, typer.Argument(help="Name of the case, as `assay baseline list` shows it.")],
+    flow: Annotated[str, typer.Option(help="Flow of the engine.")],
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Forget the engines of one model on one flow."""
+    """Remove the baseline of one model on one flow."""
     from assay.faces.baseline import remove_baseline
 
     print(f"{remove_baseline(case, flow, history)} removed")

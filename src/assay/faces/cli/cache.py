@@ -13,15 +13,18 @@ if TYPE_CHECKING:  # `assay --help` must not wait for msgspec
 
 app = typer.Typer(no_args_is_help=True, help="Lowered artifacts that later runs load instead of lowering again.")
 
-Unused = Annotated[float, typer.Option("--unused", metavar="DAYS", min=0.0, help="Only those not used for so long.")]
-Flow = Annotated[str, typer.Option("--flow", metavar="GLOB", help="Only those of these flows.")]
+Unused = Annotated[
+    float,
+    typer.Option("--unused", metavar="DAYS", min=0.0, help="Only artifacts that were not used for this many days."),
+]
+Flow = Annotated[str, typer.Option("--flow", metavar="GLOB", help="Only artifacts of the flows that match.")]
 _DAY_S = 24 * 3600.0
 _MB = 1e6
 
 
 @app.command("list")
 def list_entries(flow: Flow = "*", unused: Unused = 0.0) -> None:
-    """One line per flow: how many artifacts, what they weigh, when one was used last; where they lie; all, and the bound."""
+    """List cached artifacts: one line per flow with count, size and last use; then the folder, the total and its limit."""
     import time
     from collections import defaultdict
 
@@ -48,7 +51,7 @@ def list_entries(flow: Flow = "*", unused: Unused = 0.0) -> None:
 
 @app.command("clear")
 def clear(flow: Flow = "*", unused: Unused = 0.0) -> None:
-    """Remove them: the next run lowers again."""
+    """Remove cached artifacts: the next run lowers again."""
     from assay.models.artifacts import Artifacts, artifacts_folder
 
     cache, count, total = Artifacts(artifacts_folder()), 0, 0

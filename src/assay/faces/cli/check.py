@@ -14,15 +14,21 @@ from assay.faces.cli.common import History, Reports, command_line, finish, progr
 Models = Annotated[
     list[Path] | None, typer.Argument(metavar="MODEL...", help="ONNX files. None: all that assay.toml lists.")
 ]
-Task = Annotated[str, typer.Option(help="verify, per_node, measure or all (per_node apart).")]
+OnlyKind = Annotated[
+    str, typer.Option(help="Run only this kind of job: verify, per_node or measure. all: verify and measure.")
+]
 PerNode = Annotated[
     bool,
-    typer.Option("--per-node", help="Judge every node on the engine's own inputs, too: names the first wrong one."),
+    typer.Option(
+        "--per-node", help="Also judge every node on the engine's own inputs, and name the first divergent node."
+    ),
 ]
 Details = Annotated[
-    bool, typer.Option("--details", help="Show every output: its values, and its errors with quantiles.")
+    bool, typer.Option("--details", help="Show the values of every output, and its errors with quantiles.")
 ]
-Baseline = Annotated[bool, typer.Option("--baseline", help="Is it as fast as the blessed engine? (assay baseline set)")]
+Baseline = Annotated[
+    bool, typer.Option("--baseline", help="Also compare the speed with the approved engine (see `assay baseline set`).")
+]
 
 
 def check(
@@ -36,7 +42,7 @@ def check(
     config: opt.Config = None,
     policy: opt.Policy = None,
     report: Reports = None,
-    task: Task = "all",
+    only_kind: OnlyKind = "all",
     per_node: PerNode = False,
     option: opt.BackendOptions = None,
     transform: opt.Transforms = None,
@@ -45,25 +51,26 @@ def check(
     input_range: opt.InputRanges = None,
     input_value: opt.InputValues = None,
     calibration: opt.Calibration = 0,
-    answers: opt.Answers = "",
+    task_metric: opt.TaskMetric = "",
     rtol: opt.Rtol = None,
     atol: opt.Atol = None,
     tolerance: opt.ToleranceKind = "",
     inputs: opt.Given = "",
+    fill: opt.Fill = "",
     state: opt.State = None,
     image: opt.Image = "",
     seed: opt.Seed = 0,
     samples: opt.Samples = None,
     batch: opt.Batch = None,
-    drawn: opt.Drawn = None,
+    random_samples: opt.RandomSamples = None,
     measure_seconds: opt.MeasureSeconds = None,
     measure_batch: opt.MeasureBatches = None,
     threads: opt.Threads = None,
     timeout: opt.Timeout = None,
     derive_timeout: opt.DeriveTimeout = None,
     memory: opt.Memory = "",
-    jobs: opt.Workers = 0,
-    against: opt.Against = "",
+    workers: opt.Workers = 0,
+    compare_run: opt.CompareRun = "",
     baseline: Baseline = False,
     details: Details = False,
     only: opt.Only = "",
@@ -78,19 +85,20 @@ def check(
         # What takes the longest to import comes after the first line, and the first worker imports meanwhile.
         idle.start_numpy()
         from assay.faces.api import CheckOptions, run_check
-        from assay.models.random_inputs import FILLS
 
         options = CheckOptions(
             models=tuple(models or ()), flows=tuple(flow or ()), golden=golden, reference=reference,
             golden_of_another_model=golden_of_another_model, map_inputs=tuple(map_input or ()),
             map_outputs=tuple(map_output or ()), config=config, policy=policy,
-            reports=tuple(report or ()), task=task, per_node=per_node, options=tuple(option or ()),
+            reports=tuple(report or ()), only_kind=only_kind, per_node=per_node, options=tuple(option or ()),
             transforms=tuple(transform or ()), require=tuple(require or ()), dims=tuple(dim or ()),
             input_ranges=tuple(input_range or ()), input_values=tuple(input_value or ()),
-            calibration=calibration, answers=answers, rtol=rtol, atol=atol, tolerance=tolerance, seed=seed,
-            fill=inputs if inputs in FILLS else "", inputs="" if inputs in FILLS else inputs, state=tuple(state or ()), image=image,
-            samples=samples, batch=batch, drawn=drawn, measure_seconds=measure_seconds, measure_batches=tuple(measure_batch or ()),
-            threads=threads, timeout_s=timeout, derive_s=derive_timeout, memory=memory, jobs=jobs, against=against, baseline=baseline,
+            calibration=calibration, task_metric=task_metric, rtol=rtol, atol=atol, tolerance=tolerance, seed=seed,
+            fill=fill, inputs=inputs, state=tuple(state or ()), image=image,
+            samples=samples, batch=batch, random_samples=random_samples,
+            measure_seconds=measure_seconds, measure_batches=tuple(measure_batch or ()),
+            threads=threads, timeout_s=timeout, derive_s=derive_timeout, memory=memory, workers=workers, compare_run=compare_run,
+            baseline=baseline,
             history=history, only=only, save_inputs=save_inputs, save_outputs=save_outputs, command=command_line(sys.argv[1:]),
         )  # fmt: skip
         checked = run_check(options, progress, idle)

@@ -16,27 +16,32 @@ def compare(
         list[Path], typer.Argument(metavar="[OLD] NEW", help="One model on two flows, or an old and a new model.")
     ],
     flow: Annotated[
-        list[str] | None, typer.Option(help="The old flow and the new one; one alone serves both models.")
+        list[str] | None,
+        typer.Option(help="Flow of the old engine, then of the new one; a single one is used for both."),
     ] = None,
     golden: Annotated[Path | None, typer.Option(help="Golden folder whose first sample is the input.")] = None,
     option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the new flow's backend. Repeatable.")
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Set an option of the new flow's backend. Repeatable."),
     ] = None,
-    floor: Annotated[
-        float | None, typer.Option(min=0.0, metavar="PERCENT", help="A slow-down below it is nobody's concern [1].")
+    min_slowdown: Annotated[
+        float | None, typer.Option(min=0.0, metavar="PERCENT", help="Ignore a slowdown below this, in percent [1].")
     ] = None,
-    launches: Annotated[int | None, typer.Option(min=4, help="Fresh pairs of engines at most [20].")] = None,
-    seed: Annotated[int, typer.Option(help="Of the inputs, where there is no golden.")] = 0,
+    launches: Annotated[int | None, typer.Option(min=4, help="Largest number of fresh pairs of engines [20].")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of the inputs (ignored with --golden).")] = 0,
     batch: Annotated[
-        list[int] | None, typer.Option(min=1, help="Batch size of a symbolic first dimension. Repeatable: a sweep.")
+        list[int] | None, typer.Option(min=1, help="Size of a symbolic first dimension. Repeatable, for a sweep.")
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of both engines.")] = 1,
-    policy: Annotated[Path | None, typer.Option(help="Limits, a TOML file.")] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Number of threads of each engine.")] = 1,
+    policy: Annotated[Path | None, typer.Option(help="TOML file with limits.")] = None,
     report: Reports = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds in all, importing the backend apart.")] = 600.0,
+    timeout: Annotated[
+        float,
+        typer.Option(min=0.1, help="Time limit of the whole comparison in seconds, without the import of the backend."),
+    ] = 600.0,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Is the new engine slower? Fresh pairs, interleaved, until it can be told; exit 0 same or faster, 1 slower, 3 undecided."""
+    """Is the new engine slower? Fresh pairs, interleaved, until the result is significant; exit 0 same or faster, 1 slower, 3 undecided."""
     from assay.faces.compare import CompareOptions, run_compare
 
     options = CompareOptions(
@@ -44,7 +49,7 @@ def compare(
         flows=tuple(flow or ()),
         golden=golden,
         options=tuple(option or ()),
-        floor_percent=floor,
+        min_slowdown_percent=min_slowdown,
         launches=launches,
         seed=seed,
         batches=tuple(batch or ()),

@@ -75,7 +75,7 @@ def _trial(result: Result | None) -> list[tuple[str, str]]:
     told = f" ({result.detail})" if result.detail else ""
     rows = [("tiny model", f"{result.outcome.value} in {result.stage.value}{told}"), ("stages", stages)]
     if result.facts.precision:
-        rows.append(("obtained", result.facts.precision))
+        rows.append(("precision", result.facts.precision))
     places: dict[str, int] = {}
     for one in result.facts.placements:
         places[one.device] = places.get(one.device, 0) + one.count

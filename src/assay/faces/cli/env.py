@@ -20,9 +20,9 @@ app = typer.Typer(
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="NAME...", help="Of assay.toml or of a backend. None: those of assay.toml."),
+    typer.Argument(metavar="NAME...", help="Environments of assay.toml or of a backend. None: all of assay.toml."),
 ]
-ConfigFile = Annotated[Path | None, typer.Option("--config", help="The file with [environments] [assay.toml].")]
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file with [environments] [assay.toml].")]
 
 
 @app.command("list")
@@ -40,7 +40,7 @@ def list_all(config: ConfigFile = None, history: History = DEFAULT_HISTORY) -> N
 @app.command("build")
 def build(
     names: Names = None,
-    again: Annotated[bool, typer.Option("--again", help="Also where it is built and whole.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Build again, even if it is built and complete.")] = False,
     config: ConfigFile = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
@@ -70,7 +70,7 @@ def lock(names: Names = None, config: ConfigFile = None, history: History = DEFA
 
 @app.command("remove")
 def remove(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Environments to remove.")],
     config: ConfigFile = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:

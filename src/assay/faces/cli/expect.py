@@ -27,10 +27,10 @@ def update(
             help="Runs of the history, `last`, or files of `assay run --save`. Of a job in several the last counts.",
         ),
     ] = None,
-    flow: Annotated[list[str] | None, typer.Option(help="Of these flows only. Repeatable.")] = None,
-    expectations: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files lie.")] = Path("expectations"),
+    flow: Annotated[list[str] | None, typer.Option(help="Update only this flow. Repeatable.")] = None,
+    expectations: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the files.")] = Path("expectations"),
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if anything would change.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing, and exit 1 if anything would change.")] = False,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Make the files say what the runs showed, and show what changes."""

@@ -16,10 +16,10 @@ app = typer.Typer(
     help="Stored reference outputs: record, verify, diff, update.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="The ONNX file.")]
-Folder = Annotated[Path, typer.Argument(metavar="GOLDEN", help="The golden folder.")]
-FlowName = Annotated[str, typer.Option("--flow", help="Who computes the outputs.")]
-Why = Annotated[str, typer.Option(help="The reason, kept in golden.lock.")]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="ONNX file.")]
+Folder = Annotated[Path, typer.Argument(metavar="GOLDEN", help="Golden folder.")]
+FlowName = Annotated[str, typer.Option("--flow", help="Flow that computes the outputs.")]
+Reason = Annotated[str, typer.Option(help="Why the golden is right; stored in golden.lock.")]
 REFERENCE = "reference"
 
 
@@ -27,25 +27,25 @@ REFERENCE = "reference"
 def record(
     model: Model,
     folder: Folder,
-    why: Why,
+    reason: Reason,
     flow: FlowName = REFERENCE,
     inputs: Annotated[
         str,
         typer.Option(
-            metavar="DATA", help="Own inputs: another golden, .npy, .npz, a folder, images, module:function..."
+            metavar="DATA", help="Your own inputs: another golden, .npy, .npz, a folder, images, module:function..."
         ),
     ] = "",
     state: opt.State = None,
     image: opt.Image = "",
     keep_outputs: Annotated[
-        bool, typer.Option("--keep-outputs", help="The outputs that the data bring, not those of the flow.")
+        bool, typer.Option("--keep-outputs", help="Store the outputs that the data contain, not those of the flow.")
     ] = False,
     dim: opt.Dims = None,
     input_range: opt.InputRanges = None,
     input_value: opt.InputValues = None,
-    seed: Annotated[int, typer.Option(help="Of the inputs, without --inputs.")] = 0,
-    samples: Annotated[int, typer.Option(min=1)] = 16,
-    batch: Annotated[int, typer.Option(min=1)] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed of the inputs (ignored with --inputs).")] = 0,
+    samples: Annotated[int, typer.Option(min=1, help="Number of random samples (ignored with --inputs).")] = 16,
+    batch: Annotated[int, typer.Option(min=1, help="Batch size of random samples (ignored with --inputs).")] = 1,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Record reference outputs for a model into a new golden folder."""
@@ -71,9 +71,9 @@ def record(
     recipe = with_stated(Inputs(seed=seed, samples=samples, batch=batch, data=data), stated)
     with open_services(history) as house:
         if keep_outputs:
-            lock, note = golden.keep(model, folder, recipe, why, house, limits=Limits()), ""
+            lock, note = golden.keep(model, folder, recipe, reason, house, limits=Limits()), ""
         else:
-            lock, note = golden.record(model, folder, recipe, plugins.find_flow(flow), why, house, limits=Limits())
+            lock, note = golden.record(model, folder, recipe, plugins.find_flow(flow), reason, house, limits=Limits())
     for one in filter(None, [*nan_notes(read_golden(folder).outputs), note]):
         print(f"note: {one}")
     print(f"recorded {lock.samples} samples by {lock.producer} {lock.producer_version} in {folder}")
@@ -82,10 +82,10 @@ def record(
 @app.command("verify")
 def verify(
     folder: Folder,
-    model: Annotated[Path | None, typer.Option(help="The model it should fit.")] = None,
+    model: Annotated[Path | None, typer.Option(help="Model that the golden should fit.")] = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Say everything that is wrong with a golden; exit 1 if anything is."""
+    """Report everything that is wrong with a golden; exit 1 if anything is."""
     from assay.core.job import Limits
     from assay.faces.composition import open_services
     from assay.pipeline import golden
@@ -101,7 +101,7 @@ def verify(
 
 @app.command("diff")
 def diff(folder: Folder, model: Model, flow: FlowName = REFERENCE, history: History = DEFAULT_HISTORY) -> None:
-    """What an update would change; exit 1 if anything."""
+    """Show what an update would change; exit 1 if anything."""
     if _propose(folder, model, flow, "diff", history, write=False):
         raise typer.Exit(1)
 
@@ -110,23 +110,25 @@ def diff(folder: Folder, model: Model, flow: FlowName = REFERENCE, history: Hist
 def update(
     folder: Folder,
     model: Model,
-    why: Annotated[str, typer.Option(help="The reason, kept in golden.lock; asked for on a terminal.")] = "",
+    reason: Annotated[
+        str, typer.Option(help="Why the update is right; stored in golden.lock. A terminal asks for it.")
+    ] = "",
     flow: FlowName = REFERENCE,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Show what would change, ask for a reason, then record the outputs anew on the same inputs."""
+    """Show what would change, ask for a reason, then record the outputs again on the same inputs."""
     from assay.errors import UsageError
 
     asking = sys.stdin.isatty()
-    if not why and not asking:
-        raise UsageError("an update needs a reason: give --why")
+    if not reason and not asking:
+        raise UsageError("an update needs a reason: give --reason")
     if not yes and not asking:
         raise UsageError("an update without a terminal needs --yes; look at `assay golden diff` first")
-    _propose(folder, model, flow, why, history, write=True, yes=yes)
+    _propose(folder, model, flow, reason, history, write=True, yes=yes)
 
 
-def _propose(folder: Path, model: Path, flow: str, why: str, history: str, *, write: bool, yes: bool = True) -> bool:
+def _propose(folder: Path, model: Path, flow: str, given: str, history: str, *, write: bool, yes: bool = True) -> bool:
     from assay import plugins
     from assay.core.job import Limits
     from assay.faces.composition import open_services
@@ -134,16 +136,16 @@ def _propose(folder: Path, model: Path, flow: str, why: str, history: str, *, wr
 
     with open_services(history) as house, tempfile.TemporaryDirectory(dir=house.folder) as staging:
         found = plugins.find_flow(flow)
-        reason = why or "to be given"
+        reason = given or "to be given"
         lines = golden.propose(model, folder, found, reason, house, limits=Limits(), staging=Path(staging) / "golden")
         for line in lines or ["nothing would change"]:
             print(line)
         if not write or not lines:
             return bool(lines)
-        reason = why or typer.prompt("why is this right")
+        reason = given or typer.prompt("why is this right")
         if not yes and not typer.confirm(f"write {folder}"):
             raise typer.Exit(1)
-        if reason != why:
+        if reason != given:
             golden.give_reason(Path(staging) / "golden", reason)
         lock = golden.publish(Path(staging) / "golden", folder)
         print(f"updated {folder}: {lock.samples} samples by {lock.producer} {lock.producer_version}")

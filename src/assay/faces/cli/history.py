@@ -13,8 +13,11 @@ from assay.faces.cli.common import DEFAULT_HISTORY, REPORTS, History, Reports, f
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
 
 
-def runs(limit: Annotated[int, typer.Option(min=1)] = 20, history: History = DEFAULT_HISTORY) -> None:
-    """The runs in the history, newest first."""
+def runs(
+    limit: Annotated[int, typer.Option(min=1, help="Largest number of runs to list.")] = 20,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """List the runs in the history, newest first."""
     from assay.faces.composition import open_services
     from assay.pipeline.resume import resumable
 
@@ -34,8 +37,8 @@ def runs(limit: Annotated[int, typer.Option(min=1)] = 20, history: History = DEF
 
 def report(
     run: RunId = "last",
-    format: Annotated[str, typer.Option("--format", help=f"{REPORTS}.")] = "terminal",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The file; standard output without it.")] = None,
+    format: Annotated[str, typer.Option("--format", help=f"Format of the report: {REPORTS}.")] = "terminal",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write [standard output].")] = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Render a recorded run again, in any format."""
@@ -57,7 +60,7 @@ def report(
 
 def rejudge(
     run: RunId = "last",
-    policy: Annotated[Path | None, typer.Option(help="The policy to judge by; without it, the run's own.")] = None,
+    policy: Annotated[Path | None, typer.Option(help="Policy to judge by, a TOML file [the run's own].")] = None,
     report: Reports = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
@@ -77,12 +80,16 @@ def rejudge(
 
 
 def diff(
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A run, or a file that `assay run --save` wrote.")],
-    new: Annotated[str, typer.Argument(metavar="NEW")] = "last",
-    check: Annotated[bool, typer.Option("--check", help="Exit 1 where a case that was ok is not, or is gone.")] = False,
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="The earlier run, or a file that `assay run --save` wrote.")
+    ],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The later run, or a file of it [last].")] = "last",
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 1 if a case that was ok is not ok any more, or is gone.")
+    ] = False,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """What changed from one run to another."""
+    """Show what changed from one run to another."""
     from assay.faces.composition import open_services
     from assay.pipeline.diff import diff as compare
 
@@ -109,16 +116,18 @@ def diff(
 def resume(
     run: RunId = "last",
     report: Reports = None,
-    jobs: Annotated[int, typer.Option(min=0)] = 0,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Number of workers that verify in parallel. 0: one per core.")
+    ] = 0,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Go on with a run that was killed or interrupted: nothing runs twice."""
+    """Continue a run that was killed or interrupted: nothing runs twice."""
     from assay.faces.composition import open_services
     from assay.faces.reporting import destinations
     from assay.pipeline.resume import resume as go_on
 
     where = destinations(report or [])
-    with progress_bar() as progress, open_services(history, workers=jobs, progress=progress, recorded=True) as house:
+    with progress_bar() as progress, open_services(history, workers=workers, progress=progress, recorded=True) as house:
         checked = go_on(run, house)
     for destination in where:
         destination.write(checked)

@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _say(error)
         sys.exit(HARNESS)
     except MemoryError:
-        _say("the driver itself ran out of memory; run fewer jobs at once (--jobs)")
+        _say("the driver itself ran out of memory; run fewer jobs at once (--workers)")
         sys.exit(HARNESS)
     except Exception:  # noqa: BLE001  told whole, and the exit code is not that of a verdict
         traceback.print_exc()

@@ -17,15 +17,21 @@ Targets = Annotated[
 Goldens = Annotated[
     list[Path] | None,
     typer.Option(
-        "--golden", help="Its golden folder; repeatable. Without it: seeded inputs and the float64 reference."
+        "--golden", help="Golden folder of the model. Repeatable. Without it: random inputs and the float64 reference."
     ),
 ]
-Limit = Annotated[int, typer.Option(min=0, help="Mutants of a flow at most, spread over the operators. 0: all.")]
-Sites = Annotated[int, typer.Option(min=1, help="Places of each operator in a model: first, last, middle, then any.")]
-Seed = Annotated[int, typer.Option(help="Draws mutants, the inputs of the search, and those of a suite.")]
-AddInputs = Annotated[str, typer.Option(metavar="REASON", help="Add inputs that kill survivors to the golden set.")]
+Limit = Annotated[
+    int, typer.Option(min=0, help="Largest number of mutants per flow, spread over the operators. 0: all.")
+]
+Sites = Annotated[
+    int, typer.Option(min=1, help="Number of nodes to mutate for each operator: first, last, middle, then any.")
+]
+Seed = Annotated[int, typer.Option(help="Random seed of the mutants, of the inputs of the search and of a suite.")]
+AddInputs = Annotated[
+    str, typer.Option(metavar="REASON", help="Add inputs that kill survivors to the golden set, for this reason.")
+]
 PerNode = Annotated[bool, typer.Option("--per-node", help="Judge every node on the engine's own inputs instead.")]
-Killed = Annotated[bool, typer.Option("--killed", help="List the killed mutants, too.")]
+Killed = Annotated[bool, typer.Option("--killed", help="Also list the killed mutants.")]
 
 
 def mutate(
@@ -52,7 +58,7 @@ def mutate(
     per_node: PerNode = False,
     killed: Killed = False,
     timeout: opt.Timeout = None,
-    jobs: opt.Workers = 0,
+    workers: opt.Workers = 0,
     only: opt.Only = "",
     history: History = "",
 ) -> None:
@@ -65,7 +71,7 @@ def mutate(
         models=tuple(targets), flows=tuple(flow or ()), golden=golden[0] if golden else None, policy=policy,
         config=config, options=tuple(option or ()), rtol=rtol, atol=atol, seed=seed, samples=samples, batch=batch,
         dims=tuple(dim or ()), input_ranges=tuple(input_range or ()), input_values=tuple(input_value or ()),
-        timeout_s=timeout, reports=tuple(report or ()), task="verify", jobs=jobs, history=history, only=only,
+        timeout_s=timeout, reports=tuple(report or ()), only_kind="verify", workers=workers, history=history, only=only,
         command=command_line(sys.argv[1:]),
     )  # fmt: skip
     options = MutateOptions(

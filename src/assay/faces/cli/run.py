@@ -22,28 +22,32 @@ from assay.faces.cli.common import (
 Suites = Annotated[list[str], typer.Argument(metavar="SUITE...", help="Suites: `assay suite list` names them.")]
 Dtypes = Annotated[
     list[str] | None,
-    typer.Option("--dtype", metavar="TYPE", help="Cases with an input or output of that type. Repeatable."),
+    typer.Option("--dtype", metavar="TYPE", help="Run only cases with an input or output of this type. Repeatable."),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Of weights, inputs and shapes.")]
-Task = Annotated[str, typer.Option(help="verify, or measure: rates, roofline, caches, layouts.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed of weights, inputs and shapes.")]
+OnlyKind = Annotated[str, typer.Option(help="Kind of job: verify, or measure (rates, roofline, caches, layouts).")]
 Threads = Annotated[
-    list[int] | None, typer.Option(min=1, metavar="N", help="Measure on that many, besides one. Repeatable.")
+    list[int] | None,
+    typer.Option(min=1, metavar="N", help="Also measure with this many threads, beside one. Repeatable."),
 ]
-MeasureSeconds = Annotated[float, typer.Option(min=0.01, help="Of sampling, per case and flow.")]
-Expectations = Annotated[Path, typer.Option(metavar="FOLDER", help="Known outcomes, one file per flow: FLOW.toml.")]
-Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the run in a file for `assay merge`.")]
+MeasureSeconds = Annotated[float, typer.Option(min=0.01, help="Sampling time per case and flow, in seconds.")]
+Expectations = Annotated[
+    Path, typer.Option(metavar="FOLDER", help="Folder with expected outcomes, one file per flow: FLOW.toml.")
+]
+Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the run to a file for `assay merge`.")]
 SkipUnavailable = Annotated[
-    bool, typer.Option("--skip-unavailable", help="A flow that is not installed is skipped instead of failed.")
+    bool, typer.Option("--skip-unavailable", help="Skip flows that are not installed, instead of failing.")
 ]
 AcceptCounts = Annotated[bool, typer.Option("--accept-counts", help="Accept that a suite has fewer cases than before.")]
-LowerAnew = Annotated[
+NoCache = Annotated[
     bool,
-    typer.Option(
-        "--lower-anew", help="Load no artifact that an earlier run lowered from the same (`assay cache list`)."
-    ),
+    typer.Option("--no-cache", help="Lower every case again, and load no cached artifact (see `assay cache list`)."),
 ]
 AdaptOpset = Annotated[
-    int, typer.Option(min=0, metavar="N", help="Run cases of newer opsets once more, converted to N: FLOW+opset-N.")
+    int,
+    typer.Option(
+        min=0, metavar="N", help="Run cases of newer opsets once more, converted to opset N, as FLOW+opset-N."
+    ),
 ]
 
 
@@ -54,9 +58,9 @@ def run(
     dtype: Dtypes = None,
     shard: opt.Shard = "1/1",
     seed: Seed = 0,
-    jobs: opt.Workers = 0,
+    workers: opt.Workers = 0,
     option: opt.BackendOptions = None,
-    task: Task = "verify",
+    only_kind: OnlyKind = "verify",
     threads: Threads = None,
     measure_seconds: MeasureSeconds = 0.1,
     policy: opt.Policy = None,
@@ -65,28 +69,28 @@ def run(
     save: Save = None,
     timeout: opt.Timeout = None,
     memory: opt.Memory = "",
-    against: opt.Against = "",
+    compare_run: opt.CompareRun = "",
     only: opt.Only = "",
     skip_unavailable: SkipUnavailable = False,
     accept_counts: AcceptCounts = False,
     adapt_opset: AdaptOpset = 0,
-    lower_anew: LowerAnew = False,
+    no_cache: NoCache = False,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Run suites over flows: every case a black box, isolated, compared, recorded, judged."""
     from assay.launch.prefork import Preforked
 
-    here = [name for name in flow or () if task == "verify" and "@" not in name]
+    here = [name for name in flow or () if only_kind == "verify" and "@" not in name]
     with Preforked(here) as ahead, progress_bar() as progress:
         # Not before: what this imports takes as long as what the workers import.
         from assay.faces.run import RunOptions, run_suites
 
         options = RunOptions(
             suites=tuple(suites), flows=tuple(flow or ()), filters=tuple(filter or ()), dtypes=tuple(dtype or ()),
-            shard=shard, seed=seed, jobs=jobs, options=tuple(option or ()), policy=policy, expectations=expectations,
-            reports=tuple(report or ()), save=save, timeout_s=timeout or SUITE_TIMEOUT_S, memory=memory, against=against,
-            only=only, skip_unavailable=skip_unavailable, accept_counts=accept_counts, adapt_opset=adapt_opset, task=task,
-            lower_anew=lower_anew,
+            shard=shard, seed=seed, workers=workers, options=tuple(option or ()), policy=policy, expectations=expectations,
+            reports=tuple(report or ()), save=save, timeout_s=timeout or SUITE_TIMEOUT_S, memory=memory, compare_run=compare_run,
+            only=only, skip_unavailable=skip_unavailable, accept_counts=accept_counts, adapt_opset=adapt_opset, only_kind=only_kind,
+            no_cache=no_cache,
             threads=tuple(threads or ()), measure_seconds=measure_seconds, history=history,
             command=command_line(sys.argv[1:]),
         )  # fmt: skip

@@ -12,8 +12,10 @@ from assay.faces.cli.common import DEFAULT_HISTORY, History, finish, progress_ba
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(help="The example: a folder with an assay.toml.")] = Path("examples/digits"),
-    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML report.")] = Path("build/demo.html"),
+    folder: Annotated[Path, typer.Argument(help="Folder of the example, with an assay.toml.")] = Path(
+        "examples/digits"
+    ),
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML report to write.")] = Path("build/demo.html"),
 ) -> None:
     """Check the three digit models of the repository on two flows, with measuring, and write the HTML report."""
     from assay.errors import UsageError
@@ -34,9 +36,9 @@ def demo(
 
 
 def init(
-    path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("assay.toml"),
+    path: Annotated[Path, typer.Argument(help="File to write.")] = Path("assay.toml"),
     untried: Annotated[
-        bool, typer.Option("--untried", help="List the models; try no flow on them, use onnxruntime.")
+        bool, typer.Option("--untried", help="Only list the models: use onnxruntime, and try no flow.")
     ] = False,
 ) -> None:
     """Write a commented assay.toml with the models below its folder, and the flows that ran one sample of them."""
@@ -69,9 +71,10 @@ def init(
 def flows(
     history: History = DEFAULT_HISTORY,
     installed: Annotated[
-        bool, typer.Option("--installed", help="Try nothing: what is installed, and what earlier trials found.")
+        bool,
+        typer.Option("--installed", help="Try nothing: show what is installed, and the results of earlier trials."),
     ] = False,
-    again: Annotated[bool, typer.Option("--again", help="Try all flows again, also with the same versions.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Try all flows again, even with unchanged versions.")] = False,
 ) -> None:
     """The flows of this machine: ok where a tiny model passes in a worker (tried once for each version), else why not."""
     import shutil

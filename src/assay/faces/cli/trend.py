@@ -12,18 +12,25 @@ from assay.faces.cli.common import DEFAULT_HISTORY, History
 
 def trend(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's file, or the name of a case.")],
-    flow: Annotated[str, typer.Option(help="The flow.")] = "onnxruntime",
+    flow: Annotated[str, typer.Option(help="Flow to show.")] = "onnxruntime",
     figure: Annotated[
-        str, typer.Option(help="latency, cpu, throughput, memory, size, build, load, error, or any recorded figure.")
+        str,
+        typer.Option(
+            help="Figure to show: latency, cpu, throughput, memory, size, build, load, error, or any recorded one."
+        ),
     ] = "latency",
-    png: Annotated[Path | None, typer.Option(help="Write a plot.")] = None,
-    html: Annotated[Path | None, typer.Option(help="Write a page with the plot.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write one line per run.")] = None,
-    prometheus: Annotated[Path | None, typer.Option(help="Write the newest value for a text collector.")] = None,
-    mlflow: Annotated[str, typer.Option(metavar="URI", help="Log every run's value to a tracking server.")] = "",
+    png: Annotated[Path | None, typer.Option(help="Write a plot to this PNG file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the plot to this HTML file.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write one line per run to this CSV file.")] = None,
+    prometheus: Annotated[
+        Path | None, typer.Option(help="Write the newest value to this file, for Prometheus's text collector.")
+    ] = None,
+    mlflow: Annotated[
+        str, typer.Option(metavar="URI", help="Log the value of every run to this MLflow tracking server.")
+    ] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Alarms and changes of level, with the commits between them; exit 1 where the newest run is an alarm's."""
+    """Show a figure over the runs: alarms and level changes, with the commits between; exit 1 if the newest run is an alarm."""
     from assay.faces.trend import show
 
     text, alarmed = show(

@@ -23,14 +23,18 @@ app = typer.Typer(
 
 @app.command("check")
 def check(
-    folders: Annotated[list[Path] | None, typer.Argument(metavar="FOLDER", help="Submissions.")] = None,
+    folders: Annotated[list[Path] | None, typer.Argument(metavar="FOLDER", help="Folders of submissions.")] = None,
     zoo: Zoo = None,
-    since: Annotated[str, typer.Option(metavar="COMMIT", help="Every submission that changed since then.")] = "",
-    groups: Annotated[str, typer.Option(help="Only these groups of checks, with commas between.")] = "",
-    json: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the record here, too.")] = None,
-    history: Annotated[str, typer.Option(help="Where runs are recorded [.assay of the zoo].")] = "",
+    since: Annotated[
+        str, typer.Option(metavar="COMMIT", help="Check every submission that changed since this commit.")
+    ] = "",
+    groups: Annotated[str, typer.Option(help="Run only these groups of checks, separated by commas.")] = "",
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the record to this file.")
+    ] = None,
+    history: Annotated[str, typer.Option(help="Folder where runs are recorded [.assay of the zoo].")] = "",
 ) -> None:
-    """The checks of the robot, here.
+    """Run the robot's checks on this machine.
 
     Exit codes: 0 promote, 1 decline, 3 a person decides, 4 the machine failed, 5 nothing was executed.
     """
@@ -61,7 +65,7 @@ def check(
 
 @app.command("decide")
 def decide(
-    record: Annotated[Path, typer.Argument(metavar="RECORD", help="A file of .assay/zoo.")],
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="Record to judge, a file of .assay/zoo.")],
     zoo: Zoo = None,
 ) -> None:
     """Judge a record by the policy of today.

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 
 def promote(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The submission.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Submission.")],
     by: By,
-    reason: Annotated[str, typer.Option(help="Why, where the decision was not to promote.")] = "",
-    record: Annotated[Path | None, typer.Option(metavar="FILE", help="The inspection [that of these files].")] = None,
+    reason: Annotated[str, typer.Option(help="Why it is promoted, if the decision was not to promote.")] = "",
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Record of the inspection [that of these files].")
+    ] = None,
     zoo: Zoo = None,
 ) -> None:
     """Accept a submission that was checked.
@@ -38,9 +40,9 @@ def promote(
 
 
 def rollback(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The model.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Model.")],
     by: By,
-    reason: Annotated[str, typer.Option(help="Why: kept in the manifest.")],
+    reason: Annotated[str, typer.Option(help="Why it is rolled back; stored in the manifest.")],
     zoo: Zoo = None,
 ) -> None:
     """Serve the version before again.
@@ -58,7 +60,7 @@ def rollback(
 
 
 def index(zoo: Zoo = None) -> None:
-    """Write the table of models in README.md anew."""
+    """Write the table of models in README.md."""
     from assay.errors import NotWritable
     from assay.zoo.index import write_index
     from assay.zoo.manifest import read_manifest

@@ -9,9 +9,9 @@ import typer
 
 Zoo = Annotated[
     Path | None,
-    typer.Option("--zoo", metavar="FOLDER", help="The zoo; without it, the nearest folder above with a zoo.toml."),
+    typer.Option("--zoo", metavar="FOLDER", help="Folder of the zoo [the nearest folder above with a zoo.toml]."),
 ]
-By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who asks for it: kept in the manifest.")]
+By = Annotated[str, typer.Option("--by", metavar="WHO", help="Who asks for it; stored in the manifest.")]
 
 
 def beside(path: Path) -> Path:

@@ -19,7 +19,7 @@ class SchemaOf(StrEnum):
     SCENARIO = "scenario"
 
 
-def init(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where.")] = Path()) -> None:
+def init(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the zoo.")] = Path()) -> None:
     """Make a zoo in a folder.
 
     Policy, scenarios, a template for submissions, workflows; what is there already is left as it is.
@@ -35,7 +35,7 @@ def init(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where.")
 
 
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the model: letters, digits, dots and dashes.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the model: letters, digits, dots and dashes.")],
     zoo: Zoo = None,
 ) -> None:
     """Begin a submission from the template."""
@@ -48,8 +48,10 @@ def new(
 
 
 def readme(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The submission.")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="[README.md of the folder]")] = None,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Submission.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write [README.md of the folder].")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that is there.")] = False,
 ) -> None:
     """Write README.md from metadata.toml."""

@@ -13,14 +13,16 @@ if TYPE_CHECKING:
 
 
 def robot(
-    config: Annotated[Path, typer.Option("--config", metavar="FILE", help="robot.toml: docs/robot.md explains it.")],
+    config: Annotated[
+        Path, typer.Option("--config", metavar="FILE", help="Configuration, a robot.toml (see docs/robot.md).")
+    ],
     dry: Annotated[
-        bool, typer.Option("--check", help="Only read the file and open what it names; start nothing.")
+        bool, typer.Option("--check", help="Only read the file and open what it names, and start nothing.")
     ] = False,
 ) -> None:
-    """Watch a zoo's repository, check what is submitted, decide, promote and tell.
+    """Watch a zoo's repository, check what is submitted, decide, promote and report.
 
-    Needs `pip install 'assay[zoo]'`. Stops at Ctrl-C or SIGTERM: what is at work is given back and begun anew at the next
+    Needs `pip install 'assay[zoo]'`. Stops at Ctrl-C or SIGTERM: running checks are given back and begin again at the next
     start.
     """
     from assay.errors import UsageError

@@ -124,7 +124,7 @@ class _Blobs:
         self._ask.flush()
         header = self._answer.readline().split()
         if len(header) != 3:
-            raise GitFailed(f"git has no object {blob}: fetch the repository anew")
+            raise GitFailed(f"git has no object {blob}: fetch the repository again")
         left = int(header[2])
         while left:
             chunk = self._answer.read(min(left, _CHUNK_BYTES))

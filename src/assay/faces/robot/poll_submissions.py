@@ -93,7 +93,7 @@ class SubmissionPoller:
             self._tidied = time.monotonic()
 
     def look_into_hints(self) -> None:
-        """Each hint leads to a head that is asked for anew: what the webhook said is not used."""
+        """Each hint leads to a head that is asked for again: what the webhook said is not used."""
         for hint in self._deliveries.waiting():
             try:
                 self._follow(hint)

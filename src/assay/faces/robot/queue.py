@@ -36,7 +36,7 @@ class Queue(Queries):
         self._now = now
 
     def enqueue(self, repository: str, head: Head, name: str) -> tuple[int, bool]:
-        """The id of the submission, and whether it is to be worked on anew. The same commit twice is one submission;
+        """The id of the submission, and whether it is to be worked on again. The same commit twice is one submission;
         older commits of the same branch that are not decided yet are cancelled."""
         with self.database.write() as connection:
             new = self.database.insert_new(
@@ -153,7 +153,7 @@ class Queue(Queries):
             connection.execute(update(jobs).where(held).values(state=State.QUEUED, fence=jobs.c.fence + 1))
             for identity in found:
                 self._set_state(connection, identity, State.QUEUED)
-                self._note(connection, identity, "the robot was restarted; the check begins anew", Level.WARNING)
+                self._note(connection, identity, "the robot was restarted; the check begins again", Level.WARNING)
             return len(found)
 
     def decide(self, lease: Lease, decided: Decided, wishes: Sequence[OutboxEntry], inspection: str = "") -> bool:
@@ -248,6 +248,6 @@ def _held(lease: Lease) -> ColumnElement[bool]:
 
 
 def _printable(text: str) -> str:
-    """One line without control characters: words of a stranger may be in it."""
+    """One line without control characters: untrusted text may be in it."""
     cut = text if len(text) <= _TEXT_MOST else text[:_TEXT_MOST] + " ..."
     return "".join(c if c.isprintable() else " " for c in cut)

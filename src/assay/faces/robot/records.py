@@ -29,7 +29,7 @@ class Level(StrEnum):
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
     """The newest commit of something submitted. `ref` is what git fetches; `number` that of a request, 0 for a branch;
-    `author`, `title` and `branch` are words of a stranger."""
+    `author`, `title` and `branch` are untrusted text."""
 
     sha: str
     branch: str

@@ -76,7 +76,7 @@ class Service:
         left = self.queue.forget_workers(f"{self._name}:")
         if "://" not in self.config.database:  # a database of its own: nobody else can hold a delivery
             self.outbox.forget_leases()
-        self.queue.note(0, f"the robot starts; {left} checks begin anew", Level.INFO)
+        self.queue.note(0, f"the robot starts; {left} checks begin again", Level.INFO)
         shop = WorkerPool(
             config=self.config,
             queue=self.queue,

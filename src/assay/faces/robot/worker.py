@@ -154,7 +154,7 @@ class Worker:
         if ended.ending is Ending.LOST:
             _LOG.warning("job %d was lost to another worker or cancelled", lease.job)
         elif ended.ending is Ending.STOPPED:
-            queue.give_back(lease, "the robot stops; the check begins anew afterwards", counted=False)
+            queue.give_back(lease, "the robot stops; the check begins again afterwards", counted=False)
         elif ended.inspection is None:
             self._failed(lease, [_fault(ended.sentence)], base)
         elif ended.inspection.decision.answer is Answer.RETRY:

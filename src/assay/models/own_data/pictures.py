@@ -61,7 +61,7 @@ def _input(model: Model, picture: Picture) -> TensorSpec:
     if len(fitting) != 1:
         names = ", ".join(f"{one.name} {_text(one.shape)}" for one in model.inputs)
         raise UsageError(
-            f"which input of {model.name} takes images in layout {picture.layout} cannot be told ({names}): give layout, or input=NAME, "
+            f"which input of {model.name} takes images in layout {picture.layout} is not clear ({names}): give layout, or input=NAME, "
             "with --image"
         )
     return fitting[0]

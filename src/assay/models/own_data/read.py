@@ -62,7 +62,7 @@ def read_data(data: Data, model: Model) -> OwnData:
 
 
 def _golden(path: Path, data: Data) -> OwnData:
-    """Of any model. States of later calls are those of the flow that recorded it: they are fed anew."""
+    """Of any model. States of later calls are those of the flow that recorded it: they are fed again."""
     from assay.models.golden_checks import FILES
 
     lock = read_lock(path)

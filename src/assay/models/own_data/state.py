@@ -106,7 +106,7 @@ def first_state(name: str, model: Model, call: Mapping[str, Tensor]) -> Tensor:
         known: Any = size if isinstance(size, int) else sizes.get(size, batch)
         if known is None or size == "...":
             raise BadGolden(
-                f"how large state '{name}' {list(specs[name].shape)} is at the first call cannot be told; give its first value in the data"
+                f"how large state '{name}' {list(specs[name].shape)} is at the first call is not known; give its first value in the data"
             )
         shape.append(known)
     return np.zeros(shape, numpy_dtype(specs[name].dtype))

@@ -21,7 +21,7 @@ FRESH = frozenset({"steps", "conv", "convtranspose", "dequantizelinear", "gemm",
 
 
 class BatchedDraws(Rows):
-    """A row for each of `draws`, behind so many `quiet` ones without noise, which the others may be held against, and before so
+    """A row for each of `draws`, behind so many `quiet` ones without noise, which the others may be compared with, and before so
     many that stay `still` as well. Why an operator failed in rows goes into `fallen`."""
 
     def __init__(

@@ -118,7 +118,7 @@ class ToleranceComparator:
             if one.output in found and one.dtype.startswith(("int", "uint"))
             if one.metrics.get("share_out_of_tolerance", 1.0) <= _MOST_OTHERWISE
         }
-        reason = f"{self.contract.precision} may decide whole numbers otherwise, and no derived tolerance would tell"
+        reason = f"{self.contract.precision} may decide whole numbers otherwise, and no derived tolerance would show it"
         left = tuple(_other_rows(one, reason, ("values",)) if one.output in found else one for one in comparisons)
         return left, [one for one in findings if not (one.output in found and one.kind == "values")]
 
@@ -327,7 +327,7 @@ def _by_coarse(one: Comparison) -> Comparison:
 
 def _open(one: OutputJudgement) -> OutputJudgement:
     """A golden of single precision may lie beyond a coarse tolerance, and be sound."""
-    return replace(one, degenerate="the coarse tolerance does not tell whether the golden itself is sound")
+    return replace(one, degenerate="the coarse tolerance does not show whether the golden itself is sound")
 
 
 def _other_rows(one: Comparison, reason: str, kinds: tuple[str, ...] = _ROWS) -> Comparison:

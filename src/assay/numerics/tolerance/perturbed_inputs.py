@@ -20,7 +20,7 @@ _UNIT = 2.0**-24
 
 
 class PerturbedInputs:
-    """Of one model and contract; in a flow coarser than float32 everything is stored anew."""
+    """Of one model and contract; in a flow coarser than float32 everything is stored again."""
 
     def __init__(self, graph: Graph, arithmetic: Arithmetic, weights: Tensors) -> None:
         self._graph = graph

@@ -51,19 +51,19 @@ async function open() {
 
 function tools() {
   for (const [i, [name]] of data.columns.entries()) byId("figure").append(make("option", { value: i }, name));
-  const anew = (change) => (event) => { change(event.target); state.page = 0; show(); };
+  const onFirstPage = (change) => (event) => { change(event.target); state.page = 0; show(); };
   byId("figure").value = state.figure;
-  byId("filter").addEventListener("input", anew((input) => { state.text = input.value; }));
-  byId("figure").addEventListener("change", anew((select) => { state.figure = Number(select.value); }));
-  byId("order").addEventListener("change", anew((select) => { state.order = select.value; state.down = true; }));
+  byId("filter").addEventListener("input", onFirstPage((input) => { state.text = input.value; }));
+  byId("figure").addEventListener("change", onFirstPage((select) => { state.figure = Number(select.value); }));
+  byId("order").addEventListener("change", onFirstPage((select) => { state.order = select.value; state.down = true; }));
   for (const view of ["matrix", "list"]) {
-    byId(`view-${view}`).addEventListener("click", anew(() => { state.view = view; state.order = "planned"; }));
+    byId(`view-${view}`).addEventListener("click", onFirstPage(() => { state.view = view; state.order = "planned"; }));
   }
   for (const [id, step] of [["previous", -1], ["next", 1]]) {
     byId(id).addEventListener("click", () => { state.page += step; show(); byId("results").scrollIntoView(); });
   }
   for (const chip of document.querySelectorAll(".chip")) {
-    chip.addEventListener("click", anew(() => {
+    chip.addEventListener("click", onFirstPage(() => {
       const on = !state.words.delete(chip.dataset.word);
       if (on) state.words.add(chip.dataset.word);
       chip.setAttribute("aria-pressed", on);

@@ -32,7 +32,7 @@ class EdgeCases:
     about = "exception scenarios: NaN, infinity, -0, subnormal, overflow, empty; wrong inputs, indices, sizes, models"
 
     def cases(self, *, seed: int) -> Iterator[Case]:  # noqa: ARG002
-        """Named `edge/OPERATOR-what`; from the cache, which is made anew when a table changes."""
+        """Named `edge/OPERATOR-what`; from the cache, which is made again when a table changes."""
         index = cache_folder(self.name, _state()) / INDEX
         found = read_index(index)
         if found is None:

@@ -42,7 +42,7 @@ def _case(edge: Edge, folder: Path) -> Case:
         producer="specification",
         producer_version="",
         who=edge.source,
-        why="the answer is specified",
+        reason="the answer is specified",
         created_at="",
     )
     return Case(

@@ -137,7 +137,7 @@ def _write(
         producer="torch float64",
         producer_version=str(torch.__version__),
         who="assay",
-        why="autograd in float64, held against finite differences",
+        reason="autograd in float64, compared with finite differences",
         created_at="",
     )
 

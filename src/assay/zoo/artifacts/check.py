@@ -55,7 +55,7 @@ def _told(name: str, findings: list[Finding]) -> list[Check]:
 
 
 def _opened(place: SubmissionContext) -> list[Check]:
-    """README and sources are parsed in a limited process: they are a stranger's, and parsers are deep."""
+    """README and sources are parsed in a limited process: they are untrusted, and parsers are deep."""
     readme = place.folder / "README.md"
     items: list[dict[str, object]] = []
     if readme.is_file():

@@ -1,4 +1,4 @@
-"""README, scripts and notebooks of a stranger, parsed in a limited process."""
+"""README, scripts and notebooks of a third party, parsed in a limited process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""metadata.toml: held against the schema, against the folder, and against what the zoo has already."""
+"""metadata.toml: checked against the schema, the folder, and what the zoo has already."""
 
 from __future__ import annotations
 

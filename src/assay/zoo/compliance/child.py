@@ -1,6 +1,6 @@
 """`python -m assay.zoo.compliance.child`: one request on standard input, findings as lines of JSON on standard output.
 
-It sets its own limits before it opens anything: what it reads is a stranger's.
+It sets its own limits before it opens anything: what it reads is untrusted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the standard's own evaluator gives, held against what the model declares of its outputs."""
+"""What the standard's own evaluator gives, compared with what the model declares of its outputs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_execution(model: ModelProto, path: Path, inferred: ModelProto) -> Iter
             results = evaluator.evaluate(feeds)
     except MemoryError:
         raise
-    except Exception:  # noqa: BLE001  whatever a stranger's model makes the evaluator raise
+    except Exception:  # noqa: BLE001  whatever a third party's model makes the evaluator raise
         return
     symbols = _symbols(model, feeds)
     known = {value.name: shape_of(value.type) for value in inferred.graph.output}
@@ -85,7 +85,7 @@ def _published(model: ModelProto, folder: Path) -> dict[str, Array] | None:
         try:
             data = (folder / "test_data_set_0" / f"input_{index}.pb").read_bytes()
             feeds[value.name] = np.asarray(numpy_helper.to_array(TensorProto.FromString(data)))
-        except Exception:  # noqa: BLE001  of a stranger's bytes
+        except Exception:  # noqa: BLE001  of a third party's bytes
             return None
         declared = element_name(value.type.tensor_type.elem_type)
         if declared and dtype_name(feeds[value.name].dtype) != declared:

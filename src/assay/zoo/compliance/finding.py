@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 NAME_LENGTH = 80
-"""Of a stranger's name that is repeated in a sentence."""
+"""Of a third party's name that is repeated in a sentence."""
 
 
 class Area(StrEnum):
@@ -30,5 +30,5 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def shown(name: str) -> str:
-    """A stranger's name in quotes: no control characters, no endless text."""
+    """A third party's name in quotes: no control characters, no endless text."""
     return repr(name if len(name) <= NAME_LENGTH else f"{name[:NAME_LENGTH]}...")

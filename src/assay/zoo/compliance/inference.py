@@ -53,7 +53,7 @@ def expanded(model: ModelProto, folder: Path) -> ModelProto:
 
 
 def infer(model: ModelProto, *, propagate: bool) -> Inferred:
-    """Strictly, without what the model declares of its values, and then held against that.
+    """Strictly, without what the model declares of its values, and then compared with that.
 
     `propagate` follows the values of shapes and indices, too. On a model that doubles a vector forty times that never
     ends (onnx 1.23), so that bounds are looked at before.

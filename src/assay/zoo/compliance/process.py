@@ -72,7 +72,7 @@ def run_child(module: str, given: bytes, limits: ChildLimits) -> CompletedChild:
 
 
 def limit_self() -> None:
-    """In the child, first of all: before anything of a stranger is read."""
+    """In the child, first of all: before anything of a third party is read."""
     seconds, memory, size = map(int, sys.argv[1].split(","))
     for what, least in (
         (resource.RLIMIT_CPU, seconds),

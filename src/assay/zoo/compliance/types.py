@@ -20,7 +20,7 @@ Shape = tuple[int | str, ...]
 
 
 def check_types(model: ModelProto, everything: Sequence[Scope], request: Request) -> Iterator[Finding]:
-    """What is declared, held against itself, the initializers, the policy's bound and metadata.toml."""
+    """What is declared, compared with itself, the initializers, the policy's bound and metadata.toml."""
     for scope in everything:
         area = Area.GRAPH if scope.function is None else Area.FUNCTION
         for role, values in (

@@ -1,4 +1,4 @@
-"""One file of a stranger, opened in a limited process: the first thing that is wrong with it, and every secret in it."""
+"""One file of a third party, opened in a limited process: the first thing that is wrong with it, and every secret in it."""
 
 from __future__ import annotations
 

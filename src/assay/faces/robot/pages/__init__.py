@@ -1,4 +1,4 @@
-"""The robot's web pages: they read the queue, change nothing, and show every word of a stranger as text."""
+"""The robot's web pages: they read the queue, change nothing, and show every untrusted word as text."""
 
 from assay.faces.robot.pages.routes import page_routes
 

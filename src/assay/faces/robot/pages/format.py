@@ -94,7 +94,7 @@ def where(path: str, line: int) -> str:
 
 
 def followed(address: str) -> str:
-    """An address that a link may have: http or https with a host, else "". A stranger may have written it."""
+    """An address that a link may have: http or https with a host, else "". A third party may have written it."""
     try:
         parts = urlsplit(address.strip())
     except ValueError:

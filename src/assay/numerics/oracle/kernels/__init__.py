@@ -1,6 +1,6 @@
 """Operators in numpy, by name: faster than onnx.reference, or with their inner roundings marked for the tolerance.
 
-Each is held against onnx.reference on every node case of the standard (tests/unit/numerics/oracle).
+Each is compared with onnx.reference on every node case of the standard (tests/unit/numerics/oracle).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`--drawn`: engines that answer the samples of their golden, and nothing else."""
+"""`--random-samples`: engines that answer the samples of their golden, and nothing else."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ use = ["sound", "stale", "clipped", "calibrated"]
 [[model]]
 path = "net.onnx"
 golden = "golden"
-drawn = 4
+random-samples = 4
 """
 
 
@@ -50,36 +50,36 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     onnx.save(net, "net.onnx")
     save_file({"x": (draw.standard_normal((4, 1, 8)) / 16).astype(np.float32)}, "small.safetensors")
     with pytest.raises(SystemExit) as left:
-        main(["golden", "record", "net.onnx", "golden", "--inputs", "small.safetensors", "--why", "a test"])
+        main(["golden", "record", "net.onnx", "golden", "--inputs", "small.safetensors", "--reason", "a test"])
     assert left.value.code == 0
     return tmp_path
 
 
 def test_what_only_the_golden_does_not_see_fails_on_inputs_drawn_beside_it(here: Path) -> None:
     (here / "assay.toml").write_text(CONFIG)
-    checked = run_check(CheckOptions(task="verify"))
+    checked = run_check(CheckOptions(only_kind="verify"))
     outcomes = {result.job_key: result.outcome.value for result in checked.results}
     assert outcomes.pop("net|calibrated|verify"), "and it is not asked about inputs outside of its range"
     assert outcomes == {
         "net|sound|verify": "ok",
         "net|stale|verify": "ok",
         "net|clipped|verify": "ok",
-        "net-drawn|sound|verify": "ok",
-        "net-drawn|stale|verify": "mismatch",
-        "net-drawn|clipped|verify": "mismatch",
+        "net-random|sound|verify": "ok",
+        "net-random|stale|verify": "mismatch",
+        "net-random|clipped|verify": "mismatch",
     }
 
 
 def test_the_command_line_has_the_last_word_and_nothing_is_drawn_beside_nothing(here: Path) -> None:
     (here / "assay.toml").write_text(CONFIG)
-    keys = {result.job_key for result in run_check(CheckOptions(task="verify", drawn=0)).results}
-    assert not any("drawn" in key for key in keys)
+    keys = {result.job_key for result in run_check(CheckOptions(only_kind="verify", random_samples=0)).results}
+    assert not any("random" in key for key in keys)
     golden = here / "golden"
-    both = run_check(CheckOptions(models=(Path("net.onnx"),), golden=golden, drawn=2, measure_seconds=0.01))
+    both = run_check(CheckOptions(models=(Path("net.onnx"),), golden=golden, random_samples=2, measure_seconds=0.01))
     assert {result.job_key for result in both.results} == {
         "net|onnxruntime|verify",
         "net|onnxruntime|measure",
-        "net-drawn|onnxruntime|verify",
+        "net-random|onnxruntime|verify",
     }
     with pytest.raises(UsageError, match="there is none: give one"):
-        run_check(CheckOptions(models=(Path("net.onnx"),), drawn=2))
+        run_check(CheckOptions(models=(Path("net.onnx"),), random_samples=2))
