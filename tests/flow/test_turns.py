@@ -60,7 +60,7 @@ def test_a_side_that_raises_in_its_turn_is_the_one_that_is_named(tmp_path: Path,
     result, _ = _against("raise", tmp_path)
     assert result.outcome is Outcome.ERROR
     assert "bad: RuntimeError" in result.detail
-    assert "told to raise" in result.detail
+    assert "asked to raise" in result.detail
 
 
 def test_a_side_that_dies_in_its_turn_keeps_nobody_waiting(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: 
         assert (result.duel.launches, "has changed on disk" in result.duel.trouble) == ((), True)
 
 
-def test_an_engine_that_is_altered_while_it_fights_has_decided_nothing(
+def test_an_engine_that_is_altered_while_it_is_timed_has_decided_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both engines in one process, which loads the approved one again for each launch."""
@@ -132,7 +132,7 @@ def test_an_engine_that_is_altered_while_it_fights_has_decided_nothing(
         (artifact / "identity").write_text("y = 2 * x\n")
         return found
 
-    monkeypatch.setattr("assay.worker.compare_speed.fight", altering)
+    monkeypatch.setattr("assay.worker.compare_speed.time_interleaved", altering)
     told = compare_speed(job, Stages(lambda stage: None)).duel
     assert told is not None
     assert (told.launches, "has changed on disk" in told.trouble) == ((), True)

@@ -104,7 +104,7 @@ def _resident(pid: int) -> int:
 def test_exceptions() -> None:
     with pytest.raises(MemoryError):
         _identity("memory_error")
-    with pytest.raises(RuntimeError, match="told to raise"):
+    with pytest.raises(RuntimeError, match="asked to raise"):
         _identity("raise")
     with pytest.raises(Unsupported) as caught:
         _identity("unsupported")

@@ -11,11 +11,12 @@ import pytest
 from onnx import TensorProto, helper
 
 import assay
-from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
+from assay.backends.onnx_loader import load_checked, signature_of
+from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
 from assay.core.result import Outcome
-from assay.errors import Unsupported, UsageError
+from assay.errors import UsageError
 from assay.faces.environments import open_environments, shipped_environments
 from small_models import linear_model
 
@@ -55,24 +56,30 @@ def test_without_its_environment_it_says_the_one_command(
     assert not (tmp_path / "none").exists()
 
 
-def test_wrong_options_and_sizes_that_nobody_can_know_are_refused_first(tmp_path: Path) -> None:
+def test_wrong_options_are_refused_first(tmp_path: Path) -> None:
     backend = OnnxRuntimeQnn()
     model = linear_model(tmp_path / "linear.onnx")
     with pytest.raises(UsageError, match="backend_type"):
         backend.lower(model, Flow("x", "onnxruntime-qnn", {"backend_type": "npu"}))
     with pytest.raises(UsageError, match="cpu_fallback"):
         backend.lower(model, Flow("x", "onnxruntime-qnn", {"cpu_fallback": "yes"}))
+
+
+def test_a_dimension_without_a_name_gets_one_that_its_size_can_be_fixed_by(tmp_path: Path) -> None:
+    model = linear_model(tmp_path / "linear.onnx")
     proto = onnx.load(model)
     proto.graph.input[0].type.tensor_type.shape.dim[0].Clear()
     onnx.save(proto, model)
-    with pytest.raises(Unsupported, match="without a name"):
-        backend.lower(model, FLOW)
+    copy = named(model, signature_of(load_checked(model)))
+    assert copy != model
+    assert onnx.load(copy).graph.input[0].type.tensor_type.shape.dim[0].dim_param == "x[0]"
 
 
 @pytest.mark.slow
 def test_it_conforms_inside_its_environment(qnn: Interpreter) -> None:
     program = """
-from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
+from assay.backends.onnx_loader import load_checked, signature_of
+from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
 from assay.testing import check_backend
 check_backend(OnnxRuntimeQnn())
 print("conforms")
@@ -134,7 +141,8 @@ def test_what_ran_counts_and_not_what_was_planned(qnn: Interpreter, here: Path) 
     program = f"""
 import numpy as np, shutil
 from pathlib import Path
-from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
+from assay.backends.onnx_loader import load_checked, signature_of
+from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
 from assay.core.flow import Flow
 backend = OnnxRuntimeQnn()
 backend.prepare()
@@ -157,7 +165,8 @@ def test_sizes_are_compiled_in_and_another_is_refused_in_words(qnn: Interpreter,
     program = f"""
 import numpy as np
 from pathlib import Path
-from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
+from assay.backends.onnx_loader import load_checked, signature_of
+from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
 from assay.core.flow import Flow
 from assay.errors import Unsupported
 backend = OnnxRuntimeQnn()

@@ -50,7 +50,9 @@ class Gradients:
         """Traced by torch; a gradient that finite differences contradict makes no case."""
         seed = cases[0].inputs.seed if cases else 0
         asked = [authored()[case.name] for case in cases]
-        for case, reason in build_cases(self.name, asked, seed=seed, workers=workers, maker=f"{__name__}.build"):
+        for case, reason in build_cases(
+            self.name, asked, seed=seed, workers=workers, maker=f"{__name__}.build_gradients"
+        ):
             yield _derived(case), reason
 
 
