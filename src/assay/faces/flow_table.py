@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
@@ -10,13 +11,22 @@ from pathlib import Path
 
 from assay import plugins
 from assay.core.flow import Flow
+from assay.core.result import Outcome
 from assay.errors import HarnessError, UnknownName
-from assay.faces.trials import Trial, Trials, trial_key, try_flows
+from assay.faces.trials import Trial, Trials, outcome_words, trial_key, try_flows
+from assay.judge.outcome import NEXT
 from assay.pipeline.progress import Progress
 from assay.ports import Availability
 
+LONGEST = 140
+"""Characters of a reason, which is two lines at 80 columns; `assay doctor FLOW` shows all of it."""
+OTHER_MODELS = "a flow that has no use for the tiny model may run another one: assay check MODEL.onnx --flow FLOW"
+LOWERED = "compiles, cannot run here"
 HIDDEN = ("faulty",)
 """For tests: no way to deploy a model."""
+
+_REMARK = re.compile(r" \([^()]{30,}\)")
+_CLAUSE = re.compile(r"[;.](?= )")
 
 
 @dataclass(frozen=True)
@@ -99,18 +109,28 @@ def flow_table(groups: Sequence[Group], width: int) -> str:
     for group in groups:
         told += _group(group, names, width)
     every = [line for group in groups for line in group.lines]
-    told += _wrapped(_summary(every), width, "")
+    for line in (_summary(every), *_advice(every)):
+        told += _wrapped(line, width, "")
     return "\n".join(told) + "\n"
 
 
 def _summary(lines: Sequence[FlowLine]) -> str:
     marks = Counter(line.mark.strip() for line in lines)
-    parts = [f"{marks['ok']} of {len(lines)} flows run here (a tiny model passed)"]
+    fixed = sum(line.trial is not None and line.trial.fixed for line in lines if line.state.available)
+    some = f", {fixed} of them with fixed sizes only" if fixed else ""
+    parts = [f"{marks['ok']} of {len(lines)} flows run here (a tiny model passed{some})"]
     if marks["x"]:
         parts.append(f"{marks['x']} do not, though installed (x)")
     if marks["?"]:
         parts.append(f"{marks['?']} were not tried (?)")
     return "; ".join(parts) + "; assay doctor FLOW explains one"
+
+
+def _advice(lines: Sequence[FlowLine]) -> list[str]:
+    """What to do about the outcomes of the table, each once."""
+    outcomes = {line.trial.outcome for line in lines if line.state.available and line.trial is not None}
+    steps = {Outcome.OTHER_PRECISION: NEXT[Outcome.OTHER_PRECISION], Outcome.UNSUPPORTED: OTHER_MODELS}
+    return [f"{outcome_words(one.value)}: {step}" for one, step in steps.items() if one.value in outcomes]
 
 
 def _group(group: Group, names: int, width: int) -> list[str]:
@@ -123,25 +143,48 @@ def _group(group: Group, names: int, width: int) -> list[str]:
     if shared:
         lines += _wrapped(next(iter(reasons)), width)
     for line in group.lines:
-        lines.append(f"  {line.mark}{line.flow.name:<{names}}  {_about(line.flow)}".rstrip())
+        lines.append(f"  {line.mark}{line.flow.name:<{names}}  {_about(line)}".rstrip())
         if not line.state.available and not shared:
             lines += _wrapped(_reason(line.state), width)
-        if line.trial is not None and not line.trial.passed and line.state.available:
-            lines += _wrapped(
-                f"{line.trial.outcome.replace('_', ' ')}: {line.trial.detail.rstrip('.')}".rstrip(": "), width
-            )
+        if line.trial is not None and line.state.available:
+            lines += _wrapped(_ended(line.trial), width)
     return [*lines, ""]
 
 
-def _about(flow: Flow) -> str:
+def _ended(trial: Trial) -> str:
+    """ "" for a flow that is simply ok."""
+    if trial.fixed:
+        return f"with a free batch: {shortened(trial.detail)}"
+    if trial.passed:
+        return ""
+    if trial.outcome == Outcome.LOWERED.value:
+        return f"{LOWERED}: {shortened(trial.detail.removeprefix('run unavailable: '))}"
+    return f"{outcome_words(trial.outcome)}: {shortened(trial.detail)}".rstrip(": ")
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """Of a text above `longest` characters: without long remarks in brackets, then as many whole clauses as fit, or as many whole
+    words."""
+    text = text.rstrip(". ")
+    if len(text) <= longest:
+        return text
+    text = _REMARK.sub("", text)
+    if len(text) <= longest:
+        return text
+    ends = [one.start() for one in _CLAUSE.finditer(text) if longest // 3 <= one.start() <= longest]
+    return text[: ends[-1]] if ends else textwrap.shorten(text, longest, placeholder=" ...")
+
+
+def _about(line: FlowLine) -> str:
+    flow = line.flow
     where = flow.device if flow.device != "cpu" else ""
-    return "  ".join(
-        part for part in (flow.precision, where, f"in {flow.environment}" if flow.environment else "") if part
-    )
+    inside = f"in {flow.environment}" if flow.environment else ""
+    sizes = "fixed sizes only" if line.state.available and line.trial is not None and line.trial.fixed else ""
+    return "  ".join(part for part in (flow.precision, where, inside, sizes) if part)
 
 
 def _reason(state: Availability) -> str:
-    return f"not here: {state.reason.rstrip('.')}" + (f"; {state.install}" if state.install else "")
+    return f"not here: {shortened(state.reason)}" + (f"; {state.install}" if state.install else "")
 
 
 def _wrapped(text: str, width: int, indent: str = " " * 5) -> list[str]:

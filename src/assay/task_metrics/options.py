@@ -35,8 +35,14 @@ def joined(samples: Sequence[Tensors], name: str) -> Tensor:
 
 
 def label(labels: Mapping[str, Tensor], name: str, count: int) -> Tensor | None:
-    """The labels of that name, or None. Raises UsageError where there are not as many as samples."""
+    """The labels of that name, one for each of `count` rows of the outputs, or None. A call of several rows (a free batch) brings
+    its labels as one entry of as many. Raises UsageError where there are not as many as rows."""
     found = labels.get(name)
-    if found is not None and len(found) != count:
-        raise UsageError(f"label '{name}' has {len(found)} entries for {count} samples; record the golden again")
-    return found
+    if found is None or len(found) == count:
+        return found
+    rows = found.reshape(-1, *found.shape[2:]) if found.ndim > 1 else found
+    if len(rows) != count:
+        raise UsageError(
+            f"label '{name}' has {len(rows)} entries, and the outputs have {count} rows; give one for each row, in their order"
+        )
+    return rows

@@ -23,8 +23,9 @@ _WEIGHTS = np.random.default_rng(20).normal(size=(4, 3, 3, 3)).astype(np.float32
 _DENSE = np.random.default_rng(21).normal(size=(4, 5)).astype(np.float32)
 
 
-def tiny_model(path: Path, *, integers: bool = True) -> Path:
-    """conv 3x3, relu, global average pool, matmul, argmax; symbolic batch, opset 17; one integer output, or none."""
+def tiny_model(path: Path, *, integers: bool = True, batch: int | None = None) -> Path:
+    """conv 3x3, relu, global average pool, matmul, argmax; symbolic batch, or the one given; opset 17; one integer output, or
+    none."""
     from onnx import TensorProto, helper
 
     nodes = [
@@ -36,14 +37,14 @@ def tiny_model(path: Path, *, integers: bool = True) -> Path:
         helper.make_node("ArgMax", ["scores"], ["best"], name="argmax", axis=1, keepdims=0),
     ]
     shapes: dict[str, tuple[int, list[str | int]]] = {
-        "scores": (TensorProto.FLOAT, ["batch", 5]),
-        "features": (TensorProto.FLOAT, ["batch", 4, 8, 8]),
-        "best": (TensorProto.INT64, ["batch"]),
+        "scores": (TensorProto.FLOAT, [batch or BATCH, 5]),
+        "features": (TensorProto.FLOAT, [batch or BATCH, 4, 8, 8]),
+        "best": (TensorProto.INT64, [batch or BATCH]),
     }
     if not integers:
         nodes = nodes[:-1]
         del shapes[INTEGER_OUTPUT]
-    return _write(path, nodes, shapes)
+    return _write(path, nodes, shapes, batch)
 
 
 def tiny_expected(image: Tensor) -> dict[str, Tensor]:
@@ -75,14 +76,19 @@ def broken_model(path: Path) -> Path:
     return _write(path, [node], {"scores": (TensorProto.FLOAT, ["batch", 3, 8, 8])})
 
 
-def _write(path: Path, nodes: list[NodeProto], outputs: dict[str, tuple[int, list[str | int]]]) -> Path:
+def _write(
+    path: Path,
+    nodes: list[NodeProto],
+    outputs: dict[str, tuple[int, list[str | int]]],
+    batch: int | None = None,
+) -> Path:
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
     graph = helper.make_graph(
         nodes,
         "tiny",
-        [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, ["batch", 3, 8, 8])],
+        [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, [batch or BATCH, 3, 8, 8])],
         [helper.make_tensor_value_info(name, kind, shape) for name, (kind, shape) in outputs.items()],
         [numpy_helper.from_array(_WEIGHTS, "weights"), numpy_helper.from_array(_DENSE, "dense")],
     )

@@ -113,7 +113,8 @@ def kept_for_calibration(count: int, wanted: int, seed: int, whose: str) -> tupl
     if taken >= count:
         raise UsageError(
             f"golden {whose} has {count} sample{'' if count == 1 else 's'}, calibration takes {taken} and leaves none to "
-            f"judge: record more samples with `assay golden record`{', or ask for fewer with --calibration' if wanted > 1 else ''}"
+            f"judge: give more samples (a batch is one: put an axis in front, or a file of its own for each), or record more with "
+            f"`assay golden record`{', or ask for fewer with --calibration' if wanted > 1 else ''}"
         )
     drawn = np.random.Generator(np.random.PCG64(seed)).permutation(count)[:taken]
     return tuple(sorted(int(index) for index in drawn))

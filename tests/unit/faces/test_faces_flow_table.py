@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.core.flow import Flow
-from assay.faces.flow_table import FlowLine, Group, flow_table
+from assay.faces.flow_table import FlowLine, Group, flow_table, shortened
 from assay.faces.trials import Trial
 from assay.ports import Availability
 
@@ -22,7 +22,9 @@ GROUPS = [
         "mixed",
         (
             FlowLine(Flow("mixed", "mixed"), HERE, Trial("ok")),
-            FlowLine(Flow("mixed-opencl", "mixed"), HERE, Trial("lowered", "no runtime for opencl.")),
+            FlowLine(Flow("mixed-opencl", "mixed"), HERE, Trial("lowered", "run unavailable: no runtime for opencl.")),
+            FlowLine(Flow("mixed-vm", "mixed"), HERE, Trial("ok", "error: too much memory", fixed=True)),
+            FlowLine(Flow("mixed-fp16", "mixed"), HERE, Trial("other_precision", "nothing computes in float16")),
             FlowLine(Flow("mixed-int8-per-channel", "mixed", precision="int8"), OTHER),
             FlowLine(Flow("mixed-cuda", "mixed", device="cuda", environment="own"), HERE),
         ),
@@ -35,7 +37,11 @@ WIDE = """\
 mixed 1.2
   ok mixed                   float32
   x  mixed-opencl            float32
-     lowered: no runtime for opencl
+     compiles, cannot run here: no runtime for opencl
+  ok mixed-vm                float32  fixed sizes only
+     with a free batch: error: too much memory
+  x  mixed-fp16              float32
+     other precision: nothing computes in float16
   -  mixed-int8-per-channel  int8
      not here: the transform int8 needs a package that is not installed in this interpreter, and says so at length; pip install calibrator
   ?  mixed-cuda              float32  cuda  in own
@@ -48,7 +54,9 @@ vendor
 strange
      broken: backend 'strange' of a-package is broken (KeyError: 'x'); reinstall or remove it
 
-1 of 6 flows run here (a tiny model passed); 1 do not, though installed (x); 1 were not tried (?); assay doctor FLOW explains one
+2 of 8 flows run here (a tiny model passed, 1 of them with fixed sizes only); 2 do not, though installed (x); \
+1 were not tried (?); assay doctor FLOW explains one
+other precision: choose a flow, a device or a model whose operators have kernels in that type, or call the flow what it is
 """
 
 
@@ -61,3 +69,25 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(width: int) -> N
     told = flow_table(GROUPS, width)
     assert max(map(len, told.splitlines())) <= width
     assert told.split() == WIDE.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("ends with a point.", "ends with a point"),
+        (
+            "the engine lives elsewhere (first-package==1.4.1, second-package==2.13.0), which is not built",
+            "the engine lives elsewhere, which is not built",
+        ),
+        (
+            "no device: NOT_FOUND; the loader is not found; make sure that it is",
+            "no device: NOT_FOUND; the loader is not found",
+        ),
+        (
+            "one two three four five six seven eight nine ten eleven twelve",
+            "one two three four five six seven eight nine ...",
+        ),
+    ],
+)
+def test_a_long_reason_loses_remarks_then_clauses_then_words_and_never_half_a_word(text: str, short: str) -> None:
+    assert shortened(text, 50) == short

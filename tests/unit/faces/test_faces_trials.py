@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from assay.core.flow import Flow
+from assay.core.result import Outcome, Result, Stage
 from assay.faces.flow_table import FlowLine, Group, tried
-from assay.faces.trials import Trial, Trials, trial_key
+from assay.faces.trials import Trial, Trials, trial_key, trial_of, try_flows
 from assay.pipeline.progress import SILENT
 from assay.plugins import find_flow
 from assay.ports import Availability
@@ -35,3 +38,24 @@ def test_only_what_is_there_and_not_yet_known_is_tried_and_it_is_kept(tmp_path: 
     assert trials.find(trial_key(flow, HERE)) == Trial("ok")
     again = tried([Group("reference", (known, gone))], tmp_path, trials, SILENT)
     assert again[0].lines == (known, gone)
+
+
+def _ended(outcome: Outcome, detail: str = "") -> Result:
+    return Result("tiny|mine|verify", "tiny", "mine", "verify", "0", outcome, Stage.RUN, detail=detail)
+
+
+def test_a_flow_that_passes_at_fixed_sizes_only_is_ok_and_says_what_a_free_batch_does() -> None:
+    free = _ended(Outcome.OTHER_PRECISION, "a  text\nof lines")
+    assert trial_of(free, _ended(Outcome.OK)) == Trial("ok", "other precision: a text of lines", fixed=True)
+    assert trial_of(free, _ended(Outcome.ERROR)) == Trial("other_precision", "a text of lines")
+    assert trial_of(_ended(Outcome.ERROR, "word " * 1000)).detail.endswith("word ...")
+
+
+@pytest.mark.slow
+def test_the_trial_of_a_flow_that_fails_with_a_free_batch_is_repeated_with_fixed_sizes(tmp_path: Path) -> None:
+    """The virtual machine of iree 3.13 asks for all memory for a convolution with a relu over a dynamic batch."""
+    pytest.importorskip("iree.compiler")
+    found = try_flows([find_flow("iree-vmvx"), find_flow("reference")], tmp_path)
+    assert found["iree-vmvx"].fixed
+    assert found["iree-vmvx"].detail.startswith("error: a dispatch asked for more memory")
+    assert found["reference"] == Trial("ok")

@@ -115,5 +115,15 @@ def test_what_cannot_be_scored_is_said(task: str, options: dict[str, str], words
 
 
 def test_labels_of_another_count_are_refused() -> None:
-    with pytest.raises(UsageError, match="1 samples"):
+    with pytest.raises(UsageError) as refused:
         score("classification", _logits([1, 2]), _logits([1, 2]), {"label": np.array([0, 1])}, {})
+    assert str(refused.value) == (
+        "label 'label' has 2 entries, and the outputs have 1 rows; give one for each row, in their order"
+    )
+
+
+def test_a_call_of_several_rows_brings_a_label_for_each() -> None:
+    rows = [{"logits": np.eye(3, dtype=np.float32)}]
+    assert score("classification", rows, rows, {"label": np.array([[0, 1, 1]])}, {})["top1_accuracy"] == pytest.approx(
+        2 / 3
+    )

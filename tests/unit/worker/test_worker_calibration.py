@@ -32,7 +32,8 @@ def test_none_left_to_judge_is_refused(count: int, wanted: int) -> None:
         kept_for_calibration(count, wanted, 0, "goldens/x")
     assert str(caught.value) == (
         f"golden goldens/x has {count} sample{plural}, calibration takes {wanted or 1} and leaves none to judge: "
-        "record more samples with `assay golden record`" + (", or ask for fewer with --calibration" if wanted else "")
+        "give more samples (a batch is one: put an axis in front, or a file of its own for each), or record more with "
+        "`assay golden record`" + (", or ask for fewer with --calibration" if wanted else "")
     )
 
 
