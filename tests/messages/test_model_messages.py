@@ -116,6 +116,10 @@ def _subgraph(value: str) -> ModelProto:
 ONNX = f"onnx {onnx.__version__}"
 CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (lambda path: None, "{m} does not exist; give the path of an ONNX file"),
+    "misspelt": (
+        lambda path: path.with_name(f"{path.stem}s.onnx").touch(),
+        "{m} does not exist; perhaps you mean {s}s.onnx",
+    ),
     "directory": (Path.mkdir, "{m} is a directory; give the ONNX file inside it"),
     "empty": (Path.touch, "{m} is empty (0 bytes); export or copy the model again"),
     "fifo": (os.mkfifo, "{m} is not a regular file; copy the model into one"),
@@ -266,7 +270,7 @@ def test_a_bad_model_is_refused_with_this_sentence(name: str, tmp_path: Path) ->
     prepare(path)
     with pytest.raises(BadModel) as caught:
         open_model(path)
-    assert str(caught.value) == sentence.replace("{m}", str(path))
+    assert str(caught.value) == sentence.replace("{m}", str(path)).replace("{s}", str(path.with_suffix("")))
     assert caught.value.__cause__ is None, "no traceback of a library behind the sentence"
 
 

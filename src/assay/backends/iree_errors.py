@@ -74,8 +74,9 @@ def runtime_failure(text: str) -> Failure:
 
 
 def no_device(driver: str, text: str) -> NotRunnable:
-    """Of what creating a device raised: the driver's own words."""
-    return NotRunnable(f"no {driver} device: {_short(_STATUS.sub('', text), 300)}")
+    """Of what creating a device raised: the driver's own words, without every place where its library was looked for."""
+    said = _STATUS.sub("", " ".join(text.split())).partition("Tried:")[0].rstrip(" :;")
+    return NotRunnable(f"no {driver} device: {_short(said, 300)}")
 
 
 def _short(text: str, limit: int = 500) -> str:

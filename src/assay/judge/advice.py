@@ -7,6 +7,7 @@ import shlex
 import msgspec
 
 from assay.core.case import Case
+from assay.core.evidence import blocking
 from assay.core.job import Job, JobKind
 from assay.core.reference import ReferenceKind
 from assay.core.repro import flow_arguments, input_arguments, model_word, original_words
@@ -15,6 +16,8 @@ from assay.core.result import Cause, Outcome, Result
 TOP1 = "task.top1_agreement >= 0.99"
 ACCURACY = "task.top1_accuracy >= 0.9"
 CLOSE = "rel_l2 <= 0.05"
+CLOSE_TO_ZERO = "max_abs <= 0.001"
+"""Where the expected answer is zero, no relative error is recorded."""
 CLOSE_TO_FLOAT = "vs_float.rel_l2 <= 0.05"
 
 
@@ -77,7 +80,9 @@ def to_compare(result: Result, asked: Asked | None) -> str:
 
 def to_state(result: Result, asked: Asked | None) -> str:
     """On a user's own inputs, where an error that is small enough for its use settles a doubt."""
-    limit = CLOSE_TO_FLOAT if result.task == JobKind.CHANGE.value else CLOSE
+    open_ = blocking(result.comparisons) or result.comparisons
+    close = CLOSE if all("rel_l2" in one.metrics for one in open_) else CLOSE_TO_ZERO
+    limit = CLOSE_TO_FLOAT if result.task == JobKind.CHANGE.value else close
     return f"state what is close enough: {command(result, asked, '--require', limit, own=True)}"
 
 

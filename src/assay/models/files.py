@@ -6,12 +6,28 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
+from assay.core.nearest_name import nearest
 from assay.errors import BadModel
 
 _LFS_PREFIX = b"version https://git-lfs.github.com/spec/v1"
 _CHUNK_BYTES = 1 << 20
+
+
+MOST_NAMES = 10_000
+"""Names of a folder that are looked through for the nearest."""
+
+
+def _nearest_file(path: Path) -> Path | None:
+    """The model beside it that was probably meant."""
+    try:
+        beside = [one.name for one in islice(path.parent.iterdir(), MOST_NAMES) if one.suffix in (".onnx", ".pt2")]
+    except OSError:
+        return None
+    near = nearest(path.name, beside, cutoff=0.7)
+    return path.with_name(near) if near else None
 
 
 def check_model_file(path: Path) -> None:
@@ -22,7 +38,9 @@ def check_model_file(path: Path) -> None:
     try:
         status = path.stat()
     except FileNotFoundError:
-        raise BadModel(f"{path} does not exist; give the path of an ONNX file") from None
+        near = _nearest_file(path)
+        hint = f"perhaps you mean {near}" if near else "give the path of an ONNX file"
+        raise BadModel(f"{path} does not exist; {hint}") from None
     except OSError as error:
         raise BadModel(f"{path} cannot be read ({error.strerror}); give the path of a readable ONNX file") from None
     if stat.S_ISDIR(status.st_mode):

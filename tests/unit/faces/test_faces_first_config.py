@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.faces.cli.setup import listed
 from assay.faces.first_config import Proposal, config_text, find_models, propose
 from assay.pipeline.config import TEMPLATE, load_config
 from assay.plugins import find_flow
@@ -54,3 +55,15 @@ def test_a_flow_is_proposed_for_the_models_that_it_ran(tmp_path: Path) -> None:
     assert found.flows == {Path("linear.onnx"): ("onnxruntime",)}
     assert found.common == ("onnxruntime",)
     assert found.refused[Path("bad.onnx")].startswith("bad.onnx is truncated or not ONNX")
+
+
+@pytest.mark.parametrize(
+    ("models", "refused", "told"),
+    [
+        (1, 0, "1 model on a, b; look at it, then run `assay check`"),
+        (3, 1, "2 models on a, b; look at it, then run `assay check`"),
+        (2, 2, "no model that a flow runs; the reasons stand in it"),
+    ],
+)
+def test_models_that_no_flow_ran_are_not_counted(models: int, refused: int, told: str) -> None:
+    assert listed(models, refused, ("a", "b")) == told

@@ -86,3 +86,10 @@ def test_what_decides(result: Result, goals: list[Goal], word: VerdictStatus) ->
 def test_a_disputed_reference_on_own_inputs_offers_the_limit_that_would_decide(kind: str, advised: bool) -> None:
     stated = "; or state what is close enough: assay check MODEL.onnx --flow onnxruntime --inputs DATA --require 'rel_l2 <= 0.05'"
     assert (stated in of(differing(kind=kind)).reason) is advised
+
+
+def test_where_the_reference_is_zero_the_advised_limit_is_one_that_is_recorded() -> None:
+    zero = make_comparison(metrics={"budget_used": 0.0, "max_abs": 0.0}, degenerate="the reference is all zero")
+    result = noisy(comparisons=(zero,))
+    assert "--require 'max_abs <= 0.001'" in of(result).reason
+    assert of(result, Goal("max_abs", max=0.001)).word is VerdictStatus.PASS

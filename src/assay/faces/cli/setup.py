@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -64,8 +65,15 @@ def init(
         return
     for model, why in found.refused.items():
         print(f"no flow ran {model}: {why}")
-    count = f"{len(found.models)} model{'s' if len(found.models) > 1 else ''}"
-    print(f"wrote {path}: {count} on {', '.join(found.common)}; look at it, then run `assay check`")
+    print(f"wrote {path}: {listed(len(found.models), len(found.refused), found.common)}")
+
+
+def listed(models: int, refused: int, flows: Sequence[str]) -> str:
+    """What the written file lists, and what to do next; a model that no flow ran stands in it as a comment."""
+    if models == refused:
+        return "no model that a flow runs; the reasons stand in it"
+    count = f"{models - refused} model{'s' if models - refused > 1 else ''}"
+    return f"{count} on {', '.join(flows)}; look at it, then run `assay check`"
 
 
 def flows(
