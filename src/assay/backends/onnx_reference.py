@@ -76,7 +76,8 @@ class ReferenceEngine:
         try:
             self._evaluator = (WideEvaluator if wide else Evaluator)(proto)
         except NotImplementedError as error:
-            raise Unsupported(f"onnx.reference has no implementation: {str(error)[:300]}") from error
+            said = str(error).partition(", known functions")[0]
+            raise Unsupported(f"onnx.reference has no implementation: {said[:300]}") from error
         except (AttributeError, RuntimeError, TypeError, ValueError) as error:
             raise InvalidModel(f"onnx.reference cannot set up the model: {str(error)[:300]}") from error
 

@@ -11,7 +11,7 @@ from assay.core.policy import Goal, Policy
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
-from assay.judge.decided import Kept, decided, refused, weakened
+from assay.judge.decided import Kept, decided, needs_reference, refused, weakened
 from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
 from assay.judge.expectations import matches
 from assay.judge.metric_registry import recorded_by
@@ -142,6 +142,8 @@ def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], *, measured: b
     hint = f"the nearest are {', '.join(near)}" if near else "no recorded figure has a name like it"
     if recorded_by(goal.figure) == "measure" and not measured:
         hint = "nothing was measured: set enabled = true in [measure]"
+    if one.result.task_metrics and not needs_reference(goal.figure):
+        hint = "there are no labels: lay them beside the inputs as 'label', one for each sample"
     return Violation(VerdictStatus.FAIL, f"figure not recorded: {goal.figure}; {hint}", goal.figure)
 
 

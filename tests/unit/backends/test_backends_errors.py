@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.backends.errors import checker_failure, onnxruntime_failure, openvino_failure
+from assay.backends.iree_errors import no_device
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
 
 _ORT = "[ONNXRuntimeError] : {} : Load model from a/b.onnx failed:{}"
@@ -176,3 +177,13 @@ def test_onnxruntime_names_the_node_whose_types_contradict() -> None:
         "node (/Cast) does not match expected type (tensor(float))."
     )
     assert (type(told), getattr(told, "node", "")) == (InvalidModel, "/Cast")
+
+
+def test_a_device_that_iree_does_not_find_is_said_without_the_places_where_it_looked() -> None:
+    text = (
+        "c/runtime/src/iree/base/internal/x.c:165: NOT_FOUND; Vulkan loader library not found; "
+        "ensure it is installed: Tried: \n  libvulkan.so.1\n c/runtime/src/iree/base/internal/x.c:165: NOT_FOUND; failed to load"
+    )
+    assert str(no_device("vulkan", text)) == (
+        "no vulkan device: NOT_FOUND; Vulkan loader library not found; ensure it is installed"
+    )

@@ -169,6 +169,14 @@ def test_a_figure_that_no_job_recorded_fails_and_names_the_nearest() -> None:
     assert verdict.reason.startswith("figure not recorded: budget_usd; the nearest are budget_used")
 
 
+def test_a_figure_against_labels_without_labels_says_where_they_go() -> None:
+    result = make_result(task_metrics={"top1_agreement": 1.0})
+    verdict = of(result, goal=Goal("task.top1_accuracy", min=0.9))
+    assert verdict.reason == (
+        "figure not recorded: task.top1_accuracy; there are no labels: lay them beside the inputs as 'label', one for each sample"
+    )
+
+
 def test_a_latency_goal_without_measuring_fails() -> None:
     verdict = of(make_result(), goal=Goal("latency.median_ms", max=1.0))
     assert verdict.word is VerdictStatus.FAIL
