@@ -172,7 +172,7 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     if len(text) <= longest:
         return text
     ends = [one.start() for one in _CLAUSE.finditer(text) if longest // 3 <= one.start() <= longest]
-    return text[: ends[-1]] if ends else textwrap.shorten(text, longest, placeholder=" ...")
+    return text[: ends[-1]] if ends else textwrap.shorten(text, longest, placeholder=" ...", break_on_hyphens=False)
 
 
 def _about(line: FlowLine) -> str:

@@ -113,7 +113,7 @@ def _checked(flows: Sequence[Flow], locks: Path, progress: Progress, batch: int 
 
 def trial_of(free: Result, fixed: Result | None = None) -> Trial:
     """Of the check with a free batch, and of the one with fixed sizes where there was one."""
-    detail = textwrap.shorten(free.detail, LONGEST, placeholder=" ...")
+    detail = textwrap.shorten(free.detail, LONGEST, placeholder=" ...", break_on_hyphens=False)
     if fixed is not None and fixed.outcome is Outcome.OK:
         return Trial(Outcome.OK.value, f"{outcome_words(free.outcome.value)}: {detail}", fixed=True)
     return Trial(free.outcome.value, detail)

@@ -163,10 +163,15 @@ def run_verdicts(run: Run, results: Sequence[Result], judgement: RunVerdict) -> 
 
 def headline(judgement: RunVerdict) -> tuple[str, str]:
     """(FAIL, the reason): a reason that opens with the word itself is not told twice. Of a long one (a backend's own words about the
-    first failure, which stand whole beside that job) the beginning."""
+    first failure, which stand whole beside that job) the beginning, in whole words."""
     word = judgement.run.word.value.upper()
     reason = judgement.run.reason.removeprefix(f"{word}: ")
-    return word, reason if len(reason) <= LONGEST_HEADLINE else f"{reason[: LONGEST_HEADLINE - 4]} ..."
+    if len(reason) <= LONGEST_HEADLINE:
+        return word, reason
+    # A word of great length (a mangled symbol) is cut all the same.
+    most = LONGEST_HEADLINE - 4
+    end = reason.rfind(" ", most - 80, most + 1)
+    return word, f"{reason[: end if end > 0 else most].rstrip(' ;,')} ..."
 
 
 def counts(found: Sequence[Row] | Sequence[Entry]) -> dict[str, int]:

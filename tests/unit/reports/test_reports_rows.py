@@ -113,3 +113,9 @@ def test_a_long_name_is_broken_behind_a_mark() -> None:
     assert folded(name, 22).split("\n") == ["gradients/hardshrink-", "float32-20-level=0.25-", "vjp"]
     assert folded(name, 80) == name
     assert folded("a" * 30, 10) == "a" * 30  # no mark: left to the table
+
+
+def test_a_long_headline_ends_at_a_whole_word() -> None:
+    told = "x" * 280 + " reference-f64 and onnxruntime agree"
+    _, reason = headline(RunVerdict((), Verdict(VerdictStatus.FAIL, f"FAIL: {told}"), 1))
+    assert reason == "x" * 280 + " reference-f64 ..."
