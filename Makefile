@@ -1,11 +1,12 @@
 # make demo: the main job on the shipped example. make test: the whole suite.
-# make check: format, lint, types, import contracts and the suite: all that CI asks.
+# make docs: the documentation site, in build/docs/index.html; a broken link is an error.
+# make check: format, lint, types, import contracts, the site and the suite: all that CI asks.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH := 2.13.0
 
-.PHONY: demo test check format lock system clean
+.PHONY: demo test docs check format lock system clean
 
 demo: $(VENV)/.demo
 	$(BIN)/assay demo
@@ -13,15 +14,20 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(BIN)/pytest
 
-check: test
-	$(BIN)/ruff format --check src tests benchmarks examples hatch_build.py
-	$(BIN)/ruff check src tests benchmarks examples hatch_build.py
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs auto --fresh-env \
+	  --doctree-dir build/docs-cache docs build/docs
+	@echo "wrote build/docs/index.html"
+
+check: test docs
+	$(BIN)/ruff format --check src tests benchmarks examples docs/conf.py docs/_extensions hatch_build.py
+	$(BIN)/ruff check src tests benchmarks examples docs/conf.py docs/_extensions hatch_build.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 format: $(VENV)/.test
-	$(BIN)/ruff format src tests benchmarks examples
-	$(BIN)/ruff check --fix src tests benchmarks examples
+	$(BIN)/ruff format src tests benchmarks examples docs/conf.py docs/_extensions
+	$(BIN)/ruff check --fix src tests benchmarks examples docs/conf.py docs/_extensions
 
 # A real browser, a real PostgreSQL and a real sandbox for the tests that want them (Debian, Ubuntu; as root).
 system:
@@ -45,13 +51,17 @@ $(VENV)/.test: $(VENV)/.made requirements/test.txt pyproject.toml hatch_build.py
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/.demo
 
+$(VENV)/.docs: $(VENV)/.test requirements/docs.txt
+	$(BIN)/pip install --quiet --require-hashes --no-deps -r requirements/docs.txt
+	touch $@
+
 # Needs uv. Pinned with hashes, for every platform and Python from 3.11 on.
 lock:
-	for name in demo test; do \
+	for name in demo test docs; do \
 	  uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
 	    --override requirements/without-torch.txt \
 	    requirements/$$name.in --no-emit-package assay -o requirements/$$name.txt || exit 1; \
 	done
 
 clean:
-	rm -rf $(VENV) build .assay .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build docs/_generated .assay .mypy_cache .ruff_cache .pytest_cache

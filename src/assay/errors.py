@@ -1,33 +1,35 @@
 """Errors of the harness and of its input, never of the thing under test.
 
-AssayError
-├── UsageError                exit 2: wrong usage or bad input; the text is one sentence: what, where, what to do
-│   ├── BadModel              a file that is no usable ONNX model
-│   ├── BadInputs             no inputs were found, or given, that a model takes
-│   ├── BadGolden             a golden folder that cannot be used as it is
-│   ├── BadPolicy             assay.toml
-│   ├── UnknownName           an unknown flow, backend, report; names the nearest
-│   ├── NewerHistory          a history written by a newer version of assay
-│   ├── RunNotFound           no such run in the history
-│   ├── NothingSelected       exit 5: a filter, type or share that leaves no case of a suite
-│   └── NotWritable           a path that is to be written cannot be
-├── BrokenGuard               exit 1: what was there is gone, before anything ran
-│   ├── FewerCases            a suite collects fewer cases than recorded
-│   ├── BrokenSuite           a suite that loses cases or cannot list them
-│   └── BrokenFlow            a registered flow that cannot be imported
-├── HarnessError              exit 4: the harness or the machine failed
-│   ├── StoreError            the history cannot be read or written
-│   ├── BlobMissing
-│   ├── BlobCorrupt
-│   ├── WorkerFailed          workers cannot be started
-│   ├── BrokenMetric          a plug-in's metric that cannot be imported or raises: infrastructure, the engine is not blamed
-│   └── EnvironmentFailed     an environment cannot be resolved or built: its flows are unavailable, others go on
-└── Lowering                  raised by backends in a worker: becomes an outcome of the job, never leaves the worker
-    ├── Unsupported           an operator, opset, type or shape the backend does not have
-    ├── InvalidModel          the backend says the model is broken
-    ├── Undelegated           operators were left to another device, and the flow forbids that
-    ├── NotRunnable           lowered, but the device or runtime that could run it is not here
-    └── Unavailable           a library or device is missing
+::
+
+    AssayError
+    ├── UsageError                exit 2: wrong usage or bad input; the text is one sentence: what, where, what to do
+    │   ├── BadModel              a file that is no usable ONNX model
+    │   ├── BadInputs             no inputs were found, or given, that a model takes
+    │   ├── BadGolden             a golden folder that cannot be used as it is
+    │   ├── BadPolicy             assay.toml
+    │   ├── UnknownName           an unknown flow, backend, report; names the nearest
+    │   ├── NewerHistory          a history written by a newer version of assay
+    │   ├── RunNotFound           no such run in the history
+    │   ├── NothingSelected       exit 5: a filter, type or share that leaves no case of a suite
+    │   └── NotWritable           a path that is to be written cannot be
+    ├── BrokenGuard               exit 1: what was there is gone, before anything ran
+    │   ├── FewerCases            a suite collects fewer cases than recorded
+    │   ├── BrokenSuite           a suite that loses cases or cannot list them
+    │   └── BrokenFlow            a registered flow that cannot be imported
+    ├── HarnessError              exit 4: the harness or the machine failed
+    │   ├── StoreError            the history cannot be read or written
+    │   ├── BlobMissing
+    │   ├── BlobCorrupt
+    │   ├── WorkerFailed          workers cannot be started
+    │   ├── BrokenMetric          a plug-in's metric that cannot be imported or raises: infrastructure, the engine is not blamed
+    │   └── EnvironmentFailed     an environment cannot be resolved or built: its flows are unavailable, others go on
+    └── Lowering                  raised by backends in a worker: becomes an outcome of the job, never leaves the worker
+        ├── Unsupported           an operator, opset, type or shape the backend does not have
+        ├── InvalidModel          the backend says the model is broken
+        ├── Undelegated           operators were left to another device, and the flow forbids that
+        ├── NotRunnable           lowered, but the device or runtime that could run it is not here
+        └── Unavailable           a library or device is missing
 """
 
 from __future__ import annotations

@@ -1,0 +1,56 @@
+"""Pages that are made from the code when the site is built: the commands, and the list of findings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+from cli_reference import cli_reference, plain
+from sphinx.application import Sphinx
+
+FOLDER = "_generated"
+
+
+def findings(folder: Path) -> str:
+    """A table of the scripts that show a defect of a backend: each with the first sentence of its docstring."""
+    rows = []
+    for path in sorted(folder.glob("*.py")):
+        text = " ".join((ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split())
+        versions, _, rest = text.partition(": ")
+        what = re.split(r"(?<=[.;:])\s", rest)[0].rstrip(".;:")
+        rows.append(f"| [{path.stem}](../findings/{path.name}) | {plain(versions)} | {plain(what)} |")
+    return "\n".join(
+        [
+            "# Findings in backends",
+            "",
+            "Each script shows one defect that Assay found, needs nothing but the backend that it names, and says what is",
+            "expected and what comes out. Run it to see whether your version still has the defect.",
+            "",
+            "```",
+            "python docs/findings/onnxruntime-int64-min-max.py",
+            "```",
+            "",
+            "| script | where | what is wrong |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def write(app: Sphinx) -> None:
+    """Only what changed: an unchanged page is not read again."""
+    docs = Path(app.srcdir)
+    pages = {"cli.md": cli_reference(), "findings.md": findings(docs / "findings")}
+    (docs / FOLDER).mkdir(exist_ok=True)
+    for name, text in pages.items():
+        path = docs / FOLDER / name
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", write)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

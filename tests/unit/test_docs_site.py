@@ -1,0 +1,65 @@
+"""What the documentation site generates from the code: every command with every option, and text that means itself in Markdown."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from typer.main import get_command
+
+from assay.faces.cli.main import app
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def cli_reference() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("cli_reference", DOCS / "_extensions" / "cli_reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_command_has_a_section_with_all_its_options(cli_reference: ModuleType) -> None:
+    sections = dict(re.findall(r"^## (assay .*?)\n(.*?)(?=^## |\Z)", cli_reference.cli_reference(), re.S | re.M))
+    root = get_command(app)
+    assert "assay check" in sections
+    assert "assay baseline set" in sections
+    for name, text in sections.items():
+        command = root
+        for part in name.split()[1:]:
+            command = command.commands[part]
+        options = [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+        missing = [one.opts[0] for one in options if not re.search(rf"^\| `{one.opts[0]}[ `]", text, re.M)]
+        assert missing == [], name
+    assert len(sections) == len(_leaves(root))
+
+
+def _leaves(command: object) -> list[object]:
+    children = getattr(command, "commands", None)
+    return [command] if children is None else [leaf for child in children.values() for leaf in _leaves(child)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("test_data_set_N [4].", r"test\_data\_set\_N \[4\]."),
+        ("see `assay baseline set`", "see `assay baseline set`"),
+        ("CASE|FLOW, `A|B`", r"CASE\|FLOW, `A\|B`"),
+        ("a lone ` in it", r"a lone \` in it"),
+    ],
+)
+def test_text_of_the_terminal_means_itself_in_a_table(cli_reference: ModuleType, text: str, expected: str) -> None:
+    assert cli_reference.plain(text) == expected
+
+
+def test_the_tree_of_errors_names_every_error() -> None:
+    from assay import errors
+
+    named = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    assert named <= set(re.findall(r"\w+", errors.__doc__ or ""))
