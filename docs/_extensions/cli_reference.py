@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 VALUES = {"Path": "PATH", "str": "TEXT", "int": "INTEGER", "float": "NUMBER"}
 """What stands for a value whose option names none, by its type."""
+
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
 def cli_reference() -> str:
@@ -98,7 +101,8 @@ def _paragraphs(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Text of the terminal in a Markdown table: `code` stays code, anything else means itself."""
+    """Text of the terminal in a Markdown table: `code` stays code, options become it, anything else means itself."""
+    text = OPTION.sub(r"`\g<0>`", text) if text.count("`") == 0 else text
     pieces = text.split("`")
     if len(pieces) % 2 == 0:  # a backtick of its own
         return _escaped(text)

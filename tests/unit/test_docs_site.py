@@ -49,6 +49,7 @@ def _leaves(command: object) -> list[object]:
     ("text", "expected"),
     [
         ("test_data_set_N [4].", r"test\_data\_set\_N \[4\]."),
+        ("raise --timeout, if *", r"raise `--timeout`, if \*"),
         ("see `assay baseline set`", "see `assay baseline set`"),
         ("CASE|FLOW, `A|B`", r"CASE\|FLOW, `A\|B`"),
         ("a lone ` in it", r"a lone \` in it"),
@@ -63,3 +64,11 @@ def test_the_tree_of_errors_names_every_error() -> None:
 
     named = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
     assert named <= set(re.findall(r"\w+", errors.__doc__ or ""))
+
+
+@pytest.mark.parametrize(
+    "page", sorted(DOCS.parent.glob("*.md")) + sorted(DOCS.parent.glob("examples/*/README.md")), ids=str
+)
+def test_links_of_pages_outside_of_the_site_lead_to_files(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)\s#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
