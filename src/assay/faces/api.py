@@ -115,18 +115,22 @@ def check(
     save_inputs: str | Path = "",
     save_outputs: str | Path = "",
 ) -> Checked:
-    """Build, verify and measure models on flows, record and judge: the run, its results and the judgement.
+    """Build, verify and measure models on flows, record the results and judge them.
 
-    `samples` inputs are drawn (4 by default) where there is no `golden`, which has its own: both together are refused. `golden` is
-    a golden folder, or inputs with expected outputs as people have them (docs/own-data.md); `inputs` are inputs alone, which
-    the reference answers. `state` maps an output to the input of the next call, `image` says how images become inputs.
-    `reference` is the file of another model that these are to be still (a golden is then the reference's), or with
-    `golden_of_another_model` all that is known of it is its golden; `map_inputs` and `map_outputs` go from new names to old.
-    `dims` are sizes of symbolic dimensions (`{"height": "64,96,160", "x[2]": 48}`), `input_ranges` and `input_values` the values
-    of inputs (`{"mask": "0:1"}`, `{"rate": 16000}`), all written as on the command line. `save_inputs` and `save_outputs` name
-    an .npz, or a folder for goldens. Without `models`, all that `config` (default: ./assay.toml) lists. Raises UsageError for
-    bad input before anything ran,
-    HarnessError when the machine fails. A failing model raises nothing: look at `judgement.exit_code`.
+    A failing model raises nothing: look at `judgement.exit_code`. UsageError says what is wrong with the input, before anything
+    ran; HarnessError that the machine failed. Values are written as on the command line.
+
+    - `models`: files to check. None: all that `config` (default: ./assay.toml) lists. `flows`: names that `assay flows` lists.
+    - `golden`: inputs with expected outputs: a golden folder, or data as people have them (docs/own-data.md).
+    - `inputs`: inputs alone, answered by the float64 reference. `samples`, `seed`: of random inputs, without either (4 samples).
+    - `reference`: the file of the model that `models` were made from, and whose answers they must still give. A `golden` is then its.
+    - `golden_of_another_model`: the golden is all that is known of it. `map_inputs`, `map_outputs`: names that differ, from new to old.
+    - `state`: outputs to feed back as inputs of the next call. `image`: how images become inputs, `"size=224x224,layout=NCHW"`.
+    - `dims`: sizes of symbolic dimensions, `{"height": "64,96,160", "x[2]": 48}`.
+    - `input_ranges`, `input_values`: values of inputs, `{"mask": "0:1"}` and `{"rate": 16000}`.
+    - `policy`: a TOML file with limits and expected outcomes. `measure`: whether to measure latency and memory, too.
+    - `reports`: from the name of a report to its file, `{"html": "out.html"}`. `save_inputs`, `save_outputs`: an .npz or a folder.
+    - `history`: where the run is recorded. Default: that of `config`, or `.assay`.
     """
     options = CheckOptions(
         models=tuple(Path(model) for model in models),
