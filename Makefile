@@ -51,7 +51,7 @@ $(VENV)/.test: $(VENV)/.made requirements/test.txt pyproject.toml hatch_build.py
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/.demo
 
-$(VENV)/.docs: $(VENV)/.test requirements/docs.txt
+$(VENV)/.docs: $(VENV)/.demo requirements/docs.txt
 	$(BIN)/pip install --quiet --require-hashes --no-deps -r requirements/docs.txt
 	touch $@
 
