@@ -14,7 +14,7 @@ from assay.models.lazy_import import lazy_import
 _PACKAGE = {
     "__init__.py": "made = []\nfrom large import rules\nimport large.inner.rules",
     "tables.py": "import large\nlarge.made.append('tables')\nknown = {}",
-    "noise_rules.py": "import large\nimport large.tables\nlarge.made.append('rules')\nlarge.tables.known['rule'] = 1",
+    "rules.py": "import large\nimport large.tables\nlarge.made.append('rules')\nlarge.tables.known['rule'] = 1",
     "other.py": "import large\nlarge.made.append('other')",
     "inner/__init__.py": "",
     "inner/rules.py": "import large.rules\nlarge.made.append('inner')",
