@@ -2,7 +2,7 @@
 
 The driver sends a `Job`; the worker answers with a `Hello` once, then for each job with one `Done`. Which stage it is in it
 says in one byte of memory that both share, the crumb: a message would wake the driver six times a job, and the kernel keeps
-the byte whatever becomes of the worker.
+the byte whatever becomes of the worker. The numbers behind it say how far the stage is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import msgspec
 
 from assay.core.job import Job
 from assay.core.result import Result, Stage
+from assay.core.step import UNKNOWN, Step
 
 _LENGTH = struct.Struct(">I")
 MAXIMUM_BYTES = 64 * 1024 * 1024
@@ -35,6 +36,10 @@ Answer = Hello | Done
 
 _CRUMBS = {stage: bytes((number,)) for number, stage in enumerate(Stage)}
 _STAGES = {byte: stage for stage, byte in _CRUMBS.items()}
+_STEP = struct.Struct("<4I")
+SHARED_BYTES = 1 + _STEP.size
+"""Of the memory that driver and worker share: the crumb, and the step behind it."""
+_LARGEST = 2**32 - 1
 _encoder = msgspec.msgpack.Encoder()
 _answers: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
 _jobs = msgspec.msgpack.Decoder(Job)
@@ -71,6 +76,16 @@ def crumb(stage: Stage) -> bytes:
 def stage_of(byte: bytes) -> Stage:
     """`START` for what no worker of ours writes."""
     return _STAGES.get(byte, Stage.START)
+
+
+def step_bytes(step: Step) -> bytes:
+    """What stands behind the crumb."""
+    return _STEP.pack(*(min(one, _LARGEST) for one in (step.sample, step.samples, step.draw, step.draws)))
+
+
+def step_of(data: bytes) -> Step:
+    """Nothing known for what no worker of ours writes. The worker may be writing: a figure may be older than the next."""
+    return Step(*_STEP.unpack(data)) if len(data) == _STEP.size else UNKNOWN
 
 
 def decode_answer(body: bytes) -> Answer:

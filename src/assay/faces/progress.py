@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING
 
 from assay.core.job import Job, JobKind
 from assay.core.result import Result, Stage
+from assay.core.step import UNKNOWN, Step
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 LASTS_S = 1.0
 """On a pipe an activity that is over sooner gets no line of its own ..."""
-OFTEN_S = 2.0
-"""... unless the last line is as old as that."""
+OFTEN_S = 1.9
+"""... unless the last line is as old as that: with a tick, two seconds. So often one activity has a line at first ..."""
+AT_FIRST_S = 30.0
+"""... so long ..."""
 HEARTBEAT_S = 10.0
-"""Between two lines about one activity."""
-TICK_S = 0.25
+"""... and then so often: a log is not to be filled."""
+TICK_S = 0.1
 NOTHING = "between two steps"
 FEW = 40
 """Jobs of a run: up to so many, each verdict has a line; beyond, lines count them."""
@@ -53,12 +56,20 @@ def activity(job: Job, stage: Stage) -> str:
 
 @dataclass(frozen=True)
 class Doing:
-    """One activity and since when, with how many of those launched with it are done."""
+    """One activity and since when, with how many of those launched with it are done, and how far this one is."""
 
     text: str
     since: float
     done: int = 0
     total: int = 0
+    step: Step = UNKNOWN
+
+    @property
+    def how_far(self) -> str:
+        """ "sample 2 of 4, draw 3 of 8", as far as it is known."""
+        one = self.step
+        sample = f"sample {one.sample} of {one.samples}" if one.samples > 1 else ""
+        return ", ".join(filter(None, (sample, f"draw {one.draw} of {one.draws}" if one.draws > 1 else "")))
 
     @property
     def count(self) -> str:
@@ -84,7 +95,7 @@ class Activities:
         """See `assay.pipeline.progress.Progress`."""
         self._own = Doing(what, self.clock())
 
-    def at(self, job: Job, stage: Stage | None, done: int, total: int) -> None:
+    def at(self, job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
         """See `assay.pipeline.progress.Progress`."""
         before = self._running.pop(job.key, None)
         self._own = Doing(NOTHING, self.clock())
@@ -92,7 +103,7 @@ class Activities:
             return
         text = activity(job, stage)
         since = before.since if before is not None and before.text == text else self.clock()
-        self._running[job.key] = Doing(text, since, done, total)
+        self._running[job.key] = Doing(text, since, done, total, step)
 
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
         """See `assay.pipeline.progress.Progress`."""
@@ -131,15 +142,16 @@ class Lines(Activities):
         """Writes a line where one is due."""
         now, current = self.clock(), self.current
         quiet = now - self._last
-        if current.text == NOTHING and now - current.since < HEARTBEAT_S:
+        lasts = now - current.since
+        if current.text == NOTHING and lasts < OFTEN_S:
             return
         if current.text != self._written:
-            if now - current.since >= LASTS_S or quiet >= OFTEN_S:
+            if lasts >= LASTS_S or quiet >= OFTEN_S:
                 self._written = current.text
-                self._line(current.text, current.count)
-        elif quiet >= HEARTBEAT_S:
+                self._line(current.text, current.how_far, current.count)
+        elif quiet >= (OFTEN_S if lasts <= AT_FIRST_S else HEARTBEAT_S):
             counted = f"{self.results} of {self.planned} results" if self.planned > FEW else current.count
-            self._line(f"{current.text}, for {now - current.since:.0f} s", counted)
+            self._line(current.text, current.how_far, f"for {lasts:.0f} s", counted)
 
     def _line(self, *parts: str) -> None:
         with self._lock, suppress(OSError, ValueError):
@@ -153,16 +165,16 @@ class Live(Activities):
     def __init__(self, bar: Bar, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)
         self._bar = bar
-        self._task = bar.add_task(self.current.text, total=None, count="")
+        self._task = bar.add_task(self.current.text, total=None, count="", far="")
 
     def doing(self, what: str) -> None:
         """See `assay.pipeline.progress.Progress`."""
         super().doing(what)
         self._show()
 
-    def at(self, job: Job, stage: Stage | None, done: int, total: int) -> None:
+    def at(self, job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
         """See `assay.pipeline.progress.Progress`."""
-        super().at(job, stage, done, total)
+        super().at(job, stage, done, total, step)
         self._show()
 
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
@@ -182,7 +194,7 @@ class Live(Activities):
         known = total if total > 1 else None
         self._bar.update(self._task, completed=done, total=known, count=counted)
         if current.text != NOTHING:  # what went on before stays until something else does
-            self._bar.update(self._task, description=current.text)
+            self._bar.update(self._task, description=current.text, far=current.how_far)
 
 
 @contextmanager
@@ -214,6 +226,7 @@ def live() -> Iterator[Live]:
 
     columns = (
         TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
+        TextColumn("{task.fields[far]}", markup=False),
         TextColumn("{task.fields[count]}", markup=False),
         BarColumn(bar_width=10),
         TimeElapsedColumn(),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.core.result import Stage
+from assay.core.step import UNKNOWN, Step
 from assay.launch.job_queue import Pending, WorkerKey
 from assay.launch.process import WorkerProcess
 
@@ -25,5 +26,6 @@ class Lane:
     keep: bool = True
     pending: Pending | None = None
     stage: Stage = Stage.START
+    step: Step = UNKNOWN
     deadline: float = 0.0
     peak_bytes: int = 0

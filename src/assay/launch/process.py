@@ -15,7 +15,18 @@ from collections.abc import Mapping
 
 from assay.core.job import Job
 from assay.core.result import Stage
-from assay.core.wire import Answer, crumb, decode_answer, frame, split_frames, stage_of
+from assay.core.step import UNKNOWN, Step
+from assay.core.wire import (
+    SHARED_BYTES,
+    Answer,
+    crumb,
+    decode_answer,
+    frame,
+    split_frames,
+    stage_of,
+    step_bytes,
+    step_of,
+)
 from assay.errors import WorkerFailed
 from assay.launch.fork_server import ForkServer
 
@@ -64,7 +75,7 @@ class WorkerProcess:
             theirs.close()
         self.socket = ours
         self._crumb = os.memfd_create("assay-crumb")
-        os.pwrite(self._crumb, crumb(Stage.START), 0)
+        os.pwrite(self._crumb, crumb(Stage.START) + step_bytes(UNKNOWN), 0)
         with contextlib.suppress(OSError):  # gone already: its end of file is read next
             socket.send_fds(ours, [b"\0"], [self._crumb])
 
@@ -74,13 +85,17 @@ class WorkerProcess:
         if os.fstat(self._append).st_size:
             os.ftruncate(self._append, 0)
         self._cut_bytes = 0
-        os.pwrite(self._crumb, crumb(Stage.START), 0)
+        os.pwrite(self._crumb, crumb(Stage.START) + step_bytes(UNKNOWN), 0)
         self.socket.sendall(frame(job))
 
     def stage(self) -> Stage:
         """Of the job in hand, as the worker says; still there when the worker is gone. Read, not mapped: a worker that
         takes the memory away must not take the driver with it."""
         return stage_of(os.pread(self._crumb, 1, 0))
+
+    def step(self) -> Step:
+        """How far the stage is."""
+        return step_of(os.pread(self._crumb, SHARED_BYTES - 1, 1))
 
     def receive(self) -> list[Answer] | None:
         """The complete answers that have arrived; None at end of file (the process died or closed its socket)."""

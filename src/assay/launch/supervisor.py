@@ -14,6 +14,7 @@ import msgspec
 from assay.core.environment import Interpreter
 from assay.core.job import Job
 from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.step import UNKNOWN, Step
 from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import failed_result
@@ -33,15 +34,16 @@ FAILED_STARTS = 3
 UNDERSTOOD = frozenset({Cause.REFUSED, Cause.INVALID_MODEL})
 """Errors that a backend raised in words of its own: its process is as good as before."""
 
-Watch = Callable[[Job, Stage | None, int, int], None]
-"""(job, stage, done, total): called where a worker comes to a stage of a job (None: its end), of so many that are launched together."""
+Watch = Callable[[Job, Stage | None, int, int, Step], None]
+"""(job, stage, done, total, step): called where a worker comes to a stage of a job (None: its end), of so many that are launched
+together, and where it has come further in it."""
 
 _MEMORY_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def unwatched(job: Job, stage: Stage | None, done: int, total: int) -> None:
+def unwatched(job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
     """Nobody looks."""
-    del job, stage, done, total
+    del job, stage, done, total, step
 
 
 class Supervisor:
@@ -152,9 +154,9 @@ class Supervisor:
     def _give(self, lane: Lane, pending: Pending) -> None:
         lane.pending, lane.fresh = pending, False
         lane.keep = lane.keep and leaves_as_it_was(pending.job)
-        lane.stage, lane.peak_bytes = Stage.START, 0
+        lane.stage, lane.step, lane.peak_bytes = Stage.START, UNKNOWN, 0
         lane.deadline = time.monotonic() + pending.job.limits.timeout_s
-        self._told(pending.job, Stage.START, self._done, self._total)
+        self._told(pending.job, Stage.START, self._done, self._total, UNKNOWN)
         try:
             lane.process.send(pending.job)
         except OSError:
@@ -198,15 +200,18 @@ class Supervisor:
 
     def _look(self, lane: Lane, job: Job) -> None:
         """Where the job is now. The time that a busy machine takes to import a library is not the job's."""
-        stage = lane.process.stage()
+        stage, step = lane.process.stage(), lane.process.step()
         if stage is lane.stage:
+            if step != lane.step:
+                lane.step = step
+                self._told(job, stage, self._done, self._total, step)
             return
         if stage is Stage.IMPORT:
             lane.deadline = time.monotonic() + job.limits.importing_s
         elif lane.stage in (Stage.START, Stage.IMPORT):
             lane.deadline = time.monotonic() + job.limits.timeout_s
-        lane.stage = stage
-        self._told(job, stage, self._done, self._total)
+        lane.stage, lane.step = stage, step
+        self._told(job, stage, self._done, self._total, step)
 
     def _watch(self, lane: Lane, now: float) -> None:
         lane.process.cut_log()
@@ -274,7 +279,7 @@ class Supervisor:
         if lane.pending.crashed is not None:
             result = failed_result.after_retry(lane.pending.crashed, result)
             keep = False
-        self._told(lane.pending.job, None, self._done + 1, self._total)
+        self._told(lane.pending.job, None, self._done + 1, self._total, UNKNOWN)
         lane.pending = None
         self._finished.append(result)
         if not keep:

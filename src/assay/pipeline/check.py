@@ -99,6 +99,7 @@ def run_jobs(
         finally:
             shutil.rmtree(house.scratch(run.id), ignore_errors=True)
         recorder.flush()
+        house.progress.doing(f"judging {len(recorder.results)} results")
         judgement = judge_run(run, recorder.results, house)
         house.store.close_run(run.id, "complete", judgement)
     house.journal_path(run.id).unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from assay.core.job import Job
 from assay.core.result import Result, Stage
+from assay.core.step import Step
 
 
 class Progress(Protocol):
@@ -15,8 +16,9 @@ class Progress(Protocol):
         """What the driver itself does where no worker does anything: "collecting the cases of onnx-node"."""
         ...
 
-    def at(self, job: Job, stage: Stage | None, done: int, total: int) -> None:
-        """A worker has come to this stage of a job (None: to its end); `done` of the `total` jobs that were launched with it have ended."""
+    def at(self, job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
+        """A worker has come to this stage of a job (None: to its end), or further in it; `done` of the `total` jobs that were launched
+        with it have ended."""
         ...
 
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:
@@ -30,7 +32,7 @@ class Silent:
     def doing(self, what: str) -> None:
         pass
 
-    def at(self, job: Job, stage: Stage | None, done: int, total: int) -> None:
+    def at(self, job: Job, stage: Stage | None, done: int, total: int, step: Step) -> None:
         pass
 
     def recorded(self, done: int, planned: int, result: Result, verdict: str) -> None:

@@ -11,6 +11,7 @@ from assay.core.job import Job
 from assay.core.result import Finding
 from assay.errors import Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
+from assay.numerics.steps import at_sample, each_sample
 from assay.ports import Engine, Tensor
 from assay.worker.apply_transforms import TransformedModel
 from assay.worker.input_sensitivity import SensitivityCheck, perturb_input
@@ -56,8 +57,9 @@ def answers(engine: Engine, fed: Samples, golden: Golden) -> tuple[list[dict[str
     """One answer for each sample. Samples of a companion have sizes of their own: an engine built for one size leaves
     them out, and that is told; a sample of the set itself that is refused is the engine's outcome."""
     own = len(next(iter(golden.labels.values()))) if golden.labels else len(fed)
-    found = [_answer(engine, sample) for sample in fed[:own]]
+    found = [_answer(engine, sample) for sample in each_sample(fed[:own], len(fed))]
     for sample in fed[own:]:
+        at_sample(len(found) + 1, len(fed))
         try:
             found.append(_answer(engine, sample))
         except (Unsupported, NotRunnable) as error:

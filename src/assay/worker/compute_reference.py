@@ -20,6 +20,7 @@ from assay.models.flatten import declared_types
 from assay.models.goldens import read_golden, write_golden
 from assay.models.model_precision import coarse_types
 from assay.models.sources import open_source
+from assay.numerics.steps import each_sample
 from assay.plugins import library_of
 from assay.ports import Tensor
 from assay.worker.input_choice import Samples, chosen
@@ -51,7 +52,7 @@ def compute_reference(job: Job, stages: Stages) -> Result:
     engine = load(lowered, job, stages)
 
     def answer(inputs: Samples) -> Samples:
-        return [engine.run(sample) for sample in lowered.rewritten.fed(inputs)]
+        return [engine.run(sample) for sample in each_sample(lowered.rewritten.fed(inputs))]
 
     source = Source([])
     plan: InputPlan | None = None

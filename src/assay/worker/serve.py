@@ -10,7 +10,9 @@ import sys
 
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
-from assay.core.wire import Done, Hello, crumb, decode_job, frame, split_frames
+from assay.core.step import UNKNOWN, Step
+from assay.core.wire import SHARED_BYTES, Done, Hello, crumb, decode_job, frame, split_frames, step_bytes
+from assay.numerics.steps import listening
 from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
 
@@ -38,10 +40,10 @@ def serve(connection: socket.socket) -> None:
 
 
 def _shared(connection: socket.socket) -> mmap.mmap:
-    """The byte for the crumbs; the driver sends it first."""
+    """The bytes for the crumb and the step; the driver sends them first."""
     _, (descriptor, *_), _, _ = socket.recv_fds(connection, 1, 1, socket.MSG_CMSG_CLOEXEC)
     try:
-        return mmap.mmap(descriptor, 1)
+        return mmap.mmap(descriptor, SHARED_BYTES)
     finally:
         os.close(descriptor)
 
@@ -51,9 +53,13 @@ def _execute(job: Job, stages: mmap.mmap) -> Result:
         return Result(job.key, job.case.name, job.flow.name, job.task.value, "", Outcome.OK, Stage.START)
 
     def enter(stage: Stage) -> None:
-        stages[:] = crumb(stage)
+        stages[:] = crumb(stage) + step_bytes(UNKNOWN)
 
-    return execute(job, Stages(enter))
+    def step(found: Step) -> None:
+        stages[1:] = step_bytes(found)
+
+    with listening(step):
+        return execute(job, Stages(enter))
 
 
 def _tidy(first: bool) -> None:

@@ -8,7 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.core.result import Stage
-from assay.core.wire import Done, Hello, crumb, decode_answer, decode_job, frame, split_frames, stage_of
+from assay.core.step import UNKNOWN, Step
+from assay.core.wire import (
+    SHARED_BYTES,
+    Done,
+    Hello,
+    crumb,
+    decode_answer,
+    decode_job,
+    frame,
+    split_frames,
+    stage_of,
+    step_bytes,
+    step_of,
+)
 from assay.testing.builders import make_job, make_result
 
 MESSAGES = [Hello("1"), Done(make_result()), Done(make_result(detail="x" * 300))]
@@ -42,3 +55,11 @@ def test_nonsense_is_refused() -> None:
         split_frames(bytearray(b"\xff\xff\xff\xff rest"))
     with pytest.raises(msgspec.DecodeError):
         decode_answer(b"\xc1")
+
+
+def test_a_step_crosses_behind_the_crumb_and_what_no_worker_wrote_is_unknown() -> None:
+    step = Step(2, 4, 3, 8)
+    assert step_of(step_bytes(step)) == step
+    assert len(step_bytes(step)) == SHARED_BYTES - 1
+    assert step_of(step_bytes(Step(sample=2**40))).sample == 2**32 - 1
+    assert step_of(b"") is UNKNOWN

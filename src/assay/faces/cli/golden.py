@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from assay.faces.cli import options as opt
-from assay.faces.cli.common import DEFAULT_HISTORY, History
+from assay.faces.cli.common import DEFAULT_HISTORY, History, progress_bar
 
 app = typer.Typer(
     help="Stored reference outputs: record, verify, diff, update.", no_args_is_help=True, rich_markup_mode=None
@@ -69,7 +69,7 @@ def record(
         dims=tuple(dim or ()), input_ranges=tuple(input_range or ()), input_values=tuple(input_value or ())
     )
     recipe = with_stated(Inputs(seed=seed, samples=samples, batch=batch, data=data), stated)
-    with open_services(history) as house:
+    with progress_bar() as progress, open_services(history, progress=progress) as house:
         if keep_outputs:
             lock, note = golden.keep(model, folder, recipe, reason, house, limits=Limits()), ""
         else:

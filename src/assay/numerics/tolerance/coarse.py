@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from assay.errors import Lowering
+from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.numerics.tolerance.spread import Spread
 from assay.numerics.tolerance.statistics import FEW, GAP
@@ -73,6 +74,7 @@ def draw_once(
     """The deviations and ranges of a sample by two evaluations, as parts of those of all."""
     spread = Spread(sample.values)
     for turn in range(drawing.draws - TURNS, drawing.draws):
+        at_draw(turn - drawing.draws + TURNS + 1, TURNS)
         draw = drawing.draw_of((number, turn), 1.0, recorder, pool)
         spread.add(drawing.evaluated(drawing.wide, inputs, draw), sample.values, 1.0)
     spread.note_lost(sample.values)

@@ -18,6 +18,7 @@ from assay.core.dtype import is_floating
 from assay.errors import Lowering
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.oracle.tie_rules import Rules, ties_by
+from assay.numerics.steps import at_sample
 from assay.numerics.tolerance.arithmetic import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.bit_exact import derive_bits
 from assay.numerics.tolerance.coarse import WORTH, coarsely, work
@@ -115,6 +116,7 @@ class Deriving:
         self.outputs = self.drawing.outputs
         self.middle = middle_tensor(self.wide, self.graph)
         self.last = last_tensor(self.wide, self.graph)
+        self._samples_in_all = 0
         self.before: dict[str, dict[str, Any]] = {}
         """By the label of an operator that a defect may be built into: of the first sample, what that changes nothing before."""
         found = (decision_of(name, self.graph) for name in self.outputs)
@@ -136,6 +138,7 @@ class Deriving:
     ) -> DerivedTolerance | None:
         """The coarse profile; None where that of the first sample does not `fit`."""
         self.drawing.draws, self.drawing.once = self.how_many(len(inputs)), True
+        self._samples_in_all = len(inputs)
         try:
             first = self._sample(0, inputs[0])
             if not fit(self.profile([first], precision)):
@@ -159,6 +162,7 @@ class Deriving:
     def _samples(self, inputs: Sequence[Tensors], first: Sample | None = None) -> list[Sample]:
         if not inputs:
             return []
+        self._samples_in_all = len(inputs)
         found = {0: first or self._sample(0, inputs[0])}
         inputs = inputs[: max(1, MOST_VALUES // max(1, found[0].recorded_bytes // BYTES_A_PLACE))]
         for places in alike(inputs):
@@ -205,6 +209,7 @@ class Deriving:
         return [Sample(*one, decided=whole.decided, exact=whole.exact) for one in rows]
 
     def _sample(self, number: int, inputs: Tensors, *, joined: int = 1) -> Sample:
+        at_sample(number + 1, self._samples_in_all)
         kept = {} if number else self._kept()
         every = list(dict.fromkeys(name for names in kept.values() for name in names))
         sample = self.drawing.sample(number, inputs, every, joined=joined)

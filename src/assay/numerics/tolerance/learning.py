@@ -18,6 +18,7 @@ from onnx import ModelProto, NodeProto, numpy_helper
 
 from assay.core.dtype import dtype_name, is_floating
 from assay.errors import Lowering
+from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.arithmetic import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header, OutputNoise, Tried
 from assay.numerics.tolerance.graph_study import CONTROL, Graph, drawn_by, study
@@ -185,6 +186,7 @@ def _rounds(node: NodeProto) -> bool:
 def _draws(perturbing: _Perturbing, run: Run, louder: float, numbers: Sequence[int]) -> Iterator[Answers]:
     """What perturbed runs answer; one that is refused (an index moved out of range) says nothing."""
     for number in numbers:
+        at_draw(number, numbers[-1])
         model, fed = perturbing.moved(number, louder)
         try:
             yield _tensors(run(model, fed, number))

@@ -18,6 +18,7 @@ from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.float32_graph import Float32Evaluator
 from assay.numerics.oracle.hooks import observed_by
 from assay.numerics.oracle.split_weights import split_weights
+from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.batched_draws import BatchedDraws
 from assay.numerics.tolerance.coarse import draw_once
@@ -199,7 +200,9 @@ class NoiseSimulation:
 
         base, evaluations = self._several(evaluator, inputs, draws, recorder, sample)
         spread = Spread(base)
-        for noisy, one in zip(evaluations, loudness, strict=True):
+        at_draw(1, self.draws)
+        for done, (noisy, one) in enumerate(zip(evaluations, loudness, strict=True), 1):
+            at_draw(min(done + 1, self.draws), self.draws)
             if one < amplified and not spread.is_continued(noisy, base, [*self.outputs, *self.taps], one):
                 straight = True
                 break
