@@ -252,7 +252,7 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
     assert told[0] == told[1]
     assert told[0][0] is Outcome.UNSUPPORTED
     assert (first.facts.reused, second.facts.reused) == ("", _entry().parent.name + _entry().name)
-    assert artifact_cache.FAILED_BEFORE in second.warnings
+    assert any(one.startswith("not lowered again: this is the kept refusal of ") for one in second.warnings)
     assert execute(_another_option(job), Stages(lambda stage: None)).facts.reused == ""
     assert execute(msgspec.structs.replace(job, reuse=False), Stages(lambda stage: None)).facts.reused == ""
 
@@ -264,6 +264,9 @@ def test_what_was_refused_is_refused_at_once_with_the_same_words(job: Job, monke
         (Undelegated("nothing was delegated", node="n7"), Outcome.UNDELEGATED, False),
         (InvalidModel("the graph is not acyclic", node="n7"), Outcome.UNSUPPORTED, False),  # the checker says otherwise
         (Lowering("the compiler was killed by signal 9"), Outcome.UNSUPPORTED, True),
+        (Lowering("the converter died of SIGSEGV"), Outcome.UNSUPPORTED, True),
+        (Lowering("the compiler timed out"), Outcome.UNSUPPORTED, True),
+        (Lowering("std::bad_alloc"), Outcome.UNSUPPORTED, True),
         (InvalidModel("External data path does not exist"), Outcome.ERROR, True),
         (Unavailable("needs a C++ compiler"), Outcome.UNAVAILABLE, True),
     ],

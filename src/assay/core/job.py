@@ -33,6 +33,15 @@ class JobKind(enum.StrEnum):
     CHANGE = "change"
 
 
+class RefusalCache(enum.StrEnum):
+    """What a job makes of a refusal to lower that an earlier job was long in getting, where it loads no cached artifact: not looked
+    at and not kept; believed; or removed and asked for again. What is refused is kept by the last two."""
+
+    UNUSED = "unused"
+    USED = "used"
+    RENEWED = "renewed"
+
+
 IMPORT_S = 120.0
 DERIVATIONS = 4.0
 
@@ -95,7 +104,8 @@ class Job(msgspec.Struct, frozen=True):
     fought with, under the rule `speed`; `keep` where a measure job leaves a copy of the artifact that it measured, and a
     job of `turns` finds it; with `reuse` an artifact that an earlier job lowered from the same, by the same versions, is
     loaded instead of lowering again; `coarse` lets a derive job write a coarse tolerance beside `profile` where that saves
-    work. `save_inputs` and `save_outputs` are where a verify job leaves what it fed and what the engine answered ("": nowhere)."""
+    work; `refusals` is what it makes of a refusal of an earlier job. `save_inputs` and `save_outputs` are where a verify job leaves
+    what it fed and what the engine answered ("": nowhere)."""
 
     case: Case
     flow: Flow
@@ -116,6 +126,7 @@ class Job(msgspec.Struct, frozen=True):
     save_inputs: str = ""
     save_outputs: str = ""
     coarse: bool = False
+    refusals: RefusalCache = RefusalCache.UNUSED
 
     @property
     def key(self) -> str:

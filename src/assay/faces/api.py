@@ -14,18 +14,18 @@ from assay.core.policy import Policy
 from assay.errors import UsageError
 from assay.faces.asked_flows import flows_of
 from assay.faces.asked_limits import limits_of, measuring_of
+from assay.faces.caches import enforce_cache_limit, may_be_kept
 from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.faces.composition import open_services
 from assay.faces.conflicting_options import reject_unnamed, reject_with_golden
 from assay.faces.originals import original_asked, original_listed
 from assay.faces.own_data import near, near_data, source_of
-from assay.faces.parse_options import parse_task_metric, with_stated
+from assay.faces.parse_options import parse_fill, parse_task_metric, with_stated
 from assay.faces.random_cases import with_random_samples
 from assay.faces.reporting import destinations
 from assay.judge.requirement import parse_requirement
 from assay.judge.speed import with_baseline_goals
 from assay.launch.idle import IdleWorkers
-from assay.models.random_inputs import FILLS
 from assay.numerics.tolerance.tolerance_tables import DERIVED, table_of
 from assay.pipeline.check import Checked
 from assay.pipeline.check import check as run_pipeline
@@ -89,6 +89,7 @@ class CheckOptions:
     command: str = "assay check"
     save_inputs: str = ""
     save_outputs: str = ""
+    no_cache: bool = False
 
 
 def check(
@@ -114,6 +115,7 @@ def check(
     history: str | Path = "",
     save_inputs: str | Path = "",
     save_outputs: str | Path = "",
+    no_cache: bool = False,
 ) -> Checked:
     """Build, verify and measure models on flows, record the results and judge them.
 
@@ -130,7 +132,7 @@ def check(
     - `input_ranges`, `input_values`: values of inputs, `{"mask": "0:1"}` and `{"rate": 16000}`.
     - `policy`: a TOML file with limits and expected outcomes. `measure`: whether to measure latency and memory, too.
     - `reports`: from the name of a report to its file, `{"html": "out.html"}`. `save_inputs`, `save_outputs`: an .npz or a folder.
-    - `history`: where the run is recorded. Default: that of `config`, or `.assay`.
+    - `history`: where the run is recorded. Default: that of `config`, or `.assay`. `no_cache`: lower again what an earlier run was refused.
     """
     options = CheckOptions(
         models=tuple(Path(model) for model in models),
@@ -155,6 +157,7 @@ def check(
         history=str(history),
         save_inputs=str(save_inputs),
         save_outputs=str(save_outputs),
+        no_cache=no_cache,
     )
     return run_check(options)
 
@@ -173,6 +176,8 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
         if options.compare_run:
             request = replace(request, baseline=house.store.run(options.compare_run).id)
         checked = run_pipeline(request, house)
+    if any(map(may_be_kept, checked.results)):
+        enforce_cache_limit()
     for destination in reports:
         destination.write(checked)
     return checked
@@ -223,6 +228,7 @@ def _request(options: CheckOptions, config: Config | None) -> Request:
         only=options.only,
         save_inputs=options.save_inputs,
         save_outputs=options.save_outputs,
+        no_cache=options.no_cache,
     )
 
 
@@ -240,7 +246,7 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
         options.samples or Inputs().samples,
         options.batch or Inputs().batch,
         options.calibration,
-        fill=_fill(options.fill),
+        fill=parse_fill(options.fill),
         data=data,
     )
     inputs = with_stated(inputs, options)
@@ -259,12 +265,6 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
         ModelRequest(path=path, flows=flows, inputs=inputs, contract=contract, original=original)
         for path in options.models
     )
-
-
-def _fill(fill: str) -> str:
-    if fill and fill not in FILLS:
-        raise UsageError(f"--fill {fill!r} is not one of {', '.join(FILLS)}")
-    return fill or Inputs().fill
 
 
 def _chosen(contract: Contract, choice: str) -> Contract:

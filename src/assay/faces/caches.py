@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from assay.core.result import Outcome, Result
 from assay.errors import UsageError
 from assay.faces.environments import CONFIG
 from assay.models.cache_eviction import MOST_BYTES, Entry, compiled, evict
@@ -26,6 +27,11 @@ def most_bytes() -> int:
     from assay.pipeline.config import load_config
 
     return load_config(CONFIG).cache_bytes if CONFIG.is_file() else MOST_BYTES
+
+
+def may_be_kept(result: Result) -> bool:
+    """Whether a job of `assay check` may have added its refusal to the cache."""
+    return result.outcome in (Outcome.UNSUPPORTED, Outcome.UNDELEGATED) and not result.facts.reused
 
 
 def enforce_cache_limit() -> None:

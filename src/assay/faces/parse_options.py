@@ -28,6 +28,15 @@ def parse_bytes(text: str) -> int:
         raise UsageError(f"{text!r} is no amount of memory; write for example 4GB or 512MiB") from None
 
 
+def parse_fill(text: str) -> str:
+    """The default where nothing was said. Raises UsageError."""
+    from assay.models.random_inputs import FILLS
+
+    if text and text not in FILLS:
+        raise UsageError(f"--fill {text!r} is not one of {', '.join(FILLS)}")
+    return text or Inputs().fill
+
+
 def with_stated(inputs: Inputs, options: CheckOptions) -> Inputs:
     """The inputs with the sizes, ranges and values of the command line, which take the place of those that were there. Raises
     UsageError."""

@@ -33,13 +33,16 @@ _DIGEST_BYTES = 64
 
 class CachedFailure(msgspec.Struct, frozen=True):
     """Why there is no artifact: what `assay.errors.Unsupported` says, and in which stage it was raised. `kind` is the error's:
-    Unsupported, Undelegated, or Lowering where a library said no without saying what it lacks."""
+    Unsupported, Undelegated, or Lowering where a library said no without saying what it lacks. It came at `at` (ISO 8601, UTC),
+    after `seconds`."""
 
     text: str
     node: str
     cause: str
     stage: Stage
     kind: str = "Unsupported"
+    at: str = ""
+    seconds: float = 0.0
 
 
 class CachedArtifact(msgspec.Struct, frozen=True):

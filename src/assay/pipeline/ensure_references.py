@@ -10,7 +10,7 @@ import msgspec
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
-from assay.core.job import Job, JobKind
+from assay.core.job import Job, JobKind, RefusalCache
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.errors import BadGolden, BadInputs
 from assay.models.golden_checks import file_problems
@@ -98,7 +98,11 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
 def _compute(asked: Sequence[tuple[Job, Flow]], reasons: Mapping[str, str], house: Services) -> list[Result]:
     """`reasons` say why the oracles before these have no answers."""
     recording = [
-        msgspec.structs.replace(job, flow=oracle, task=JobKind.RECORD, why=_why(job, reasons)) for job, oracle in asked
+        # What an oracle refuses is asked again: its code is no part of what a kept refusal is named by.
+        msgspec.structs.replace(
+            job, flow=oracle, task=JobKind.RECORD, why=_why(job, reasons), refusals=RefusalCache.UNUSED
+        )
+        for job, oracle in asked
     ]
     return list(house.pool.launch(recording))
 

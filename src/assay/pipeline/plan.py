@@ -14,7 +14,7 @@ import msgspec
 
 from assay.core.case import Case, Inputs, Original
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, Limits, Measuring
+from assay.core.job import Job, JobKind, Limits, Measuring, RefusalCache
 from assay.core.model import Model
 from assay.core.result import Outcome, Result
 from assay.core.run import Run
@@ -226,6 +226,8 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
             reference=reference,
             rival=rivals.get(flow.name),
             original=original,
+            # With --no-cache the first job asks again, and those after it believe what it was told.
+            refusals=RefusalCache.RENEWED if request.no_cache and task is tasks[0] else RefusalCache.USED,
         )
         for task in tasks
         for flow in flows

@@ -33,7 +33,8 @@ class Request:
     """Everything that decides what a run does. `baseline` is the id of a run to compare figures with ("" for none);
     `per_node` judges node by node, too; `duels` asks for one with the approved engine of every cell;
     `measuring` None leaves measuring out; `only` keeps one job (`case|flow|task`) of those; `save_inputs` and `save_outputs` are
-    where inputs and answers are kept: an .npz, or a folder of goldens ("": nowhere)."""
+    where inputs and answers are kept: an .npz, or a folder of goldens ("": nowhere). With `no_cache` a refusal that an earlier run
+    has kept is removed, and the model lowered again."""
 
     models: tuple[ModelRequest, ...]
     policy: Policy = field(default_factory=Policy)
@@ -47,3 +48,4 @@ class Request:
     only: str = ""
     save_inputs: str = ""
     save_outputs: str = ""
+    no_cache: bool = False

@@ -6,9 +6,11 @@ import os
 import platform
 import re
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
@@ -18,7 +20,7 @@ import msgspec
 import assay
 from assay import plugins
 from assay.core.digest import sha256_bytes, value_digest
-from assay.core.job import Job
+from assay.core.job import Job, RefusalCache
 from assay.core.result import EngineInfo, Stage
 from assay.errors import Lowering, Undelegated, Unsupported
 from assay.models.artifacts import Artifacts, CachedArtifact, CachedFailure, artifacts_folder
@@ -26,6 +28,7 @@ from assay.models.companion_goldens import lock_of_companion
 from assay.models.conversion import format_of
 from assay.models.files import file_digest
 from assay.models.golden_checks import LOCK
+from assay.models.out_of_memory import out_of_memory
 from assay.ports import Backend
 from assay.worker.apply_transforms import TransformedModel
 from assay.worker.model_format import model_path
@@ -46,13 +49,16 @@ VARIABLES = (
     "XNNPACK_",
 )  # fmt: skip
 """How the names of variables begin that compilers and their libraries read."""
-FAILED_BEFORE = (
-    "an earlier run was refused the same model on the same flow and versions, and said so: --no-cache asks again"
-)
+SLOW_S = 2.0
+"""A refusal that took less is had again as fast: only runs over suites keep it."""
 _KEPT = {kind.__name__: kind for kind in (Unsupported, Undelegated, Lowering)}
 """Errors of building that the next job would meet again. What is no valid model, or lacks a library, may be fixed outside."""
 _BUILDING = (Stage.TRANSFORM, Stage.LOWER)
-_KILLED = re.compile(r"SIGKILL|SIGTERM|signal (?:9|15)\b")
+_PASSING = re.compile(
+    r"\bSIG[A-Z]{3,}|\bsignal \d+|segmentation fault|core dumped|timed? ?out|time limit|no space left|temporarily unavailable",
+    re.IGNORECASE,
+)
+"""Words of a compiler that crashed, was killed, or lacked time, room or threads: the next time it may do better."""
 _FOLDERS = ("ASSAY_CACHE", "TORCHINDUCTOR_CACHE_DIR", "TVM_CACHE_DIR")
 """Say where, not how."""
 
@@ -70,14 +76,21 @@ def capture_warnings() -> Iterator[list[str]]:
 
 
 def look_up(job: Job, backend: Backend) -> tuple[str, CachedArtifact | None]:
-    """The key of what this job lowers, and the entry if there is one. "" where nothing may be reused: a job that was not
-    asked to, a device whose artifacts are made for one piece of hardware, a model that is code."""
+    """The key of what this job lowers, and the entry if there is one that it may use. "" where nothing may be reused: a job that was
+    not asked to, a device whose artifacts are made for one piece of hardware, a model that is code."""
     environment_key()
     source = model_path(job, backend.accepts)
-    if not job.reuse or job.flow.device != "cpu" or format_of(source) == "factory":
+    asked = job.reuse or job.refusals is not RefusalCache.UNUSED
+    if not asked or job.flow.device != "cpu" or format_of(source) == "factory":
         return "", None
     key = _key(job, backend, source)
     kept = _cache().find(key)
+    if not job.reuse and kept is not None:
+        if kept.refusal is None:
+            return key, None
+        if job.refusals is RefusalCache.RENEWED:
+            evict(key)
+            return key, None
     if kept is not None:
         for text in kept.warnings:
             warnings.warn(text, stacklevel=2)
@@ -94,7 +107,9 @@ def reusable(kept: CachedArtifact) -> tuple[Path, TransformedModel, EngineInfo]:
 
 
 def store(key: str, job: Job, folder: Path, rewritten: TransformedModel, facts: EngineInfo, told: list[str]) -> None:
-    """For the next job that asks the same."""
+    """For the next job that asks the same; of a job that loads no artifacts none are kept."""
+    if not job.reuse:
+        return
     kept = CachedArtifact(
         key,
         job.case.name,
@@ -110,16 +125,21 @@ def store(key: str, job: Job, folder: Path, rewritten: TransformedModel, facts: 
 
 @contextmanager
 def keep_failures(key: str, job: Job, stages: Stages) -> Iterator[None]:
-    """What the backend does not take is so for the next job that asks the same: it is told at once. A compiler that was killed from
-    outside may do better."""
+    """What the backend does not take is so for the next job that asks the same: it is told at once. A compiler that crashed, was
+    killed, or lacked time or memory may do better."""
+    begin = time.monotonic()
     try:
         yield
     except Lowering as error:
         kind = type(error).__name__
-        if kind not in _KEPT or stages.reached not in _BUILDING or _KILLED.search(str(error)):
+        seconds = time.monotonic() - begin
+        if kind not in _KEPT or stages.reached not in _BUILDING or _PASSING.search(str(error)) or out_of_memory(error):
+            raise
+        if not job.reuse and seconds < SLOW_S:
             raise
         cause = error.cause if isinstance(error, Unsupported) else ""
-        refusal = CachedFailure(str(error), error.node, cause, stages.reached, kind)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        refusal = CachedFailure(str(error), error.node, cause, stages.reached, kind, now, seconds)
         _cache().keep(CachedArtifact(key, job.case.name, job.flow.name, stages.built, refusal=refusal), None, None)
         raise
 
@@ -127,11 +147,20 @@ def keep_failures(key: str, job: Job, stages: Stages) -> Iterator[None]:
 def raise_cached_failure(key: str, kept: CachedArtifact, refusal: CachedFailure, stages: Stages) -> NoReturn:
     """Raises it again, in the stage where an earlier job met it."""
     stages.built = msgspec.structs.replace(kept.facts, reused=key)
-    warnings.warn(FAILED_BEFORE, stacklevel=2)
+    warnings.warn(refusal_note(refusal), stacklevel=2)
     with stages.enter(refusal.stage):
         if refusal.kind == Unsupported.__name__:
             raise Unsupported(refusal.text, node=refusal.node, cause=refusal.cause)
         raise _KEPT[refusal.kind](refusal.text, node=refusal.node)
+
+
+def refusal_note(refusal: CachedFailure) -> str:
+    """Says that nothing was lowered, why, and how it would be."""
+    when = f" of {refusal.at}, which took {refusal.seconds:.1f} s," if refusal.at else ""
+    return (
+        f"not lowered again: this is the kept refusal{when} of the same model on the same flow, options and versions; "
+        "--no-cache lowers it again"
+    )
 
 
 def evict(key: str) -> None:

@@ -50,7 +50,7 @@ class Lowered:
 
 def lower(job: Job, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where
-    the job asks for one that is there already. What was refused before is refused at once."""
+    the job asks for one that is there already. What was refused before is refused at once, where the job asks for that."""
     with stages.enter(Stage.IMPORT), import_without_gc():
         backend: Backend = _backend(job.flow.backend)()
         job = msgspec.structs.replace(job, flow=_sized(job, backend))

@@ -77,6 +77,7 @@ def check(
     history: History = "",
     save_inputs: opt.SaveInputs = "",
     save_outputs: opt.SaveOutputs = "",
+    no_cache: opt.NoCache = False,
 ) -> None:
     """Build, verify and measure models on every flow; judge; exit 0 only if all is well."""
     from assay.launch.idle import IdleWorkers
@@ -99,7 +100,8 @@ def check(
             measure_seconds=measure_seconds, measure_batches=tuple(measure_batch or ()),
             threads=threads, timeout_s=timeout, derive_s=derive_timeout, memory=memory, workers=workers, compare_run=compare_run,
             baseline=baseline,
-            history=history, only=only, save_inputs=save_inputs, save_outputs=save_outputs, command=command_line(sys.argv[1:]),
+            history=history, only=only, save_inputs=save_inputs, save_outputs=save_outputs, no_cache=no_cache,
+            command=command_line(sys.argv[1:]),
         )  # fmt: skip
         checked = run_check(options, progress, idle)
     finish(checked, [f"report: {text.partition('=')[2]}" for text in options.reports], details)

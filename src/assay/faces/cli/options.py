@@ -199,6 +199,13 @@ DeriveTimeout = Annotated[
         "--derive-timeout", min=0.1, help="Time limit for deriving one tolerance, in seconds [four times --timeout]."
     ),
 ]
+NoCache = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        help="Lower again what an earlier run was refused, instead of reporting its kept refusal (see `assay cache list`).",
+    ),
+]
 Memory = Annotated[
     str, typer.Option("--memory", metavar="SIZE", help="Limit of a job's resident memory, for example 4GB [no limit].")
 ]
