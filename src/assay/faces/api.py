@@ -14,7 +14,7 @@ from assay.core.policy import Policy
 from assay.errors import UsageError
 from assay.faces.asked_flows import flows_of
 from assay.faces.asked_limits import limits_of, measuring_of
-from assay.faces.caches import enforce_cache_limit, may_be_kept
+from assay.faces.caches import enforce_cache_limit_after_check
 from assay.faces.cli.common import DEFAULT_HISTORY
 from assay.faces.composition import open_services
 from assay.faces.conflicting_options import reject_unnamed, reject_with_golden
@@ -176,8 +176,7 @@ def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWork
         if options.compare_run:
             request = replace(request, baseline=house.store.run(options.compare_run).id)
         checked = run_pipeline(request, house)
-    if any(map(may_be_kept, checked.results)):
-        enforce_cache_limit()
+    enforce_cache_limit_after_check(checked.results)
     for destination in reports:
         destination.write(checked)
     return checked

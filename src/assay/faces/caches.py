@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 from assay.core.result import Outcome, Result
 from assay.errors import UsageError
@@ -29,9 +30,11 @@ def most_bytes() -> int:
     return load_config(CONFIG).cache_bytes if CONFIG.is_file() else MOST_BYTES
 
 
-def may_be_kept(result: Result) -> bool:
-    """Whether a job of `assay check` may have added its refusal to the cache."""
-    return result.outcome in (Outcome.UNSUPPORTED, Outcome.UNDELEGATED) and not result.facts.reused
+def enforce_cache_limit_after_check(results: Iterable[Result]) -> None:
+    """Where one of them may have added its refusal to the cache: nothing else is kept of a check."""
+    refused = (Outcome.UNSUPPORTED, Outcome.UNDELEGATED)
+    if any(one.outcome in refused and not one.facts.reused for one in results):
+        enforce_cache_limit()
 
 
 def enforce_cache_limit() -> None:
