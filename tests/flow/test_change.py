@@ -96,3 +96,18 @@ def test_names_are_mapped_and_the_golden_of_the_old_file_is_enough_if_somebody_s
     verdicts = {one.job_key: one for one in assay.check().judgement.verdicts}
     assert verdicts["renamed|model-change|change"].word is VerdictStatus.FAIL
     assert verdicts["renamed|model-change|change"].reason.endswith("; reference-f64 and onnxruntime-disable agree")
+
+
+def test_answers_that_are_not_those_of_the_old_file_are_doubted_in_a_warning(here: Path) -> None:
+    import onnxruntime
+
+    linear_model(here / "changed.onnx", scale=1.01)
+    session = onnxruntime.InferenceSession(here / "changed.onnx")
+    fed = session.get_inputs()[0]
+    sample = np.random.default_rng(5).normal(size=[one if isinstance(one, int) else 2 for one in fed.shape])
+    inputs = {fed.name: sample.astype(np.float32)}
+    answers = dict(zip([one.name for one in session.get_outputs()], session.run(None, inputs), strict=True))
+    np.savez(here / "answers.npz", **inputs, **answers)
+    checked = assay.check("changed.onnx", reference="linear.onnx", golden="answers.npz", measure=False)
+    (change,) = (one for one in checked.results if one.task == "change")
+    assert any("itself disagrees with the float64 evaluation of the model" in one for one in change.warnings)

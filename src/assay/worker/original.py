@@ -122,7 +122,7 @@ def compare_change(job: Job, stages: Stages) -> Result:
         task_metrics=metrics,
         original=original.model.name,
         reference=_reference(job, original, new, old),
-        warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes))),
+        warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes, *judging.told))),
     )
 
 
