@@ -72,3 +72,15 @@ def test_the_tree_of_errors_names_every_error() -> None:
 def test_links_of_pages_outside_of_the_site_lead_to_files(page: Path) -> None:
     targets = re.findall(r"\]\(([^)\s#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+ROOMS = {path.name for path in (DOCS.parent / "src" / "assay").iterdir() if path.is_dir()}
+ROOTS = [DOCS.parent / folder for folder in ("", "src", "src/assay", "examples/my-backend")]
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)
+def test_files_of_the_code_that_a_page_names_exist(page: Path) -> None:
+    """Renaming a module leaves its name in a page, where no link checker looks."""
+    named = re.findall(r"`((?:[a-z_0-9]+/)+(?:[a-z_0-9]+\.py)?)`", page.read_text(encoding="utf-8"))
+    ours = [name for name in named if name.endswith(".py") or name.partition("/")[0] in ROOMS - {"zoo", "models"}]
+    assert [name for name in ours if not any((root / name).exists() for root in ROOTS)] == []
