@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -20,10 +20,10 @@ MOST_NAMES = 10_000
 """Names of a folder that are looked through for the nearest."""
 
 
-def _nearest_file(path: Path) -> Path | None:
-    """The model beside it that was probably meant."""
+def nearest_file(path: Path, suffixes: Collection[str]) -> Path | None:
+    """The file beside it, with one of these suffixes, that was probably meant."""
     try:
-        beside = [one.name for one in islice(path.parent.iterdir(), MOST_NAMES) if one.suffix in (".onnx", ".pt2")]
+        beside = [one.name for one in islice(path.parent.iterdir(), MOST_NAMES) if one.suffix in suffixes]
     except OSError:
         return None
     near = nearest(path.name, beside, cutoff=0.7)
@@ -38,7 +38,7 @@ def check_model_file(path: Path) -> None:
     try:
         status = path.stat()
     except FileNotFoundError:
-        near = _nearest_file(path)
+        near = nearest_file(path, (".onnx", ".pt2"))
         hint = f"perhaps you mean {near}" if near else "give the path of an ONNX file"
         raise BadModel(f"{path} does not exist; {hint}") from None
     except OSError as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.errors import BadPolicy
+from assay.models.files import nearest_file
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -105,7 +106,9 @@ def read(path: Path) -> TomlFile:
             raise BadPolicy(found.sentence(place, "must not hold the character U+0000, which no file's name can have"))
         return found
     except FileNotFoundError:
-        raise BadPolicy(f"{path}: there is no such file; write one with `assay init`") from None
+        near = nearest_file(path, (".toml",))
+        hint = f"perhaps you mean {near}" if near else "write one with `assay init`"
+        raise BadPolicy(f"{path}: there is no such file; {hint}") from None
     except IsADirectoryError:
         raise BadPolicy(f"{path}: is a folder; name the file in it, such as {path / 'assay.toml'}") from None
     except UnicodeDecodeError as error:
