@@ -25,7 +25,7 @@ def findings(folder: Path) -> str:
         [
             "# Findings in backends",
             "",
-            "Each script shows one defect that Assay found, needs nothing but the backend that it names, and says what is",
+            "Each script shows one defect that Assay found, runs without Assay (some ask ONNX Runtime as a witness), and says what is",
             "expected and what comes out. Run it to see whether your version still has the defect.",
             "",
             "```",
