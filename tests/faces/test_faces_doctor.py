@@ -75,7 +75,7 @@ def test_all_at_once(here: Path) -> None:
         "qnn: not built",
     ):
         assert word in done.stdout
-    assert "flows run here (a tiny model passed)" in done.stdout
+    assert "flows run here (a tiny model passed" in done.stdout
     listed = _assay("flows", "--installed")
     assert listed.stdout in done.stdout
     assert "faulty" not in listed.stdout
