@@ -12,6 +12,10 @@ FILES = {
     "kill_rates", "ahead", "waiting", "blame", "gridded", "tipping", "former",
     "drawn", "unheard", "trouble", "rivalry", "burdens",
     "holding", "hints", "looking", "delivering", "misuse", "suite_promises",
+    "blank", "bodies", "build_figures", "duel", "duels", "turns", "examination", "executorch_quick", "torch_quick", "torch_wide", "fed",
+    "feeds", "feeding", "figures", "figures_text", "fills", "forms", "found", "growth", "importing", "inspecting", "joint", "judged",
+    "judging", "jumps", "late", "launches", "limited", "limited_child", "makers", "making", "measured", "folder_make", "mined_make",
+    "onnx_node_make", "torch_make", "opened", "opinion", "reach", "spelling", "student", "unread", "words", "wrong",
 }  # fmt: skip
 NAMES = {
     "Rival", "Duel", "Turns", "Misuse", "Held", "House", "OtherFailed", "Watched", "Opinion", "Complaint", "Bent", "Lean", "Tips",

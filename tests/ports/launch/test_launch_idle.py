@@ -166,6 +166,13 @@ def test_jobs_with_a_limit_of_memory_begin_in_processes_of_their_own(started: _S
         assert (len(started), started.living) == (2, 1)
 
 
+def test_one_that_has_grown_large_ends_with_its_launch(started: _Started, job, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.launch.idle.LARGEST_BYTES", 0)
+    with Pool(1) as pool:
+        list(pool.launch([job()]))
+        assert (len(started), started.living) == (1, 0)
+
+
 def test_another_environment_or_other_variables_are_another_process(
     started: _Started, job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
