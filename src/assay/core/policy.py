@@ -14,6 +14,7 @@ class Goal(msgspec.Struct, frozen=True):
     baseline, in the bad direction), `percent_max_degradation` (the same in percent of the baseline).
     `noise`: a degradation of no more than this, in the figure's own unit, never counts, whatever its percentage.
     `against` names the baseline: "run" (the run given as baseline) or "flow:<name>" (that flow in the same run).
+    `option` is the option of the command line that states it, "" where a file does.
     """
 
     figure: str
@@ -26,6 +27,12 @@ class Goal(msgspec.Struct, frozen=True):
     against: str = "run"
     equal: float | None = None
     noise: float = 0.0
+    option: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where a person changes it."""
+        return self.option or "[[policy.goal]]"
 
 
 class Expectation(msgspec.Struct, frozen=True):

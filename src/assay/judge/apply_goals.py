@@ -171,5 +171,6 @@ def _weighed(one: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[
 
 def _unused(goal: Goal) -> Verdict:
     where = f"case '{goal.case}' and flow '{goal.flow}'"
-    text = f"the goal over {goal.figure} for {where} matches no job: correct its globs or remove it"
+    stated = f"{goal.option} over {goal.figure}" if goal.option else f"the goal over {goal.figure} for {where}"
+    text = f"{stated} matches no job: {'remove it' if goal.option else 'correct its globs or remove it'}"
     return Verdict(VerdictStatus.FAIL, text, figure=goal.figure)

@@ -67,7 +67,7 @@ def relative(goal: Goal, observed: float, base: float, whose: str) -> Violation 
     zero = "; of a baseline of 0 only max-degradation can allow anything" if base == 0 and ("%" in allowed_text) else ""
     text = (
         f"{name} is {quantity(name, observed)} where {whose} has {quantity(name, base)}{reading}, "
-        f"allowed is {allowed_text}{zero}; find what changed, or allow more in [[policy.goal]]"
+        f"allowed is {allowed_text}{zero}; find what changed, or allow more in {goal.place}"
     )
     return Violation(VerdictStatus.FAIL, text, name, observed, _edge(name, base, step))
 
@@ -93,6 +93,6 @@ def _edge(figure: str, base: float, step: float) -> float | None:
 def _beyond(goal: Goal, observed: float, limit: float, allowed: str, action: str) -> Violation:
     text = (
         f"{goal.figure} is {quantity(goal.figure, observed)}, allowed is {allowed} {quantity(goal.figure, limit)}; "
-        f"{action}, or change the limit in [[policy.goal]]"
+        f"{action}, or change the limit in {goal.place}"
     )
     return Violation(VerdictStatus.FAIL, text, goal.figure, observed, limit)

@@ -12,6 +12,7 @@ from assay.judge.engine_metrics import SHARES, in_full
 from assay.judge.metric_registry import RECORDED, is_unknown
 
 EXAMPLE = 'write for example "precision.float16 >= 0.8" or "undelegated == 0"'
+OPTION = "--require"
 LIMIT = {">=": "min", "<=": "max", "==": "equal"}
 """Operators, and the limit of a goal that each one is."""
 
@@ -39,8 +40,8 @@ def parse_requirement(text: str) -> Goal:
         raise UsageError(f"--require {text!r}: {figure!r} is no figure that is ever recorded{hint}")
     match operator:
         case ">=":
-            return Goal(figure, min=number)
+            return Goal(figure, min=number, option=OPTION)
         case "<=":
-            return Goal(figure, max=number)
+            return Goal(figure, max=number, option=OPTION)
         case _:
-            return Goal(figure, equal=number)
+            return Goal(figure, equal=number, option=OPTION)

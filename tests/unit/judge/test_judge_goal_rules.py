@@ -163,6 +163,20 @@ def test_a_goal_that_matches_no_job_fails_the_run() -> None:
     assert "matches no job" in judgement.verdicts[-1].reason
 
 
+@pytest.mark.parametrize(("option", "place"), [("--require", "--require"), ("", "[[policy.goal]]")])
+def test_a_limit_is_changed_where_it_was_stated(option: str, place: str) -> None:
+    goal = Goal("seconds", max=0.0, option=option)
+    assert of(make_result(), goal=goal).reason.endswith(f"bring it down, or change the limit in {place}")
+    goal = Goal("seconds", percent_max_degradation=0.0, option=option)
+    slower = of(make_result(seconds=9.0), goal=goal, baseline=(make_result(seconds=1.0),))
+    assert slower.reason.endswith(f"or allow more in {place}")
+
+
+def test_a_limit_of_the_command_line_that_matches_no_job_is_named_by_its_option() -> None:
+    unused = judged(goals=(Goal("seconds", max=9.0, option="--require"),)).verdicts[-1]
+    assert unused.reason == "--require over seconds matches no job: remove it"
+
+
 def test_a_figure_that_no_job_recorded_fails_and_names_the_nearest() -> None:
     verdict = of(make_result(), goal=Goal("budget_usd", max=1.0))
     assert verdict.word is VerdictStatus.FAIL

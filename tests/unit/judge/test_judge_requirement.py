@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from assay.core.policy import Goal
 from assay.errors import UsageError
@@ -23,7 +24,7 @@ from assay.judge.requirement import parse_requirement
     ],
 )
 def test_a_requirement_is_a_goal(text: str, goal: Goal) -> None:
-    assert parse_requirement(text) == goal
+    assert parse_requirement(text) == replace(goal, option="--require")
 
 
 @pytest.mark.parametrize(
