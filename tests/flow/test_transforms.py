@@ -31,6 +31,7 @@ from assay.transforms.requirements import requirements
 from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
 from int8_sums import skip_where_sums_saturate
+from mutating import run_assay
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODEL, GOLDEN = DIGITS / "models" / "classifier.onnx", DIGITS / "goldens" / "classifier"
@@ -110,12 +111,22 @@ def test_without_a_golden_calibration_draws_samples_of_its_own() -> None:
     assert result.comparisons[0].samples == 3
 
 
-def test_a_flow_that_cannot_be_calibrated_is_told_and_the_others_go_on() -> None:
-    run = by_flow(checked("onnxruntime-int8-qdq-per-tensor", "onnxruntime", calibration=256))
-    assert run["onnxruntime"].outcome is Outcome.OK
-    refused = run["onnxruntime-int8-qdq-per-tensor"]
-    assert refused.outcome is Outcome.ERROR
-    assert "has 256 samples, calibration takes 256 and leaves none to judge" in refused.detail
+def test_too_few_samples_to_calibrate_are_bad_input_and_name_the_option() -> None:
+    with pytest.raises(UsageError) as caught:
+        checked("onnxruntime", "onnxruntime-int8-qdq-per-tensor", calibration=256)
+    told = str(caught.value)
+    assert told.startswith(f"flow 'onnxruntime-int8-qdq-per-tensor': {GOLDEN} has 256 samples, calibration takes 256 and leaves none")
+    assert told.endswith(", or ask for fewer with --calibration")
+
+
+def test_one_given_sample_is_too_few_to_calibrate_and_called_by_its_file() -> None:
+    image = np.random.default_rng(0).normal(size=(1, 1, 8, 8)).astype(np.float32)
+    np.savez("one.npz", image=image)
+    command = ("check", str(MODEL), "--flow", "onnxruntime-int8-qdq-per-tensor", "--inputs", "one.npz", "--only-kind", "verify")
+    refused = run_assay(*command, cwd=Path.cwd())
+    assert refused.returncode == 2
+    assert "flow 'onnxruntime-int8-qdq-per-tensor': one.npz has 1 sample, calibration takes 1" in refused.stderr
+    assert "give more with --inputs" in refused.stderr
 
 
 def test_a_quantized_model_that_the_reference_cannot_evaluate_is_no_pass(tmp_path: Path) -> None:

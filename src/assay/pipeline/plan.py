@@ -30,6 +30,7 @@ from assay.pipeline.save_tensors import with_saving
 from assay.pipeline.services import Services
 from assay.pipeline.stated_inputs import check_stated
 from assay.pipeline.threads import with_threads_each
+from assay.pipeline.validate_calibration import check_calibration
 from assay.pipeline.validate_goals import check_goals
 from assay.pipeline.validate_shapes import check_dims
 from assay.plugins import check_flow
@@ -119,7 +120,10 @@ def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: Servic
         if job.case.inputs.data is not None
     }
     read = [replace(one, inputs=placed.get(name, one.inputs)) for name, one in zip(names, wanted, strict=True)]
-    return [_case(name, one, models) for name, one in zip(names, read, strict=True)]
+    cases = [_case(name, one, models) for name, one in zip(names, read, strict=True)]
+    for one, case in zip(wanted, cases, strict=True):
+        check_calibration(one, case)
+    return cases
 
 
 def _files(wanted: ModelRequest) -> list[Path]:

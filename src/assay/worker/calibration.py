@@ -14,7 +14,7 @@ from assay.core.case import Inputs
 from assay.core.dtype import is_floating
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
-from assay.errors import UsageError
+from assay.models.calibration_samples import kept_for_calibration
 from assay.models.companion_goldens import with_companion
 from assay.models.goldens import Golden
 from assay.ports import Tensor, Tensors
@@ -22,9 +22,6 @@ from assay.worker.input_choice import drawn as drawn_by
 from assay.worker.input_choice import planned
 from assay.worker.load_inputs import load_golden, load_inputs
 
-SHARE = 4
-"""One sample in four of a golden set is kept for calibration, unless the case says how many."""
-MOST = 128
 DRAWN = 32
 """How many are drawn from the seed where there is no golden set: they cost nothing there."""
 
@@ -102,19 +99,3 @@ def _bootstrap(array: Tensor, generator: np.random.Generator) -> Tensor:
 
 def _is_resampled(recipe: Inputs, count: int) -> bool:
     return recipe.resampled and count == 1
-
-
-def kept_for_calibration(count: int, wanted: int, seed: int, whose: str) -> tuple[int, ...]:
-    """Indices of `wanted` samples of `count` (0: a quarter, 128 at most), drawn with `seed`, in ascending order.
-
-    Raises UsageError where none would be left.
-    """
-    taken = wanted or min(MOST, max(1, count // SHARE))
-    if taken >= count:
-        raise UsageError(
-            f"golden {whose} has {count} sample{'' if count == 1 else 's'}, calibration takes {taken} and leaves none to "
-            f"judge: give more samples (a batch is one: put an axis in front, or a file of its own for each), or record more with "
-            f"`assay golden record`{', or ask for fewer with --calibration' if wanted > 1 else ''}"
-        )
-    drawn = np.random.Generator(np.random.PCG64(seed)).permutation(count)[:taken]
-    return tuple(sorted(int(index) for index in drawn))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay.core.case import Inputs
 from assay.errors import UsageError
-from assay.worker.calibration import MOST, kept_for_calibration
+from assay.models.calibration_samples import MOST, kept_for_calibration
 from assay.worker.shape_points import format_shapes, shape_points
 
 
@@ -31,9 +31,9 @@ def test_none_left_to_judge_is_refused(count: int, wanted: int) -> None:
     with pytest.raises(UsageError) as caught:
         kept_for_calibration(count, wanted, 0, "goldens/x")
     assert str(caught.value) == (
-        f"golden goldens/x has {count} sample{plural}, calibration takes {wanted or 1} and leaves none to judge: "
-        "give more samples (a batch is one: put an axis in front, or a file of its own for each), or record more with "
-        "`assay golden record`" + (", or ask for fewer with --calibration" if wanted else "")
+        f"goldens/x has {count} sample{plural}, calibration takes {wanted or 1} and leaves none to judge: give more with --inputs "
+        "or --golden (a batch is one: put an axis in front, or a file of its own for each)"
+        + (", or ask for fewer with --calibration" if wanted else "")
     )
 
 
