@@ -60,19 +60,19 @@ def test_without_a_baseline_nothing_is_said_for_it_or_against_it(options: CheckO
     assert checked.judgement.exit_code == 3
     word, reason = _duel(checked)
     assert word is VerdictStatus.INCONCLUSIVE
-    said, _, command = reason.partition("m has no baseline on onnxruntime; approve one here: ")
+    said, _, command = reason.partition("m has no baseline on onnxruntime; approve one here: `")
     assert said == "not comparable: "
     with pytest.raises(SystemExit) as ended:
-        main(shlex.split(command)[1:])
+        main(shlex.split(command.rstrip("`"))[1:])
     assert ended.value.code == 0
     assert [(one.case, one.flow.name) for one in list_baselines(options.history)] == [("m", FLOW)]
 
 
 def test_the_command_that_is_proposed_approves_for_these_inputs_and_batches(options: CheckOptions) -> None:
     asked = replace(options, seed=3, batch=2, measure_batches=(4,))
-    command = _duel(run_check(asked))[1].partition("approve one here: ")[2]
+    command = _duel(run_check(asked))[1].partition("approve one here: `")[2]
     with pytest.raises(SystemExit) as ended:
-        main(shlex.split(command)[1:])
+        main(shlex.split(command.rstrip("`"))[1:])
     assert ended.value.code == 0
     (approved,) = list_baselines(options.history)
     assert [one.batch for one in approved.result.measurements] == [4]

@@ -191,7 +191,7 @@ def test_an_oracle_that_is_wrong_in_one_of_two_models_calls_no_change(
         "the reference is disputed: onnxruntime-disable answers both models alike, and reference-f64 does not; "
         f"they part at node '{node}'; to decide it, "
     )
-    assert "/new.onnx --golden ANSWERS.npz; seen: output 'y'" in verdict.reason
+    assert "/new.onnx --golden ANSWERS.npz`; seen: output 'y'" in verdict.reason
 
 
 def test_a_change_that_a_witness_sees_too_is_one(model: Path) -> None:

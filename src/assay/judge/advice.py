@@ -30,7 +30,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 def command(result: Result, asked: Asked | None, *options: str, own: bool = False) -> str:
     """`assay check` of the same model on the same flow, with these options; `own`: on the same inputs. Without the job the names
-    of its model and inputs are placeholders."""
+    of its model and inputs are placeholders. In backticks, by which a report knows what is to be copied."""
     if asked is None:
         words = ["MODEL.onnx", "--flow", result.flow, *(["--inputs", "DATA"] if own else [])]
     else:
@@ -43,7 +43,7 @@ def command(result: Result, asked: Asked | None, *options: str, own: bool = Fals
             *original_words(job.case),
             *(input_arguments(job.case) if own else []),
         ]
-    return shlex.join(["assay", "check", *words, *options])
+    return f"`{shlex.join(['assay', 'check', *words, *options])}`"
 
 
 def advice(result: Result, asked: Asked | None) -> str:
@@ -71,7 +71,7 @@ def to_compare(result: Result, asked: Asked | None) -> str:
             "ANSWERS.npz",
         ]
         told = "the answers of the framework that the old model comes from, beside their inputs, as a golden of the new file"
-        return f"to decide it, give {told}: {shlex.join(words)}"
+        return f"to decide it, give {told}: `{shlex.join(words)}`"
     return (
         "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
         f"{command(result, asked, '--golden', 'ANSWERS.npz')}{_by_meaning(result, asked, ACCURACY)}"

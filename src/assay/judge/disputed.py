@@ -43,7 +43,7 @@ def to_decide(result: Result, asked: Asked | None) -> str:
     given = to_compare(result, asked)
     if result.reference.own_inputs and doubt_of(result) is Doubt.REFERENCE and values_alone(result):
         given += f"; or {to_state(result, asked)}"
-    return f"install another engine ({install}) and check again; or, {given}" if install else given
+    return f"install another engine (`{install}`) and check again; or, {given}" if install else given
 
 
 def _disputed(result: Result, side: Side, witness: Witness | None) -> str:

@@ -122,7 +122,7 @@ def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> s
 def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, house: Services) -> str:
     words = ["assay", "baseline", "set", case.model.source, *flow_arguments(flow), *input_arguments(case)]
     words += [*measuring_arguments(measuring), "--reason", "why this engine", "--history", str(house.folder)]
-    set_one = f"approve one here: {shlex.join(words)}"
+    set_one = f"approve one here: `{shlex.join(words)}`"
     for path in sorted((_free_space(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}")):
         with suppress(UsageError):
             there = _read(path).machine

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import shutil
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from assay.reports.terminal_table import STYLES, print_table
 from assay.reports.upgrades import HEADER as UPGRADE
 from assay.reports.upgrades import upgrades
 from assay.reports.used_inputs import built_for, used_inputs
+from assay.reports.wrap import wrap
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -195,13 +195,7 @@ def _prose(console: Console, text: str, word: str = "", style: str = "") -> None
     lines = [text]
     if not console.soft_wrap:
         deep = "  " if text.startswith(" ") else ""
-        lines = textwrap.wrap(
-            f"{word}{text}",
-            console.width,
-            subsequent_indent=f"{deep}  ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        ) or [word]
+        lines = wrap(f"{word}{text}", console.width, f"{deep}  ")
         lines[0] = lines[0].removeprefix(word)
     _line(console, (word, style), lines[0])
     for line in lines[1:]:

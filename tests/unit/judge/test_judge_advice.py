@@ -23,7 +23,7 @@ POOR = (make_comparison(degenerate="constant 0.1"),)
 CHECK = "assay check models/net.onnx --flow onnxruntime"
 CLASSES = (
     "; or by what the outputs mean, if they are scores of classes (or detection, segmentation, transcription)"
-    "{labels}: " + CHECK + " {inputs} --task-metric classification:output=scores --require 'task.top1_{goal}'"
+    "{labels}: `" + CHECK + " {inputs} --task-metric classification:output=scores --require 'task.top1_{goal}'`"
 )
 LABELLED = CLASSES.format(
     labels=", with the right classes as 'label' beside the inputs",
@@ -31,12 +31,12 @@ LABELLED = CLASSES.format(
     goal="accuracy >= 0.9",
 )
 ON_THESE = (
-    f"to decide it on these inputs, state what is close enough: {CHECK} --golden golden/net --seed 0 --require 'rel_l2 <= 0.05'"
+    f"to decide it on these inputs, state what is close enough: `{CHECK} --golden golden/net --seed 0 --require 'rel_l2 <= 0.05'`"
     + CLASSES.format(labels="", inputs="--golden golden/net --seed 0", goal="agreement >= 0.99")
 )
 ANSWERS = (
     "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
-    f"{CHECK} --golden ANSWERS.npz{LABELLED}"
+    f"`{CHECK} --golden ANSWERS.npz`{LABELLED}"
 )
 
 
@@ -55,8 +55,8 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
     [
         (
             mistrusted(comparisons=POOR, reference=DRAWN),
-            f"mistrusted in compare: it is poor; to decide it, give inputs of your own: {CHECK} --inputs FILE.npz; or other random "
-            f"ones: {CHECK} --seed 1 --samples 16",
+            f"mistrusted in compare: it is poor; to decide it, give inputs of your own: `{CHECK} --inputs FILE.npz`; or other random "
+            f"ones: `{CHECK} --seed 1 --samples 16`",
         ),
         (
             mistrusted(comparisons=POOR, reference=OWN),
@@ -74,7 +74,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
         (
             mistrusted(Cause.NO_REFERENCE, facts=EngineInfo(transforms=(AppliedTransform("int8-qdq"),))),
             "mistrusted in compare: it is poor; to decide it, state what the transform may cost against the float model, on inputs "
-            f"of your own: {CHECK} --inputs FILE.npz --require 'vs_float.rel_l2 <= 0.05'",
+            f"of your own: `{CHECK} --inputs FILE.npz --require 'vs_float.rel_l2 <= 0.05'`",
         ),
         (
             make_result(comparisons=POOR, reference=OWN),
@@ -87,7 +87,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
         (
             make_result(task="measure", measurements=()),
             "nothing was measured: no sample was taken; to decide it, measure for longer: "
-            f"{CHECK} --only-kind measure --measure-seconds 5",
+            f"`{CHECK} --only-kind measure --measure-seconds 5`",
         ),
     ],
 )  # fmt: skip

@@ -84,7 +84,7 @@ def test_what_decides(result: Result, goals: list[Goal], word: VerdictStatus) ->
 
 @pytest.mark.parametrize(("kind", "advised"), [("values", True), ("nan", False)])
 def test_a_disputed_reference_on_own_inputs_offers_the_limit_that_would_decide(kind: str, advised: bool) -> None:
-    stated = "; or state what is close enough: assay check MODEL.onnx --flow onnxruntime --inputs DATA --require 'rel_l2 <= 0.05'"
+    stated = "; or state what is close enough: `assay check MODEL.onnx --flow onnxruntime --inputs DATA --require 'rel_l2 <= 0.05'`"
     assert (stated in of(differing(kind=kind)).reason) is advised
 
 

@@ -21,7 +21,7 @@ GOLDEN = Reference(ReferenceKind.GOLDEN, "torch-eager", "2.9", "torch", "onnxrun
 HIS_OWN = replace(GOLDEN, producer="onnxruntime", library="onnxruntime")
 COMMAND = (
     "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
-    "assay check models/net.onnx --flow onnxruntime --golden ANSWERS.npz"
+    "`assay check models/net.onnx --flow onnxruntime --golden ANSWERS.npz`"
 )
 SEEN = "; seen: output 'scores': budget used 9, allowed 1 (max_abs 9e-05); worst at [17, 0, 3]: expected 4.25, actual 4.25009"
 
@@ -91,7 +91,7 @@ def says(
             differing(F64, says("openvino-f32", None, detail="openvino is not installed", install="pip install o")),
             VerdictStatus.INCONCLUSIVE,
             "differs from reference-f64, and nobody else vouches for it (openvino-f32: openvino is not installed); install another "
-            f"engine (pip install o) and check again; or, {COMMAND}{SEEN}",
+            f"engine (`pip install o`) and check again; or, {COMMAND}{SEEN}",
         ),
         (
             differing(OWN, says("onnxruntime", True)),
@@ -103,7 +103,7 @@ def says(
             VerdictStatus.INCONCLUSIVE,
             "the reference is disputed: openvino-f32 answers both models alike, and reference-f64 does not; they part at node "
             "'pool, in old'; to decide it, give the answers of the framework that the old model comes from, beside their inputs, "
-            f"as a golden of the new file: assay check models/net.onnx --golden ANSWERS.npz{SEEN}",
+            f"as a golden of the new file: `assay check models/net.onnx --golden ANSWERS.npz`{SEEN}",
         ),
         (
             replace(differing(F64, says("openvino-f32", True, False)), task="change", original="old"),
