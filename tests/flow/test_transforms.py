@@ -115,14 +115,25 @@ def test_too_few_samples_to_calibrate_are_bad_input_and_name_the_option() -> Non
     with pytest.raises(UsageError) as caught:
         checked("onnxruntime", "onnxruntime-int8-qdq-per-tensor", calibration=256)
     told = str(caught.value)
-    assert told.startswith(f"flow 'onnxruntime-int8-qdq-per-tensor': {GOLDEN} has 256 samples, calibration takes 256 and leaves none")
+    assert told.startswith(
+        f"flow 'onnxruntime-int8-qdq-per-tensor': {GOLDEN} has 256 samples, calibration takes 256 and leaves none"
+    )
     assert told.endswith(", or ask for fewer with --calibration")
 
 
 def test_one_given_sample_is_too_few_to_calibrate_and_called_by_its_file() -> None:
     image = np.random.default_rng(0).normal(size=(1, 1, 8, 8)).astype(np.float32)
     np.savez("one.npz", image=image)
-    command = ("check", str(MODEL), "--flow", "onnxruntime-int8-qdq-per-tensor", "--inputs", "one.npz", "--only-kind", "verify")
+    command = (
+        "check",
+        str(MODEL),
+        "--flow",
+        "onnxruntime-int8-qdq-per-tensor",
+        "--inputs",
+        "one.npz",
+        "--only-kind",
+        "verify",
+    )
     refused = run_assay(*command, cwd=Path.cwd())
     assert refused.returncode == 2
     assert "flow 'onnxruntime-int8-qdq-per-tensor': one.npz has 1 sample, calibration takes 1" in refused.stderr

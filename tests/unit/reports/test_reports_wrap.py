@@ -43,7 +43,11 @@ def test_odd_backticks_lose_no_word(text: str) -> None:
 
 def test_a_screen_of_80_columns_shows_a_verdicts_command_whole() -> None:
     run, results, judgement = standard_run()
-    open_ = replace(judgement.verdicts[0], word=VerdictStatus.INCONCLUSIVE, reason=f"to decide it, measure again: `{COMMAND} --seed 1`")
+    open_ = replace(
+        judgement.verdicts[0],
+        word=VerdictStatus.INCONCLUSIVE,
+        reason=f"to decide it, measure again: `{COMMAND} --seed 1`",
+    )
     told = Terminal(width=80, wrapped=True).render(run, results, replace(judgement, verdicts=(open_,)))
     assert f"    {COMMAND} --seed 1" in told.splitlines()
 
