@@ -67,6 +67,7 @@ def cases() -> Iterator[Case]:
     yield from _attention()
     yield from _heads()
     yield from _rotary()
+    yield from _grouped()
     yield from _products()
     yield from _few_bits()
     yield from _quantized()
@@ -162,6 +163,32 @@ def _rotary() -> Iterator[Case]:
             yield Case("RotaryEmbedding", (real(2, 2, 3, 8), positions, *tables), attributes, stored=(2, 3))
     part = {"rotary_embedding_dim": 8, "num_heads": 2}
     yield Case("RotaryEmbedding", (real(2, 3, 24), placed, *tables), part, stored=(2, 3), declared=True)
+
+
+def _grouped() -> Iterator[Case]:
+    """Four heads of sixteen share two of keys and values; a prompt, then tokens behind a cache of four."""
+    heads = {"num_heads": 4, "kv_num_heads": 2}
+    outputs = ("Y", "K", "V")
+
+    def inputs(new: int, before: int, lengths: list[int], *, packed: bool = False) -> tuple[Tensor | None, ...]:
+        rows = len(lengths)
+        sides = (real(rows, new, 128), None, None) if packed else tuple(real(rows, new, size) for size in (64, 32, 32))
+        past = (real(rows, 2, before, 16), real(rows, 2, before, 16)) if before else (None, None)
+        return (*sides, *past, np.array(lengths, np.int32), one(max(lengths) + 1, np.int32))
+
+    tables = (real(9, 8), real(9, 8))
+    for attributes in ({}, {"scale": 0.3, "softcap": 2.0}, {"local_window_size": 2}, {"causal": 0}):
+        for given in (inputs(5, 0, [4, 4]), inputs(1, 4, [4, 4]), inputs(3, 4, [6], packed=True)):
+            yield Case("GroupQueryAttention", given, {**heads, **attributes}, outputs=outputs, declared=True)
+    # Rows of different lengths: the shorter one has places left.
+    yield Case("GroupQueryAttention", inputs(1, 4, [2, 4]), heads, outputs=outputs, declared=True)
+    for interleaved in (0, 1):
+        turned = {**heads, "do_rotary": 1, "rotary_interleaved": interleaved}
+        for given in (inputs(5, 0, [4, 4]), inputs(1, 4, [3, 4]), inputs(3, 4, [6], packed=True)):
+            yield Case("GroupQueryAttention", (*given, *tables), turned, (7, 8), outputs=outputs, declared=True)
+    for shape in ((1, 4, 3, 7), (1, 1, 3, 7)):
+        added = (*inputs(3, 4, [6]), None, None, None, real(*shape))
+        yield Case("GroupQueryAttention", added, heads, outputs=outputs, declared=True)
 
 
 def _products() -> Iterator[Case]:

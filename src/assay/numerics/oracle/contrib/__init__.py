@@ -15,6 +15,7 @@ from assay.numerics.oracle.contrib.attention import ATTENTION
 from assay.numerics.oracle.contrib.body import Decomposition
 from assay.numerics.oracle.contrib.few_bits import OPERATOR as FEW_BITS
 from assay.numerics.oracle.contrib.few_bits import MatMulNBits, coarse_product
+from assay.numerics.oracle.contrib.grouped_attention import GROUPED
 from assay.numerics.oracle.contrib.movement_ops import MOVING
 from assay.numerics.oracle.contrib.normalization import NORMALIZATIONS
 from assay.numerics.oracle.contrib.products import PRODUCTS
@@ -28,6 +29,7 @@ DOMAIN = "com.microsoft"
 DECOMPOSITIONS: dict[str, Decomposition] = {
     **ACTIVATIONS,
     **ATTENTION,
+    **GROUPED,
     **NORMALIZATIONS,
     **PRODUCTS,
     **QUANTIZED,

@@ -20,12 +20,12 @@ def _heads(body: Body, value: str, heads: int) -> str:
     return body.step("Transpose", body.reshape(value, 0, 0, heads, -1), perm=[0, 2, 1, 3])
 
 
-def _length(body: Body, value: str, axis: int) -> str:
+def length_of(body: Body, value: str, axis: int) -> str:
     """A vector of one number."""
     return body.step("Gather", body.step("Shape", value), body.whole(axis))
 
 
-def _numbers(body: Body, count: str) -> str:
+def numbers(body: Body, count: str) -> str:
     """0 to count - 1, from a vector of one number."""
     one = body.tensor(np.array(1, np.int64))
     return body.step("Sub", body.step("CumSum", body.step("Expand", one, count), body.tensor(np.array(0))), one)
@@ -46,7 +46,7 @@ def _mask(body: Body, mask: str, keys: str, like: str) -> str:
             batch = body.shape(keys)[0] if keys in body.node.input else None
             if batch != body.size(mask, 0):
                 raise Unknown("which form a mask of one axis has")
-        places = _numbers(body, _length(body, keys, 2))
+        places = numbers(body, length_of(body, keys, 2))
         lengths = body.unsqueeze(body.step("Cast", mask, to=TensorProto.INT64), 1)
         hidden = body.step("Not", body.step("Less", places, lengths))
         return _where(body, body.unsqueeze(hidden, 1, 2), lowest, like)
@@ -59,9 +59,9 @@ def _mask(body: Body, mask: str, keys: str, like: str) -> str:
 
 def _causal(body: Body, query: str, keys: str) -> str:
     """The lowest number where a key comes after the query, the last of which is as far as the last key."""
-    total, length = _length(body, keys, 2), _length(body, query, 2)
-    columns = _numbers(body, total)
-    rows = body.step("Add", _numbers(body, length), body.step("Sub", total, length))
+    total, length = length_of(body, keys, 2), length_of(body, query, 2)
+    columns = numbers(body, total)
+    rows = body.step("Add", numbers(body, length), body.step("Sub", total, length))
     later = body.step("Greater", columns, body.unsqueeze(rows, 1))
     info = np.finfo(helper.tensor_dtype_to_np_dtype(body.type_of(query)))
     return _where(body, later, float(info.min), query)
@@ -171,7 +171,7 @@ def _rotary(body: Body) -> None:
     value = x if rank == 4 else body.step("Transpose", body.reshape(x, 0, 0, -1, size), perm=[0, 2, 1, 3])
     angles = [body.unsqueeze(_angle(body, one, positions, value), 1) for one in (cosines, sines)]
     turned, rest = (value, "") if size == 2 * half else body.parts(value, [2 * half, size - 2 * half], 3)
-    found = _turned(body, turned, half, *angles)
+    found = half_turned(body, turned, half, *angles, interleaved=bool(body.attribute("interleaved", 0)))
     found = body.step("Concat", found, rest, axis=3) if rest else found
     if rank == 3:
         found = body.reshape(body.step("Transpose", found, perm=[0, 2, 1, 3]), 0, 0, -1)
@@ -181,19 +181,20 @@ def _rotary(body: Body) -> None:
 def _angle(body: Body, table: str, positions: str, value: str) -> str:
     """(batch, length, half), from positions of each token, or that of the first."""
     if body.rank(positions) == 1:
-        positions = body.unsqueeze(body.step("Add", _numbers(body, _length(body, value, 2)), positions), 0)
+        positions = body.unsqueeze(body.step("Add", numbers(body, length_of(body, value, 2)), positions), 0)
     return body.step("Gather", table, positions)
 
 
-def _turned(body: Body, value: str, half: int, cosine: str, sine: str) -> str:
-    if body.attribute("interleaved", 0):
+def half_turned(body: Body, value: str, half: int, cosine: str, sine: str, *, interleaved: bool) -> str:
+    """Halves of the last axis as real and imaginary parts, or neighbours on it, turned by an angle."""
+    if interleaved:
         pairs = body.reshape(value, 0, 0, 0, half, 2)
         first, second = (body.step("Gather", pairs, body.tensor(np.array(at)), axis=4) for at in (0, 1))
     else:
         first, second = body.parts(value, [half, half], 3)
     left = body.step("Sub", body.step("Mul", first, cosine), body.step("Mul", second, sine))
     right = body.step("Add", body.step("Mul", first, sine), body.step("Mul", second, cosine))
-    if not body.attribute("interleaved", 0):
+    if not interleaved:
         return body.step("Concat", left, right, axis=3)
     both = body.step("Concat", body.unsqueeze(left, 4), body.unsqueeze(right, 4), axis=4)
     return body.reshape(both, 0, 0, 0, -1)
