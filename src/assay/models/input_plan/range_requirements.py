@@ -217,6 +217,16 @@ def _attended(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 6, Need(1, size_of(inputs, 1, -2) or 1, LENGTH)
 
 
+@demands("GroupQueryAttention")
+def _grouped(node: Node, inputs: Sequence[Value]) -> Demands:
+    """The whole length of every row, the new tokens behind the earlier ones; without padding."""
+    new, before = size_of(inputs, 0, 1), size_of(inputs, 3, 2) or 0
+    if new is not None:
+        yield 5, Need(before + new - 1, before + new - 1, LENGTH)
+        yield 6, Need(before + new, before + new, COUNT)
+        yield 9, Need(before, before, INDEX) if new == 1 else _index(size_of(inputs, 7, 0))
+
+
 @demands("TensorScatter")
 def _written(node: Node, inputs: Sequence[Value]) -> Demands:
     axis = node.attributes.get("axis", -2)

@@ -119,13 +119,37 @@ def _fused_attention(node: Node, inputs: Inputs, _: Evaluation) -> Sequence[Valu
     return [Value((shape[0], shape[1], features)), *[UNKNOWN] * (len(node.outputs) - 1)]
 
 
-@rule("MultiHeadAttention", "GroupQueryAttention", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization")
+@rule("MultiHeadAttention", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization")
 def _like_first(node: Node, inputs: Inputs, _: Evaluation) -> Sequence[Value]:
     if node.op.startswith("Skip"):
         broadcast((inputs[0].shape, at(inputs, 1).shape))
     shape = inputs[0].shape
     packed = shape is not None and len(shape) != 3
     return [UNKNOWN if packed else Value(shape), *[UNKNOWN] * (len(node.outputs) - 1)]
+
+
+@rule("GroupQueryAttention")
+def _grouped_attention(node: Node, inputs: Inputs, _: Evaluation) -> Sequence[Value]:
+    """What is new lies behind the keys of before; several new ones behind such for one row alone (ONNX Runtime)."""
+    shape, past, total = inputs[0].shape, at(inputs, 3).shape, ints(at(inputs, 6))
+    heads, groups = node.attributes.get("num_heads") or 0, node.attributes.get("kv_num_heads") or 0
+    if shape is None or len(shape) != 3 or heads + groups == 0:
+        return [UNKNOWN] * len(node.outputs)
+    rows, new, width = shape
+    before = past[2] if past is not None and len(past) == 4 else 0
+    if rows is not None and new is not None and before and rows > 1 and new > 1:
+        raise Conflict(f"{new} tokens follow earlier ones in {rows} rows: they may in one row alone", (new, 1), (rows, 1))
+    if total and new is not None and before is not None and total[0] != before + new:
+        told = f"{before} keys and {new} new ones are {before + new}, and the total length is {total[0]}"
+        raise Conflict(told, (total[0], before + new), (before + new, total[0]))
+    table = at(inputs, 7).shape
+    if table and table[0] is not None and before is not None and new is not None and before + new > table[0]:
+        raise Conflict(f"{before + new} positions, and the table of angles has {table[0]}", (before + new, table[0]))
+    packed = not (len(node.inputs) > 1 and node.inputs[1])
+    size = None if width is None else width // (heads + 2 * groups if packed else heads)
+    places = None if before is None or new is None else before + new
+    cache = Value((rows, groups, places, size))
+    return [Value((rows, new, None if size is None else heads * size)), cache, cache, *[UNKNOWN] * 1]
 
 
 @rule("EmbedLayerNormalization")

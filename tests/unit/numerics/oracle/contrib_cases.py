@@ -68,6 +68,8 @@ def cases() -> Iterator[Case]:
     yield from _heads()
     yield from _rotary()
     yield from _grouped()
+    yield from _tables()
+    yield from _computed()
     yield from _products()
     yield from _few_bits()
     yield from _quantized()
@@ -189,6 +191,40 @@ def _grouped() -> Iterator[Case]:
     for shape in ((1, 4, 3, 7), (1, 1, 3, 7)):
         added = (*inputs(3, 4, [6]), None, None, None, real(*shape))
         yield Case("GroupQueryAttention", added, heads, outputs=outputs, declared=True)
+
+
+def _tables() -> Iterator[Case]:
+    ids = np.array([[1, 2, 0], [3, 3, 1]], np.int32)
+    for dtype in (np.uint8, np.int8):
+        tables = tuple(whole(*shape, dtype=dtype) for shape in ((6, 16), (4, 16), (2, 16), (16,), (16,)))
+        scales = tuple(one(0.01 * (at + 1)) for at in range(5))
+        zeros = tuple(one(at, dtype) for at in range(5))
+        mask = np.array([[1, 1, 0], [1, 1, 1]], np.int32)
+        outputs, stored = ("Y", "M"), tuple(at for at in range(2, 18) if at != 7)
+        both = (ids, ids % 2, *tables, mask, *scales, *zeros)
+        yield Case("QEmbedLayerNormalization", both, stored=stored, outputs=outputs)
+        alone = (ids, None, *tables[:2], None, *tables[3:], None)
+        rest = (*scales[:2], None, *scales[3:], *zeros[:2], None, *zeros[3:])
+        yield Case("QEmbedLayerNormalization", (*alone, *rest), {"epsilon": 0.1}, stored=stored, outputs=outputs)
+    places, packed, scales = np.array([[2, 0], [4, -1]], np.int64), whole(5, 16), real(5, 2)
+    blocks = {"bits": 4, "block_size": 16, "gather_axis": 0, "quantize_axis": 1}
+    yield Case("GatherBlockQuantized", (packed, places, scales), blocks, stored=(0, 2))
+    yield Case("GatherBlockQuantized", (packed, places, scales, whole(5, 1)), blocks, stored=(0, 2, 3))
+    yield Case("GatherBlockQuantized", (whole(5, 32), places, scales, whole(5, 2)), {**blocks, "bits": 8}, stored=(0, 2, 3))
+    yield Case("CDist", (real(4, 6), real(3, 6)), {"metric": "euclidean"})
+    yield Case("CDist", (real(4, 6), real(3, 6)), {"metric": "sqeuclidean"})
+
+
+def _computed() -> Iterator[Case]:
+    """The larger diagonal makes the matrices far from singular."""
+    yield Case("Inverse", (real(2, 3, 4, 4) + 3 * np.eye(4, dtype=np.float32),))
+    inside = np.array([[0.11, 0.21, 0.8, 0.9], [0, 0, 1, 1], [0.72, 0.6, 0.2, 0.13]], np.float32)
+    beyond = np.array([[-0.3, 0.2, 0.8, 1.4]], np.float32)
+    for mode in ("bilinear", "nearest"):
+        for regions, sizes in ((inside, (3, 4)), (beyond, (4, 3)), (inside, (1, 2))):
+            batch = np.arange(len(regions), dtype=np.int32) % 2
+            inputs = (real(2, 3, 6, 5), regions, batch, np.array(sizes, np.int32))
+            yield Case("CropAndResize", inputs, {"mode": mode, "extrapolation_value": 2.5})
 
 
 def _products() -> Iterator[Case]:

@@ -21,6 +21,8 @@ from assay.numerics.oracle.contrib.normalization import NORMALIZATIONS
 from assay.numerics.oracle.contrib.products import PRODUCTS
 from assay.numerics.oracle.contrib.quantized import QUANTIZED
 from assay.numerics.oracle.contrib.recurrent import OPERATOR, DynamicQuantizeLSTM, lifted_lstm, quantized_lstm
+from assay.numerics.oracle.contrib.computed import CropAndResize, Inverse
+from assay.numerics.oracle.contrib.tables import TABLES
 from assay.numerics.oracle.contrib.text import Tokenizer
 from assay.numerics.oracle.hooks import Kernel
 
@@ -30,6 +32,7 @@ DECOMPOSITIONS: dict[str, Decomposition] = {
     **ACTIVATIONS,
     **ATTENTION,
     **GROUPED,
+    **TABLES,
     **NORMALIZATIONS,
     **PRODUCTS,
     **QUANTIZED,
@@ -43,7 +46,7 @@ CONTRIB_KERNELS: dict[str, Kernel] = {OPERATOR: quantized_lstm, FEW_BITS: coarse
 CONTRIB_LIFTS: dict[str, Lift] = {OPERATOR: lifted_lstm}
 """The same for several evaluations at once."""
 
-CONTRIB_OPERATORS: list[type[OpRun]] = [DynamicQuantizeLSTM, MatMulNBits, Tokenizer]
+CONTRIB_OPERATORS: list[type[OpRun]] = [DynamicQuantizeLSTM, MatMulNBits, Tokenizer, Inverse, CropAndResize]
 """What onnx.reference must find for them, and what has neither steps nor noise."""
 
 STATES: dict[str, tuple[int | None, ...]] = {OPERATOR: (4, 3, 3), FEW_BITS: (None,)}

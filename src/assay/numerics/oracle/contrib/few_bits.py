@@ -38,11 +38,11 @@ def unpacked(
     rows, columns, length = attributes["N"], attributes["K"], attributes["block_size"]
     bits = attributes.get("bits") or 4
     blocks = -(-columns // length)
-    whole = _numbers(packed.reshape(rows, -1), bits)[:, : blocks * length]
+    whole = numbers_of(packed.reshape(rows, -1), bits)[:, : blocks * length]
     if zeros is None:
         zeros = np.full((rows, blocks), 2 ** (bits - 1))
     elif zeros.dtype == np.uint8:
-        zeros = _numbers(zeros.reshape(rows, -1), bits)[:, :blocks]
+        zeros = numbers_of(zeros.reshape(rows, -1), bits)[:, :blocks]
     else:
         zeros = zeros.reshape(rows, blocks)
     of_block = np.arange(blocks * length) // length if group is None else group[: blocks * length].astype(np.int64)
@@ -50,7 +50,7 @@ def unpacked(
     return np.asarray((off * scales.reshape(rows, blocks)[:, of_block])[:, :columns])
 
 
-def _numbers(packed: Tensor, bits: int) -> Tensor:
+def numbers_of(packed: Tensor, bits: int) -> Tensor:
     """Rows of bytes as rows of numbers of so many bits."""
     singles = np.unpackbits(packed.astype(np.uint8), axis=1, bitorder="little")
     singles = singles[:, : singles.shape[1] // bits * bits].reshape(len(packed), -1, bits)

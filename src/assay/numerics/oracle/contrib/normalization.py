@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assay.numerics.oracle.contrib.body import Body, Decomposition
 
 _SKIP_EPSILON = 1e-12
@@ -63,23 +65,30 @@ def _skip_simplified(body: Body) -> None:
     body.give(x, 3)
 
 
-def _embedding(body: Body) -> None:
-    """Of the sum of word, position and segment; how many tokens of each row the mask holds."""
-    words, segments, mask, positions = (body.input(at) for at in (0, 1, 7, 8))
-    table = body.input(3)
+def embedded(body: Body, words: str, segments: str, positions: str, tables: Sequence[str]) -> str:
+    """The sum of what each word, its position and its segment have in their tables."""
     if positions:
-        place = body.step("Gather", table, positions)
+        place = body.step("Gather", tables[1], positions)
     else:
         length = body.step("Gather", body.step("Shape", words), body.whole(1))
-        place = body.step("Slice", table, body.whole(0), length, body.whole(0))
-    total = body.step("Add", body.step("Gather", body.input(2), words), place)
-    if segments:
-        total = body.step("Add", total, body.step("Gather", body.input(4), segments))
-    epsilon = body.attribute("epsilon", _SKIP_EPSILON)
-    body.give(_layer(body, total, body.input(5), body.input(6), epsilon)[0])
+        place = body.step("Slice", tables[1], body.whole(0), length, body.whole(0))
+    total = body.step("Add", body.step("Gather", tables[0], words), place)
+    return body.step("Add", total, body.step("Gather", tables[2], segments)) if segments else total
+
+
+def normalized_embedding(body: Body, total: str, scale: str, bias: str, *, mask: str) -> None:
+    """Of that sum; and how many tokens of each row the mask holds."""
+    body.give(_layer(body, total, scale, bias, body.attribute("epsilon", _SKIP_EPSILON))[0])
     if body.gives(1):
+        words = body.input(0)
         count = body.total(mask or body.step("Sub", words, words), 1)
         body.give(body.step("Cast", count, to=6), 1)
+
+
+def _embedding(body: Body) -> None:
+    tables = [body.input(at) for at in (2, 3, 4)]
+    total = embedded(body, body.input(0), body.input(1), body.input(8), tables)
+    normalized_embedding(body, total, body.input(5), body.input(6), mask=body.input(7))
     body.give(total, 2)
 
 

@@ -13,7 +13,7 @@ _POOL = ("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "
 _WINDOW = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 
 
-def _scalar(body: Body, name: str) -> str:
+def scalar(body: Body, name: str) -> str:
     """A stored vector of one number as that number: a vector would mean one for each index."""
     if not name:
         return name
@@ -27,16 +27,16 @@ def _scalar(body: Body, name: str) -> str:
 def real(body: Body, at: int, value: str = "") -> str:
     """The input `at` off its grid, scale and zero point behind it."""
     body.needs(10)
-    scale, zero = (_scalar(body, body.input(at + step)) for step in (1, 2))
+    scale, zero = (scalar(body, body.input(at + step)) for step in (1, 2))
     return body.step("DequantizeLinear", value or body.input(at), scale, zero)
 
 
 def on_grid(body: Body, value: str, scale: int, zero: int, like: str) -> str:
     """By the inputs of these numbers; a zero point that is left out is 0, in the type of `like`."""
-    offset = _scalar(body, body.input(zero))
+    offset = scalar(body, body.input(zero))
     if not offset:
         offset = body.tensor(np.zeros((), helper.tensor_dtype_to_np_dtype(body.type_of(like))))
-    return body.step("QuantizeLinear", value, _scalar(body, body.input(scale)), offset)
+    return body.step("QuantizeLinear", value, scalar(body, body.input(scale)), offset)
 
 
 def _binary(kind: str) -> Decomposition:
@@ -109,9 +109,9 @@ def _gemm(body: Body) -> None:
         body.step("Transpose", body.input(at), perm=[1, 0]) if body.attribute(turned, 0) else body.input(at)
         for at, turned in ((0, "transA"), (3, "transB"))
     )
-    product = body.step("MatMulInteger", a, b, _scalar(body, body.input(2)), _scalar(body, body.input(5)))
+    product = body.step("MatMulInteger", a, b, scalar(body, body.input(2)), scalar(body, body.input(5)))
     total = body.step("Cast", body.add(product, body.input(6)), to=body.type_of(body.input(1)))
-    scale = body.times(body.step("Mul", _scalar(body, body.input(1)), body.input(4)), body.attribute("alpha", 1.0))
+    scale = body.times(body.step("Mul", scalar(body, body.input(1)), body.input(4)), body.attribute("alpha", 1.0))
     value = body.step("Mul", total, scale)
     body.give(on_grid(body, value, 7, 8, body.input(0)) if body.input(7) else value)
 
@@ -130,7 +130,7 @@ def _standard(kind: str) -> Decomposition:
 
     def steps(body: Body) -> None:
         body.needs(10)
-        scale, zero = _scalar(body, body.input(1)), _scalar(body, body.input(2))
+        scale, zero = scalar(body, body.input(1)), scalar(body, body.input(2))
         attributes = body.attributes("axis") if body.version >= 13 else {}
         body.give(body.step(kind, body.input(0), scale, zero, **attributes))
 
