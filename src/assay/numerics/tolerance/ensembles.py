@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.numerics.oracle.trees import votes
 from assay.numerics.tolerance.arithmetic import Arithmetic
-from assay.numerics.tolerance.rounding_rules import RuleSite, Variance, rounding, text_of
+from assay.numerics.tolerance.rounding_rules import EXACT, RuleSite, Variance, rounding, text_of
 from assay.numerics.tolerance.sums import total
 
 _STEEPEST = {"LOGISTIC": 1 / 16, "SOFTMAX": 1 / 4, "SOFTMAX_ZERO": 1 / 4}
@@ -33,3 +33,16 @@ def ensemble(site: RuleSite, unit: Arithmetic) -> Variance:
         spread = added if kind == "LOGISTIC" else added.sum(axis=1, keepdims=True)
         return _STEEPEST[kind] * spread + 16 * rounding(site, unit)
     return added + 4 * rounding(site, unit)
+
+
+def later_ensemble(site: RuleSite, unit: Arithmetic) -> Variance:
+    """The same of TreeEnsemble-5, by its largest leaf; the least and the most of all trees are leaves as they are."""
+    attributes = site.call.attributes
+    aggregate = int(attributes.get("aggregate_function", 1))
+    if aggregate > 1:
+        return EXACT
+    trees = float(len(attributes["tree_roots"]))
+    leaf = float(np.square(np.asarray(attributes["leaf_weights"], np.float64)).max(initial=0.0))
+    scale = 1.0 if aggregate else trees
+    added: Any = total(trees, site.value * scale, np.full_like(site.value, trees * leaf), unit)
+    return added / scale**2 + rounding(site, unit)

@@ -73,6 +73,12 @@ def determinant(site: RuleSite, unit: Arithmetic) -> Variance:
     return unit.accumulate**2 * rank * size * cofactors + rounding(site, unit)
 
 
+def inverse(site: RuleSite, unit: Arithmetic) -> Variance:
+    """Of a matrix by elimination with pivots: off by n units of |X| |A| |X|, element by element (Higham, 14.1)."""
+    x, z = np.asarray(site.x(), np.float64), np.abs(np.asarray(site.value, np.float64))
+    return np.square(unit.accumulate * x.shape[-1] * (z @ np.abs(x) @ z)) / 3 + rounding(site, unit)
+
+
 def exponential(site: RuleSite, unit: Arithmetic) -> Variance:
     """exp(x - max) inside a softmax: its argument carries the rounding of x - max."""
     x, z = site.operands["x"], site.value

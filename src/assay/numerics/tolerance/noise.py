@@ -54,10 +54,12 @@ class Noisy(Hook):
         if rule is None:
             self.unruled(call)
             rule = fallback
+        real = [at for at, value in enumerate(results) if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"]
         for position, value in enumerate(results):
-            if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f":
+            if position in real:
                 array = np.asarray(value)
-                one = rule if position == 0 else fallback
+                # Of classifiers the first is a label.
+                one = rule if position == real[0] else fallback
 
                 def variance(array: Tensor = array, one: Any = one) -> Any:
                     site = RuleSite(call.operator, array, call, {}, again)

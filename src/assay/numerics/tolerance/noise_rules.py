@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from assay.numerics.tolerance.ensembles import ensemble
+from assay.numerics.tolerance.ensembles import ensemble, later_ensemble
 from assay.numerics.tolerance.functions import (
     affine,
     batch_normalization,
@@ -19,6 +19,7 @@ from assay.numerics.tolerance.functions import (
     exponential,
     function,
     hard_sigmoid,
+    inverse,
     logistic,
     mean,
     power,
@@ -38,7 +39,7 @@ from assay.numerics.tolerance.rounding_rules import (
     rounding,
     scatter,
 )
-from assay.numerics.tolerance.sampling import deformed, sampling
+from assay.numerics.tolerance.sampling import deformed, regional, sampling
 from assay.numerics.tolerance.sums import (
     einsum,
     log_reduction,
@@ -50,6 +51,7 @@ from assay.numerics.tolerance.sums import (
     transform,
     variadic,
 )
+from assay.numerics.tolerance.tabular import classification, linear, normalized, regression, weighted_counts
 from assay.numerics.tolerance.ties import steps
 
 GROUP = "assay.noise_rules"
@@ -122,22 +124,31 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("HannWindow", "HammingWindow", "BlackmanWindow"), window),
     "Range": progression,
     "MelWeightMatrix": rounding,
+    **dict.fromkeys(("RoiAlign", "CropAndResize"), regional),
+    "Inverse": inverse,
     **dict.fromkeys(("TreeEnsembleRegressor", "TreeEnsembleClassifier"), ensemble),
+    "TreeEnsemble": later_ensemble,
+    "Scaler": fused,
+    "TfIdfVectorizer": weighted_counts,
+    "Normalizer": normalized,
+    **dict.fromkeys(("LinearRegressor", "LinearClassifier"), linear),
+    "SVMRegressor": regression,
+    "SVMClassifier": classification,
 }
 """Whole operators, by type."""
 
 MOVEMENT = frozenset(
     """
-    Abs And ArgMax ArgMin Bernoulli BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Ceil CenterCropPad Clip
-    Compress Concat ConcatFromSequence ConvInteger DepthToSpace DictVectorizer Dropout Equal Expand EyeLike Flatten Floor
-    Gather GatherElements GatherND GlobalMaxPool Greater GreaterOrEqual Hardmax Identity IsInf IsNaN LabelEncoder Less
+    Abs And ArgMax ArgMin ArrayFeatureExtractor Bernoulli Binarizer BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CastMap
+    CategoryMapper Ceil CenterCropPad Clip Compress Concat ConcatFromSequence ConvInteger DepthToSpace DictVectorizer Dropout Equal Expand EyeLike FeatureVectorizer Flatten Floor
+    Gather GatherElements GatherND GlobalMaxPool Greater GreaterOrEqual Hardmax Identity Imputer IsInf IsNaN LabelEncoder Less
     LessOrEqual MatMulInteger Max OneHotEncoder
     MaxPool MaxRoiPool MaxUnpool Min Multinomial Neg NonMaxSuppression NonZero Not OneHot Optional
     OptionalGetElement OptionalHasElement Or Pad QuantizeLinear RandomNormal RandomNormalLike RandomUniform
     RandomUniformLike Range ReduceMax ReduceMin Relu Reshape ReverseSequence Round Scatter SequenceAt
     SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength Shape Sign Size Slice SpaceToDepth
     Split SplitToSequence Squeeze TensorScatter ThresholdedRelu Tile TopK Transpose Trilu Unique Unsqueeze Where
-    Xor
+    Xor ZipMap
     """.split()  # noqa: SIM905  a list of names reads better as text
 )
 """Operators that only move, choose or count: a correct backend gives every bit. Those with a rule above too (Range counts in whole

@@ -31,6 +31,37 @@ def sampling(site: RuleSite, unit: Arithmetic) -> Variance:
     return found
 
 
+def regional(site: RuleSite, unit: Arithmetic) -> Variance:
+    """RoiAlign and CropAndResize: samples of a region of the picture, whose places slide along the local slope, and their mean."""
+    x, rest = site.call.inputs[0], site.call.inputs[1:]
+    attributes = site.call.attributes
+    if text_of(attributes.get("mode", "")) == "nearest":
+        return EXACT
+    window = [1, 1, 3, 3]
+    slope = largest(x, window) - smallest(x, window)
+    # Places are computed in several steps from corners and their distance.
+    width = 4.0 * max(x.shape[2:])
+    steepness = np.abs(site.again(slope, *rest)[0])
+    squares = np.abs(site.again(np.square(x), *rest)[0])
+    terms = 4.0 * _samples(site) + 4.0
+    slid = np.square(unit.accumulate * width * steepness) / 3
+    return slid + (unit.accumulate**2 * terms / 6 + unit.storage**2 / 3) * squares
+
+
+def _samples(site: RuleSite) -> float:
+    """Of one cell: as many as the cell is large where the model does not say."""
+    attributes = site.call.attributes
+    if "output_height" not in attributes:
+        return 1.0
+    stated = float(attributes.get("sampling_ratio") or 0)
+    if stated > 0:
+        return stated**2
+    tall, wide = (float(attributes.get(name) or 1) for name in ("output_height", "output_width"))
+    regions = np.asarray(site.call.inputs[1], np.float64) * float(attributes.get("spatial_scale") or 1.0)
+    sides = np.abs(regions[:, 2:4] - regions[:, :2]).max(initial=1.0)
+    return float(np.ceil(sides / tall) * np.ceil(sides / wide))
+
+
 def _weights_of(site: RuleSite, window: Sequence[int]) -> float:
     """Cubic weights are polynomials whose terms cancel: each errs by 4 units of 1, not of itself; 4 of them an axis, more
     where a smaller picture averages."""

@@ -19,6 +19,7 @@ def test_an_operator_without_a_rule_is_listed_and_a_plug_in_may_bring_one(monkey
         "g (float[1, 1, 4, 4] x, float[1, 4] rois, int64[1] of) => (float[1, 1, 1, 1] y) { y = RoiAlign(x, rois, of) }"
     )
     feeds = {"x": noise(1, 1, 4, 4), "rois": np.array([[0, 0, 3, 3]], np.float32), "of": np.zeros(1, np.int64)}
+    monkeypatch.delitem(noise_rules.RULES, "RoiAlign")
     assert derive_model(model, [feeds], "float32").header.without_rule == ("RoiAlign",)
     monkeypatch.setattr(noise_rules, "_loaded", {"RoiAlign": noise_rules.rounding})
     assert derive_model(model, [feeds], "float32").header.without_rule == ()
