@@ -18,6 +18,7 @@ from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
 from assay.numerics.oracle.contrib import CONTRIB_KERNELS, DOMAIN
 from assay.numerics.oracle.contrib.decompose import decomposed
+from assay.numerics.oracle.counting import with_bounds_types
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.oracle.domains import normalize
 from assay.numerics.oracle.hooks import SILENT, Call, Kernel, Values, current
@@ -238,6 +239,7 @@ class WideEvaluator(Evaluator):
         if isinstance(proto, onnx.ModelProto):
             normalize(proto)
             proto = expanded(proto)
+            with_bounds_types(proto)
         for node in getattr(getattr(proto, "graph", proto), "node", ()):
             if node.op_type in _NARROW_INSIDE:
                 named = node.name or f"{node.op_type} -> {', '.join(node.output)}"

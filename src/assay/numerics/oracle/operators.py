@@ -10,6 +10,7 @@ from assay.numerics.oracle.contrib import CONTRIB_OPERATORS
 from assay.numerics.oracle.contrib.text import TfIdfVectorizer
 from assay.numerics.oracle.control import CONTROL_OPERATORS
 from assay.numerics.oracle.convolution import FAST_OPERATORS
+from assay.numerics.oracle.counting import COUNTING
 from assay.numerics.oracle.deformed import DEFORMED
 from assay.numerics.oracle.dequantize import DECLARED_TYPE_OPERATORS, ONE_TYPE_OPERATORS
 from assay.numerics.oracle.learning import DECLARED_LEARNING, ONE_TYPE_LEARNING
@@ -34,6 +35,7 @@ def operators(*, one_type: bool) -> list[type[OpRun]]:
         *RESIZING,
         *CONTRIB_OPERATORS,
         *DEFORMED,
+        *COUNTING,
     ]
     if one_type:
         return [*own, TfIdfVectorizer, *ONE_TYPE_OPERATORS, *ONE_TYPE_LEARNING]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 from small_graphs import budget, parsed
 
+from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.tolerance.derive import derive_model
 from assay.ports import Tensor
 
@@ -68,3 +71,47 @@ def test_a_range_of_whole_numbers_is_exact() -> None:
     profile = derive_model(model, [feeds], "float32")
     assert budget(profile, {"y": np.arange(1, 20, 3)}) == 0.0
     assert budget(profile, {"y": np.arange(2, 21, 3)}) > 1.0
+
+
+@pytest.mark.parametrize("element", ["float", "double"])
+def test_a_range_is_counted_by_its_bounds_as_the_model_holds_them(element: str) -> None:
+    """Ten tenths are 1 in single precision, and a little more of single ones in double: then there is one number more."""
+    kind = np.float32 if element == "float" else np.float64
+    model = parsed(
+        f"""g ({element} tenth, {element} ten) => ({element}[z] y, {element}[w] inner) {{
+            zero = CastLike(nought, tenth)
+            one = CastLike(unit, tenth)
+            l = Mul(tenth, ten)
+            y = Range(zero, l, one)
+            inner = If(yes) <
+                then_branch = a () => ({element}[p] q) {{ q = Range(zero, l, one) }},
+                else_branch = b () => ({element}[r] s) {{ s = Range(one, l, one) }}
+            >
+        }}"""
+    )
+    for name, value in (("nought", np.array(0)), ("unit", np.array(1)), ("yes", np.array(True))):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    feeds = {"tenth": np.array(np.float32(0.1), kind), "ten": np.array(10, kind)}
+    expected = _by_onnxruntime(model, feeds)
+    assert {one.shape for one in expected} == {(1,) if element == "float" else (2,)}
+    wide = WideEvaluator(model).evaluate({name: value.astype(np.float64) for name, value in feeds.items()})
+    assert [one.shape for one in wide] == [one.shape for one in expected]
+
+
+def test_a_range_of_half_precision_is_computed_in_single() -> None:
+    x = [np.array(one, np.float16) for one in (0.0, 4100.0, 3.0)]
+    node = onnx.helper.make_node("Range", ["a", "l", "d"], ["y"])
+    infos = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT16, []) for name in "ald"]
+    output = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT16, [None])
+    graph = onnx.helper.make_graph([node], "g", infos, [output])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 27)])
+    (found,) = Evaluator(model).evaluate(dict(zip("ald", x, strict=True)))
+    assert found.tolist() == np.arange(0, 4100, 3).astype(np.float16).tolist()
+
+
+def _by_onnxruntime(model: onnx.ModelProto, feeds: dict[str, Tensor]) -> list[Tensor]:
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+    found: list[Tensor] = session.run(None, feeds)
+    return found
