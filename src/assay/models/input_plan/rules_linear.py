@@ -138,7 +138,9 @@ def _grouped_attention(node: Node, inputs: Inputs, _: Evaluation) -> Sequence[Va
     rows, new, width = shape
     before = past[2] if past is not None and len(past) == 4 else 0
     if rows is not None and new is not None and before and rows > 1 and new > 1:
-        raise Conflict(f"{new} tokens follow earlier ones in {rows} rows: they may in one row alone", (new, 1), (rows, 1))
+        raise Conflict(
+            f"{new} tokens follow earlier ones in {rows} rows: they may in one row alone", (new, 1), (rows, 1)
+        )
     if total and new is not None and before is not None and total[0] != before + new:
         told = f"{before} keys and {new} new ones are {before + new}, and the total length is {total[0]}"
         raise Conflict(told, (total[0], before + new), (before + new, total[0]))

@@ -54,7 +54,11 @@ class Noisy(Hook):
         if rule is None:
             self.unruled(call)
             rule = fallback
-        real = [at for at, value in enumerate(results) if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"]
+        real = [
+            at
+            for at, value in enumerate(results)
+            if isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
+        ]
         for position, value in enumerate(results):
             if position in real:
                 array = np.asarray(value)

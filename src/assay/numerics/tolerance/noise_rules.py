@@ -139,16 +139,16 @@ RULES: dict[str, Rule] = {
 
 MOVEMENT = frozenset(
     """
-    Abs And ArgMax ArgMin ArrayFeatureExtractor Bernoulli Binarizer BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CastMap
-    CategoryMapper Ceil CenterCropPad Clip Compress Concat ConcatFromSequence ConvInteger DepthToSpace DictVectorizer Dropout Equal Expand EyeLike FeatureVectorizer Flatten Floor
-    Gather GatherElements GatherND GlobalMaxPool Greater GreaterOrEqual Hardmax Identity Imputer IsInf IsNaN LabelEncoder Less
-    LessOrEqual MatMulInteger Max OneHotEncoder
-    MaxPool MaxRoiPool MaxUnpool Min Multinomial Neg NonMaxSuppression NonZero Not OneHot Optional
-    OptionalGetElement OptionalHasElement Or Pad QuantizeLinear RandomNormal RandomNormalLike RandomUniform
-    RandomUniformLike Range ReduceMax ReduceMin Relu Reshape ReverseSequence Round Scatter SequenceAt
+    Abs And ArgMax ArgMin ArrayFeatureExtractor Bernoulli Binarizer BitShift BitwiseAnd BitwiseNot BitwiseOr
+    BitwiseXor CastMap CategoryMapper Ceil CenterCropPad Clip Compress Concat ConcatFromSequence ConvInteger
+    DepthToSpace DictVectorizer Dropout Equal Expand EyeLike FeatureVectorizer Flatten Floor Gather GatherElements
+    GatherND GlobalMaxPool Greater GreaterOrEqual Hardmax Identity Imputer IsInf IsNaN LabelEncoder Less LessOrEqual
+    MatMulInteger Max OneHotEncoder MaxPool MaxRoiPool MaxUnpool Min Multinomial Neg NonMaxSuppression NonZero Not
+    OneHot Optional OptionalGetElement OptionalHasElement Or Pad QuantizeLinear RandomNormal RandomNormalLike
+    RandomUniform RandomUniformLike Range ReduceMax ReduceMin Relu Reshape ReverseSequence Round Scatter SequenceAt
     SequenceConstruct SequenceEmpty SequenceErase SequenceInsert SequenceLength Shape Sign Size Slice SpaceToDepth
-    Split SplitToSequence Squeeze TensorScatter ThresholdedRelu Tile TopK Transpose Trilu Unique Unsqueeze Where
-    Xor ZipMap
+    Split SplitToSequence Squeeze TensorScatter ThresholdedRelu Tile TopK Transpose Trilu Unique Unsqueeze Where Xor
+    ZipMap
     """.split()  # noqa: SIM905  a list of names reads better as text
 )
 """Operators that only move, choose or count: a correct backend gives every bit. Those with a rule above too (Range counts in whole

@@ -210,7 +210,9 @@ def _tables() -> Iterator[Case]:
     blocks = {"bits": 4, "block_size": 16, "gather_axis": 0, "quantize_axis": 1}
     yield Case("GatherBlockQuantized", (packed, places, scales), blocks, stored=(0, 2))
     yield Case("GatherBlockQuantized", (packed, places, scales, whole(5, 1)), blocks, stored=(0, 2, 3))
-    yield Case("GatherBlockQuantized", (whole(5, 32), places, scales, whole(5, 2)), {**blocks, "bits": 8}, stored=(0, 2, 3))
+    yield Case(
+        "GatherBlockQuantized", (whole(5, 32), places, scales, whole(5, 2)), {**blocks, "bits": 8}, stored=(0, 2, 3)
+    )
     yield Case("CDist", (real(4, 6), real(3, 6)), {"metric": "euclidean"})
     yield Case("CDist", (real(4, 6), real(3, 6)), {"metric": "sqeuclidean"})
 

@@ -50,7 +50,9 @@ def test_an_operator_gives_what_onnxruntime_gives(case: Case) -> None:
 
 
 def test_every_record_has_a_case() -> None:
-    without_steps = {one.__name__ for one in CONTRIB_OPERATORS} - {"Tokenizer"}  # it gives texts, which are compared in test_oracle_text
+    without_steps = {one.__name__ for one in CONTRIB_OPERATORS} - {
+        "Tokenizer"
+    }  # it gives texts, which are compared in test_oracle_text
     assert {one.operator for one in ALL} == {*DECOMPOSITIONS, *CONTRIB_KERNELS, *without_steps}
 
 

@@ -10,10 +10,10 @@ import onnx
 import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
+from small_graphs import budget, noise
 
 from assay.numerics.tolerance.derive import derive_model
 from assay.ports import Tensor
-from small_graphs import budget, noise
 
 ML, MICROSOFT = "ai.onnx.ml", "com.microsoft"
 _SUPPORTS = noise(6, 4, seed=1).reshape(-1).tolist()
@@ -34,7 +34,11 @@ class Case:
         self.operator, self.inputs, self.domain, self.at, self.attributes = operator, inputs, domain, at, attributes
 
     def __str__(self) -> str:
-        kinds = [str(self.attributes[one]) for one in ("kernel_type", "post_transform", "norm", "mode") if one in self.attributes]
+        kinds = [
+            str(self.attributes[one])
+            for one in ("kernel_type", "post_transform", "norm", "mode")
+            if one in self.attributes
+        ]
         return "-".join([self.operator, *kinds])
 
     @property
@@ -71,7 +75,13 @@ def cases() -> Iterator[Case]:
     for kind, parameters in (("RBF", [0.4, 0.0, 0.0]), ("POLY", [0.5, 1.0, 3.0]), ("SIGMOID", [0.3, 0.1, 0.0])):
         kernel = {"kernel_type": kind, "kernel_params": parameters}
         yield Case(
-            "SVMRegressor", x, coefficients=_THREE["coefficients"][:6], rho=[0.3], n_supports=6, support_vectors=_SUPPORTS, **kernel
+            "SVMRegressor",
+            x,
+            coefficients=_THREE["coefficients"][:6],
+            rho=[0.3],
+            n_supports=6,
+            support_vectors=_SUPPORTS,
+            **kernel,
         )
         yield Case("SVMClassifier", x, at=1, **_THREE, **kernel)
     yield Case(
@@ -83,7 +93,8 @@ def cases() -> Iterator[Case]:
         "nodes_modes": numpy_helper.from_array(np.zeros(2, np.uint8)),
         "nodes_featureids": [0, 1],
         "nodes_splits": numpy_helper.from_array(np.array([0.1, -0.2], np.float32)),
-        **dict.fromkeys(("nodes_trueleafs", "nodes_falseleafs"), [1, 1]),
+        "nodes_trueleafs": [1, 1],
+        "nodes_falseleafs": [1, 1],
         "nodes_truenodeids": [0, 2],
         "nodes_falsenodeids": [1, 3],
         "leaf_targetids": [0] * 4,

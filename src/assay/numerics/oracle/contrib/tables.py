@@ -14,7 +14,12 @@ def _quantized_embedding(body: Body) -> None:
     """EmbedLayerNormalization of tables off their grids; a scale and a zero point each, in the order of the tables."""
     body.needs(10)
     tables = [
-        body.step("DequantizeLinear", body.input(at), scalar(body, body.input(8 + place)), scalar(body, body.input(13 + place)))
+        body.step(
+            "DequantizeLinear",
+            body.input(at),
+            scalar(body, body.input(8 + place)),
+            scalar(body, body.input(13 + place)),
+        )
         if body.input(at)
         else ""
         for place, at in enumerate((2, 3, 4, 5, 6))
