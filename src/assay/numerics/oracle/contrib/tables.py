@@ -8,6 +8,7 @@ from assay.numerics.oracle.contrib.body import Body, Decomposition, Unknown
 from assay.numerics.oracle.contrib.few_bits import numbers_of
 from assay.numerics.oracle.contrib.normalization import embedded, normalized_embedding
 from assay.numerics.oracle.contrib.quantized import scalar
+from assay.ports import Tensor
 
 
 def _quantized_embedding(body: Body) -> None:
@@ -50,7 +51,7 @@ def _gathered_blocks(body: Body) -> None:
     body.give(gathered)
 
 
-def _unpacked(packed: np.ndarray, bits: int) -> np.ndarray:  # type: ignore[type-arg]
+def _unpacked(packed: Tensor, bits: int) -> Tensor:
     """Numbers of so many bits along the last axis."""
     rows = numbers_of(packed.reshape(-1, packed.shape[-1]), bits)
     return rows.reshape(*packed.shape[:-1], -1)
