@@ -1,33 +1,47 @@
 # make demo: the main job on the shipped example. make test: the whole suite.
+# make check-fast: format, lint, types, import contracts and the quick unit tests, for while you work.
 # make docs: the documentation site, in build/docs/index.html; a broken link is an error.
 # make check: format, lint, types, import contracts, the site and the suite: all that CI asks.
 PYTHON ?= python3
+# How many processes run tests side by side; each may start a backend that takes 2 GB.
+PROCESSES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 TORCH := 2.13.0
 
-.PHONY: demo test docs check format lock system clean
+# Twice: pip's warnings (a folder of packages that is not there) are noise, its errors are shown.
+INSTALL := $(BIN)/pip install --quiet --quiet
+SOURCES := src tests benchmarks examples docs/conf.py docs/_extensions hatch_build.py
+
+.PHONY: demo test docs check check-fast static format lock system clean
 
 demo: $(VENV)/.demo
 	$(BIN)/assay demo
 
+# Tests that measure time or load the whole machine come last, one at a time, so that they disturb nobody and nobody disturbs them.
 test: $(VENV)/.test
-	$(BIN)/pytest
+	$(BIN)/pytest -m 'not slow and not alone' --numprocesses $(PROCESSES) --dist worksteal
+	$(BIN)/pytest -m 'not slow and alone'
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs auto --fresh-env \
 	  --doctree-dir build/docs-cache docs build/docs
 	@echo "wrote build/docs/index.html"
 
-check: test docs
-	$(BIN)/ruff format --check src tests benchmarks examples docs/conf.py docs/_extensions hatch_build.py
-	$(BIN)/ruff check src tests benchmarks examples docs/conf.py docs/_extensions hatch_build.py
+check: static test docs
+
+static: $(VENV)/.test
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+check-fast: static
+	$(BIN)/pytest -m 'not slow and not alone and not heavy' --numprocesses $(PROCESSES) --dist worksteal tests/unit
+
 format: $(VENV)/.test
-	$(BIN)/ruff format src tests benchmarks examples docs/conf.py docs/_extensions
-	$(BIN)/ruff check --fix src tests benchmarks examples docs/conf.py docs/_extensions
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
 
 # A real browser, a real PostgreSQL and a real sandbox for the tests that want them (Debian, Ubuntu; as root).
 system:
@@ -40,19 +54,19 @@ $(VENV)/.made:
 	touch $@
 
 $(VENV)/.demo: $(VENV)/.made requirements/demo.txt pyproject.toml hatch_build.py src/assay/numerics/pairs.c
-	$(BIN)/pip install --quiet --require-hashes -r requirements/demo.txt
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	$(INSTALL) --require-hashes -r requirements/demo.txt
+	$(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@
 
 # torch first and by itself (requirements/without-torch.txt says why); the lock holds everything else that is needed.
 $(VENV)/.test: $(VENV)/.made requirements/test.txt pyproject.toml hatch_build.py src/assay/numerics/pairs.c
-	$(BIN)/pip install --quiet torch==$(TORCH)
-	$(BIN)/pip install --quiet --require-hashes --no-deps -r requirements/test.txt
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	$(INSTALL) torch==$(TORCH)
+	$(INSTALL) --require-hashes --no-deps -r requirements/test.txt
+	$(INSTALL) --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.demo requirements/docs.txt
-	$(BIN)/pip install --quiet --require-hashes --no-deps -r requirements/docs.txt
+	$(INSTALL) --require-hashes --no-deps -r requirements/docs.txt
 	touch $@
 
 # Needs uv. Pinned with hashes, for every platform and Python from 3.11 on.

@@ -7,13 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec
 
+import pytest
+
 TRIES = 3
 P = ParamSpec("P")
 
 
 def three_tries(test: Callable[P, None]) -> Callable[P, None]:
-    """The test passes where one of three fresh tries does; a fresh try has a `tmp_path` of its own. The last failure is shown."""
+    """The test passes where one of three fresh tries does; a fresh try has a `tmp_path` of its own. The last failure is shown.
 
+    Marked `alone`: `make test` runs it when no other test runs.
+    """
+
+    @pytest.mark.alone
     @functools.wraps(test)
     def tried(*args: P.args, **kwargs: P.kwargs) -> None:
         folder: Any = kwargs.get("tmp_path")

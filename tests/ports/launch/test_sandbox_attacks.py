@@ -269,6 +269,7 @@ os.wait()
     assert not living("daemon-marker")
 
 
+@pytest.mark.alone
 def test_the_harness_answers_meanwhile(cell: Cell) -> None:
     """A thread of the harness is never kept waiting while a fork bomb, then a memory eater, is held."""
     longest = [0.0]
