@@ -74,13 +74,6 @@ def nearest(own: Sequence[Feed], peers: dict[str, list[Feed]]) -> tuple[float | 
     return min((apart(own, answers), peer) for peer, answers in peers.items())
 
 
-def limit(peers: dict[str, list[Feed]], usual: float, alone: float) -> float:
-    """The distance at which an engine is another model: `usual`, or three times the distance of the two peers from each other, which
-    roundings to int8 make large; `alone` where there is one."""
-    pair = list(peers.values())
-    return max(usual, 3 * apart(*pair)) if len(pair) == 2 else alone
-
-
 def apart(own: Sequence[Feed], other: Sequence[Feed]) -> float:
     """Relative L2 distance, the largest over outputs; infinite for other names or sizes."""
     worst = 0.0

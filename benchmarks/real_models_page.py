@@ -1,44 +1,38 @@
-"""The table of `real_models.py`: one row for the models of a flow that have the same verdict for the same reason."""
+"""The page of `real_models.py`: a matrix of marks for each way of feeding, then the reasons of all that is no right pass."""
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-REASON_LENGTH = 200
+from real_models_lines import FACTOR, LIMITS, PAIR_FACTOR, Line
 
-
-@dataclass(frozen=True)
-class Line:
-    """One verdict. `distance` is the relative L2 distance to the nearest independent engine (`peer`), None without one."""
-
-    model: str
-    inputs: str
-    flow: str
-    verdict: str
-    reference: str
-    distance: float | None
-    peer: str
-    answer: str
-    seconds: float
-    progress_s: float
-    reason: str
-
-
-def kept(file: Path, lines: Sequence[Line]) -> list[Line]:
-    """What the file has and these, the later in place of the earlier; the file is written again."""
-    earlier = [Line(**json.loads(text)) for text in file.read_text().splitlines()] if file.exists() else []
-    every = {(line.model, line.inputs, line.flow): line for line in [*earlier, *lines]}
-    file.write_text("".join(json.dumps(asdict(line)) + "\n" for line in every.values()))
-    return list(every.values())
+WAYS = ("first contact", "plausible")
+REASON_LENGTH = 220
+MARKS = {
+    "pass": ("✓", "pass, and an independent engine agrees"),
+    "fail": ("✗", "fail, and an independent engine agrees that the answers are wrong"),
+    "skip": ("–", "the backend cannot take the model: *unsupported*, in its own words below"),
+    "undecidable": (
+        "≈",
+        "inconclusive, and independent engines are themselves further apart than an engine may be wrong",
+    ),
+    "open": ("?", "nothing was decided, or no engine of another library runs the model"),
+    "vacuous": ("○", "pass, but other inputs have the same answers: it proves nothing"),
+    "WRONG": ("**!**", "the verdict is the contrary of what independent engines say"),
+}
+"""By answer, and for right ones by verdict."""
+ADVICE = re.compile(
+    r"; (?:rewrite that part of the model|fix the flow|repeat the job alone|such a pass proves).*", re.DOTALL
+)
+"""What to do about it comes last in each reason, and is the same in all."""
 
 
 def shown(line: Line) -> str:
     far = "-" if line.distance is None else f"{line.distance:.1e}"
-    reason = "" if line.verdict == "pass" else f"  {line.reason[:REASON_LENGTH]}"
+    reason = "" if line.verdict == "pass" else f"  {short(line)}"
     return (
         f"{line.answer:7}  {line.model:26} {line.inputs:13} {line.flow:20} {line.verdict:12} {far:8} "
         f"{line.seconds:5.1f} s  first sign {line.progress_s:.1f} s{reason}"
@@ -46,40 +40,140 @@ def shown(line: Line) -> str:
 
 
 def summary(lines: Sequence[Line]) -> Iterator[str]:
-    for way in ("first contact", "plausible"):
+    for way in WAYS:
         some = [line for line in lines if line.inputs == way]
         if some:
             counts = Counter(line.answer for line in some)
-            seconds = sorted({(line.model, line.seconds) for line in some}, key=lambda pair: pair[1])
-            median = seconds[len(seconds) // 2][1]
             yield (
-                f"{way}: {len(some)} verdicts on {len({line.model for line in some})} models: {counts['right']} right, "
-                f"{counts['WRONG']} wrong, {counts['vacuous']} vacuous, {counts['open']} open, {counts['skip']} skipped; "
-                f"command over all flows: median {median:.1f} s, longest {seconds[-1][1]:.1f} s ({seconds[-1][0]})"
+                f"{way}: {len(some)} verdicts on {len({line.model for line in some})} models and "
+                f"{len({line.flow for line in some})} flows: {counts['right']} right, {counts['WRONG']} wrong, "
+                f"{counts['vacuous']} vacuous, {counts['undecidable']} undecidable, {counts['open']} open, {counts['skip']} skipped"
             )
 
 
-def page(lines: Sequence[Line], title: str, where: str) -> Iterator[str]:
-    yield f"# {title}"
+def page(lines: Sequence[Line], catalogue: Mapping[str, Any], notes: Mapping[str, str]) -> Iterator[str]:
+    """`catalogue`: the models by name; `notes`: by a glob of model and flow, what was found out about a row that is not a right pass."""
+    loads, days = [line.load for line in lines], [line.day for line in lines]
+    yield "# Real models on every CPU flow"
     yield ""
-    yield f"Made by `python benchmarks/real_models.py`{where}. In brackets: relative L2 distance between the flow's own answers"
-    yield "and those of the nearest engine of another library, called directly: ONNX Runtime without optimisation, OpenVINO in float32"
-    yield "without dynamic quantization, or onnx's reference evaluator where one of those cannot run the model. A verdict is *right* where"
-    yield "it agrees with that, *vacuous* where other inputs have the same answers, *open* where it decides nothing or nobody else can say."
+    yield "Trained models that ship inside public wheels (`benchmarks/real_models.toml`: names, versions, digests), checked as a new user"
+    yield "would: at *first contact* `assay check M.onnx --flow …` and nothing else; with *plausible* inputs, such as bytes, token ids"
+    yield "and pictures. Made by `python benchmarks/real_models.py --only-kind verify` (no engine was measured),"
+    yield f"{min(days)} to {max(days)}, two cores shared with other work, load {min(loads):.0f} to {max(loads):.0f}."
+    yield "Each row as it was collected: `docs/results/real-models.jsonl`."
+    yield ""
+    yield "Each verdict is compared with engines of other libraries, called directly: ONNX Runtime without optimisation, OpenVINO in"
+    yield "float32 without dynamic quantization, or onnx's reference evaluator where one of those cannot run the model. An engine is"
+    yield f"right where its answers are within {FACTOR} times the distance of those two from each other (at least {FACTOR} roundings of"
+    yield f"float32, at most {LIMITS['float32']:.0e}; in float16 {LIMITS['float16']:.0e}, in bfloat16 and int8 {LIMITS['int8']:.0e};"
+    yield f"never below {PAIR_FACTOR} times that distance), in relative L2."
     yield ""
     for text in summary(lines):
         yield f"* {text}"
     yield ""
-    yield "| flow | inputs | verdict | the verdict is | models | why |"
-    yield "|---|---|---|---|---|---|"
-    groups: dict[tuple[str, str, str, str, str], list[Line]] = {}
+    yield "| mark | means |"
+    yield "|---|---|"
+    for mark, meaning in MARKS.values():
+        yield f"| {mark} | {meaning} |"
+    yield "| | not run |"
+    eleven = [name for name, model in catalogue.items() if model.get("eleven")]
+    for way in WAYS:
+        yield from matrix([line for line in lines if line.inputs == way and line.model in eleven], eleven, way)
+    others = [line for line in lines if line.model not in eleven]
+    if others:
+        yield from other_models(others, [name for name in catalogue if name not in eleven])
+    yield from reasons(lines, notes)
+
+
+def matrix(lines: Sequence[Line], models: Sequence[str], way: str) -> Iterator[str]:
+    """Flows by models, one mark a cell."""
+    marks = {
+        (line.flow, line.model): MARKS[line.verdict if line.answer == "right" else line.answer][0] for line in lines
+    }
+    yield ""
+    yield f"## The eleven models: {way}"
+    yield ""
+    yield f"| flow | {' | '.join(models)} |"
+    yield f"|---|{':-:|' * len(models)}"
+    for flow in sorted({line.flow for line in lines}):
+        yield f"| {flow} | {' | '.join(marks.get((flow, model), '') for model in models)} |"
+
+
+def other_models(lines: Sequence[Line], models: Sequence[str]) -> Iterator[str]:
+    """Models by flows, in brackets the distance."""
+    flows = sorted({line.flow for line in lines})
+    cells = {
+        (
+            line.model,
+            line.inputs,
+            line.flow,
+        ): f"{MARKS[line.verdict if line.answer == 'right' else line.answer][0]}{_far(line)}"
+        for line in lines
+    }
+    yield ""
+    yield "## Other models"
+    yield ""
+    yield "In brackets: relative L2 distance to the nearest independent engine."
+    yield ""
+    yield f"| model | inputs | {' | '.join(flows)} |"
+    yield f"|---|---|{':-:|' * len(flows)}"
+    for model in models:
+        for way in WAYS:
+            if any((model, way, flow) in cells for flow in flows):
+                yield f"| {model} | {way} | {' | '.join(cells.get((model, way, flow), '') for flow in flows)} |"
+
+
+def reasons(lines: Sequence[Line], notes: Mapping[str, str]) -> Iterator[str]:
+    """One row for all flows on which the same models have the same mark for the same reason, whatever its numbers."""
+    rows: dict[tuple[str, str, str], list[Line]] = {}
     for line in lines:
-        reason = "" if line.verdict == "pass" and line.answer == "right" else line.reason[:REASON_LENGTH]
-        groups.setdefault((line.flow, line.inputs, line.verdict, line.answer, reason), []).append(line)
-    for (flow, inputs, verdict, answer, reason), some in sorted(groups.items()):
-        models = ", ".join(f"{line.model}{_far(line)}" for line in some)
-        yield f"| {flow} | {inputs} | {verdict} | {answer} | {models} | {reason.replace('|', '/')} |"
+        if line.answer != "right" or line.verdict != "pass":
+            rows.setdefault((_mark(line), line.flow, _without_numbers(short(line))), []).append(line)
+    merged: dict[tuple[str, str, tuple[str, ...]], list[Line]] = {}
+    for (mark, _, reason), some in rows.items():
+        merged.setdefault((mark, reason, tuple(sorted({line.model for line in some}))), []).extend(some)
+    yield ""
+    yield "## What is no pass, and why"
+    yield ""
+    yield "| mark | flows | models | inputs | why | found |"
+    yield "|---|---|---|---|---|---|"
+    for (mark, _, models), some in sorted(merged.items(), key=lambda row: (_rank(row[0][0]), row[1][0].flow, row[0])):
+        far = [line.distance for line in some if line.distance is not None]
+        apart = f" ({min(far):.0e})" if far else ""
+        ways = "both" if len({line.inputs for line in some}) == 2 else some[0].inputs
+        found = dict.fromkeys(
+            text for line in some if (text := notes.get(f"{line.model} {line.flow}") or notes.get(line.model, ""))
+        )
+        why = _cell(short(some[0]))
+        yield f"| {mark} | {_listed(line.flow for line in some)} | {', '.join(models)}{apart} | {ways} | {why} | {_cell(' '.join(found))} |"
+
+
+def short(line: Line) -> str:
+    """The reason without the advice after it, cut at a whole word."""
+    text = ADVICE.sub("", line.reason)
+    return text if len(text) <= REASON_LENGTH else text[:REASON_LENGTH].rsplit(" ", 1)[0] + " …"
+
+
+def _mark(line: Line) -> str:
+    return MARKS[line.verdict if line.answer == "right" else line.answer][0]
+
+
+def _rank(mark: str) -> int:
+    order = [mark for mark, _ in reversed(MARKS.values())]
+    return order.index(mark)
 
 
 def _far(line: Line) -> str:
     return "" if line.distance is None else f" ({line.distance:.0e})"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(set(names)))
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"\d[\d.e+-]*", "#", text)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "/").replace("<", "&lt;").replace("*", "\\*")

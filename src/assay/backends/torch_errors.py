@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from assay.errors import Lowering, Unavailable, Unsupported
+from assay.models.torch_graph.torch_messages import torch_message
 
 _MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|DefaultCPUAllocator", re.IGNORECASE)
 _MISSING = re.compile(
@@ -22,7 +23,7 @@ def torch_failure(error: Exception) -> Lowering | MemoryError:
     if isinstance(error, Lowering):
         return error
     text = f"{type(error).__name__}: {error}"
-    short = _first(str(error)) or type(error).__name__
+    short = torch_message(error, limit=500)
     if _MEMORY.search(text):
         return MemoryError(short)
     if _COMPILER.search(text):
@@ -34,12 +35,3 @@ def torch_failure(error: Exception) -> Lowering | MemoryError:
     if isinstance(error, NotImplementedError) or _MISSING.search(text):
         return Unsupported(f"torch cannot do it: {short}", node=node)
     return Lowering(f"torch failed: {short}", node=node)
-
-
-def _first(text: str, limit: int = 500) -> str:
-    """Without the advice that torch appends, and in one line."""
-    text = re.split(
-        r"\n\s*(?:Set TORCHDYNAMO|You can suppress|Exception raised from|While executing|Original traceback)", text
-    )[0]
-    joined = " ".join(text.split())
-    return joined if len(joined) <= limit else joined[: limit - 1] + "…"

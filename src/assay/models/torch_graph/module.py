@@ -14,6 +14,7 @@ from assay.models.torch_graph.dtypes import Array, from_numpy
 from assay.models.torch_graph.graph import Graph
 from assay.models.torch_graph.nodes import Node
 from assay.models.torch_graph.registry import HOST, OPERATORS
+from assay.models.torch_graph.torch_messages import torch_message
 from assay.models.torch_graph.values import Constant, numbers, tensor
 
 LARGEST_HOST = 4096
@@ -84,10 +85,10 @@ class TorchGraph(torch.nn.Module):
             error.node = error.node or node.label
             raise
         except NotImplementedError as error:
-            raise Unsupported(f"torch cannot do {node.operator}: {_short(error)}", node=node.label) from error
+            raise Unsupported(f"torch cannot do {node.operator}: {torch_message(error)}", node=node.label) from error
         except _FAILURES as error:
             raise Lowering(
-                f"torch failed in {node.operator} ({node.label}): {_short(error)}", node=node.label
+                f"torch failed in {node.operator} ({node.label}): {torch_message(error)}", node=node.label
             ) from error
         return results if isinstance(results, tuple) else (results,)
 
@@ -131,7 +132,3 @@ def _on_host(node: Node, inputs: Sequence[Any]) -> tuple[Any, ...] | None:
     if result is None:
         return None
     return result if isinstance(result, tuple) else (np.asarray(result),)
-
-
-def _short(error: Exception) -> str:
-    return " ".join(str(error).split())[:400] or type(error).__name__

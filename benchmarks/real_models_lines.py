@@ -1,0 +1,86 @@
+"""What `real_models.py` keeps of each verdict, and what it is worth: the facts are stored, the answer follows from them."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+LIMITS = {"float32": 2e-3, "float16": 2e-2, "bfloat16": 5e-2, "int8": 5e-2}
+"""Relative L2 distance at which an engine of that precision is another model, where independent engines are no further apart."""
+UNIT_ROUNDOFF = 2.0**-24
+FACTOR = 1000
+"""A float32 engine is right within this many times the distance of two independent float32 engines from each other. Right engines
+were seen at up to 60 times, by fast convolutions; the faults of `docs/findings` begin at several thousand."""
+PAIR_FACTOR = 3
+"""Where two independent engines are far apart, an engine is right within this many times that distance."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One verdict. `distance` is relative L2 from the flow's answers to the nearest independent engine (`peer`), `pair` that of the two
+    independent engines from each other; None where there is none. `empty`: other inputs have the same answers."""
+
+    model: str
+    inputs: str
+    flow: str
+    precision: str
+    quantized: bool
+    verdict: str
+    reference: str
+    distance: float | None
+    peer: str
+    pair: float | None
+    empty: bool
+    seconds: float
+    progress_s: float
+    load: float
+    day: str
+    reason: str
+
+    @property
+    def usual(self) -> float:
+        """The limit of the declared precision."""
+        return LIMITS.get(self.precision, LIMITS["float32"])
+
+    @property
+    def limit(self) -> float:
+        """The distance at which the engine is another model. Two independent engines say it best: in float32 it is `FACTOR` times
+        their distance, or as many unit roundoffs, and never below `PAIR_FACTOR` times it; else the limit of the precision."""
+        if self.pair is None:
+            return LIMITS["int8"] if self.quantized else self.usual
+        fine = FACTOR * max(self.pair, UNIT_ROUNDOFF) if self.precision == "float32" else self.usual
+        return max(min(self.usual, fine), PAIR_FACTOR * self.pair)
+
+    @property
+    def answer(self) -> str:
+        """right, WRONG, vacuous, skip, undecidable (independent engines are themselves too far apart) or open."""
+        if self.verdict == "skip":
+            return "skip"
+        if self.verdict == "inconclusive" and self.pair is not None and self.pair > self.usual:
+            return "undecidable"
+        if self.verdict not in ("pass", "fail") or self.distance is None:
+            return "open"
+        if (self.distance <= self.limit) != (self.verdict == "pass"):
+            return "WRONG"
+        return "vacuous" if self.empty and self.verdict == "pass" else "right"
+
+
+def kept(file: Path, lines: Sequence[Line]) -> list[Line]:
+    """What the file has and these, the later in place of the earlier; the file is written again."""
+    earlier = [Line(**json.loads(text)) for text in file.read_text().splitlines()] if file.exists() else []
+    every = {(line.model, line.inputs, line.flow): line for line in [*earlier, *lines]}
+    file.write_text("".join(json.dumps(asdict(line)) + "\n" for _, line in sorted(every.items())))
+    return list(every.values())
+
+
+def portable(reason: str, limit: int = 600) -> str:
+    """In one line, without folders of this machine and addresses in its memory."""
+    text = " ".join(reason.split())
+    for folder in (tempfile.gettempdir(), str(Path.home())):
+        text = re.sub(rf"{re.escape(folder)}/[^\s'\":;,)]*/", "", text)
+    text = re.sub(r"\b0x[0-9a-f]{6,}\b", "0x…", text)
+    return text if len(text) <= limit else text[:limit].rsplit(" ", 1)[0] + " …"

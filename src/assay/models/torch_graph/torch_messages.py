@@ -1,0 +1,33 @@
+"""What torch says of a program that it cannot trace, in one short line."""
+
+from __future__ import annotations
+
+import re
+
+_ON_DATA = re.compile(
+    r"Could not (?P<how>guard on|extract specialized integer from) data-dependent expression (?P<expression>.+?) \(unhinted"
+)
+"""`torch.fx.experimental.symbolic_shapes` of 2.13. What follows is advice on torch's own code."""
+_FAKE_TENSOR = re.compile(
+    r"failed to run FX node with fake tensors: .*?: got (?P<error>\w+)\((?P<quote>['\"])(?P<text>.*?)(?P=quote)\)"
+)
+"""Dynamo of 2.13, after the address of the function and its arguments."""
+_LONGEST_EXPRESSION = 40
+_ADVICE = re.compile(
+    r"\n\s*(?:Set TORCHDYNAMO|You can suppress|Exception raised from|While executing|Original traceback)"
+)
+
+
+def torch_message(error: BaseException, limit: int = 400) -> str:
+    """The name of the exception where it says nothing."""
+    text = " ".join(_ADVICE.split(str(error))[0].split())
+    if found := _ON_DATA.search(text):
+        kind = "a condition" if found["how"] == "guard on" else "a size"
+        expression = found["expression"]
+        shown = f", {expression}," if len(expression) <= _LONGEST_EXPRESSION else ""
+        return f"{kind}{shown} depends on the values of the inputs, and torch's tracer has to know it before they are there"
+    if found := _FAKE_TENSOR.search(text):
+        return f"its tracer refuses the sizes: {found['text']}"
+    if len(text) > limit:
+        text = text[:limit].rsplit(" ", 1)[0] + " …"
+    return text or type(error).__name__
