@@ -18,6 +18,7 @@ import fnmatch
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ import time
 import tomllib
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,11 @@ def main() -> None:
     parser.add_argument("--plausible", action="store_true", help="plausible inputs only")
     parser.add_argument("--wheels", type=Path, default=Path(tempfile.gettempdir()) / "assay-wheels")
     parser.add_argument("--keep", type=Path, help="file of lines that this run adds to")
+    parser.add_argument(
+        "--work",
+        type=Path,
+        help="folder for goldens and histories, to be used again by the next run; default: none is kept",
+    )
     parser.add_argument("--limit-s", type=float, default=900.0, help="of one `assay check`")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one job of a check")
     parser.add_argument("--only-kind", choices=("all", "verify"), default="all", help="verify: no engine is measured")
@@ -71,11 +78,12 @@ def main() -> None:
             recipe = model["inputs"] if inputs == "plausible" else None
             quantized = model.get("quantized", False)
             limit_s = arguments.limit_s
-            for line in checked(name, path, recipe, flows, options, quantized=quantized, limit_s=limit_s):
-                lines.append(line)
-                print(shown(line), flush=True)
-                if arguments.keep:
-                    kept(arguments.keep, [line])
+            with work_folder(arguments.work, f"{name}-{inputs.split()[0]}") as folder:
+                for line in checked(name, path, recipe, flows, options, folder, quantized=quantized, limit_s=limit_s):
+                    lines.append(line)
+                    print(shown(line), flush=True)
+                    if arguments.keep:
+                        kept(arguments.keep, [line])
     if arguments.keep:
         lines = kept(arguments.keep, lines)
     print("\n".join(summary(lines)))
@@ -102,51 +110,65 @@ def fetched(model: dict[str, Any], wheel: dict[str, str], folder: Path, name: st
     return target
 
 
+@contextmanager
+def work_folder(kept_in: Path | None, name: str) -> Iterator[Path]:
+    """A folder that is deleted at the end, or one of that name in `kept_in`."""
+    if kept_in is None:
+        with tempfile.TemporaryDirectory() as scratch:
+            yield Path(scratch)
+        return
+    folder = kept_in.resolve() / name
+    folder.mkdir(parents=True, exist_ok=True)
+    yield folder
+
+
 def checked(
     name: str,
     path: Path,
     recipe: dict[str, str] | None,
     flows: Sequence[str],
     options: Sequence[str],
+    folder: Path,
     *,
     quantized: bool,
     limit_s: float,
 ) -> Iterator[Line]:
     """One `assay check` over all flows, then each flow's own outputs, as the check saved them, beside independent ones."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        command = [ASSAY, "check", str(path), "--report", f"json={folder / 'report.json'}"]
-        command += [*options, "--save-outputs", str(folder / "own")]
-        command += [word for flow in flows for word in ("--flow", flow)]
-        if recipe is not None:
-            save_file({key: draw(spec, key)[None] for key, spec in recipe.items()}, str(folder / "inputs.safetensors"))
-            for producer in ("reference-f64", "onnxruntime-disable"):
-                if not (folder / "golden" / "golden.lock").exists():
-                    record(path, folder / "golden", producer, folder / "inputs.safetensors", folder)
-            command += ["--golden", str(folder / "golden")]
-        seconds, progress_s, ended = timed(command, folder, limit_s)
-        way = "first contact" if recipe is None else "plausible"
-        quick = Facts(name, way, quantized, seconds, progress_s)
-        if not (folder / "report.json").exists():
-            said = (folder / "stderr").read_text().strip().splitlines()[-1:]
-            for flow in flows:
-                yield quick.line(flow, verdict=ended, reason="".join(said))
-            return
-        report = json.loads((folder / "report.json").read_text())
-        jobs = {job["key"].split("|")[1]: job for job in report["jobs"] if job["key"].endswith("|verify")}
-        golden = folder / "golden" if recipe is not None else Path(next(iter(jobs.values()))["job"]["reference"])
-        feeds = samples(golden, "inputs")
-        peers = independent(path, feeds)
-        pair = apart(*peers.values()) if len(peers) == 2 else None
-        empty = vacuous(path, feeds, peers)
-        for flow, job in jobs.items():
-            own = [] if job["word"] == "skip" else outputs(folder / "own" / flow if len(jobs) > 1 else folder / "own")
-            distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer != flow.split("-")[0]})
-            yield quick.line(
-                flow, verdict=job["word"], reason=job["reason"], precision=job["job"]["flow"].get("precision") or "float32",
-                reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
-                distance=distance, peer=peer, pair=pair, empty=empty,
-            )  # fmt: skip
+    for earlier in (folder / "report.json", folder / "own"):
+        shutil.rmtree(earlier, ignore_errors=True)
+        earlier.unlink(missing_ok=True)
+    command = [ASSAY, "check", str(path), "--report", f"json={folder / 'report.json'}"]
+    command += [*options, "--save-outputs", str(folder / "own")]
+    command += [word for flow in flows for word in ("--flow", flow)]
+    if recipe is not None:
+        save_file({key: draw(spec, key)[None] for key, spec in recipe.items()}, str(folder / "inputs.safetensors"))
+        for producer in ("reference-f64", "onnxruntime-disable"):
+            if not (folder / "golden" / "golden.lock").exists():
+                record(path, folder / "golden", producer, folder / "inputs.safetensors", folder)
+        command += ["--golden", str(folder / "golden")]
+    seconds, progress_s, ended = timed(command, folder, limit_s)
+    way = "first contact" if recipe is None else "plausible"
+    quick = Facts(name, way, quantized, seconds, progress_s)
+    if not (folder / "report.json").exists():
+        said = (folder / "stderr").read_text().strip().splitlines()[-1:]
+        for flow in flows:
+            yield quick.line(flow, verdict=ended, reason="".join(said))
+        return
+    report = json.loads((folder / "report.json").read_text())
+    jobs = {job["key"].split("|")[1]: job for job in report["jobs"] if job["key"].endswith("|verify")}
+    golden = folder / "golden" if recipe is not None else Path(next(iter(jobs.values()))["job"]["reference"])
+    feeds = samples(golden, "inputs")
+    peers = independent(path, feeds)
+    pair = apart(*peers.values()) if len(peers) == 2 else None
+    empty = vacuous(path, feeds, peers)
+    for flow, job in jobs.items():
+        own = [] if job["word"] == "skip" else outputs(folder / "own" / flow if len(jobs) > 1 else folder / "own")
+        distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer not in flow.split("-")})
+        yield quick.line(
+            flow, verdict=job["word"], reason=job["reason"], precision=job["job"]["flow"].get("precision") or "float32",
+            reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
+            distance=distance, peer=peer, pair=pair, empty=empty,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
