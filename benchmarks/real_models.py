@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 from independent import Array, Feed, apart, independent, nearest, vacuous
+from quantized_witness import quantized, witnesses
 from real_models_lines import Line, kept, portable
 from real_models_page import page, shown, summary
 from safetensors.numpy import load_file, save_file
@@ -75,11 +76,16 @@ def main() -> None:
         for inputs in ("first contact", "plausible"):
             if (inputs == "plausible" and arguments.first) or (inputs == "first contact" and arguments.plausible):
                 continue
+            one = {
+                "samples_each": arguments.samples,
+                "quantized": model.get("quantized", False),
+                "limit_s": arguments.limit_s,
+            }
             recipe = model["inputs"] if inputs == "plausible" else None
-            quantized = model.get("quantized", False)
-            limit_s = arguments.limit_s
-            with work_folder(arguments.work, f"{name}-{inputs.split()[0]}") as folder:
-                for line in checked(name, path, recipe, flows, options, folder, quantized=quantized, limit_s=limit_s):
+            with work_folder(
+                arguments.work, f"{name}-first" if recipe is None else f"{name}-plausible-{arguments.samples}"
+            ) as folder:
+                for line in checked(name, path, recipe, flows, options, folder, **one):
                     lines.append(line)
                     print(shown(line), flush=True)
                     if arguments.keep:
@@ -130,6 +136,7 @@ def checked(
     options: Sequence[str],
     folder: Path,
     *,
+    samples_each: int,
     quantized: bool,
     limit_s: float,
 ) -> Iterator[Line]:
@@ -141,7 +148,10 @@ def checked(
     command += [*options, "--save-outputs", str(folder / "own")]
     command += [word for flow in flows for word in ("--flow", flow)]
     if recipe is not None:
-        save_file({key: draw(spec, key)[None] for key, spec in recipe.items()}, str(folder / "inputs.safetensors"))
+        stacked = {
+            key: np.stack([draw(spec, key, sample) for sample in range(samples_each)]) for key, spec in recipe.items()
+        }
+        save_file(stacked, str(folder / "inputs.safetensors"))
         for producer in ("reference-f64", "onnxruntime-disable"):
             if not (folder / "golden" / "golden.lock").exists():
                 record(path, folder / "golden", producer, folder / "inputs.safetensors", folder)
@@ -157,18 +167,45 @@ def checked(
     report = json.loads((folder / "report.json").read_text())
     jobs = {job["key"].split("|")[1]: job for job in report["jobs"] if job["key"].endswith("|verify")}
     golden = folder / "golden" if recipe is not None else Path(next(iter(jobs.values()))["job"]["reference"])
-    feeds = samples(golden, "inputs")
-    peers = independent(path, feeds)
-    pair = apart(*peers.values()) if len(peers) == 2 else None
-    empty = vacuous(path, feeds, peers)
+    everything = samples(golden, "inputs")
+    asked = Witnesses(path)
     for flow, job in jobs.items():
-        own = [] if job["word"] == "skip" else outputs(folder / "own" / flow if len(jobs) > 1 else folder / "own")
+        answered = folder / "own" / flow if len(jobs) > 1 else folder / "own"
+        own = [] if job["word"] == "skip" else outputs(answered)
+        feeds = samples(answered, "inputs") if own else everything
+        peers, pair, empty = asked.of(job, feeds, folder)
         distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer not in flow.split("-")})
         yield quick.line(
             flow, verdict=job["word"], reason=job["reason"], precision=job["job"]["flow"].get("precision") or "float32",
             reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
             distance=distance, peer=peer, pair=pair, empty=empty,
         )  # fmt: skip
+
+
+class Witnesses:
+    """Independent answers, computed once for the same model and inputs."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.known: dict[bytes, tuple[dict[str, list[Feed]], float | None, bool]] = {}
+
+    def of(
+        self, job: dict[str, Any], feeds: list[Feed], folder: Path
+    ) -> tuple[dict[str, list[Feed]], float | None, bool]:
+        """By library, their distance from each other, and whether other inputs have the same answers."""
+        made = quantized(job["job"], job["result"], self.path, folder) if job["word"] in ("pass", "fail") else None
+        if made is not None:
+            peers = witnesses(made, feeds)
+            return peers, apart(*peers.values()) if len(peers) == 2 else None, self.of_float(feeds)[2]
+        return self.of_float(feeds)
+
+    def of_float(self, feeds: list[Feed]) -> tuple[dict[str, list[Feed]], float | None, bool]:
+        key = b"".join(name.encode() + array.tobytes() for feed in feeds for name, array in sorted(feed.items()))
+        if key not in self.known:
+            peers = independent(self.path, feeds)
+            pair = apart(*peers.values()) if len(peers) == 2 else None
+            self.known[key] = peers, pair, vacuous(self.path, feeds, peers)
+        return self.known[key]
 
 
 @dataclass(frozen=True)
@@ -192,12 +229,12 @@ class Facts:
         )  # fmt: skip
 
 
-def draw(spec: str, name: str) -> Array:
+def draw(spec: str, name: str, sample: int) -> Array:
     """One input by its recipe."""
     sizes, kind = spec.split(" ", 1)
     shape = tuple(int(size) for size in sizes.split(",") if size)
     word, *bounds = kind.split(":")
-    stream = np.random.default_rng([SEED, *name.encode()])
+    stream = np.random.default_rng([SEED + sample, *name.encode()])
     match word:
         case "uniform":
             return stream.uniform(float(bounds[0]), float(bounds[1]), shape).astype(np.float32)

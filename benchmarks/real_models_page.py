@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from typing import Any
 
 from real_models_lines import FACTOR, LIMITS, PAIR_FACTOR, Line
@@ -142,7 +143,7 @@ def reasons(lines: Sequence[Line], notes: Mapping[str, str]) -> Iterator[str]:
         apart = f" ({min(far):.0e})" if far else ""
         ways = "both" if len({line.inputs for line in some}) == 2 else some[0].inputs
         found = dict.fromkeys(
-            text for line in some if (text := notes.get(f"{line.model} {line.flow}") or notes.get(line.model, ""))
+            text for line in some for glob, text in notes.items() if fnmatch(f"{line.model} {line.flow}", glob)
         )
         why = _cell(short(some[0]))
         yield f"| {mark} | {_listed(line.flow for line in some)} | {', '.join(models)}{apart} | {ways} | {why} | {_cell(' '.join(found))} |"
