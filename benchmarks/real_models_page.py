@@ -16,6 +16,7 @@ MARKS = {
     "pass": ("✓", "pass, and an independent engine agrees"),
     "fail": ("✗", "fail, and an independent engine agrees that the answers are wrong"),
     "skip": ("–", "the backend cannot take the model: *unsupported*, in its own words below"),
+    "other precision": ("≠", "inconclusive: the engine computes in another precision than its flow is named for"),
     "undecidable": (
         "≈",
         "inconclusive, and independent engines are themselves further apart than an engine may be wrong",
@@ -48,7 +49,8 @@ def summary(lines: Sequence[Line]) -> Iterator[str]:
             yield (
                 f"{way}: {len(some)} verdicts on {len({line.model for line in some})} models and "
                 f"{len({line.flow for line in some})} flows: {counts['right']} right, {counts['WRONG']} wrong, "
-                f"{counts['vacuous']} vacuous, {counts['undecidable']} undecidable, {counts['open']} open, {counts['skip']} skipped"
+                f"{counts['vacuous']} vacuous, {counts['undecidable']} undecidable, {counts['other precision']} in another precision, "
+                f"{counts['open']} open, {counts['skip']} skipped"
             )
 
 

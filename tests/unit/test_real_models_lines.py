@@ -1,0 +1,75 @@
+"""What a kept line of the benchmark of real models is worth."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield importlib.import_module("real_models_lines")
+    sys.modules.pop("real_models_lines", None)
+
+
+def line(lines: Any, **changed: Any) -> Any:
+    usual = lines.Line(
+        model="m", inputs="plausible", flow="mnn-f32", precision="float32", quantized=False, verdict="fail", reference="reference-f64",
+        distance=7e-4, peer="openvino", pair=1e-7, empty=False, seconds=1.0, progress_s=0.1, load=1.0, day="2026-11-25", reason="",
+    )  # fmt: skip
+    return replace(usual, **changed)
+
+
+def test_a_fault_below_the_coarse_limit_is_one_where_independent_engines_agree_far_closer(lines: Any) -> None:
+    assert line(lines).answer == "right"
+    assert line(lines, verdict="pass").answer == "WRONG"
+    assert line(lines, pair=3e-5).answer == "WRONG", "independent engines are a twentieth of that apart"
+    assert line(lines, pair=None).answer == "WRONG", "one witness: the limit of the precision"
+
+
+def test_the_limit_follows_the_distance_of_the_pair(lines: Any) -> None:
+    assert line(lines, pair=0.0).limit == pytest.approx(1000 * 2**-24)
+    assert line(lines, pair=1e-7).limit == pytest.approx(1e-4)
+    assert line(lines, pair=1e-4).limit == 2e-3
+    assert line(lines, pair=1e-2).limit == pytest.approx(3e-2)
+    assert line(lines, pair=1e-7, precision="int8").limit == 5e-2, "float32 engines say nothing of other precisions"
+    assert line(lines, pair=None, quantized=True).limit == 5e-2
+
+
+@pytest.mark.parametrize(
+    ("changed", "answer"),
+    [
+        ({"verdict": "pass", "distance": 1e-7}, "right"),
+        ({"verdict": "pass", "distance": 1e-7, "empty": True}, "vacuous"),
+        ({"verdict": "skip", "distance": None}, "skip"),
+        ({"verdict": "pass", "distance": None}, "open"),
+        ({"verdict": "inconclusive"}, "open"),
+        ({"verdict": "inconclusive", "reason": "other precision in compare: float32"}, "other precision"),
+        ({"verdict": "inconclusive", "pair": 0.4}, "undecidable"),
+        ({"verdict": "too long", "distance": None, "pair": None}, "open"),
+    ],
+)
+def test_answers(lines: Any, changed: dict[str, Any], answer: str) -> None:
+    assert line(lines, **changed).answer == answer
+
+
+def test_later_lines_replace_earlier_ones(lines: Any, tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    lines.kept(file, [line(lines), line(lines, flow="onnxruntime")])
+    assert len(lines.kept(file, [line(lines, verdict="pass")])) == 2
+    assert [one.verdict for one in lines.kept(file, [])] == ["pass", "fail"]
+
+
+def test_a_reason_names_no_folder_of_the_machine_and_no_address(lines: Any) -> None:
+    home = Path.home()
+    told = f"died in {home}/work/model.onnx of\n <function f at 0x7f630e908ae0>"
+    assert lines.portable(told) == "died in model.onnx of <function f at 0x…>"
+    assert lines.portable("one two three", limit=8) == "one two …"
