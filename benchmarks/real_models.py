@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--plausible", action="store_true", help="plausible inputs only")
     parser.add_argument("--wheels", type=Path, default=Path(tempfile.gettempdir()) / "assay-wheels")
     parser.add_argument("--keep", type=Path, help="file of lines that this run adds to")
+    parser.add_argument("--samples", type=int, default=1, help="plausible ones; flows that are calibrated need two")
     parser.add_argument(
         "--work",
         type=Path,

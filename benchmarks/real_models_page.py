@@ -131,7 +131,7 @@ def reasons(lines: Sequence[Line], notes: Mapping[str, str]) -> Iterator[str]:
     rows: dict[tuple[str, str, str], list[Line]] = {}
     for line in lines:
         if line.answer != "right" or line.verdict != "pass":
-            rows.setdefault((_mark(line), line.flow, _without_numbers(short(line))), []).append(line)
+            rows.setdefault((_mark(line), line.flow, _template(short(line))), []).append(line)
     merged: dict[tuple[str, str, tuple[str, ...]], list[Line]] = {}
     for (mark, _, reason), some in rows.items():
         merged.setdefault((mark, reason, tuple(sorted({line.model for line in some}))), []).extend(some)
@@ -174,8 +174,9 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(set(names)))
 
 
-def _without_numbers(text: str) -> str:
-    return re.sub(r"\d[\d.e+-]*", "#", text)
+def _template(text: str) -> str:
+    """Without its numbers and the names in quotes."""
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\d[\d.e+-]*", "#", text)
 
 
 def _cell(text: str) -> str:
