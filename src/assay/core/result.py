@@ -253,6 +253,16 @@ class StageTime(msgspec.Struct, frozen=True):
     seconds: float
 
 
+class UntakenBranch(msgspec.Struct, frozen=True):
+    """A branch of the If `node` (then or else) that no sample takes. `by_sizes`: sizes of inputs alone decide. `tried` counts other
+    values that were tried."""
+
+    node: str
+    branch: str
+    by_sizes: bool = False
+    tried: int = 0
+
+
 class Result(msgspec.Struct, frozen=True):
     """What one job observed. `job_key` is `case|flow|task`; `detail` one sentence a person can act on.
 
@@ -288,6 +298,7 @@ class Result(msgspec.Struct, frozen=True):
     memory: Memory = Memory()
     facts: EngineInfo = EngineInfo()
     warnings: tuple[str, ...] = ()
+    untaken_branches: tuple[UntakenBranch, ...] = ()
     log: str = ""
     blobs: dict[str, str] = {}
     versions: dict[str, str] = {}

@@ -9,6 +9,7 @@ from assay.core.result import Comparison, Measurement, Result
 from assay.core.speed import SpeedComparison
 from assay.judge.engine_metrics import engine_metrics
 from assay.judge.metric_registry import AGAINST_FLOAT, direction
+from assay.judge.warnings_text import warnings_of
 from assay.stats import percentiles, summary
 from assay.stats.slope import slope
 
@@ -227,6 +228,6 @@ def _stages(result: Result) -> dict[str, float]:
     for one in result.stage_times:
         name = f"stage.{one.stage.value}_s"
         named[name] = named.get(name, 0.0) + one.seconds
-    named["warnings"] = float(len(result.warnings))
+    named["warnings"] = float(len(warnings_of(result)))
     named["seconds"] = result.seconds
     return named

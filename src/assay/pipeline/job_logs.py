@@ -11,6 +11,7 @@ from assay.core.digest import sha256_bytes
 from assay.core.repro import repro_line
 from assay.core.result import Outcome, Result
 from assay.core.run import Run
+from assay.judge.warnings_text import warnings_of
 
 EXPECTED = frozenset({Outcome.OK, Outcome.UNAVAILABLE, Outcome.UNSUPPORTED, Outcome.LOWERED, Outcome.UNDELEGATED})
 """Outcomes of which large suites have thousands: nobody reads a log of each."""
@@ -49,7 +50,7 @@ def _text(result: Result, run: Run) -> str:
         f"repeat    {repro_line(run, result)}",
         *(f"version   {name} {version}" for name, version in sorted(result.versions.items())),
         *(f"stage     {one.stage.value} {one.seconds:.3f} s" for one in result.stage_times),
-        *(f"warning   {one}" for one in result.warnings),
+        *(f"warning   {one}" for one in warnings_of(result)),
         "",
         "What the job and its libraries wrote:",
         result.log.rstrip() or _NOTHING,

@@ -12,6 +12,7 @@ from assay.core.result import AppliedTransform, Comparison, Histogram, Result
 from assay.core.run import Run
 from assay.core.verdict import Verdict
 from assay.judge.operator_regressions import differences
+from assay.judge.warnings_text import warnings_of
 from assay.judge.witnesses import described
 from assay.reports import format as text
 from assay.reports.details import values
@@ -87,7 +88,7 @@ def _result(result: Result) -> dict[str, object]:
             for p in result.facts.placements
         ],
         "undelegated": [one_line(name) for name in result.facts.undelegated],
-        "warnings": [sanitize(warning) for warning in result.warnings],
+        "warnings": [sanitize(warning) for warning in warnings_of(result)],
         "log": sanitize(shortened(sanitize(result.log), LOG_LIMIT)),
         "versions": _pairs(sorted(result.versions.items())),
         "blobs": _pairs(sorted(result.blobs.items())),

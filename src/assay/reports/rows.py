@@ -12,6 +12,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge.speed import slowdowns
+from assay.judge.warnings_text import warnings_of
 from assay.judge.witnesses import described
 from assay.stats.percentiles import percentile
 
@@ -120,7 +121,7 @@ def group_identical(row: Row) -> list[tuple[Entry, ...]]:
     enough to read."""
     grouped: dict[tuple[object, ...], list[Entry]] = {}
     for entry in row.entries:
-        seen = (entry.result.detail, entry.result.node, entry.result.warnings) if entry.result is not None else ()
+        seen = (entry.result.detail, entry.result.node, warnings_of(entry.result)) if entry.result is not None else ()
         grouped.setdefault((entry.word, entry.reason, *seen), []).append(entry)
     return [tuple(found) for found in grouped.values()]
 

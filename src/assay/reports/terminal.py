@@ -14,6 +14,7 @@ from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.coverage import FIRST
 from assay.judge.decided import is_decided
+from assay.judge.warnings_text import warnings_of
 from assay.reports.details import detail_lines
 from assay.reports.mutation_scores import mutation_scores, shown
 from assay.reports.node_errors import node_tables
@@ -116,7 +117,7 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             )
         if sizes := built_for(result.facts):
             _prose(console, f"  {one_line(sizes)}")
-        for warning in result.warnings[:3]:
+        for warning in warnings_of(result)[:3]:
             _prose(console, f"  warning: {one_line(warning)}")
         for one in together:
             if one.result is not None:
@@ -135,10 +136,10 @@ def _more(result: Result) -> str:
 def _remarks(console: Console, found: Sequence[Row]) -> None:
     """A pass may rest on less than it seems (another oracle, a branch that was never run): that is told, once."""
     told = [
-        (entry, entry.result.warnings[0])
+        (entry, warnings_of(entry.result)[0])
         for row in found
         for entry in row.entries
-        if entry.word == VerdictStatus.PASS.value and entry.result is not None and entry.result.warnings
+        if entry.word == VerdictStatus.PASS.value and entry.result is not None and warnings_of(entry.result)
     ]
     if told:
         entry, warning = told[0]

@@ -23,6 +23,7 @@ from assay.models.sources import open_source
 from assay.numerics.steps import each_sample
 from assay.plugins import library_of
 from assay.ports import Tensor
+from assay.worker.branch_search import BranchSearch
 from assay.worker.input_choice import Samples, chosen
 from assay.worker.load_inputs import Source, has_source, load_inputs, take_data
 from assay.worker.lower import load, lower
@@ -62,6 +63,8 @@ def compute_reference(job: Job, stages: Stages) -> Result:
             inputs, outputs = run_calls(engine, lowered.rewritten, source, job.case.model)
         else:
             inputs, outputs, plan = chosen(job, answer)
+            search = BranchSearch(lowered.rewritten.model, job.case.model, seed=job.case.inputs.seed)
+            inputs, outputs, plan = search.improve(inputs, outputs, plan, answer)
     own = not job.why or job.why.startswith(REFERENCE)
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)

@@ -16,7 +16,7 @@ from assay.core.empty_result import empty_result
 from assay.core.evidence import blocking, passed_over
 from assay.core.job import Job
 from assay.core.reference import Reference
-from assay.core.result import Cause, Comparison, EngineInfo, Finding, Outcome, Result, Stage
+from assay.core.result import Cause, Comparison, EngineInfo, Finding, Outcome, Result, Stage, UntakenBranch
 from assay.core.task_figures import is_against_labels
 from assay.errors import Lowering
 from assay.models.flatten import declared_types
@@ -110,7 +110,15 @@ def verify(job: Job, stages: Stages) -> Result:
         inputs=input_facts(job.case.model, golden),
         reference=reference_of(job, rewritten.standard),
         warnings=tuple(dict.fromkeys(notes)),
+        untaken_branches=_untaken(judging, golden),
     )
+
+
+def _untaken(judging: ToleranceComparator, golden: Golden) -> tuple[UntakenBranch, ...]:
+    """By the evaluations that the tolerance was derived from; where inputs were planned, how many others were tried."""
+    found = judging.profile.header.untaken if judging.profile is not None else ()
+    tried = golden.lock.plan.branch_tries if golden.lock.plan is not None else 0
+    return tuple(one if one.by_sizes else msgspec.structs.replace(one, tried=tried) for one in found)
 
 
 def _blank(job: Job, outcome: Outcome, facts: EngineInfo) -> Result:

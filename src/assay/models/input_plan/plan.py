@@ -15,7 +15,7 @@ from assay.models.input_plan.requirements import DOMAIN, INDEX, UNIQUE, Need
 from assay.models.input_plan.shape_engine import EMPTY
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
 from assay.models.input_plan.symbols import Sizes, shaped, symbols
-from assay.models.input_plan.value_ranges import compared_constants, value_ranges
+from assay.models.input_plan.value_ranges import COMPARED, compared_constants, value_ranges
 
 Ranges = dict[str, InputRange]
 TRIED = "tried on the reference"
@@ -95,7 +95,7 @@ def _compared(graph: Graph, model: Model) -> Ranges:
     """Scalars that are compared with numbers: those numbers."""
     sizes = {spec.name: spec.shape for spec in model.inputs}
     return {
-        name: InputRange(min(numbers), max(numbers), choices=numbers, why="Equal")
+        name: InputRange(min(numbers), max(numbers), choices=numbers, why=COMPARED)
         for name, numbers in compared_constants(graph).items()
         if all(size in (1, "?") for size in sizes.get(name, ("...",)))
     }

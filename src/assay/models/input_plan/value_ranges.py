@@ -13,6 +13,8 @@ from assay.models.input_plan.requirements import Need
 from assay.models.input_plan.shape_engine import Evaluation
 
 Needs = dict[str, Need]
+COMPARED = "Equal"
+"""Why a scalar has the numbers that it is compared with: it may have others."""
 
 
 def value_ranges(graph: Graph, walked: Evaluation) -> Needs:

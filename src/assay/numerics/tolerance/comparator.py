@@ -299,8 +299,6 @@ def _about(profile: DerivedTolerance, asked: str) -> tuple[str, ...]:
         notes.append(
             f"the derived tolerance has no noise rule for {', '.join(header.without_rule)}: 8 units of each result were allowed"
         )
-    if header.untaken:
-        notes.append(f"no sample takes {', '.join(header.untaken)}: nothing is known of what an engine does there")
     for one in header.outputs:
         if one.kind == "none":
             notes.append(f"no tolerance could be derived for output '{one.name}': {one.reason}")

@@ -8,10 +8,11 @@ from typing import Any
 
 import msgspec
 
+from assay.core.result import UntakenBranch
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.ports import Tensor
 
-VERSION = 27
+VERSION = 28
 DRAWS = 8
 """Noisy evaluations. Fewer make the statistics of small outputs unreliable."""
 
@@ -58,7 +59,7 @@ class Header(msgspec.Struct, frozen=True):
     draws: int = DRAWS
     without_rule: tuple[str, ...] = ()
     fallen: tuple[str, ...] = ()
-    untaken: tuple[str, ...] = ()
+    untaken: tuple[UntakenBranch, ...] = ()
     selftest: tuple[Tried, ...] = ()
     reason: str = ""
     seconds: dict[str, float] = {}

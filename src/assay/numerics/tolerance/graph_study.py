@@ -10,6 +10,8 @@ import onnx
 from onnx import GraphProto, ModelProto, NodeProto
 
 from assay.core.dtype import dtype_name, is_floating
+from assay.core.result import UntakenBranch
+from assay.numerics.oracle.branches import branches_of
 from assay.numerics.oracle.split_weights import lightened
 from assay.numerics.tolerance.quantized_biases import Bias, between_grids
 from assay.numerics.tolerance.quantized_regions import quantized_regions
@@ -224,20 +226,13 @@ def drawn_by(name: str, graph: Graph) -> str:
     return ""
 
 
-def untaken_branches(graph: GraphProto, met: Container[str]) -> tuple[str, ...]:
-    """Branches of If of which nothing was met in any evaluation, inner ones of other subgraphs too. Two that share all names of
-    their values cannot be told apart."""
-    found = []
-    for node in graph.node:
-        for attribute in node.attribute:
-            if not attribute.HasField("g"):
-                continue
-            given = [name for inner in attribute.g.node for name in inner.output if name]
-            if node.op_type == "If" and given and not any(name in met for name in given):
-                found.append(f"the {attribute.name} of {node.name or node.output[0]!r}")
-            else:
-                found += untaken_branches(attribute.g, met)
-    return tuple(found)
+def untaken_branches(graph: GraphProto, met: Container[str]) -> tuple[UntakenBranch, ...]:
+    """Branches of If of which nothing was met in any evaluation, inner ones of other subgraphs too."""
+    return tuple(
+        UntakenBranch(one.node, one.kind, by_sizes=not one.inputs)
+        for one in branches_of(graph)
+        if not any(name in met for name in one.values)
+    )
 
 
 def _captured(graph: GraphProto) -> Iterator[str]:

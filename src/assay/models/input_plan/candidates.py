@@ -1,0 +1,109 @@
+"""Other values of some inputs of a sample, by which a model may go another way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from assay.core.dtype import is_floating, numpy_dtype
+from assay.core.input_plan import InputPlan, InputRange
+from assay.core.model import Model, TensorSpec
+from assay.models.input_plan.generate import WORDS, Array, draw_in_range
+from assay.models.input_plan.graph import Graph, Value, subgraphs
+from assay.models.input_plan.value_ranges import COMPARED
+
+_STEPS = (1.0, 3.0, 10.0, 100.0, 1000.0)
+_WHOLE = (0, 1, 2, 3, 5, 10, -1, 100)
+_DRAWN = 8
+"""Samples of a range that are drawn again."""
+
+
+def compared_numbers(graph: Graph) -> tuple[float, ...]:
+    """Single stored numbers of the graph and its bodies that something is compared with, or that are added on the way there."""
+    found: dict[float, None] = {}
+    constants = dict(graph.constants)
+    _collect(graph, constants, found)
+    return tuple(found)
+
+
+_COMPARING = ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Sub", "Add", "Mod")
+
+
+def _collect(graph: Graph, constants: dict[str, Value], found: dict[float, None]) -> None:
+    constants = constants | graph.constants
+    for node in graph.nodes:
+        for name in node.inputs if node.op in _COMPARING else ():
+            data = constants[name].data if name in constants else None
+            if data is not None and data.size == 1 and data.dtype.kind in "iuf":
+                found[float(data.reshape(-1)[0])] = None
+        for body in subgraphs(node):
+            _collect(body, constants, found)
+
+
+def candidates(
+    model: Model,
+    plan: InputPlan,
+    sample: Mapping[str, Array],
+    names: Collection[str],
+    numbers: Sequence[float],
+    stream: np.random.Generator,
+) -> Iterator[dict[str, Array]]:
+    """What changes of the sample: one of `names` at a time, then all together. Values stay inside of the ranges of the plan.
+    `numbers` are tried first."""
+    specs = [spec for spec in model.inputs if spec.name in names and spec.name in sample]
+    each = [list(_values(spec, plan.ranges.get(spec.name), sample[spec.name], numbers, stream)) for spec in specs]
+    for spec, values in zip(specs, each, strict=True):
+        yield from ({spec.name: value} for value in values)
+    if len(specs) > 1:
+        for at in range(max(map(len, each))):
+            yield {spec.name: values[at % len(values)] for spec, values in zip(specs, each, strict=True)}
+        for _ in range(4 * _DRAWN):
+            yield {
+                spec.name: values[int(stream.integers(len(values)))] for spec, values in zip(specs, each, strict=True)
+            }
+
+
+def _values(
+    spec: TensorSpec, one: InputRange | None, now: Array, numbers: Sequence[float], stream: np.random.Generator
+) -> Iterator[Array]:
+    one = None if one is not None and one.why == COMPARED else one
+    if spec.dtype == "string":
+        texts = [*(one.texts if one is not None else ()), *WORDS]
+        yield from (np.full(now.shape, text, object) for text in dict.fromkeys(texts))
+    elif spec.dtype == "bool":
+        yield from (np.full(now.shape, value) for value in (True, False))
+    elif one is not None and one.exact:
+        yield now
+    elif one is not None:
+        yield from _in_range(spec, one, now, numbers, stream)
+    elif is_floating(spec.dtype):
+        yield from _real(spec, now, numbers)
+    else:
+        whole = dict.fromkeys((*(int(number) + step for number in numbers for step in (0, 1, -1)), *_WHOLE))
+        kind = numpy_dtype(spec.dtype)
+        unsigned = spec.dtype.startswith("u")
+        yield from (np.full(now.shape, value).astype(kind) for value in whole if value >= 0 or not unsigned)
+
+
+def _in_range(
+    spec: TensorSpec, one: InputRange, now: Array, numbers: Sequence[float], stream: np.random.Generator
+) -> Iterator[Array]:
+    kind = numpy_dtype(spec.dtype)
+    low = -np.inf if one.low is None else one.low
+    high = np.inf if one.high is None else one.high
+    near = [number + step for number in numbers for step in (0.0, 1.0, -1.0)]
+    ends = [end for end in (*one.choices, low, high, *near, 0.0, 1.0) if np.isfinite(end) and low <= end <= high]
+    yield from (np.full(now.shape, value).astype(kind) for value in dict.fromkeys(ends))
+    yield from (draw_in_range(spec.dtype, now.shape, one, stream, sample) for sample in range(_DRAWN))
+
+
+def _real(spec: TensorSpec, now: Array, numbers: Sequence[float]) -> Iterator[Array]:
+    kind, wide = numpy_dtype(spec.dtype), now.astype(np.float64)
+    for number in numbers:
+        for step in (1.0, -1.0, 0.0):
+            yield np.full(now.shape, number + step).astype(kind)
+            yield (wide + number + step).astype(kind)
+    yield from (one.astype(kind) for one in (np.abs(wide), -np.abs(wide), -wide, np.zeros(now.shape)))
+    for step in _STEPS:
+        yield from (one.astype(kind) for one in (wide + step, wide - step, wide * step, wide / (10 * step)))
