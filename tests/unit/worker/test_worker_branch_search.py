@@ -13,8 +13,9 @@ from assay.core.input_plan import InputPlan
 from assay.models.input_plan.plan import plan_of
 from assay.models.onnx_file import open_model
 from assay.models.random_inputs import random_inputs
-from assay.numerics.oracle.branches import branches_of
+from assay.numerics.oracle.branches import TakenBranches, branches_of
 from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.oracle.hooks import observed_by
 from assay.ports import Tensor
 from assay.worker.branch_search import BranchSearch
 
@@ -73,6 +74,17 @@ def _answering(proto: onnx.ModelProto) -> Callable[[Samples], Samples]:
     names = [one.name for one in proto.graph.output]
     evaluator = Evaluator(proto)
     return lambda samples: [dict(zip(names, evaluator.evaluate(one), strict=True)) for one in samples]
+
+
+def test_a_branch_that_holds_another_if_alone_is_taken_with_it() -> None:
+    inner = f"then_branch = i () => (float[4] o) {{ o = If(b) <{BOTH}> }}, else_branch = e () => (float[4] r) {{ r = Neg(x) }}"
+    text = f"g (float[4] x, bool a, bool b) => (float[4] y) {{ y = If(a) <{inner}> }}"
+    proto = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]>\n{text}')
+    watching = TakenBranches()
+    with observed_by(watching):
+        Evaluator(proto).evaluate({"x": np.ones(4, np.float32), "a": np.array(True), "b": np.array(False)})
+    taken = [(one.node, one.kind) for one in branches_of(proto.graph) if not one.values.isdisjoint(watching.met)]
+    assert taken == [("y", "then"), ("o", "else")]
 
 
 @pytest.mark.parametrize("text", [BY_SUM, BY_MODE, IN_A_LOOP, BY_FOUR, BY_INDEX])

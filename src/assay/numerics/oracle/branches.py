@@ -14,7 +14,7 @@ _SIZES = ("Shape", "Size")
 
 @dataclass(frozen=True)
 class Branch:
-    """`kind` is then or else. `values` are the names of what its operators give; two branches that share all of them cannot be told
+    """`kind` is then or else. `values` are the names of what its operators give, those of bodies inside too; two branches that share all of them cannot be told
     apart. `inputs` are those of the graph whose values decide, `by_sizes`: open sizes of inputs do, too."""
 
     node: str
@@ -49,7 +49,7 @@ def branches_of(graph: GraphProto) -> tuple[Branch, ...]:
         inputs, by_sizes = _deciding(node.input[0], sources, given)
         by_sizes = by_sizes and are_open
         for attribute in node.attribute:
-            values = frozenset(name for inner in attribute.g.node for name in inner.output if name)
+            values = frozenset(name for inner in _nodes(attribute.g) for name in inner.output if name)
             if values and (inputs or by_sizes):
                 kind = attribute.name.removesuffix("_branch")
                 found.append(Branch(node.name or node.output[0], kind, values, inputs, by_sizes))
