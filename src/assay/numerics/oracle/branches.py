@@ -14,8 +14,8 @@ _SIZES = ("Shape", "Size")
 
 @dataclass(frozen=True)
 class Branch:
-    """`kind` is then or else. `values` are the names of what its operators give, those of bodies inside too; two branches that share all of them cannot be told
-    apart. `inputs` are those of the graph whose values decide, `by_sizes`: open sizes of inputs do, too."""
+    """`kind` is then or else. `values` are the names of what its operators give, those of bodies inside too; two branches that share
+    all of them cannot be told apart. `inputs` are those of the graph whose values decide, `by_sizes`: open sizes of inputs do, too."""
 
     node: str
     kind: str

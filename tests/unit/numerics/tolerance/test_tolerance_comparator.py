@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from onnx import numpy_helper, parser
 
-from assay.core.result import UntakenBranch
 from assay.core.case import Contract, Tolerance
+from assay.core.result import UntakenBranch
 from assay.errors import UsageError
-from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_by
+from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.tolerance_tables import share_out, table_of
 from assay.ports import Tensor
