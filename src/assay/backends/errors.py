@@ -18,6 +18,7 @@ _ORT_OPSET = re.compile(r"Unsupported model IR version|till opset|is under devel
 _ORT_OPERATOR = re.compile(
     r"No Op registered for|is not a registered function/op|Could not find an implementation for"
     r"|NOT_IMPLEMENTED|NotImplemented|is not currently registered or supported|of operator \(\w+\) in node \(.*\) is invalid"
+    r"|is not (?:currently |yet )?supported"
 )
 _ORT_INVALID = re.compile(
     r"INVALID_GRAPH|INVALID_PROTOBUF|No graph was found|Invalid model|invalid model|not acyclic"

@@ -19,6 +19,7 @@ from assay.judge.expectations import with_expectations
 from assay.judge.goal_rules import needs_baseline
 from assay.judge.invalid import with_invalid
 from assay.judge.outcome import judge_outcome
+from assay.judge.refused_inputs import with_doubtful_inputs
 
 
 def judge(
@@ -50,7 +51,7 @@ def judge(
     keys = dict.fromkeys([*planned, *sorted(recorded.keys() - set(planned))])
     known = {key: Asked(job, config) for key, job in asked.items()}
     opinions = [judge_outcome(key, recorded.get(key), policy, known.get(key)) for key in keys]
-    opinions = with_combinations(with_invalid(opinions, asked))
+    opinions = with_combinations(with_doubtful_inputs(with_invalid(opinions, asked), known, policy))
     opinions, unmet = with_expectations(opinions, policy, today)
     opinions, unasked = with_goals(opinions, policy, baseline, alone=alone)
     rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]

@@ -26,6 +26,7 @@ from assay.pipeline.find_baseline import approved_results
 from assay.pipeline.job_logs import with_log
 from assay.pipeline.originals import record_originals
 from assay.pipeline.plan import plan
+from assay.pipeline.refused_inputs import RefusedInputs
 from assay.pipeline.request import Request
 from assay.pipeline.services import RunJournal, Services
 from assay.pipeline.two_process_comparison import Comparisons
@@ -81,9 +82,10 @@ def run_jobs(
             lacking = ensure_references(todo, house)
             todo = without_reference(todo, lacking)
             todo = recorder.take([one for one in lacking if one.outcome is not Outcome.MISTRUSTED], todo)
+            verifying = VerifyStages(house, house.pool, coarse=coarse_suffices(run))
             for task, launcher in (
                 (JobKind.CHANGE, Witnessed(house, VerifyStages(house, house.pool, coarse=False))),
-                (JobKind.VERIFY, Witnessed(house, VerifyStages(house, house.pool, coarse=coarse_suffices(run)))),
+                (JobKind.VERIFY, RefusedInputs(house, Witnessed(house, verifying))),
                 (JobKind.PER_NODE, Witnessed(house, house.pool)),
                 (JobKind.MEASURE, house.alone),
                 (JobKind.DUEL, Comparisons(house)),

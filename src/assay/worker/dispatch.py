@@ -125,6 +125,7 @@ def _failure(job: Job, error: Exception, stages: Stages) -> Result:
         detail=text[:2000],
         node=getattr(error, "node", ""),
         facts=stages.built,
+        inputs=stages.inputs,
     )
 
 

@@ -6,18 +6,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from assay.core.input_plan import InputFacts
 from assay.core.result import EngineInfo, Stage, StageTime
 
 
 class Stages:
-    """Announces each stage through `crumb`, and keeps its wall seconds. `built` is what is known of the artifact: recorded
-    when a later stage fails."""
+    """Announces each stage through `crumb`, and keeps its wall seconds. `built` is what is known of the artifact,
+    `inputs` what is fed: recorded when a later stage fails."""
 
     def __init__(self, crumb: Callable[[Stage], None]) -> None:
         self._crumb = crumb
         self.reached = Stage.START
         self.times: list[StageTime] = []
         self.built = EngineInfo()
+        self.inputs: tuple[InputFacts, ...] = ()
 
     @contextmanager
     def enter(self, stage: Stage) -> Iterator[None]:

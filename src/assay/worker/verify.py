@@ -60,6 +60,7 @@ def verify(job: Job, stages: Stages) -> Result:
     engine = load(lowered, job, stages)
     rewritten = lowered.rewritten
     plain = partial(_compare, job, rewritten, ToleranceComparator(contract_of(job)))
+    stages.inputs = input_facts(job.case.model, golden)
     with stages.enter(Stage.RUN):
         ran = answered(job, engine, rewritten, golden)
     if has_no_reference(job):

@@ -69,6 +69,12 @@ _OV = "Exception from src/inference/src/cpp/core.cpp:84:\nCheck 'false' failed a
         ),
         (_ORT.format("1 : FAIL", "This is an invalid model. Error: the graph is not acyclic."), InvalidModel, None, ""),
         (_ORT.format("7 : INVALID_PROTOBUF", "Protobuf parsing failed."), InvalidModel, None, ""),
+        (
+            "[ONNXRuntimeError] : 1 : FAIL : Updating cos_cache and sin_cache in RotaryEmbedding is not currently supported",
+            Unsupported,
+            "operator_unsupported",
+            "",
+        ),
         ("[ONNXRuntimeError] : 1 : FAIL : something nobody has seen", Lowering, None, ""),
     ],
 )

@@ -227,6 +227,16 @@ def _grouped(node: Node, inputs: Sequence[Value]) -> Demands:
         yield 9, Need(before, before, INDEX) if new == 1 else _index(size_of(inputs, 7, 0))
 
 
+@demands("RotaryEmbedding")
+def _positions(node: Node, inputs: Sequence[Value]) -> Demands:
+    place, table = (1, 2) if node.domain else (3, 1)
+    size = size_of(inputs, table, 0)
+    if size_of(inputs, table, 1) is not None and len(inputs[table].shape or ()) == 2:
+        first = node.domain and len(inputs[place].shape or ()) == 1  # of the first token: the others follow
+        tokens = size_of(inputs, 0, -2 if len(inputs[0].shape or ()) == 4 else 1) or 1
+        yield place, _index(max((size or 1) - tokens + 1, 1) if first else size)
+
+
 @demands("TensorScatter")
 def _written(node: Node, inputs: Sequence[Value]) -> Demands:
     axis = node.attributes.get("axis", -2)

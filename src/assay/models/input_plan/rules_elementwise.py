@@ -51,7 +51,7 @@ _SAME = (
     "LpNormalization Swish Dropout QuickGelu FastGelu BiasGelu Clip CumSum Trilu ReverseSequence Det Scaler Normalizer Binarizer "
     "DequantizeLinear QuantizeLinear Cast CastLike DynamicQuantizeLinear InstanceNormalization LayerNormalization "
     "GroupNormalization RMSNormalization BatchNormalization SimplifiedLayerNormalization SkipLayerNormalization "
-    "SkipSimplifiedLayerNormalization GroupNorm RotaryEmbedding Inverse Affine ParametricSoftplus ScaledTanh RandomNormalLike "
+    "SkipSimplifiedLayerNormalization GroupNorm Inverse Affine ParametricSoftplus ScaledTanh RandomNormalLike "
     "RandomUniformLike EyeLike LabelEncoder QLinearSigmoid QLinearLeakyRelu QLinearSoftmax Imputer StringNormalizer"
 )
 

@@ -154,6 +154,18 @@ def _grouped_attention(node: Node, inputs: Inputs, _: Evaluation) -> Sequence[Va
     return [Value((rows, new, None if size is None else heads * size)), cache, cache, *[UNKNOWN] * 1]
 
 
+@rule("RotaryEmbedding")
+def _rotary(node: Node, inputs: Inputs, _: Evaluation) -> Sequence[Value]:
+    """No more tokens than the table has angles, wherever positions say that they lie: ONNX Runtime asks for that."""
+    shape = inputs[0].shape
+    table = at(inputs, 2 if node.domain else 1).shape
+    if shape is not None and table and len(table) == 2:
+        tokens = shape[-2] if len(shape) == 4 else shape[1] if len(shape) == 3 else None
+        if tokens is not None and table[0] is not None and tokens > table[0]:
+            raise Conflict(f"{tokens} positions, and the table of angles has {table[0]}", (tokens, table[0]))
+    return plain(shape)
+
+
 @rule("EmbedLayerNormalization")
 def _embedded(node: Node, inputs: Inputs, _: Evaluation) -> Sequence[Value]:
     shape, table, places = inputs[0].shape, at(inputs, 2).shape, at(inputs, 3).shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnx import AttributeProto, ModelProto, defs, inliner
+from onnx import AttributeProto, ModelProto, defs, helper, inliner
 
 from assay.numerics.oracle.contrib.decompose import decomposed
 
@@ -40,9 +40,16 @@ def _present(proto: ModelProto) -> set[str]:
 
 
 def _described(proto: ModelProto, operators: set[str]) -> ModelProto:
-    """A copy in which these name their attributes: what onnx 1.23 takes apart knows no default."""
+    """A copy in which these name their attributes, and stored numbers have a type beside the graph: what onnx 1.23 takes apart knows
+    no default, and no type of an initializer."""
     told = ModelProto()
     told.CopyFrom(proto)
+    known = {one.name for one in (*told.graph.input, *told.graph.value_info)}
+    told.graph.value_info.extend(
+        helper.make_tensor_value_info(one.name, one.data_type, one.dims)
+        for one in told.graph.initializer
+        if one.name not in known
+    )
     opset = next((one.version for one in told.opset_import if one.domain in ("", "ai.onnx")), 1)
     for node in told.graph.node:
         if node.op_type in operators and node.domain in ("", "ai.onnx"):

@@ -33,6 +33,17 @@ def test_operators_that_are_made_of_others_are_taken_apart_to_the_end() -> None:
     }
 
 
+def test_an_operator_with_stored_inputs_is_taken_apart_too() -> None:
+    """Rotary positions come from tables that are stored in the model."""
+    model = parsed(
+        "g (float[1, 2, 3, 8] x, int64[1, 3] at) => (float[1, 2, 3, 8] y) { y = RotaryEmbedding(x, c, s, at) }", 23
+    )
+    model.graph.initializer.extend(numpy_helper.from_array(noise(5, 4, seed=at), name) for at, name in enumerate("cs"))
+    assert "RotaryEmbedding" not in {one.op_type for one in expanded(model).graph.node}
+    profile = derive_model(model, [{"x": noise(1, 2, 3, 8), "at": np.array([[0, 4, 2]])}], "float32")
+    assert not profile.header.without_rule
+
+
 def test_a_loss_for_each_row_is_rounded() -> None:
     model = parsed(BOTH)
     feeds = {"x": noise(3, 5), "t": np.array([4, 0, 1])}

@@ -1,0 +1,73 @@
+"""An engine that refuses inputs that nobody gave: where another does, too, they are in doubt, and not the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from assay.core.job import JobKind
+from assay.core.policy import Policy
+from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.verdict import VerdictStatus
+from assay.judge.advice import Asked, command
+from assay.judge.draft_verdict import DraftVerdict
+
+_RAN = frozenset({Outcome.OK, Outcome.MISMATCH, Outcome.MISTRUSTED, Outcome.NONDETERMINISTIC, Outcome.OTHER_PRECISION})
+_SAYS_NO = frozenset({Cause.REFUSED, Cause.OTHER})
+
+
+def is_refused(result: Result) -> bool:
+    """Whether an engine that was built well said no while it ran."""
+    return result.outcome is Outcome.ERROR and result.cause in _SAYS_NO and result.stage is Stage.RUN
+
+
+def takes(result: Result) -> bool | None:
+    """Whether the engine takes the inputs; None where it says nothing of them."""
+    return True if result.outcome in _RAN else False if is_refused(result) else None
+
+
+def are_inputs_in_doubt(result: Result) -> bool:
+    """Another refuses them, too, and none of the same library takes them. One of another library that does proves little: engines
+    read past the end of a table without a word."""
+    same = [one for one in result.witnesses if one.library == result.reference.engine]
+    refuses = any(one.takes_inputs is False for one in result.witnesses)
+    return is_refused(result) and refuses and not any(one.takes_inputs for one in same)
+
+
+def with_doubtful_inputs(
+    opinions: Sequence[DraftVerdict], asked: Mapping[str, Asked], policy: Policy
+) -> list[DraftVerdict]:
+    """Those whose engine is not to blame for what it refuses are inconclusive, measurements of the same engine too."""
+    doubtful = {
+        (one.result.case, one.result.flow): one.result
+        for one in opinions
+        if one.result is not None and are_inputs_in_doubt(one.result)
+    }
+    word = VerdictStatus.FAIL if Outcome.MISTRUSTED.value in policy.fail_on else VerdictStatus.INCONCLUSIVE
+    return [_doubted(one, doubtful, asked.get(one.job_key), word) for one in opinions]
+
+
+def _doubted(
+    one: DraftVerdict, doubtful: Mapping[tuple[str, str], Result], asked: Asked | None, word: VerdictStatus
+) -> DraftVerdict:
+    result = one.result
+    found = doubtful.get((result.case, result.flow)) if result is not None else None
+    if result is None or found is None:
+        return one
+    measured = result.task == JobKind.MEASURE.value and result.outcome is Outcome.ERROR and result.cause in _SAYS_NO
+    if not (measured or are_inputs_in_doubt(result)):
+        return one
+    return replace(one, word=word, outcome=Outcome.MISTRUSTED, reason=_reason(found, result, asked))
+
+
+def _reason(found: Result, result: Result, asked: Asked | None) -> str:
+    others = [one.flow for one in found.witnesses if one.takes_inputs is False]
+    named = " and ".join([", ".join([found.flow, *others[:-1]]), others[-1]])
+    takers = [one.flow for one in found.witnesses if one.takes_inputs]
+    but = f", and {takers[0]} takes them" if takers else ""
+    return (
+        f"the inputs are in doubt: nobody gave any, and {named} refuse those that were drawn ({found.detail.rstrip('.')}){but}; to decide "
+        f"it, give inputs of your own: {command(result, asked, '--inputs', 'FILE.npz')}; or state sizes and values of these with --dim, "
+        "--input-range and --input-value"
+    )

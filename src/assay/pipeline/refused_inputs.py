@@ -1,0 +1,95 @@
+"""Verifying where an engine refuses inputs that were drawn for it: others are asked whether they take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from assay.core.job import Job
+from assay.core.reference import Witness
+from assay.core.result import Result
+from assay.errors import HarnessError, UnknownName
+from assay.judge.refused_inputs import is_refused, takes
+from assay.pipeline.services import Services
+from assay.pipeline.witnesses import LONGEST_S, WITNESSES
+from assay.plugins import find_flow, library_of
+from assay.ports import Launcher
+
+
+@dataclass(frozen=True)
+class RefusedInputs:
+    """A launcher of verify jobs over another one. Costs nothing where no engine refuses inputs that Assay drew."""
+
+    house: Services
+    launcher: Launcher
+    _asked: dict[tuple[str, str], Witness] = field(default_factory=dict)
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        """See `ports.Launcher`."""
+        planned = {job.key: job for job in jobs}
+        refused: list[Result] = []
+        peers: dict[str, list[Result]] = {}
+        for result in self.launcher.launch(jobs):
+            peers.setdefault(result.case, []).append(result)
+            if is_refused(result) and _is_drawn(planned[result.job_key]):
+                refused.append(result)
+            else:
+                yield result
+        for result in refused:
+            job = planned[result.job_key]
+            yield replace(
+                result, witnesses=self._witnesses(job, [one for one in peers[job.case.name] if one is not result])
+            )
+
+    def _witnesses(self, job: Job, peers: Sequence[Result]) -> tuple[Witness, ...]:
+        """The engines of the run, the one that rewrites as little as possible, and others until one says something."""
+        others = [one for one in peers if takes(one) is not None and one.flow != job.flow.name]
+        found = [_witness(one.flow, _library(one.flow), one) for one in others]
+        for name in WITNESSES:
+            if name != WITNESSES[0] and any(one.takes_inputs is not None for one in found):
+                break
+            if name != job.flow.name and all(one.flow != name for one in found):
+                found.append(self._testimony(job, name))
+        return tuple(found)
+
+    def _testimony(self, job: Job, name: str) -> Witness:
+        key = (job.case.name, name)
+        if key not in self._asked:
+            self._asked[key] = self._ask(job, name)
+        return self._asked[key]
+
+    def _ask(self, job: Job, name: str) -> Witness:
+        blank = Witness(name, library_of(name))
+        try:
+            flow = find_flow(name)
+        except (UnknownName, HarnessError) as error:
+            return replace(blank, detail=str(error))
+        if not (here := self.house.available(flow)).available:
+            return replace(blank, detail=here.reason.rstrip("."), install=here.install)
+        limits = replace(job.limits, timeout_s=min(job.limits.timeout_s, LONGEST_S))
+        case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))
+        question = replace(
+            job, case=case, flow=flow, profile="", rival=None, limits=limits, save_inputs="", save_outputs=""
+        )
+        (result,) = self.launcher.launch([question])
+        return _witness(name, blank.library, result)
+
+
+def _is_drawn(job: Job) -> bool:
+    """Nobody gave them."""
+    recipe = job.case.inputs
+    return not (recipe.golden or recipe.given or recipe.data) and job.case.original is None
+
+
+def _library(flow: str) -> str:
+    try:
+        return library_of(find_flow(flow))
+    except (UnknownName, HarnessError):
+        return flow
+
+
+def _witness(name: str, library: str, result: Result) -> Witness:
+    told = "" if takes(result) else f"{result.outcome.value.replace('_', ' ')}, {result.detail}".rstrip(", ")
+    return Witness(name, library, result.facts.backend_version, detail=told, takes_inputs=takes(result))

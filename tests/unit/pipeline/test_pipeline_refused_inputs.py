@@ -1,0 +1,115 @@
+"""Where an engine refuses inputs that nobody gave, others are asked; whose fault it is follows from what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from msgspec.structs import replace
+
+from assay.core.case import Case, Inputs
+from assay.core.empty_result import empty_result
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind
+from assay.core.model import Model
+from assay.core.policy import Policy
+from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.verdict import Verdict, VerdictStatus
+from assay.judge import judge
+from assay.pipeline.refused_inputs import RefusedInputs
+from assay.pipeline.services import Services
+from assay.ports import Availability
+
+DISABLED, OPENVINO, TORCH = "onnxruntime-disable", "openvino-f32", "torch-eager"
+HERE = Flow("onnxruntime", "onnxruntime")
+
+
+class _Workers:
+    """Flows called `refusing` say no while they run; all others take everything."""
+
+    def __init__(self, *refusing: str) -> None:
+        self.refusing, self.asked = refusing, list[str]()
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        for job in jobs:
+            self.asked.append(job.flow.name)
+            refused = replace(
+                empty_result(job, Outcome.ERROR), cause=Cause.REFUSED, stage=Stage.RUN, detail="an index is too large."
+            )
+            yield refused if job.flow.name in self.refusing else empty_result(job)
+
+
+def _result(workers: _Workers, folder: Path, inputs: Inputs = Inputs(), *flows: Flow) -> Result:
+    jobs = [_job(inputs, one) for one in (HERE, *flows)]
+    house = Services(folder, cast(Any, None), workers, workers, workers, *[cast(Any, None)] * 3)
+    object.__setattr__(house, "available", lambda flow: Availability(True))
+    return next(one for one in RefusedInputs(house, workers).launch(jobs) if one.flow == HERE.name)
+
+
+def _job(inputs: Inputs, flow: Flow, task: JobKind = JobKind.VERIFY) -> Job:
+    return Job(Case("net", Model("net", "net.onnx", "1"), inputs), flow, task)
+
+
+def _verdicts(*results: Result, policy: Policy = Policy()) -> list[Verdict]:
+    asked = {one.job_key: _job(Inputs(), HERE, JobKind(one.task)) for one in results}
+    keys = [one.job_key for one in results]
+    return list(judge(results, policy, planned=keys, today=date(2026, 11, 25), narrowed=True, asked=asked).verdicts)
+
+
+def test_an_engine_that_takes_its_inputs_costs_nobody_anything(tmp_path: Path) -> None:
+    workers = _Workers()
+    assert _result(workers, tmp_path).witnesses == ()
+    assert workers.asked == ["onnxruntime"]
+
+
+@pytest.mark.parametrize(
+    ("refusing", "asked", "word"),
+    [
+        ((), [DISABLED], VerdictStatus.FAIL),
+        ((DISABLED,), [DISABLED], VerdictStatus.INCONCLUSIVE),
+        ((DISABLED, OPENVINO), [DISABLED], VerdictStatus.INCONCLUSIVE),
+    ],
+)
+def test_inputs_that_another_refuses_are_in_doubt(
+    tmp_path: Path, refusing: tuple[str, ...], asked: list[str], word: VerdictStatus
+) -> None:
+    workers = _Workers(HERE.name, *refusing)
+    result = _result(workers, tmp_path)
+    assert workers.asked == [HERE.name, *asked]
+    (verdict,) = _verdicts(result)
+    assert verdict.word is word
+
+
+def test_an_engine_of_the_run_is_a_witness_as_well(tmp_path: Path) -> None:
+    workers = _Workers(HERE.name, DISABLED)
+    result = _result(workers, tmp_path, Inputs(), Flow("openvino-f32", "openvino"))
+    assert workers.asked == [HERE.name, OPENVINO, DISABLED]
+    assert [(one.flow, one.takes_inputs) for one in result.witnesses] == [(OPENVINO, True), (DISABLED, False)]
+    (verdict,) = _verdicts(result)
+    assert verdict.reason == (
+        "the inputs are in doubt: nobody gave any, and onnxruntime and onnxruntime-disable refuse those that were drawn (an index is too "
+        "large), and openvino-f32 takes them; to decide it, give inputs of your own: `assay check net.onnx --flow onnxruntime --inputs "
+        "FILE.npz`; or state sizes and values of these with --dim, --input-range and --input-value"
+    )
+
+
+@pytest.mark.parametrize("inputs", [Inputs(golden="g"), Inputs(given="g")])
+def test_inputs_of_a_user_are_not_in_doubt(tmp_path: Path, inputs: Inputs) -> None:
+    workers = _Workers(HERE.name, DISABLED)
+    result = _result(workers, tmp_path, inputs)
+    assert (workers.asked, result.witnesses) == ([HERE.name], ())
+    assert _verdicts(result)[0].word is VerdictStatus.FAIL
+
+
+def test_a_measurement_that_ends_at_the_same_inputs_is_no_fault_either(tmp_path: Path) -> None:
+    result = _result(_Workers(HERE.name, DISABLED), tmp_path)
+    blank = empty_result(_job(Inputs(), HERE, JobKind.MEASURE), Outcome.ERROR)
+    measured = replace(blank, cause=Cause.REFUSED, stage=Stage.MEASURE, detail="an index is too large")
+    words = [one.word for one in _verdicts(result, measured)]
+    assert words == [VerdictStatus.INCONCLUSIVE] * 2
+    assert [one.word for one in _verdicts(measured)] == [VerdictStatus.FAIL]
+    strict = Policy(fail_on=frozenset({"error", "mistrusted"}))
+    assert [one.word for one in _verdicts(result, policy=strict)] == [VerdictStatus.FAIL]
