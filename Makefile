@@ -11,7 +11,7 @@ TORCH := 2.13.0
 
 # Twice: pip's warnings (a folder of packages that is not there) are noise, its errors are shown.
 INSTALL := $(BIN)/pip install --quiet --quiet
-SOURCES := src tests benchmarks examples docs/conf.py docs/_extensions hatch_build.py
+SOURCES := packages tests benchmarks examples docs/conf.py docs/_extensions
 
 .PHONY: demo test docs check check-fast static format lock system clean
 
@@ -53,20 +53,21 @@ $(VENV)/.made:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
-$(VENV)/.demo: $(VENV)/.made requirements/demo.txt pyproject.toml hatch_build.py src/assay/numerics/pairs.c
+$(VENV)/.demo: $(VENV)/.made requirements/demo.txt packages/assay/pyproject.toml packages/assay/hatch_build.py packages/assay/src/assay/numerics/pairs.c
 	$(INSTALL) --require-hashes -r requirements/demo.txt
-	$(INSTALL) --no-deps --no-build-isolation -e .
+	$(INSTALL) --no-deps --no-build-isolation -e packages/assay
 	touch $@
 
 # torch first and by itself (requirements/without-torch.txt says why); the lock holds everything else that is needed.
-$(VENV)/.test: $(VENV)/.made requirements/test.txt pyproject.toml hatch_build.py src/assay/numerics/pairs.c
+$(VENV)/.test: $(VENV)/.made requirements/test.txt packages/assay/pyproject.toml packages/assay-zoo/pyproject.toml packages/assay/hatch_build.py packages/assay/src/assay/numerics/pairs.c
 	$(INSTALL) torch==$(TORCH)
 	$(INSTALL) --require-hashes --no-deps -r requirements/test.txt
-	$(INSTALL) --no-deps --no-build-isolation -e .
+	$(INSTALL) --no-deps --no-build-isolation -e packages/assay -e packages/assay-zoo
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.demo requirements/docs.txt
 	$(INSTALL) --require-hashes --no-deps -r requirements/docs.txt
+	$(INSTALL) --no-deps --no-build-isolation -e packages/assay-zoo
 	touch $@
 
 # Needs uv. Pinned with hashes, for every platform and Python from 3.11 on.
@@ -74,7 +75,7 @@ lock:
 	for name in demo test docs; do \
 	  uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
 	    --override requirements/without-torch.txt \
-	    requirements/$$name.in --no-emit-package assay -o requirements/$$name.txt || exit 1; \
+	    requirements/$$name.in --no-emit-package assay --no-emit-package assay-zoo -o requirements/$$name.txt || exit 1; \
 	done
 
 clean:

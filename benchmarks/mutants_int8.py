@@ -34,7 +34,7 @@ from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.hooks import Call, Hook, observed_by
 from assay.numerics.tolerance.derive import derive
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, Array]

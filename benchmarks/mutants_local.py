@@ -31,9 +31,9 @@ from assay import plugins
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.flow import Flow
 from assay.models.expose_intermediates import expose_intermediates
-from assay.mutants.load import load_graph
-from assay.mutants.registry import inject
-from assay.worker.node_comparison import NodeComparisons, NodeValues
+from assay.mutation.load import load_graph
+from assay.mutation.registry import inject
+from assay.worker.per_node.node_comparison import NodeComparisons, NodeValues
 
 Array = np.ndarray[Any, Any]
 Values = Mapping[str, Array]

@@ -22,13 +22,13 @@ from mutants_models import MODELS
 from assay import plugins
 from assay.core.flow import Flow
 from assay.models.goldens import read_golden
-from assay.mutants.graph import Graph
-from assay.mutants.load import load_graph
-from assay.mutants.registry import Mutant, inject, sites
-from assay.mutants.validate import why_invalid
+from assay.mutation.graph import Graph
+from assay.mutation.load import load_graph
+from assay.mutation.registry import Mutant, inject, sites
+from assay.mutation.validate import why_invalid
 from assay.numerics.tolerance.derive import derive
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 
 Array = np.ndarray[Any, Any]
 Outputs = list[dict[str, Array]]

@@ -34,7 +34,7 @@ from quantized_nets import Array, Fault, build, evaluate
 from assay.core.flow import Flow
 from assay.numerics.tolerance.derive import derive
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 
 AFTER = ("ties-after-zero-point",)
 ELEMENTWISE = ("elementwise-ties-after-zero-point",)

@@ -13,7 +13,7 @@ from independent import Feed, independent
 
 from assay.core.job import Job
 from assay.models.files import file_digest
-from assay.worker.apply_transforms import TransformedModel, apply_transforms
+from assay.worker.engine.apply_transforms import TransformedModel, apply_transforms
 from assay.worker.stages import Stages
 
 

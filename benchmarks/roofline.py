@@ -64,7 +64,7 @@ int main(void) {
 
 
 def ours(threads: int, variables: dict[str, str]) -> dict[str, float]:
-    command = [sys.executable, "-m", "assay.worker.roofline_peaks", str(threads)]
+    command = [sys.executable, "-m", "assay.worker.timing.roofline_peaks", str(threads)]
     found: dict[str, float] = json.loads(subprocess.check_output(command, env=variables))
     return found
 

@@ -34,7 +34,7 @@ from assay.models.conversion import convert_to
 from assay.pipeline.threads import with_threads
 from assay.ports import Backend, Engine
 from assay.stats.sequential_test import Answer, answer_at
-from assay.worker.interleaved_timing import time_interleaved
+from assay.worker.timing.interleaved_timing import time_interleaved
 
 SIZES = {"0.1ms": (96, 3), "2ms": (256, 8), "30ms": (768, 5)}
 """Width of the square products and how many there are."""

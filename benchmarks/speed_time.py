@@ -16,10 +16,10 @@ from pathlib import Path
 from msgspec.structs import replace
 from speed_gate import SIZES, chain
 
+from assay.commands.compare import CompareOptions, compare_request
+from assay.commands.composition import open_services
 from assay.core.job import Job
 from assay.core.result import Outcome, Result, Stage
-from assay.faces.compare import CompareOptions, compare_request
-from assay.faces.composition import open_services
 from assay.pipeline.compare import plan_comparison
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.services import Services

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from assay.commands.composition import open_services
 from assay.core.job import Job
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.faces.composition import open_services
 from assay.pipeline.check import run_jobs
 from assay.stores.payload import pack, unpack
 from assay.stores.sql import SqlStore

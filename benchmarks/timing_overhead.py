@@ -33,9 +33,9 @@ import numpy as np
 from speed_gate import SIZES, chain
 
 from assay import plugins
-from assay.worker.bound_call import bound_call
-from assay.worker.measure import sample
-from assay.worker.scheduler_clock import running_time
+from assay.worker.timing.bound_call import bound_call
+from assay.worker.timing.measure import sample
+from assay.worker.timing.scheduler_clock import running_time
 
 Call = Callable[[], object]
 TURN_S = 0.2

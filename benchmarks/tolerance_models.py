@@ -29,8 +29,8 @@ from assay.models.goldens import read_golden
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.tolerance.derive import derive
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
-from assay.numerics.tolerance.evaluation import as_type
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.numerics.tolerance.simulate.evaluation import as_type
 from assay.ports import Tensors
 from assay.suites.models import Models
 

@@ -22,7 +22,7 @@ from onnx.backend.test.loader import load_model_tests
 
 from assay.errors import AssayError
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.numerics.tolerance.tolerance_tables import share_out
 
 BITS = {"tf32": 11, "bf16": 8}

@@ -16,8 +16,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
-from assay.numerics.tolerance.output_judgement import OutputJudgement
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
 
 Array = np.ndarray[Any, Any]
 ROWS = 64

@@ -11,8 +11,8 @@ import onnx
 from nbformat.v4 import new_code_cell, new_notebook
 from onnx import TensorProto, helper, numpy_helper
 
-from assay.zoo.metadata import Metadata
-from assay.zoo.readme import readme_text
+from assay_zoo.metadata import Metadata
+from assay_zoo.readme import readme_text
 
 METADATA = """\
 name = "adder"

@@ -18,7 +18,7 @@ def cli_reference() -> str:
     """One section for each command, in the order of `assay --help`: usage, what it does, arguments, options, defaults."""
     import typer
 
-    from assay.faces.cli.main import app
+    from assay.cli.main import app
 
     root = typer.main.get_command(app)
     commands = list(_commands(root, "assay"))

@@ -100,7 +100,7 @@ def main() -> None:
 
 def make(root: Path) -> None:
     """A zoo without models: its policy, its scenarios, its data sets."""
-    from assay.zoo.manifest import Manifest, write_manifest
+    from assay_zoo.manifest import Manifest, write_manifest
 
     root.mkdir(parents=True, exist_ok=True)
     for name in ("zoo.toml", "scenarios", "README.md"):
@@ -185,8 +185,8 @@ def executed(path: Path, title: str, *cells: str) -> None:
 
 def claim(folder: Path) -> None:
     """Write into the metadata what the validation notebook said, and the README from the metadata."""
-    from assay.zoo.metadata import Metadata
-    from assay.zoo.readme import readme_text
+    from assay_zoo.metadata import Metadata
+    from assay_zoo.readme import readme_text
 
     path = folder / "metadata.toml"
     text = path.read_text(encoding="utf-8")
@@ -207,10 +207,10 @@ def claim(folder: Path) -> None:
 
 def accept(root: Path, name: str) -> None:
     """The same checks as everybody's, and the promotion that follows. Leaves with the reasons where there is none."""
-    from assay.faces.zoo import open_tools
-    from assay.zoo.decision import Answer
-    from assay.zoo.inspect import inspect
-    from assay.zoo.promote import promote
+    from assay_zoo.decision import Answer
+    from assay_zoo.inspect import inspect
+    from assay_zoo.promote import promote
+    from assay_zoo.services import open_tools
 
     with open_tools(root) as tools:
         found = inspect(name, root, tools)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from assay.config.assay_toml import load_config
+from assay.config.schema import ConfigFile
 from assay.core.result import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
 from assay.judge.metric_registry import METRICS, RECORDED, TASK_METRICS
-from assay.pipeline.config import load_config
-from assay.pipeline.config_schema import ConfigFile
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "policy.md"
 OUTCOMES = (

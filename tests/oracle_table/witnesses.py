@@ -102,8 +102,8 @@ def torch(case: OpCase) -> list[Any]:
     """Our conversion of ONNX into torch functions, which knows nothing of the oracle."""
     from torch import Tensor
 
-    from assay.models.torch_graph import torch_graph_of
-    from assay.models.torch_graph.dtypes import from_numpy
+    from assay.onnx_to_torch import torch_graph_of
+    from assay.onnx_to_torch.dtypes import from_numpy
 
     if any(not isinstance(one, np.ndarray) or one.dtype.kind == "O" for one in case.feeds().values()):
         raise Refused("no tensors")
@@ -119,7 +119,7 @@ def torch(case: OpCase) -> list[Any]:
 
 
 def _to_numpy(tensor: Any) -> Any:
-    from assay.models.torch_graph.dtypes import to_numpy
+    from assay.onnx_to_torch.dtypes import to_numpy
 
     return to_numpy(tensor)
 

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from typer.main import get_command
 
-from assay.faces.cli.main import app
+from assay.cli.main import app
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -74,8 +74,9 @@ def test_links_of_pages_outside_of_the_site_lead_to_files(page: Path) -> None:
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
-ROOMS = {path.name for path in (DOCS.parent / "src" / "assay").iterdir() if path.is_dir()}
-ROOTS = [DOCS.parent / folder for folder in ("", "src", "src/assay", "examples/my-backend")]
+PACKAGES = [DOCS.parent / "packages/assay/src/assay", DOCS.parent / "packages/assay-zoo/src/assay_zoo"]
+ROOMS = {path.name for package in PACKAGES for path in package.iterdir() if path.is_dir()}
+ROOTS = [DOCS.parent, *PACKAGES, DOCS.parent / "examples/my-backend"]
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.rglob("*.md")), ids=lambda page: page.stem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src" / "assay"
+SOURCE = Path(__file__).parents[2] / "packages"
 
 FILES = {
     "yardsticks", "unmoved", "obtained", "fight", "waits", "on_device", "house", "apart", "endless", "ratchet", "bless", "kill_rate",

@@ -169,7 +169,7 @@ def test_a_flow_called_after_its_backend_imports_no_other_backend(monkeypatch: p
 
 
 def test_a_flow_of_a_broken_backend_ends_the_run() -> None:
-    from assay.faces.run import find_flows
+    from assay.commands.run import find_flows
 
     with pytest.raises(BrokenFlow, match=r"^flow 'angry-f16' cannot be used: backend 'angry' of stranger is broken"):
         find_flows(["fast", "angry-f16"])
@@ -178,7 +178,7 @@ def test_a_flow_of_a_broken_backend_ends_the_run() -> None:
 
 
 def test_a_broken_suite_is_listed_beside_the_others(capsys: pytest.CaptureFixture[str]) -> None:
-    from assay.faces.cli.suite import list_suites
+    from assay.cli.suite import list_suites
 
     list_suites()
     told = " ".join(capsys.readouterr().out.split())

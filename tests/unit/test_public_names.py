@@ -18,7 +18,7 @@ def test_every_public_name_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["assay.faces.api", "assay.faces.cli.main", "assay.pipeline.check", "assay.launch.pool"]
+    "module", ["assay.commands.check", "assay.cli.main", "assay.pipeline.check", "assay.launch.pool"]
 )
 def test_the_driver_imports_no_backend(module: str) -> None:
     heavy = ("onnxruntime", "openvino", "torch", "assay.worker")

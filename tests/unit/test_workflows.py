@@ -12,7 +12,7 @@ import yaml  # type: ignore[import-untyped]
 from typer.main import get_command
 
 from assay import plugins
-from assay.faces.cli.main import app
+from assay.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

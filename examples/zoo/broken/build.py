@@ -60,10 +60,10 @@ def _scenario(case: Broken | None) -> str:
 
 def _accept(root: Path, folder: Path) -> None:
     """Take the good submission in by a person's word, and hand it in again."""
-    from assay.zoo.decision import Answer, Decision
-    from assay.zoo.inspect import Inspection
-    from assay.zoo.intake import take_in
-    from assay.zoo.promote import promote
+    from assay_zoo.decision import Answer, Decision
+    from assay_zoo.inspect import Inspection
+    from assay_zoo.intake import take_in
+    from assay_zoo.promote import promote
 
     with tempfile.TemporaryDirectory() as scratch:
         digest = take_in(folder, Path(scratch) / "copy").digest

@@ -129,8 +129,8 @@ def _notebook(path: Path, title: str, *cells: str) -> None:
 
 
 def _readme(folder: Path) -> None:
-    from assay.zoo.metadata import Metadata
-    from assay.zoo.readme import readme_text
+    from assay_zoo.metadata import Metadata
+    from assay_zoo.readme import readme_text
 
     metadata = Metadata.model_validate(tomllib.loads((folder / "metadata.toml").read_text(encoding="utf-8")))
     (folder / "README.md").write_text(readme_text(metadata), encoding="utf-8")

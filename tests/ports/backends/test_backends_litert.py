@@ -11,11 +11,11 @@ import pytest
 import assay
 from assay.backends.litert import LiteRt
 from assay.backends.litert_convert import failure, first_number
+from assay.commands.environments import open_environments, shipped_environments
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
 from assay.core.result import Outcome
 from assay.errors import Lowering, Unsupported, UsageError
-from assay.faces.environments import open_environments, shipped_environments
 
 
 def test_its_flows_run_in_an_environment_that_it_ships() -> None:

@@ -16,7 +16,7 @@ from assay.core.flow import Flow
 from assay.errors import InvalidModel, Lowering, Unsupported, UsageError
 from assay.testing.backend_checks import check_backend
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
-from assay.worker.reference_evaluation import evaluate
+from assay.worker.reference.reference_evaluation import evaluate
 
 _FLOWS = {flow.name: flow for flow in MNN.flows}
 _FLOW = MNN.flows[0]

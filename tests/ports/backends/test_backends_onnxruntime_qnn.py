@@ -13,11 +13,11 @@ from onnx import TensorProto, helper
 import assay
 from assay.backends.onnx_loader import load_checked, signature_of
 from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
+from assay.commands.environments import open_environments, shipped_environments
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
 from assay.core.result import Outcome
 from assay.errors import UsageError
-from assay.faces.environments import open_environments, shipped_environments
 from small_models import linear_model
 
 FLOW = OnnxRuntimeQnn.flows[0]

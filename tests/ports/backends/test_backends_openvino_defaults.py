@@ -15,7 +15,7 @@ from assay.backends.openvino_defaults import GROUP_SIZE
 from assay.core.flow import Flow
 from assay.ports import Engine
 from assay.testing.builders import make_job
-from assay.worker.numeric_defaults import tried
+from assay.worker.verify.numeric_defaults import tried
 
 FLOWS = {flow.name: flow for flow in OpenVINO.flows}
 PINNED = Flow("pinned", "openvino", {"precision": "float32"})

@@ -24,9 +24,9 @@ from assay.models.onnx_file import open_model
 from assay.plugins import find_flow
 from assay.testing.backend_checks import check_backend
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
-from assay.worker.bound_call import bound_call
 from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
+from assay.worker.timing.bound_call import bound_call
 
 SCRIPT = Path(__file__).with_name("trtexec_script.py")
 FLOW = Flow(name="f", backend="trtexec", options={"precision": "fp32"}, dims={"batch": (1, 2, 3)})

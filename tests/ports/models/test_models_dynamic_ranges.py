@@ -11,7 +11,7 @@ import torch
 from assay import plugins
 from assay.core.model import TensorSpec
 from assay.models.program import save_program
-from assay.worker.reference_evaluation import QUANTIZED, evaluate
+from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate
 
 SHAPE = (3, 16, 9, 9)
 LAYERS = {

@@ -14,8 +14,8 @@ from onnx import numpy_helper
 from onnx.backend.test.loader import load_model_tests
 
 from assay.errors import Unsupported
-from assay.models.torch_graph import torch_graph_of
-from assay.models.torch_graph.dtypes import from_numpy, to_numpy
+from assay.onnx_to_torch import torch_graph_of
+from assay.onnx_to_torch.dtypes import from_numpy, to_numpy
 
 # Half of the relative precision that these types carry, and of what float32 sums of a few hundred terms lose.
 _RELATIVE = {"bfloat16": 2e-2, "float16": 2e-3}

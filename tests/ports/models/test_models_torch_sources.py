@@ -15,7 +15,7 @@ from assay.errors import BadModel, InvalidModel
 from assay.models.conversion import convert_to, format_of
 from assay.models.program import open_program
 from assay.models.sources import check_source, is_factory, open_source, source_name
-from assay.models.torch_graph.dtypes import to_numpy
+from assay.onnx_to_torch.dtypes import to_numpy
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning"),

@@ -21,7 +21,7 @@ from assay.models.program import open_program, save_program
 from assay.ports import Tensors
 from assay.testing.tiny_models import INPUT, OUTPUTS, tiny_expected, tiny_model
 from assay.transforms.xnnpack_int8 import XnnpackInt8
-from assay.worker.reference_evaluation import QUANTIZED, evaluate
+from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate
 
 
 def _samples(count: int, batch: int = 1) -> list[Tensors]:

@@ -18,7 +18,7 @@ from assay.models.input_plan.graph import read_graph
 from assay.models.input_plan.plan import other_sizes, plan_of
 from assay.models.input_plan.sizes import solve
 from assay.models.onnx_file import open_model
-from assay.worker.input_choice import BY_TRIAL, Samples, chosen
+from assay.worker.inputs.input_choice import BY_TRIAL, Samples, chosen
 
 
 def _parsed(graph: str) -> onnx.ModelProto:

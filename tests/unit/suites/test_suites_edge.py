@@ -19,8 +19,8 @@ from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
 from assay.ports import Tensor
 from assay.suites.edge import tables
 from assay.suites.edge.build_edge import _saved, array
-from assay.worker.error_case import _again, apply_wrong_use
 from assay.worker.stages import Stages
+from assay.worker.verify.error_case import _again, apply_wrong_use
 
 _DEFECTS = {"ReduceLogSumExp-lowest", "Loop-endless", "LogSoftmax-large"}
 """Of onnx.reference itself: it subtracts -inf from -inf, knows no Loop without a condition, takes the logarithm of 0."""

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 
+from assay.commands.run import find_suites
 from assay.core.dtype import dtype_name
 from assay.errors import AssayError
-from assay.faces.run import find_suites
 from assay.suites.build_torch import as_tensor, build
 from assay.suites.models import FULL, TABLE, Models, full
 from assay.suites.operators import TABLES, Operators

@@ -12,8 +12,8 @@ from assay.worker.dispatch import _HANDLERS, _handler_of
 
 START = """
 import sys
-import assay.worker.dispatch, assay.worker.verify
-unwanted = {"onnx", "scipy", "torch", "assay.numerics.oracle.evaluator", "assay.worker.compare_speed", "assay.worker.measure"}
+import assay.worker.dispatch, assay.worker.verify.verify
+unwanted = {"onnx", "scipy", "torch", "assay.numerics.oracle.evaluator", "assay.worker.timing.compare_speed", "assay.worker.timing.measure"}
 print(*(unwanted & set(sys.modules)))
 """
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assay.config.data_options import parse_picture
 from assay.core.data import Data
 from assay.core.model import Model, TensorSpec
 from assay.errors import UsageError
 from assay.models.own_data import read_data
-from assay.pipeline.data_options import parse_picture
 
 Image = pytest.importorskip("PIL.Image")
 

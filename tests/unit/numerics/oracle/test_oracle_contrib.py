@@ -13,7 +13,7 @@ from assay.numerics.oracle.contrib import CONTRIB_KERNELS, CONTRIB_LIFTS, CONTRI
 from assay.numerics.oracle.contrib.decompose import decomposed
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.oracle.hooks import Hook
-from assay.numerics.tolerance.evaluation import as_type
+from assay.numerics.tolerance.simulate.evaluation import as_type
 from assay.ports import Tensor
 
 ALL = list(cases())

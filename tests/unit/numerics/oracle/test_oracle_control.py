@@ -12,7 +12,7 @@ from onnx import parser
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 
 LOOP = """g (float[2, 3] x, bool c) => (float[2, 3] last, float[n, 2, 3] all, float[n] sums) {
     n = Constant<value_int=3>()

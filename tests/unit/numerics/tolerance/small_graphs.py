@@ -8,7 +8,7 @@ from onnx import numpy_helper, parser
 
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 

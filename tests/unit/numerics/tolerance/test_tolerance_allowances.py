@@ -10,8 +10,8 @@ import pytest
 from onnx import numpy_helper, parser
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
-from assay.numerics.tolerance.winograd import amplification, matrices
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.numerics.tolerance.rules.winograd import amplification, matrices
 
 Array = np.ndarray[Any, Any]
 SIZE = 24

@@ -8,10 +8,10 @@ import pytest
 from small_graphs import budget, noise, parsed
 
 from assay.errors import Lowering, UsageError
-from assay.numerics.tolerance import noise_rules
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.numerics.tolerance.rules import noise_rules
 
 
 def test_an_operator_without_a_rule_is_listed_and_a_plug_in_may_bring_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from assay.numerics.tolerance.coarse import coarsely, of_one_order
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.numerics.tolerance.derive import Deriving
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 

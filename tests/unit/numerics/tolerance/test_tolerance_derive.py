@@ -12,7 +12,7 @@ from onnx import numpy_helper
 from small_graphs import budget, float32, network, noise, parsed
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs, suspects
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs, suspects
 
 
 def test_float32_arithmetic_is_within_and_its_defects_are_not() -> None:

@@ -7,7 +7,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper, parser
 
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 RANDOM = np.random.default_rng(3)

@@ -9,7 +9,7 @@ from onnx import numpy_helper
 from small_graphs import budget, float32, noise, parsed
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.spread import Spread
+from assay.numerics.tolerance.simulate.spread import Spread
 
 
 def masked(outside: float) -> onnx.ModelProto:

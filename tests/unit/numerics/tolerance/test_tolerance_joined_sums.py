@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.errors import Lowering
-from assay.numerics.tolerance.systematic_error import Sums
+from assay.numerics.tolerance.judge.systematic_error import Sums
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (), (3, 2)])

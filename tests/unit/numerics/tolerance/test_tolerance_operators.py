@@ -10,7 +10,7 @@ from small_graphs import budget, float32, noise, parsed
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derive import Deriving, derive_model
-from assay.numerics.tolerance.graph_study import study
+from assay.numerics.tolerance.simulate.graph_study import study
 from assay.ports import Tensor
 
 LOSS = 'g (float[3, 5] x, int64[3] t) => (float[3] y) { z = Log(x)\n y = NegativeLogLikelihoodLoss<reduction="none">(z, t) }'

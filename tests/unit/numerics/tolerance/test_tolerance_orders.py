@@ -14,7 +14,7 @@ from assay.errors import UsageError
 from assay.models.tolerances import read_header, read_tolerance, write_tolerance
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 from assay.ports import Tensor
 
 RNG = np.random.default_rng(11)

@@ -8,7 +8,7 @@ import pytest
 from small_graphs import float32, parsed
 
 from assay.numerics.tolerance.arithmetic import arithmetic_of
-from assay.numerics.tolerance.overflow import excused
+from assay.numerics.tolerance.simulate.overflow import excused
 
 SATURATED = np.array([[0.0, -5.0, -200.0, -150.0]], np.float32)
 

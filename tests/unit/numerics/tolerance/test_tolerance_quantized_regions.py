@@ -14,9 +14,9 @@ from assay.numerics.oracle.batched.evaluation import Rows, evaluate_rows
 from assay.numerics.oracle.evaluator import WideEvaluator
 from assay.numerics.oracle.hooks import Call
 from assay.numerics.tolerance.arithmetic import arithmetic_of
-from assay.numerics.tolerance.graph_study import study
-from assay.numerics.tolerance.monte_carlo import NoiseSimulation
-from assay.numerics.tolerance.rounding_steps import HalfStep, StepRecorder
+from assay.numerics.tolerance.rules.rounding_steps import HalfStep, StepRecorder
+from assay.numerics.tolerance.simulate.graph_study import study
+from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation
 from assay.ports import Tensor
 
 _BETWEEN = """

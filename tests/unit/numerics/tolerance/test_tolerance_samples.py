@@ -8,7 +8,7 @@ from onnx import numpy_helper
 from small_graphs import float32, network, noise, parsed
 
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
 
 
 def test_samples_of_different_shapes_are_judged_together() -> None:
@@ -85,7 +85,7 @@ def test_where_every_output_has_many_elements_fewer_draws_do(columns: int, draws
 def test_single_precision_needs_no_evaluation_of_its_own_to_differ_from(monkeypatch: pytest.MonkeyPatch) -> None:
     model, feeds = network()
     short = derive_model(model, [feeds], "float32").deviation[0]["y"]
-    monkeypatch.setattr("assay.numerics.tolerance.monte_carlo._SMALL", 0.0)
+    monkeypatch.setattr("assay.numerics.tolerance.simulate.monte_carlo._SMALL", 0.0)
     long = derive_model(model, [feeds], "float32").deviation[0]["y"]
     assert not np.array_equal(short, long)
     assert np.allclose(short, long, rtol=1e-2, atol=1e-2 * float(np.mean(long)))

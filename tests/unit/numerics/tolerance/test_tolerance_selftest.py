@@ -10,9 +10,9 @@ import pytest
 from onnx import numpy_helper
 from small_graphs import float32, network, noise, parsed
 
-from assay.numerics.tolerance import noise_rules
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.numerics.tolerance.rules import noise_rules
 from assay.ports import Tensor
 
 

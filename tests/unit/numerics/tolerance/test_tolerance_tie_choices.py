@@ -78,7 +78,7 @@ def test_without_a_tie_that_the_rule_decides_there_is_one_answer() -> None:
 
 
 def test_a_golden_of_the_flow_is_no_suspect() -> None:
-    from assay.numerics.tolerance.judge_outputs import judge_outputs, suspects
+    from assay.numerics.tolerance.judge.judge_outputs import judge_outputs, suspects
 
     profile = _derived(_net(), AFTER)
     golden = [{"y": RULE.astype(np.float32)}]

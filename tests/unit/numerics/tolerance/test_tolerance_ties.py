@@ -9,7 +9,7 @@ from small_graphs import budget, float32, parsed
 
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
-from assay.numerics.tolerance.dyadic import are_powers_of_two, holds, step_of
+from assay.numerics.tolerance.rules.dyadic import are_powers_of_two, holds, step_of
 from assay.ports import Tensor
 
 TIES = np.arange(-9, 9, dtype=np.float32).reshape(1, 18) / 4

@@ -8,8 +8,8 @@ from small_graphs import float32, parsed
 
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derive import derive_model
-from assay.numerics.tolerance.judge_outputs import judge_outputs
-from assay.numerics.tolerance.underflow import underflown
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.numerics.tolerance.simulate.underflow import underflown
 from assay.ports import Tensor
 
 SCALED = parsed(

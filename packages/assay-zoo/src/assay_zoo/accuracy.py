@@ -1,0 +1,119 @@
+"""Accuracy: both notebooks executed in the sandbox, the metric compared with the claim, and computed again without them."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.ports import Sandbox
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.execution import execute
+from assay_zoo.metadata import Claim
+from assay_zoo.metric import file_wanted, read_metric
+from assay_zoo.recompute import recompute
+from assay_zoo.repository import METADATA
+from assay_zoo.submission import SubmissionContext, SubmissionServices
+
+NEEDS = ("nbclient", "nbformat", "ipykernel")
+_INFERENCE, _VALIDATION = "accuracy.inference", "accuracy.validation"
+_CLAIM, _MINIMUM = "accuracy.claim", "accuracy.minimum"
+
+
+@dataclass(frozen=True)
+class Better:
+    """Which way is better, and how far `worse` lies on the other side."""
+
+    higher: bool
+
+    def worse_by(self, value: float, than: float) -> float:
+        """Positive where `value` is worse; infinite for NaN."""
+        if math.isnan(value):
+            return math.inf
+        return than - value if self.higher else value - than
+
+
+def check_accuracy(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
+    """accuracy.inference, .validation, .claim, .minimum and .recomputed."""
+    if place.metadata is None:
+        return [_check("accuracy.all", CheckOutcome.SKIPPED, f"not executed: {METADATA} cannot be read")]
+    return [*_by_notebook(place, tools), *recompute(place, tools)]
+
+
+def _by_notebook(place: SubmissionContext, tools: SubmissionServices) -> Iterator[Check]:
+    assert place.metadata is not None
+    metadata, claim = place.metadata, place.metadata.accuracy
+    sandbox, why = _sandbox(tools)
+    if sandbox is None:
+        outcome = CheckOutcome.UNDECIDED if place.policy.demand_sandbox else CheckOutcome.SKIPPED
+        for name in (_INFERENCE, _VALIDATION):
+            yield _check(name, outcome, f"the notebook was not executed: {why}")
+        yield _check(_CLAIM, CheckOutcome.SKIPPED, "the validation notebook was not executed")
+        return
+    shown = execute(_INFERENCE, metadata.inference, "", place, sandbox, tools.scratch / "inference")
+    yield shown.check
+    wanted = file_wanted(claim.read)
+    done = execute(_VALIDATION, metadata.validation, wanted, place, sandbox, tools.scratch / "validation")
+    yield done.check
+    if done.report is None:
+        yield _check(_CLAIM, CheckOutcome.SKIPPED, f"{metadata.validation} did not run to its end")
+        return
+    found = read_metric(claim.read, done.report, done.output)
+    if found.value is None:
+        yield _check(_CLAIM, CheckOutcome.FAILED, found.sentence, metadata.validation, found.line)
+        return
+    yield _claimed(claim, found.value, metadata.validation, found.line)
+    yield _least(place, found.value, metadata.validation, found.line)
+
+
+def _sandbox(tools: SubmissionServices) -> tuple[Sandbox | None, str]:
+    missing = [name for name in NEEDS if importlib.util.find_spec(name) is None]
+    if missing:
+        return None, f"{', '.join(missing)} is not installed; pip install assay-zoo"
+    if tools.sandbox is None:
+        return None, "there is no sandbox here, and code of a submission runs nowhere else (apt-get install bubblewrap)"
+    here = tools.sandbox.available()
+    if not here.available:
+        return None, f"{here.reason}{f'; to install it: {here.install}' if here.install else ''}"
+    return tools.sandbox, ""
+
+
+def _claimed(claim: Claim, value: float, path: str, line: int) -> Check:
+    figures: dict[str, float | str] = {"measured": value, "claimed": claim.value, "tolerance": claim.tolerance}
+    worse = Better(claim.direction == "higher").worse_by(value, claim.value)
+    told = f"{claim.metric} is {value:.6g}, claimed {claim.value:.6g} within {claim.tolerance:g}"
+    if worse > claim.tolerance:
+        return _check(_CLAIM, CheckOutcome.FAILED, told, path, line, figures=figures)
+    if worse < -claim.tolerance:
+        told += ": better than the claim"
+    return _check(_CLAIM, CheckOutcome.PASSED, told, path, line, executed=1, figures=figures)
+
+
+def _least(place: SubmissionContext, value: float, path: str, line: int) -> Check:
+    scenario = place.scenario
+    if scenario is None or scenario.minimum is None:
+        why = "the scenario asks for no minimum" if scenario else "the zoo does not have its scenario"
+        return _check(_MINIMUM, CheckOutcome.SKIPPED, why)
+    worse = Better(scenario.direction == "higher").worse_by(value, scenario.minimum)
+    side = "at least" if scenario.direction == "higher" else "at most"
+    told = f"{scenario.metric} is {value:.6g}; scenario {scenario.name!r} asks for {side} {scenario.minimum:g}"
+    figures: dict[str, float | str] = {"measured": value, "minimum": scenario.minimum}
+    if worse > 0:
+        return _check(_MINIMUM, CheckOutcome.FAILED, told, path, line, figures=figures)
+    return _check(_MINIMUM, CheckOutcome.PASSED, told, path, line, executed=1, figures=figures)
+
+
+def _check(
+    name: str,
+    outcome: CheckOutcome,
+    sentence: str,
+    path: str = "",
+    line: int = 0,
+    *,
+    executed: int = 0,
+    figures: dict[str, float | str] | None = None,
+) -> Check:
+    return Check(
+        name=name, outcome=outcome, sentence=sentence, path=path, line=line, executed=executed, figures=figures or {}
+    )

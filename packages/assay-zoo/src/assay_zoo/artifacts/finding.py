@@ -1,0 +1,33 @@
+"""What is wrong with a part of a submission, and how it becomes a check."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay_zoo.check import Check, CheckOutcome
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """`sentence` says all of it; `line` counts from 1, 0 for none."""
+
+    sentence: str
+    path: str = ""
+    line: int = 0
+
+
+def failed(name: str, one: Finding) -> Check:
+    return _check(name, one, CheckOutcome.FAILED)
+
+
+def undecided(name: str, one: Finding) -> Check:
+    return _check(name, one, CheckOutcome.UNDECIDED)
+
+
+def passed(name: str, sentence: str) -> Check:
+    return Check(name=f"artifacts.{name}", outcome=CheckOutcome.PASSED, sentence=sentence, executed=1)
+
+
+def _check(name: str, one: Finding, outcome: CheckOutcome) -> Check:
+    return Check(
+        name=f"artifacts.{name}", outcome=outcome, sentence=one.sentence, path=one.path, line=one.line, executed=1
+    )

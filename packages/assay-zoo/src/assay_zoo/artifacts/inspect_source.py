@@ -1,0 +1,122 @@
+"""README, scripts and notebooks of a third party, parsed in a limited process."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay_zoo.artifacts.finding import Finding
+from assay_zoo.artifacts.sources import Import, SourceText
+from assay_zoo.metadata import Metadata
+from assay_zoo.readme import differences, missing_sections
+
+_HARMLESS = ("matplotlib", "time", "timeit", "capture", "precision", "pprint", "config", "load_ext", "autoreload")
+"""Magics of IPython that neither install nor start anything."""
+
+
+def inspect_source(item: dict[str, Any]) -> Any:
+    """The target of `limited.look_at`: findings for a readme, a `SourceText` for a source."""
+    path, text = item["path"], Path(item["copy"]).read_text(encoding="utf-8", errors="replace")
+    if item["kind"] == "readme":
+        claims = item["metadata"]
+        told = differences(text, Metadata.model_validate(claims)) if claims else missing_sections(text)
+        return msgspec.to_builtins(
+            [Finding(sentence=f"{path} {one.sentence}", path=path, line=one.line) for one in told]
+        )
+    source = _notebook(path, text) if path.lower().endswith(".ipynb") else _script(text)
+    return msgspec.to_builtins(source)
+
+
+def _script(text: str) -> SourceText:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return SourceText()  # the checks of files say where
+    return SourceText(imports=tuple(Import(module=name, line=line) for name, line in _imports(tree)))
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Modules by name, those in strings of `import_module` and `__import__` too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((one.name, node.lineno) for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            dots = "." * node.level
+            names = [node.module] if node.module else [one.name for one in node.names]
+            yield from ((f"{dots}{name}", node.lineno) for name in names)
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in ("import_module", "__import__") and isinstance(node.args[0].value, str):
+                yield node.args[0].value, node.lineno
+
+
+def _notebook(path: str, text: str) -> SourceText:
+    try:
+        cells = json.loads(text).get("cells", [])
+    except (ValueError, AttributeError):
+        cells = None
+    if not isinstance(cells, list):
+        return SourceText()  # the checks of files say where
+    imports: list[Import] = []
+    troubles: list[Finding] = []
+    lines = _Lines(text)
+    for number, cell in enumerate(cells):
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        raw = cell.get("source", "")
+        code = (raw if isinstance(raw, str) else "".join(map(str, raw))).split("\n")
+        where = [lines.of(line) for line in code]
+        plain, found = _without_magics(path, number, code, where)
+        troubles += found
+        try:
+            tree = ast.parse("\n".join(plain))
+        except (SyntaxError, ValueError) as error:
+            line = where[min((getattr(error, "lineno", 1) or 1), len(where)) - 1]
+            told = f"{path} has a cell ({number}) that is no Python: {getattr(error, 'msg', error)}"
+            troubles.append(Finding(sentence=told, path=path, line=line))
+            continue
+        imports += [Import(module=name, line=where[line - 1]) for name, line in _imports(tree)]
+    return SourceText(imports=tuple(imports), troubles=tuple(troubles))
+
+
+def _without_magics(path: str, cell: int, code: list[str], where: list[int]) -> tuple[list[str], list[Finding]]:
+    """The cell as plain Python, line for line, and what it asks of a shell or of IPython."""
+    plain: list[str] = []
+    found: list[Finding] = []
+    for line, number in zip(code, where, strict=True):
+        asked = line.strip()
+        if not asked.startswith(("%", "!")):
+            plain.append(line)
+            continue
+        plain.append(line[: len(line) - len(line.lstrip())] + "pass")
+        words = asked.lstrip("%").split()
+        if asked.startswith("!") or not words or words[0] not in _HARMLESS:
+            told = f"{path} asks a shell or IPython for {asked[:60]!r} in cell {cell}: a submission runs as it was handed in, without that"
+            found.append(Finding(sentence=told, path=path, line=number))
+        if asked.startswith("%%") and words and words[0] not in _HARMLESS:
+            plain += ["pass"] * (len(code) - len(plain))
+            break
+    return plain, found
+
+
+class _Lines:
+    """Where the lines of cells stand in the file of a notebook, cells in their order."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
+        self._next = 0
+
+    def of(self, line: str) -> int:
+        """From 1; the last one found where the line is written in a way that cannot be found again."""
+        needles = [json.dumps(line, ensure_ascii=plain)[1:-1] for plain in (False, True)]
+        if line.strip():
+            for number in range(self._next, len(self._lines)):
+                if any(needle in self._lines[number] for needle in needles):
+                    self._next = number
+                    break
+        return min(self._next + 1, max(len(self._lines), 1))

@@ -1,0 +1,101 @@
+"""metadata.toml: checked against the schema, the folder, and what the zoo has already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from assay.config.toml_errors import TomlFile, nearest, read
+from assay.errors import BadPolicy
+from assay_zoo.artifacts.finding import Finding
+from assay_zoo.manifest import read_manifest
+from assay_zoo.metadata import Metadata
+from assay_zoo.repository import METADATA, read_scenarios
+from assay_zoo.submission import SubmissionContext
+
+LONGEST_BYTES = 1 << 20
+DTYPES = (
+    "float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "bool", "string", "complex64", "complex128", "int4", "uint4", "float8_e4m3fn", "float8_e5m2", "sequence", "optional", "map",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MetadataText:
+    """The file as far as it can be read: `trouble` is the sentence for one that cannot."""
+
+    text: TomlFile | None = None
+    trouble: str = ""
+    line: int = 0
+
+    def line_of(self, *place: str | int) -> int:
+        """The line of a key, 0 for none."""
+        return self.text.line(*place) if self.text else 0
+
+
+def read_metadata_text(folder: Path) -> MetadataText:
+    """metadata.toml as TOML, whatever it says; nothing where there is none."""
+    path = folder / METADATA
+    if not path.is_file():
+        return MetadataText()
+    if path.stat().st_size > LONGEST_BYTES:
+        return MetadataText(
+            trouble=f"is larger than {LONGEST_BYTES} bytes: it describes the model, it does not hold it"
+        )
+    try:
+        return MetadataText(read(path))
+    except BadPolicy as error:
+        where, _, told = str(error).removeprefix(str(path)).partition(": ")
+        digits = where.removeprefix(", line ")
+        return MetadataText(trouble=told, line=int(digits) if digits.isdecimal() else 0)
+
+
+def metadata_findings(place: SubmissionContext, text: MetadataText) -> Iterator[Finding]:
+    """All that is wrong with it, in the order of its lines for what the schema asks."""
+    if text.trouble:
+        yield Finding(sentence=f"{METADATA} {text.trouble}", path=METADATA, line=text.line)
+    if text.text is None:
+        return
+    for line, sentence in text.text.mistakes(Metadata):
+        yield Finding(sentence=f"{METADATA} {sentence}", path=METADATA, line=line)
+    if place.metadata is not None:
+        yield from _meaning(place, place.metadata, text)
+
+
+def _meaning(place: SubmissionContext, metadata: Metadata, text: MetadataText) -> Iterator[Finding]:
+    def at(sentence: str, *key: str | int) -> Finding:
+        return Finding(sentence=f"{METADATA} {sentence}", path=METADATA, line=text.line_of(*key))
+
+    if place.name and metadata.name != place.name:
+        yield at(f"is of {metadata.name!r}, and its folder is {place.name!r}: give both one name", "name")
+    scenarios = read_scenarios(place.root)
+    if metadata.scenario not in scenarios:
+        known = f"; this zoo has {', '.join(sorted(scenarios)) or 'none'}"
+        near = nearest(metadata.scenario, scenarios) or known
+        yield at(f"names the scenario {metadata.scenario!r}, which this zoo does not have{near}", "scenario")
+    elif (scenario := scenarios[metadata.scenario]).metric != metadata.accuracy.metric:
+        told = f"claims {metadata.accuracy.metric!r}, and scenario {scenario.name!r} asks for {scenario.metric!r}"
+        yield at(f"{told}: claim that", "accuracy", "metric")
+    for key in ("model", "preprocessing", "postprocessing", "inference", "validation"):
+        path = PurePosixPath(getattr(metadata, key))
+        if path.is_absolute() or ".." in path.parts:
+            yield at(f"says {key} = {str(path)!r}, which lies outside of the submission", key)
+    for kind in ("inputs", "outputs"):
+        names = [port.name for port in getattr(metadata, kind)]
+        for number, port in enumerate(getattr(metadata, kind)):
+            if port.dtype not in DTYPES:
+                near = nearest(port.dtype, DTYPES) or f"; known are {', '.join(DTYPES)}"
+                yield at(f"says dtype {port.dtype!r} for {port.name!r}, which is none{near}", kind, number, "dtype")
+            if port.name in names[:number]:
+                yield at(f"names {port.name!r} twice in {kind}", kind, number, "name")
+    yield from _version(place, metadata, text.line_of("version"))
+
+
+def _version(place: SubmissionContext, metadata: Metadata, line: int) -> Iterator[Finding]:
+    """A version is accepted once: what is served under it never changes."""
+    entry = read_manifest(place.root).models.get(metadata.name)
+    known = entry.version(metadata.version) if entry else None
+    if known is not None and place.intake is not None and known.digest != place.intake.digest:
+        told = f"{METADATA} says version {metadata.version}, which this zoo has already with other contents: raise it"
+        yield Finding(sentence=told, path=METADATA, line=line)

@@ -1,0 +1,51 @@
+"""Which files a submission must have, and which of them are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay_zoo.artifacts.finding import Finding
+from assay_zoo.metadata import Metadata
+from assay_zoo.repository import METADATA
+from assay_zoo.submission import SubmissionContext
+
+_WHAT = {
+    "model": "the model",
+    "preprocessing": "the script that makes the inputs",
+    "postprocessing": "the script that reads the outputs",
+    "inference": "the notebook that shows how the model is used",
+    "validation": "the notebook that computes the metric and the accuracy",
+}
+
+
+def parts_findings(place: SubmissionContext) -> Iterator[Finding]:
+    """One for each part that is not there. Without metadata the usual names are looked for."""
+    for path, what in ((METADATA, "what the model claims"), ("README.md", "what a person reads")):
+        if not (place.folder / path).is_file():
+            yield _missing(place, path, what)
+    for key, what in _WHAT.items():
+        default = Metadata.model_fields[key].default
+        path = getattr(place.metadata, key) if place.metadata else default
+        if not _inside(place.folder, path):
+            yield _missing(place, path, what)
+
+
+def _inside(folder: Path, path: str) -> bool:
+    file = folder / path
+    return file.resolve().is_relative_to(folder.resolve()) and file.is_file()
+
+
+def _missing(place: SubmissionContext, path: str, what: str) -> Finding:
+    refused = place.intake.entries if place.intake else ()
+    why = next((f"was not taken, it {one.detail}" for one in refused if one.path == path and one.problem), "is missing")
+    return Finding(sentence=f"{path} {why}: {what}", path=path)
+
+
+def python_files(folder: Path) -> list[str]:
+    """Every script and notebook, by its path in the submission."""
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.suffix.lower() in (".py", ".ipynb") and path.is_file()
+    )

@@ -1,0 +1,74 @@
+"""What scripts and notebooks import: Python's own modules, packages that the zoo allows, or files of the submission."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+import msgspec
+
+from assay_zoo.artifacts.finding import Finding
+from assay_zoo.submission import SubmissionContext
+
+
+class Import(msgspec.Struct, frozen=True, kw_only=True):
+    """`module` is dotted, with as many dots in front as the import is relative; `line` is that of the file."""
+
+    module: str
+    line: int = 0
+
+
+class SourceText(msgspec.Struct, frozen=True, kw_only=True):
+    """What one script or notebook says of others; `troubles` are whole findings about itself."""
+
+    imports: tuple[Import, ...] = ()
+    troubles: tuple[Finding, ...] = ()
+
+
+def source_findings(read: Mapping[str, SourceText], place: SubmissionContext) -> Iterator[Finding]:
+    """Each import that nothing answers to, once per file."""
+    for path, source in read.items():
+        yield from source.troubles
+        told: set[str] = set()
+        for one in source.imports:
+            name = one.module if one.module.startswith(".") else one.module.partition(".")[0]
+            if name in told or _answered(one.module, path, place):
+                continue
+            told.add(name)
+            yield Finding(sentence=_sentence(path, one.module, name, place), path=path, line=one.line)
+
+
+def _answered(module: str, path: str, place: SubmissionContext) -> bool:
+    if module.startswith("."):
+        return _there(place, _relative(module, path))
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names or top in place.policy.packages:
+        return True
+    beside = PurePosixPath(path).parent
+    return _there(place, beside / top) or _there(place, PurePosixPath(top))
+
+
+def _relative(module: str, path: str) -> PurePosixPath:
+    dots = len(module) - len(module.lstrip("."))
+    folder = PurePosixPath(path).parent
+    for _ in range(dots - 1):
+        folder = folder.parent
+    return folder.joinpath(*[part for part in module.lstrip(".").split(".") if part])
+
+
+def _there(place: SubmissionContext, module: PurePosixPath) -> bool:
+    """A file that was handed in and not taken counts: that it was not taken is a finding of the checks of files."""
+    script = place.folder / f"{module}.py"
+    handed_in = {one.path for one in place.intake.entries} if place.intake else set()
+    return script.is_file() or (place.folder / module).is_dir() or bool({f"{module}.py", str(module)} & handed_in)
+
+
+def _sentence(path: str, module: str, name: str, place: SubmissionContext) -> str:
+    if module.startswith("."):
+        return f"{path} imports {module!r}, and no such file is in the submission"
+    allowed = ", ".join(place.policy.packages)
+    return (
+        f"{path} imports {name!r}, which is neither a file of the submission, nor Python's own, nor one of the packages of "
+        f"this zoo ({allowed}): add {name}.py, or do without"
+    )

@@ -1,0 +1,32 @@
+"""Which submissions changed since a commit: asked of git, names taken as they are."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from assay.errors import UsageError
+from assay_zoo.repository import SUBMISSIONS
+
+
+def changed_submissions(root: Path, since: str) -> list[Path]:
+    """Folders of submissions that are there and differ from where this branch left `since`. Raises UsageError."""
+    if since.startswith("-"):
+        raise UsageError(f"--since {since!r} is no commit")
+    command = ["git", "diff", "--name-only", "--relative", "-z", f"{since}...HEAD", "--", SUBMISSIONS]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(
+            f"git cannot be asked what changed since {since} ({error}); give the folders instead"
+        ) from None
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit {done.returncode}"]
+        told = f"git cannot say what changed since {since} ({lines[0]}); fetch that commit, or give the folders"
+        raise UsageError(told)
+    parts = [os.fsdecode(name).split("/") for name in done.stdout.split(b"\0") if name]
+    there = [root / SUBMISSIONS / name for name in sorted({one[1] for one in parts if len(one) > 1})]
+    return [
+        one for one in there if one.is_symlink() or one.is_dir()
+    ]  # a link in the place of a folder is looked at, too

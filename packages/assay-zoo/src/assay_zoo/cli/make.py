@@ -1,0 +1,82 @@
+"""`assay zoo init | new | readme | schema`: what makes a zoo and its submissions."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay_zoo.cli.common import Zoo, beside, root_of
+
+
+class SchemaOf(StrEnum):
+    """The files that people write."""
+
+    METADATA = "metadata"
+    ZOO = "zoo"
+    SCENARIO = "scenario"
+
+
+def init(folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the zoo.")] = Path()) -> None:
+    """Make a zoo in a folder.
+
+    Policy, scenarios, a template for submissions, workflows; what is there already is left as it is.
+    """
+    from assay_zoo.template import make_zoo
+
+    made = make_zoo(folder)
+    for path in made.written:
+        print(f"wrote {path}")
+    for path in made.kept:
+        print(f"kept  {path}")
+    print("next: set licences, runtimes and limits in zoo.toml; `assay zoo new NAME` begins a submission")
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the model: letters, digits, dots and dashes.")],
+    zoo: Zoo = None,
+) -> None:
+    """Begin a submission from the template."""
+    from assay_zoo.template import new_submission
+
+    root = root_of(zoo, Path())
+    folder = beside(new_submission(root, name))
+    print(f"wrote {folder}: fill in metadata.toml, add model.onnx and test data sets, then")
+    print(f"assay zoo readme {folder}\nassay zoo check {folder}")
+
+
+def readme(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Submission.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write [README.md of the folder].")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file that is there.")] = False,
+) -> None:
+    """Write README.md from metadata.toml."""
+    from assay.config.toml_errors import read
+    from assay.errors import NotWritable
+    from assay_zoo.metadata import Metadata
+    from assay_zoo.readme import readme_text
+    from assay_zoo.repository import METADATA
+
+    text = readme_text(read(folder / METADATA).validate(Metadata))
+    path = output or folder / "README.md"
+    try:
+        with path.open("w" if overwrite else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise NotWritable(f"{path} exists already; replace it with --overwrite, or give another name with -o") from None
+    except OSError as error:
+        raise NotWritable(f"{path} cannot be written ({error.strerror})") from None
+    print(f"wrote {path}")
+
+
+def schema(
+    of: Annotated[SchemaOf, typer.Argument(metavar="WHAT", help="metadata, zoo or scenario.")] = SchemaOf.METADATA,
+) -> None:
+    """Print the JSON schema of a file that people write."""
+    from assay_zoo.template import SCHEMAS, schema_text
+
+    print(schema_text(SCHEMAS[of.value]), end="")

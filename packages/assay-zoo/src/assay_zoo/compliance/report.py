@@ -1,0 +1,55 @@
+"""From findings to named checks: one for each finding, and one for every part that nothing was found in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.compliance.finding import Area, Finding
+
+MOST = 50
+"""Findings told of one part of a model; a broken export repeats itself."""
+_REMARKS = 3
+_COUNTED = {
+    Area.MODEL: ("the model's header, imports, metadata and external data", ""),
+    Area.GRAPH: ("{} graphs with {} tensors", "graphs tensors"),
+    Area.NODE: ("{} nodes", "nodes"),
+    Area.ATTRIBUTE: ("{} attributes", "attributes"),
+    Area.FUNCTION: ("{} functions of the model", "functions"),
+}
+"""What a passed check speaks of, and which counts it needs."""
+
+
+def report(
+    findings: Sequence[Finding], counts: Mapping[str, int], path: str, seconds: float, unseen: str = ""
+) -> list[Check]:
+    """`unseen` says why the parts without findings cannot be called sound: they are skipped."""
+    checks: list[Check] = []
+    for area in Area:
+        own = [one for one in findings if one.area is area]
+        failed = [one for one in own if not one.remark]
+        checks += [_check(area, CheckOutcome.FAILED, one.sentence, path, 1, seconds) for one in failed[:MOST]]
+        if len(failed) > MOST:
+            more = f"{len(failed) - MOST} more findings of this kind of part are not listed"
+            checks.append(_check(area, CheckOutcome.FAILED, more, path, 1, seconds))
+        if not failed and unseen:
+            checks.append(_check(area, CheckOutcome.SKIPPED, f"not wholly looked at: {unseen}", path, 0, 0.0))
+        elif not failed:
+            remarks = [one.sentence for one in own if one.remark]
+            checks.append(_check(area, CheckOutcome.PASSED, _passed(area, counts, remarks), path, 1, seconds))
+    return checks
+
+
+def _passed(area: Area, counts: Mapping[str, int], remarks: Sequence[str]) -> str:
+    words, names = _COUNTED[area]
+    sentence = f"{words.format(*(counts.get(name, 0) for name in names.split()))} follow the specification"
+    if not remarks:
+        return sentence
+    more = f"; and {len(remarks) - _REMARKS} more" if len(remarks) > _REMARKS else ""
+    return f"{sentence}; worth knowing: {'; '.join(remarks[:_REMARKS])}{more}"
+
+
+def _check(area: Area, outcome: CheckOutcome, sentence: str, path: str, executed: int, seconds: float) -> Check:
+    return Check(
+        name=f"compliance.{area}", outcome=outcome, sentence=sentence, path=path, executed=executed, seconds=seconds
+    )

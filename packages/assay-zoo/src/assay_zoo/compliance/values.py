@@ -1,0 +1,92 @@
+"""NaN and infinity in stored tensors, read in blocks: weights may be larger than memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.core.dtype import is_floating
+from assay_zoo.compliance.element import element_name
+
+if TYPE_CHECKING:
+    from onnx import TensorProto
+
+_BLOCK = 1 << 22
+"""Elements looked at at once."""
+_BYTES = {"float16", "float32", "float64", "bfloat16", "complex64", "complex128"}
+
+
+def value_problem(tensor: TensorProto, folder: Path) -> str:
+    """What is wrong with the values, as the predicate of a sentence; "" for nothing, and for what cannot be NaN.
+
+    Infinity is no fault where it stands for "no limit": a single value, or a mask (all else is zero or the lowest value).
+    """
+    name = element_name(tensor.data_type)
+    if not (is_floating(name) or name.startswith("complex")):
+        return ""
+    nan = infinite = 0
+    finite: set[float] = set()
+    array = _array(tensor, folder, name)
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, _BLOCK):
+        block = flat[start : start + _BLOCK]
+        wide = (
+            block if block.dtype.kind == "c" else block.astype(np.float32 if block.dtype.itemsize < 4 else block.dtype)
+        )
+        bad = ~np.isfinite(wide)
+        if bad.any():
+            missing = np.isnan(wide)
+            nan += int(missing.sum())
+            infinite += int(bad.sum() - missing.sum())
+        if infinite and wide.dtype.kind == "f" and len(finite) < 3:
+            finite |= set(np.unique(wide[~bad])[:3].tolist())
+    if nan:
+        return f"holds {nan} NaN among {flat.size} values"
+    # 0 and 1, 0 and -inf: what masks are made of.
+    if infinite and not (flat.size == 1 or finite <= {0.0, 1.0}):
+        return f"holds {infinite} infinite values among {flat.size}"
+    return ""
+
+
+def outside(tensor: TensorProto, field: str, code: str, bits: int) -> str:
+    """A stored number that the element type does not have; "" where all are fine. Smaller types are stored in int32_data
+    and uint64_data as numbers (bits of float16 and of packed types among them), truth in one byte."""
+    if field == "raw_data" and code == "BOOL":
+        bad = sorted(set(tensor.raw_data) - {0, 1})
+        return f"the byte {bad[0]}" if bad else ""
+    if field == "int32_data" and code != "INT32":
+        signed = code.startswith("INT") and bits >= 8
+        width = 1 if code == "BOOL" else max(bits, 8)
+        # Two packed signed values may be written as a signed byte.
+        low = -(2 ** (width - 1)) if signed or bits < 8 else 0
+        high = 2 ** (width - 1) - 1 if signed else 2**width - 1
+        found = np.asarray(tensor.int32_data, np.int64)
+    elif field == "uint64_data" and code == "UINT32":
+        low, high, found = 0, 2**32 - 1, np.asarray(tensor.uint64_data, np.uint64)
+    else:
+        return ""
+    bad_ones = found[(found < low) | (found > high)]
+    return f"the number {bad_ones[0]}" if bad_ones.size else ""
+
+
+def _array(tensor: TensorProto, folder: Path, name: str) -> np.ndarray[Any, Any]:
+    from onnx import TensorProto as Definition
+    from onnx import numpy_helper
+    from onnx.helper import tensor_dtype_to_np_dtype
+
+    if tensor.data_location != Definition.EXTERNAL:
+        return np.asarray(numpy_helper.to_array(tensor))
+    if name not in _BYTES:
+        return np.zeros(0)
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    dtype = np.dtype(tensor_dtype_to_np_dtype(tensor.data_type))
+    count = int(np.prod(tensor.dims, dtype=np.int64))
+    if not count:
+        return np.zeros(0)
+    # ml_dtypes' types cannot be mapped by name: the bytes are mapped and seen as the type.
+    mapped = np.memmap(
+        folder / entries["location"], np.uint8, "r", int(entries.get("offset", "0")), (count * dtype.itemsize,)
+    )
+    return mapped.view(dtype)

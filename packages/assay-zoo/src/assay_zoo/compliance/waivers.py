@@ -1,0 +1,56 @@
+"""Findings that somebody has accepted in writing: waived while the waiver lasts, and never in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+import msgspec
+
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.policy import Waiver
+
+UNTIL = "waived_until"
+"""The figure of a waived check that says until when: judged again later, it fails."""
+
+
+def expired(check: Check, today: date) -> Check:
+    """A recorded check as it counts today: waived no longer where its waiver is over."""
+    until = str(check.figures.get(UNTIL, ""))
+    if check.outcome is not CheckOutcome.WAIVED or not until or until >= today.isoformat():
+        return check
+    words = f"{check.sentence}, which is over"
+    return msgspec.structs.replace(check, outcome=CheckOutcome.FAILED, sentence=words)
+
+
+def apply_waivers(
+    checks: Sequence[Check], waivers: Sequence[Waiver], model: str, group: str, today: date
+) -> list[Check]:
+    """The same checks; a failure that a waiver in force speaks of becomes WAIVED. What a waiver did not do is told: that it
+    expired, at the failure it was for; that nothing matched it, as a check of its own."""
+    own = [one for one in waivers if one.model == model and one.check.partition(".")[0] == group]
+    told = [_waived(check, own, today) for check in checks]
+    idle = [one for one in own if not any(_speaks_of(one, check) for check in checks)]
+    return told + [_unmatched(one, group) for one in idle]
+
+
+def _waived(check: Check, waivers: Sequence[Waiver], today: date) -> Check:
+    fitting = [one for one in waivers if _speaks_of(one, check)]
+    for one in fitting:
+        if one.expires >= today:
+            words = f"{check.sentence} (waived until {one.expires} by {one.signed}: {one.reason})"
+            figures = {**check.figures, UNTIL: one.expires.isoformat()}
+            return msgspec.structs.replace(check, outcome=CheckOutcome.WAIVED, sentence=words, figures=figures)
+    for one in fitting:
+        words = f"{check.sentence} (a waiver signed by {one.signed} expired on {one.expires})"
+        return msgspec.structs.replace(check, sentence=words)
+    return check
+
+
+def _speaks_of(waiver: Waiver, check: Check) -> bool:
+    return check.outcome is CheckOutcome.FAILED and check.name == waiver.check and waiver.match in check.sentence
+
+
+def _unmatched(waiver: Waiver, group: str) -> Check:
+    words = f"zoo.toml waives {waiver.match!r} of {waiver.check}, and nothing of the kind was found; remove the waiver"
+    return Check(name=f"{group}.waivers", outcome=CheckOutcome.PASSED, sentence=words, path="zoo.toml")

@@ -1,0 +1,107 @@
+"""Every graph of a model once: the main graph, the bodies of functions, training graphs, and all subgraphs inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay_zoo.compliance.finding import shown
+
+if TYPE_CHECKING:
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
+
+NAN_IS_A_WORD = {"ai.onnx.ml"}
+"""Domains whose attributes mean something by NaN: a missing value, the end of a set."""
+Signature = tuple[str, str, str]
+"""Domain ("" for ai.onnx), name and overload of an operator or function."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A graph and where it is: `where` ends a sentence ("" in the main graph); `opsets` is what its nodes go by."""
+
+    graph: GraphProto
+    where: str
+    opsets: dict[str, int]
+    function: FunctionProto | None = None
+    outer: Scope | None = None
+    root: bool = True
+    """False for a subgraph, which sees the names around it."""
+    holder: int = -1
+    """The number of the node that holds a subgraph."""
+
+
+def domain_of(domain: str) -> str:
+    """The domain's canonical name: ai.onnx is written "" as well."""
+    return "" if domain == "ai.onnx" else domain
+
+
+def signature_of(node: NodeProto) -> Signature:
+    """What the node calls."""
+    return domain_of(node.domain), node.op_type, node.overload
+
+
+def called(node: NodeProto, index: int) -> str:
+    """How a sentence names a node."""
+    name = f"node {shown(node.name)}" if node.name else f"node number {index}"
+    return f"{name} ({shown(node.op_type)[1:-1]})"
+
+
+def scopes(model: ModelProto) -> list[Scope]:
+    """Outer graphs before their subgraphs."""
+    opsets = _opsets(model.opset_import)
+    found = [Scope(model.graph, "", opsets)]
+    for function in model.functions:
+        where = f" in function {shown(function.name)}"
+        found.append(Scope(as_graph(function), where, _opsets(function.opset_import), function))
+    for number, training in enumerate(model.training_info):
+        found.append(Scope(training.initialization, f" in the initialization of training_info {number}", opsets))
+        # The algorithm sees the values of the inference graph, whose continuation it is.
+        found.append(Scope(training.algorithm, f" in the algorithm of training_info {number}", opsets, None, found[0]))
+    for scope in found:  # grows while it is walked
+        found += inside(scope)
+    return found
+
+
+def inside(scope: Scope) -> Iterator[Scope]:
+    """The subgraphs of its nodes, one level."""
+    for index, node in enumerate(scope.graph.node):
+        for attribute, graph in subgraphs(node):
+            where = f" in {shown(attribute)} of {called(node, index)}{scope.where}"
+            yield Scope(graph, where, scope.opsets, scope.function, scope, root=False, holder=index)
+
+
+def subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+    """The graphs that a node holds, each with the name of its attribute."""
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            yield attribute.name, attribute.g
+        for graph in attribute.graphs:
+            yield attribute.name, graph
+
+
+def as_graph(function: FunctionProto) -> GraphProto:
+    """The body of a function in the shape of a graph, its inputs and outputs without types."""
+    from onnx import GraphProto, ValueInfoProto
+
+    return GraphProto(
+        name=function.name,
+        node=function.node,
+        input=[ValueInfoProto(name=name) for name in function.input],
+        output=[ValueInfoProto(name=name) for name in function.output],
+        value_info=function.value_info,
+    )
+
+
+def given_in(graph: GraphProto) -> set[str]:
+    """Names that have a value before any node runs."""
+    return (
+        {value.name for value in graph.input}
+        | {tensor.name for tensor in graph.initializer}
+        | {sparse.values.name for sparse in graph.sparse_initializer}
+    )
+
+
+def _opsets(imports: object) -> dict[str, int]:
+    return {domain_of(one.domain): one.version for one in imports}  # type: ignore[attr-defined]

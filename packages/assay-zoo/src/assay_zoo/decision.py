@@ -1,0 +1,59 @@
+"""Promote, decline, or a person: a pure function of what the checks found and of the zoo's policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.policy import Rules
+
+
+class Answer(StrEnum):
+    """RETRY: the machine failed, nobody is to blame, and the submission is looked at again."""
+
+    PROMOTE = "promote"
+    DECLINE = "decline"
+    PERSON = "needs a person"
+    RETRY = "retry"
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """`reasons` are the sentences that led to the answer, all of them, the checks' names first."""
+
+    answer: Answer
+    reasons: tuple[str, ...]
+
+
+def decide(checks: Sequence[Check], rules: Rules = Rules()) -> Decision:
+    """What to do with a submission. A failure declines whatever else happened; infrastructure alone never does;
+    nothing executed never promotes."""
+    failed = [one for one in checks if one.outcome is CheckOutcome.FAILED]
+    declining = [one for one in failed if one.group not in rules.person]
+    if declining:
+        return Decision(answer=Answer.DECLINE, reasons=_told(failed))
+    broken = [one for one in checks if one.outcome is CheckOutcome.INFRASTRUCTURE]
+    if broken:
+        return Decision(answer=Answer.RETRY, reasons=_told(broken))
+    unsure = [one for one in checks if one.outcome is CheckOutcome.UNDECIDED or one in failed]
+    missing = [name for name in rules.required if not _executed(checks, name)]
+    if unsure or missing:
+        unseen = tuple(f"{name}: nothing was executed" for name in missing)
+        return Decision(answer=Answer.PERSON, reasons=(*_told(unsure), *unseen))
+    if rules.human:
+        return Decision(
+            answer=Answer.PERSON, reasons=("every check passed; the zoo's policy asks a person to promote",)
+        )
+    ran = sum(one.executed for one in checks)
+    return Decision(answer=Answer.PROMOTE, reasons=(f"{len(checks)} checks passed, {ran} cases executed",))
+
+
+def _executed(checks: Sequence[Check], group: str) -> bool:
+    ran = (CheckOutcome.PASSED, CheckOutcome.WAIVED)
+    return any(one.group == group and one.outcome in ran and one.executed for one in checks)
+
+
+def _told(checks: Sequence[Check]) -> tuple[str, ...]:
+    return tuple(f"{one.name}: {one.sentence}" for one in checks)

@@ -1,0 +1,60 @@
+"""What a manifest says of a model: its closure by digest, its operator set. The file is read in a limited process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay.errors import HarnessError, UsageError
+from assay_zoo.limited_process import Ending, run_limited
+from assay_zoo.manifest import File
+
+_SECONDS = 120.0
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """`closure` is the digest of model and external data together, as `assay check` records it."""
+
+    closure: str
+    opset: int
+    ir: int
+    files: tuple[File, ...]
+
+
+def read_facts(folder: Path, model: str, *, memory_bytes: int) -> Facts:
+    """Raises UsageError for a model that cannot be read, HarnessError where no process could be had to read it."""
+    item = {"folder": str(folder), "model": model}
+    answer = run_limited("assay_zoo.facts:read_facts_inside", [item], seconds=_SECONDS, memory_bytes=memory_bytes)[0]
+    if answer.ending is Ending.HARNESS:
+        raise HarnessError(answer.sentence)
+    if answer.ending is not Ending.OK:
+        raise UsageError(f"{model} of the submission cannot be read: {answer.sentence}")
+    return msgspec.convert(answer.value, Facts)
+
+
+def read_facts_inside(item: dict[str, str]) -> Any:
+    """The target of `limited.look_at`."""
+    from onnx import ModelProto
+
+    from assay.models.external_data import external_files
+    from assay.models.files import file_digest
+    from assay.models.onnx_file import describe
+
+    folder = Path(item["folder"])
+    path = folder / item["model"]
+    model = describe(path)
+    external = external_files(ModelProto.FromString(path.read_bytes()), path)
+    files = [path, *external.values()]
+    return msgspec.to_builtins(
+        Facts(
+            closure=model.digest,
+            opset=model.opsets.get("", model.opsets.get("ai.onnx", 0)),
+            ir=model.ir_version,
+            files=tuple(
+                File(path=one.relative_to(folder).as_posix(), sha256=file_digest(one), size=one.stat().st_size)
+                for one in files
+            ),
+        )
+    )

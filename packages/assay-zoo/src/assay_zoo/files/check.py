@@ -1,0 +1,163 @@
+"""From what the intake saw, and what a limited process saw in each file, to one named check after the other."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.files.finding import Finding, Item
+from assay_zoo.intake import Entry, Intake, Problem, take_in
+from assay_zoo.limited_process import Ending, Looked, run_limited
+from assay_zoo.submission import SubmissionContext, SubmissionServices
+
+SHOWN = 20
+"""Findings of one check that are told one by one."""
+_SECONDS = 60.0
+"""For one file: parsing a model of the largest size takes a few."""
+_REFUSED = {
+    Problem.LINK: ("links", "is a link: hand in the file itself"),
+    Problem.HARD_LINK: ("links", "is a hard link: hand in a copy of its own"),
+    Problem.SPECIAL: ("links", "is no regular file: remove it"),
+    Problem.TOO_LARGE: ("sizes", "is larger than a file of this zoo may be"),
+    Problem.TOTAL: ("sizes", "takes the submission past the total size of this zoo"),
+    Problem.TOO_MANY: ("sizes", "is one file more than this zoo takes"),
+    Problem.TOO_DEEP: ("names", "lies too deep: fewer folders in folders"),
+    Problem.NAME: ("names", "has a name that is not taken: rename it"),
+    Problem.UNREADABLE: ("readable", "cannot be read"),
+    Problem.CHANGED: ("readable", "changed while it was read: check again"),
+}
+_HOLDS = {
+    "sizes": "{files} files, {bytes} bytes in all, within the limits",
+    "names": "every name is plain text and no two differ in case only",
+    "links": "no links, no hard links, no special files",
+    "pointers": "no Git LFS pointers",
+    "readable": "every file is what its name says",
+    "external_data": "external data of models lie inside the submission and are long enough",
+    "pickles": "no pickles",
+    "archives": "no archives in archives, none that unfolds without end",
+    "programs": "no compiled code",
+    "secrets": "no passwords, tokens or private keys",
+}
+"""Every check of the group, and what is true where it finds nothing."""
+
+
+def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
+    """One check at least for each of `_HOLDS`, and the digest of the whole."""
+    begin = time.perf_counter()
+    taken = place.intake or take_in(place.folder, tools.scratch / "intake", place.policy.files)
+    looked = _look(place, taken)
+    checks = [_intake_check(one) for one in taken.entries if one.problem]
+    checks += _same_names(taken.entries)
+    opened = [(entry, found) for entry, answer in looked for found in _found(answer)]
+    refused = {one.path for one in taken.entries if one.problem}
+    checks += [_opened_check(entry, one) for entry, one in opened if not _told_before(one, refused)]
+    checks += [_unread(entry, answer) for entry, answer in looked if answer.ending is Ending.ERROR]
+    if broken := [answer for _, answer in looked if answer.ending is Ending.HARNESS]:
+        return [*_first(_ordered(checks)), _unopened(broken[0])]
+    size = sum(one.size for one in taken.taken)
+    words = {"files": len(taken.taken), "bytes": size}
+    failed = {one.name for one in checks}
+    checks += [
+        Check(name=f"files.{name}", outcome=CheckOutcome.PASSED, sentence=told.format(**words), executed=1)
+        for name, told in _HOLDS.items()
+        if f"files.{name}" not in failed
+    ]
+    seconds = time.perf_counter() - begin
+    return [*_first(_ordered(checks)), _digest(taken, size, seconds)]
+
+
+def _look(place: SubmissionContext, taken: Intake) -> list[tuple[Entry, Looked]]:
+    model = place.metadata.model if place.metadata else "model.onnx"
+    items = [
+        Item(
+            copy=str(taken.folder / one.path), path=one.path, model=one.path == model,
+            unfolded_bytes=place.policy.files.total_bytes,
+        )
+        for one in taken.taken
+    ]  # fmt: skip
+    raw = [msgspec.to_builtins(one) for one in items]
+    answers = run_limited(
+        "assay_zoo.files.inspect_file:open_file", raw, seconds=_SECONDS, memory_bytes=place.policy.run.memory_bytes
+    )
+    return list(zip(taken.taken, answers, strict=True))
+
+
+def _found(answer: Looked) -> list[Finding]:
+    """What a file's process said; that it was lost is a finding, too: a file that nothing can open is not readable."""
+    if answer.ending is Ending.OK:
+        return msgspec.convert(answer.value, list[Finding])
+    if answer.ending in (Ending.HARNESS, Ending.ERROR):
+        return []
+    return [Finding(check="readable", sentence=f"cannot be opened: {answer.sentence}")]
+
+
+def _told_before(found: Finding, refused: Iterable[str]) -> bool:
+    """External data that the intake did not take is told there, with the reason."""
+    return found.check == "external_data" and any(f"{path!r}" in found.sentence for path in refused)
+
+
+def _intake_check(entry: Entry) -> Check:
+    assert entry.problem is not None
+    name, told = _REFUSED[entry.problem]
+    return _failed(name, f"{entry.path} {told} (it {entry.detail})", entry.path)
+
+
+def _opened_check(entry: Entry, found: Finding) -> Check:
+    return _failed(found.check, f"{entry.path} {found.sentence}", entry.path, found.line)
+
+
+def _same_names(entries: Sequence[Entry]) -> list[Check]:
+    """Paths that are one and the same on a system that ignores case, or composes letters."""
+    seen: dict[str, str] = {}
+    checks = []
+    for one in entries:
+        first = seen.setdefault(unicodedata.normalize("NFC", one.path).casefold(), one.path)
+        if first != one.path:
+            told = f"{one.path} and {first} are one file on systems that ignore case: rename one of them"
+            checks.append(_failed("names", told, one.path))
+    return checks
+
+
+def _failed(name: str, sentence: str, path: str, line: int = 0) -> Check:
+    outcome = CheckOutcome.FAILED
+    return Check(name=f"files.{name}", outcome=outcome, sentence=sentence, path=path, line=line, executed=1)
+
+
+def _unread(entry: Entry, answer: Looked) -> Check:
+    """Our reader failed on it: neither its fault for sure nor a machine's, so that a person looks."""
+    told = f"{entry.path} could not be looked at: {answer.sentence}"
+    return Check(name="files.readable", outcome=CheckOutcome.UNDECIDED, sentence=told, path=entry.path)
+
+
+def _unopened(answer: Looked) -> Check:
+    return Check(name="files.readable", outcome=CheckOutcome.INFRASTRUCTURE, sentence=answer.sentence)
+
+
+def _ordered(checks: Sequence[Check]) -> list[Check]:
+    order = [f"files.{name}" for name in _HOLDS]
+    return sorted(checks, key=lambda one: (order.index(one.name), one.path, one.line))
+
+
+def _first(checks: Sequence[Check]) -> list[Check]:
+    """At most `SHOWN` of each name: ten thousand links are one finding with a number."""
+    kept: list[Check] = []
+    for name in dict.fromkeys(one.name for one in checks):
+        group = [one for one in checks if one.name == name]
+        kept += group[:SHOWN]
+        if len(group) > SHOWN:
+            kept.append(
+                msgspec.structs.replace(group[SHOWN], sentence=f"and {len(group) - SHOWN} more", path="", line=0)
+            )
+    return kept
+
+
+def _digest(taken: Intake, size: int, seconds: float) -> Check:
+    left = f"; left out: {', '.join(taken.left_out)}" if taken.left_out else ""
+    return Check(
+        name="files.digest", outcome=CheckOutcome.PASSED, sentence=f"the contents are sha256 {taken.digest[:16]}...{left}",
+        executed=1, seconds=seconds, figures={"files": len(taken.taken), "size_bytes": size},
+    )  # fmt: skip

@@ -1,0 +1,31 @@
+"""Machine code and byte code: a submission is a model and readable text, it never brings a library of its own."""
+
+from __future__ import annotations
+
+from assay_zoo.files.finding import Finding, Item
+
+_MAGIC = {
+    b"\x7fELF": "a Linux program or library",
+    b"\xfe\xed\xfa\xce": "a macOS program or library",
+    b"\xfe\xed\xfa\xcf": "a macOS program or library",
+    b"\xce\xfa\xed\xfe": "a macOS program or library",
+    b"\xcf\xfa\xed\xfe": "a macOS program or library",
+    b"\xca\xfe\xba\xbe": "Java byte code or a macOS library",
+    b"\x00asm": "WebAssembly",
+    b"!<arch>\n": "a static library",
+}
+_SUFFIXES = (".so", ".dll", ".dylib", ".exe", ".pyc", ".pyd", ".whl", ".egg", ".jar", ".o", ".a")
+
+
+def program_problem(item: Item, head: bytes) -> Finding | None:
+    """By the first bytes, whatever the file is called; by name for what has no mark of its own."""
+    kind = next((told for magic, told in _MAGIC.items() if head.startswith(magic)), "")
+    if not kind and head.startswith(b"MZ") and b"PE\0\0" in head[:4096]:
+        kind = "a Windows program or library"
+    if not kind and item.suffix in _SUFFIXES:
+        kind = f"a program by its name ({item.suffix})"
+    if not kind:
+        return None
+    return Finding(
+        check="programs", sentence=f"is {kind}: hand in models and sources, nothing that is already compiled"
+    )

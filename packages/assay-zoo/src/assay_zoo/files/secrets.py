@@ -1,0 +1,64 @@
+"""Passwords, tokens and private keys in text, found by the plugins of detect-secrets, with their line."""
+
+from __future__ import annotations
+
+import os
+
+from assay_zoo.files.finding import Finding, Item
+
+_TOO_VAGUE = ("Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector")
+"""Digests, weights and images are of high entropy, and an address is no secret."""
+_KEY_FILES = (".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk")
+_LONGEST_BYTES = 8 << 20
+_LONG_LINE = 20_000
+_KEPT = 2_000
+"""Of both ends of a long line: what lies between are the bytes of an image in a notebook."""
+
+
+def secrets_in(item: Item) -> list[Finding]:
+    """One finding a line. The secret itself is never repeated."""
+    if item.suffix in _KEY_FILES:
+        return [_said(f"is a key store by its name ({item.suffix})", 0)]
+    with item.file.open("rb") as file:
+        data = file.read(_LONGEST_BYTES)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return []
+    return [] if "\0" in text else _scan(text)
+
+
+def _scan(text: str) -> list[Finding]:
+    from detect_secrets.core.scan import scan_file
+    from detect_secrets.settings import default_settings
+
+    lines = [line if len(line) < _LONG_LINE else f"{line[:_KEPT]} {line[-_KEPT:]}" for line in text.split("\n")]
+    with default_settings() as settings, _memory("\n".join(lines)) as name:
+        settings.disable_plugins(*_TOO_VAGUE)
+        # A comment of the submitter's must not hide a finding; and the copy has no name that says what it is.
+        settings.disable_filters("detect_secrets.filters.allowlist.is_line_allowlisted")
+        found = {one.line_number: one.type for one in scan_file(name)}
+    return [_said(f"looks like it holds a secret ({kind})", line) for line, kind in sorted(found.items())]
+
+
+class _memory:
+    """A text as a file that has a name and never touches a disk: the scanner reads files."""
+
+    def __init__(self, text: str) -> None:
+        self._descriptor = os.memfd_create("text")
+        with open(self._descriptor, "wb", closefd=False) as file:
+            file.write(text.encode())
+
+    def __enter__(self) -> str:
+        return f"/proc/self/fd/{self._descriptor}"
+
+    def __exit__(self, *error: object) -> None:
+        os.close(self._descriptor)
+
+
+def _said(sentence: str, line: int) -> Finding:
+    return Finding(
+        check="secrets",
+        sentence=f"{sentence}: withdraw it where it is valid, then hand in the file without it",
+        line=line,
+    )

@@ -1,0 +1,133 @@
+"""Every data set of a submission on every runtime of the zoo; and whether what it expects is right in the first place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from assay.core.flow import Flow
+from assay.core.job import Job
+from assay.core.result import Result
+from assay.errors import HarnessError
+from assay.plugins import find_flow
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.compliance.process import ChildLimits, ending, run_child
+from assay_zoo.compliance.waivers import apply_waivers
+from assay_zoo.functionality_judge import batch_check, flow_check
+from assay_zoo.functionality_messages import SIZES, Data, DataRequest, GoldenAnswer, GoldenRequest
+from assay_zoo.functionality_run import Asked, Recipe, ask, judged_plainly, limits_of, run_all
+from assay_zoo.submission import SubmissionContext, SubmissionServices
+
+_CHILD = ChildLimits(seconds=120, memory_bytes=8_000_000_000, file_bytes=4_000_000_000)
+_TOLD = 5
+"""Problems of expected outputs in one sentence."""
+
+
+def check_functionality(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
+    """`functionality.data`, `.golden`, one check for each flow, and `.dynamic-batch`. Raises HarnessError, UnknownName."""
+    checks = _checks(place, tools)
+    return apply_waivers(checks, place.policy.waivers, _name(place), "functionality", datetime.now(UTC).date())
+
+
+def _checks(place: SubmissionContext, tools: SubmissionServices) -> list[Check]:
+    flows = [find_flow(name) for name in place.policy.flows]
+    goldens = tools.scratch / "goldens"
+    data = _read(place, goldens)
+    if isinstance(data, Check):
+        return [data]
+    checks = [_failed("functionality.data", one) for one in data.problems]
+    if not data.sets:
+        none = "there is no data set to run; bring test_data_set_0 with input_0.pb and output_0.pb"
+        return checks or [_failed("functionality.data", none)]
+    limits, house = limits_of(place.policy.run), tools.house
+    name = _name(place)
+    recipes = [Recipe(f"{name}/data", goldens / "inputs", goldens / "expected")]
+    recipes += [Recipe(f"{name}/batch", goldens / "batch")] if data.batched else []
+    given, *others = ask(recipes, data.model, limits, house)
+    batch = others[0] if others else None
+    plain = judged_plainly([given, *others], limits, house)
+    checks.append(_golden(given, plain, goldens / "expected", data))
+    every = [given, *([batch] if batch and not batch.why else [])]
+    results = run_all(every, flows, limits, house)
+    checks += [flow_check(_of(results, given, flow), flow.name, data.sets, _model(place)) for flow in flows]
+    return checks + _batches(given, batch, results, flows, data, _model(place))
+
+
+def _read(place: SubmissionContext, goldens: Path) -> Data | Check:
+    """The data sets, or why they cannot be read at all."""
+    metadata = place.metadata
+    free = (
+        tuple(port.name for port in metadata.inputs if port.shape and isinstance(port.shape[0], str))
+        if metadata
+        else None
+    )
+    request = DataRequest(str(place.folder), str(place.folder / _model(place)), str(goldens), free)
+    ran = run_child("assay_zoo.functionality_data", msgspec.json.encode(request), _CHILD)
+    if not ran.code and not ran.late:
+        return msgspec.json.decode(ran.output, type=Data)
+    if ran.late or ran.code == -9:
+        raise HarnessError(f"the process that reads the data sets {ending(ran)}; look again later")
+    said = ran.errors.rpartition("Error: ")[2].replace(f"{place.folder}/", "")[-300:]
+    return _failed("functionality.data", f"the data sets cannot be read ({ending(ran)}): {said}")
+
+
+def _golden(given: Asked, plain: Sequence[Job], expected: Path, data: Data) -> Check:
+    """What the submitter expects, against the oracle: a wrong golden is no fault of any backend."""
+    name = "functionality.golden"
+    if given.why:
+        told = f"the expected outputs cannot be checked, for the oracle has no answer ({given.why}); a person must look"
+        return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=told)
+    request = GoldenRequest(plain[0], str(expected), data.sets)
+    ran = run_child("assay_zoo.functionality_golden", msgspec.json.encode(request), _CHILD)
+    if ran.code or ran.late:
+        raise HarnessError(f"the process that compares expected outputs {ending(ran)}: {ran.errors[-300:]}")
+    answer = msgspec.json.decode(ran.output, type=GoldenAnswer)
+    count, figures = len(data.sets), {"budget_used": answer.budget_used}
+    if answer.problems:
+        more = f" (and {len(answer.problems) - _TOLD} more)" if len(answer.problems) > _TOLD else ""
+        told = f"the submitted outputs are not those of the model: {'; '.join(answer.problems[:_TOLD])}{more}"
+        return Check(
+            name=name, outcome=CheckOutcome.FAILED, sentence=told, path=answer.problems[0].partition(":")[0],
+            executed=count, figures=dict(figures),
+        )  # fmt: skip
+    if answer.unproven:
+        told = f"the submitted outputs agree with the oracle, and that proves nothing: {answer.unproven}"
+        return Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=told, executed=count)
+    told = f"the submitted outputs of {count} data sets are those of the float64 oracle"
+    return Check(name=name, outcome=CheckOutcome.PASSED, sentence=told, executed=count, figures=dict(figures))
+
+
+def _batches(
+    given: Asked, batch: Asked | None, results: Sequence[Result], flows: Sequence[Flow], data: Data, path: str
+) -> list[Check]:
+    name = "functionality.dynamic-batch"
+    if batch is None:
+        return [Check(name=name, outcome=CheckOutcome.SKIPPED, sentence=f"not asked for: {data.unbatched}")]
+    if batch.why and given.why:
+        told = f"batch {', '.join(map(str, SIZES))} cannot be checked, for the oracle has no answer; a person must look"
+        return [Check(name=name, outcome=CheckOutcome.UNDECIDED, sentence=told)]
+    if batch.why:
+        told = f"the model itself does not run at batch {', '.join(map(str, SIZES))}: {batch.why}"
+        return [_failed(name, told, path)]
+    return [batch_check(_of(results, batch, flow), flow.name, SIZES, path) for flow in flows]
+
+
+def _of(results: Sequence[Result], asked: Asked, flow: Flow) -> Result:
+    return next(one for one in results if one.case == asked.case.name and one.flow == flow.name)
+
+
+def _name(place: SubmissionContext) -> str:
+    return place.metadata.name if place.metadata else place.name or place.folder.name
+
+
+def _model(place: SubmissionContext) -> str:
+    return place.metadata.model if place.metadata else "model.onnx"
+
+
+def _failed(name: str, sentence: str, path: str = "") -> Check:
+    """The sentences of data sets begin with the file that they speak of."""
+    own = sentence.split(" ")[0] if sentence.startswith("test_data_set") else path
+    return Check(name=name, outcome=CheckOutcome.FAILED, sentence=sentence, path=own)

@@ -1,0 +1,98 @@
+"""`python -m assay_zoo.functionality_data`: a submission's data sets as goldens, read in a process with limits."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.core.model import Model
+from assay.errors import AssayError
+from assay.models.goldens import write_golden
+from assay.models.onnx_file import describe
+from assay.suites.build_folder import fed, read_side, set_number
+from assay_zoo.compliance.process import limit_self
+from assay_zoo.functionality_messages import SIZES, Data, DataRequest
+
+Sample = Mapping[str, np.ndarray[Any, Any]]
+
+
+def main() -> None:
+    limit_self()
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=DataRequest)
+    sys.stdout.buffer.write(msgspec.json.encode(read_data(request)))
+
+
+def read_data(request: DataRequest) -> Data:
+    """Everything below `request.folder`; only the data sets that are whole are written. Raises BadModel."""
+    import onnx
+
+    folder, path, out = Path(request.folder), Path(request.model), Path(request.out)
+    model = describe(path)
+    graph = onnx.load(str(path), load_external_data=False).graph
+    names: list[str] = []
+    inputs: list[Sample] = []
+    outputs: list[Sample] = []
+    problems: list[str] = []
+    for one in sorted(folder.glob("test_data_set_*"), key=set_number):
+        if not one.is_dir():
+            continue
+        try:
+            given, expected = read_side(one, "input", fed(graph)), read_side(one, "output", list(graph.output))
+        except (AssayError, OSError, ValueError, KeyError, TypeError) as error:
+            problems.append(" ".join(str(error).replace(f"{folder}/", "").split())[:500])
+            continue
+        names.append(one.name)
+        inputs.append(given)
+        outputs.append(expected)
+    if not names:
+        return Data(model, (), tuple(problems))
+    _write(out / "inputs", model, inputs, [_nothing()] * len(inputs))
+    _write(out / "expected", model, inputs, outputs)
+    batches, why = _batches(model, inputs[0], request.batched)
+    if batches:
+        _write(out / "batch", model, batches, [_nothing()] * len(batches))
+    return Data(model, tuple(names), tuple(problems), bool(batches), why)
+
+
+def _batches(model: Model, sample: Sample, claimed: Sequence[str] | None) -> tuple[list[Sample], str]:
+    """The first data set repeated or cut to each size, or why there is none: values stay those that the model takes."""
+    free = {spec.name: spec.shape[0] for spec in model.inputs if spec.shape and isinstance(spec.shape[0], str)}
+    symbols = {symbol for name, symbol in free.items() if claimed is None or name in claimed} - {"..."}
+    if not symbols:
+        return [], "no input leaves its batch free"
+    axes = {
+        (spec.name, axis)
+        for spec in model.inputs
+        for axis, size in enumerate(spec.shape)
+        if (size in symbols and size != "?") or (size == "?" and axis == 0 and "?" in symbols)
+    }
+    if any(name not in sample or sample[name].shape[axis] == 0 for name, axis in axes):
+        return [], "the first data set has no row that could be repeated"
+    return [_resized(sample, axes, size) for size in SIZES], ""
+
+
+def _resized(sample: Sample, axes: set[tuple[str, int]], size: int) -> Sample:
+    made = dict(sample)
+    for name, axis in sorted(axes):
+        made[name] = np.take(made[name], np.arange(size) % made[name].shape[axis], axis=axis)
+    return made
+
+
+def _nothing() -> Sample:
+    return {"nothing": np.zeros(1, np.float32)}
+
+
+def _write(folder: Path, model: Model, inputs: Sequence[Sample], outputs: Sequence[Sample]) -> None:
+    write_golden(
+        folder, model=model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set", producer_version="",
+        who="submitter", reason="submitted with the model", created_at="",
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""The jobs of functionality: one reference for all flows, then every flow on every data set, in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.core.case import Case, Inputs
+from assay.core.digest import sha256_bytes, value_digest
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind, Limits
+from assay.core.model import Model
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.errors import BadInputs
+from assay.pipeline.check import run_jobs
+from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.plan import PACKAGES
+from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
+from assay.pipeline.services import Services
+from assay.pipeline.tolerances import with_tolerances
+from assay_zoo.policy import RunLimits
+
+PLAIN = Flow("expected outputs", "", precision="float32")
+"""What the expected outputs are judged as: the arithmetic that the model was written in."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One recipe of inputs: `case` is what flows verify, compared with `reference`; `why` it has none ("" where it has)."""
+
+    case: Case
+    reference: Path
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Stored inputs, and what to compare flows with where the oracle has no answer (None: nothing)."""
+
+    name: str
+    inputs: Path
+    expected: Path | None = None
+
+
+def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: Services) -> list[Asked]:
+    """The oracle's answers to the inputs of each recipe, all asked at once."""
+    locks = [sha256_bytes((one.inputs / "golden.lock").read_bytes()) for one in recipes]
+    folders = [
+        (house.folder / "oracle" / value_digest((model.digest, lock, "zoo-4"))[:32]).absolute() for lock in locks
+    ]
+    recording = [
+        Job(_case(one.name, model, one.inputs), PLAIN, JobKind.VERIFY, limits, reference=str(folder))
+        for one, folder in zip(recipes, folders, strict=True)
+    ]
+    try:
+        failed = {result.case: result.detail for result in ensure_references(recording, house)}
+    except BadInputs as error:
+        failed = {job.case.name: str(error) for job in recording}
+    asked = []
+    for one, lock, folder in zip(recipes, locks, folders, strict=True):
+        if one.name in failed:
+            asked.append(Asked(_case(one.name, model, one.expected), Path(), failed[one.name]))
+        else:
+            # The seed names the inputs: the tolerance is kept by it.
+            asked.append(Asked(Case(one.name, model, Inputs(seed=int(lock[:12], 16))), folder))
+    return asked
+
+
+def _case(name: str, model: Model, golden: Path | None) -> Case:
+    return Case(name, model, Inputs(golden=str(golden.absolute())) if golden else Inputs())
+
+
+def judged_plainly(every: Sequence[Asked], limits: Limits, house: Services) -> list[Job]:
+    """Jobs that nobody runs, with the profiles by which expected outputs, and flows of plain float32, are judged."""
+    jobs = [Job(one.case, PLAIN, JobKind.VERIFY, limits, reference=str(one.reference)) for one in every if not one.why]
+    return with_tolerances(jobs, house)
+
+
+def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house: Services) -> list[Result]:
+    """Each flow on each recipe. The run is kept in the history as any other."""
+    now = datetime.now(UTC)
+    run_id = new_run_id(now)
+    scratch = str(house.scratch(run_id))
+    jobs = tuple(
+        Job(one.case, flow, JobKind.VERIFY, limits, scratch=scratch, reference="" if one.why else str(one.reference))
+        for flow in flows
+        for one in every
+    )
+    run = Run(
+        id=run_id,
+        started_at=now.isoformat(timespec="seconds"),
+        command="assay zoo check",
+        jobs=jobs,
+        machine=this_machine(house.gpus),
+        versions=versions((*PACKAGES, *sorted({flow.backend for flow in flows}))),
+        commit=git_commit(Path.cwd()),
+    )
+    house.store.open_run(run)
+    return list(run_jobs(run, [], house).results)
+
+
+def limits_of(policy: RunLimits) -> Limits:
+    """Of one job: no more than code of a submission may use."""
+    return Limits(timeout_s=min(policy.seconds, Limits().timeout_s), memory_bytes=policy.memory_bytes)

@@ -1,0 +1,63 @@
+"""The test data sets of a submission as a golden folder: read in a limited process, because they are untrusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from assay.core.case import Case, Inputs
+from assay.core.job import Limits
+from assay.errors import BadGolden, HarnessError
+from assay.pipeline.plan import inspect_models
+from assay.pipeline.request import ModelRequest
+from assay.pipeline.services import Services
+from assay_zoo.limited_process import Ending, run_limited
+from assay_zoo.policy import RunLimits
+
+_SECONDS = 60.0
+
+
+def limits_of(run: RunLimits) -> Limits:
+    """What a job of a submission may use in a worker."""
+    return Limits(timeout_s=run.seconds, memory_bytes=run.memory_bytes)
+
+
+def case_of(model: Path, name: str, house: Services, run: RunLimits) -> Case:
+    """The model as a case without data. Raises UsageError for one that cannot be read."""
+    return inspect_models([ModelRequest(path=model, flows=(), name=name)], limits_of(run), house)[0]
+
+
+def data_set_folders(submission: Path) -> list[Path]:
+    """test_data_set_0, test_data_set_1 ... as they are there."""
+    found = [path for path in submission.glob("test_data_set_*") if path.name.rpartition("_")[2].isdecimal()]
+    return sorted(found, key=lambda path: int(path.name.rpartition("_")[2]))
+
+
+def with_data_sets(case: Case, sets: Sequence[Path], into: Path, run: RunLimits) -> Case:
+    """The case with the golden written to `into`. Raises BadGolden where the sets do not fit the model, HarnessError."""
+    import msgspec
+
+    item = {"case": msgspec.to_builtins(case), "sets": [str(one) for one in sets], "into": str(into)}
+    answer = run_limited("assay_zoo.golden_sets:write", [item], seconds=_SECONDS, memory_bytes=run.memory_bytes)[0]
+    if answer.ending is Ending.HARNESS:
+        raise HarnessError(answer.sentence)
+    if answer.ending is not Ending.OK:
+        raise BadGolden(f"the test data sets cannot be read: {answer.sentence}")
+    return msgspec.structs.replace(case, inputs=Inputs(golden=str(into)))
+
+
+def write(item: dict[str, Any]) -> int:
+    """The target of `limited.look_at`."""
+    import msgspec
+
+    from assay.models.goldens import write_golden
+    from assay.suites.build_folder import data_sets
+
+    case = msgspec.convert(item["case"], Case)
+    inputs, outputs = data_sets(Path(case.model.source), [Path(one) for one in item["sets"]])
+    write_golden(
+        Path(item["into"]), model=case.model, inputs=inputs, outputs=outputs, seed=0, producer="test_data_set",
+        producer_version="", who="submission", reason="handed in with the model", created_at="",
+    )  # fmt: skip
+    return len(inputs)

@@ -1,0 +1,155 @@
+"""Untrusted files are opened in a process of its own, with limits on time and memory: what kills it is reported, and costs one file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+_LONGEST_BYTES = 16 << 20
+"""Of one answer; more is an attack on whoever reads it."""
+_START_S = 60.0
+"""Until the process is up: the machine's time, not the file's."""
+
+
+class Ending(StrEnum):
+    """How the look at one item ended. ERROR: the reader itself failed, whoever is to blame. HARNESS: the process never came
+    up, and no file is to blame."""
+
+    OK = "ok"
+    ERROR = "error"
+    NESTED = "nested too deeply"
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out of memory"
+    HARNESS = "harness"
+
+
+class Looked(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one item: `value` where it is OK, `sentence` where it is not."""
+
+    ending: Ending
+    value: Any = None
+    sentence: str = ""
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """What the child is told, first line of its input."""
+
+    target: str
+    items: tuple[Any, ...]
+    memory_bytes: int
+    seconds: float
+
+
+def run_limited(target: str, items: Sequence[Any], *, seconds: float, memory_bytes: int) -> list[Looked]:
+    """`target` ("package.module:function") applied to each item in a child process; one answer each, in their order.
+
+    An item may take `seconds` and the process `memory_bytes` of address space. An item that crashes, hangs or eats the
+    memory gets that as its answer, and the rest goes on in a fresh process. Items and values are what JSON holds.
+    """
+    found: list[Looked] = []
+    while len(found) < len(items):
+        work = Work(target=target, items=tuple(items[len(found) :]), memory_bytes=memory_bytes, seconds=seconds)
+        found += _one_process(work)
+    return found
+
+
+def _one_process(work: Work) -> list[Looked]:
+    """At least one answer; the last one may be a failure, and then the items after it have none."""
+    environment = {"PATH": os.defpath, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+    with subprocess.Popen(
+        [sys.executable, "-I", "-m", "assay_zoo.limited_process_main"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, env=environment, cwd="/", start_new_session=True,
+    ) as child:  # fmt: skip
+        try:
+            return _converse(child, work)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+
+
+def _converse(child: subprocess.Popen[bytes], work: Work) -> list[Looked]:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with contextlib.suppress(BrokenPipeError):
+        child.stdin.write(msgspec.json.encode(work))
+        child.stdin.close()
+    lines = _Lines(child.stdout.fileno())
+    if lines.next(_START_S) is None:
+        return [_all_lost(child, lines)] * len(work.items)
+    found: list[Looked] = []
+    for _ in work.items:
+        line = lines.next(work.seconds)
+        if line is None:
+            found.append(_lost(child, lines, work))
+            break
+        try:
+            found.append(msgspec.json.decode(line, type=Looked))
+        except (msgspec.DecodeError, RecursionError):
+            found.append(Looked(ending=Ending.CRASH, sentence="what opened it gave no answer that can be read"))
+            break
+        if found[-1].ending is Ending.OUT_OF_MEMORY:
+            break
+    return found
+
+
+class _Lines:
+    """Lines of a pipe, each with a time limit."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.late = False
+        self._descriptor = descriptor
+        self._buffer = bytearray()
+
+    def next(self, seconds: float) -> bytes | None:
+        """The next line, None where the pipe ended, a line is too long, or the time is over (`late`)."""
+        deadline = time.monotonic() + seconds
+        while (end := self._buffer.find(b"\n")) < 0:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._descriptor], [], [], left)[0]:
+                self.late = True
+                return None
+            data = os.read(self._descriptor, 1 << 16)
+            if not data or len(self._buffer) > _LONGEST_BYTES:
+                return None
+            self._buffer += data
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return line
+
+
+def _lost(child: subprocess.Popen[bytes], lines: _Lines, work: Work) -> Looked:
+    """The answer for the item that was being looked at when the process was lost."""
+    if lines.late:
+        return Looked(ending=Ending.TIMEOUT, sentence=f"opening it took more than {work.seconds:g} s")
+    code = _code(child)
+    if code == -signal.SIGXCPU:
+        return Looked(ending=Ending.TIMEOUT, sentence=f"opening it took more than {work.seconds:g} s of a processor")
+    if code == -signal.SIGKILL:
+        return Looked(
+            ending=Ending.OUT_OF_MEMORY, sentence="the system killed what opened it, most likely for its memory"
+        )
+    told = signal.Signals(-code).name if code < 0 else f"exit {code}"
+    return Looked(ending=Ending.CRASH, sentence=f"opening it crashed the reader ({told})")
+
+
+def _all_lost(child: subprocess.Popen[bytes], lines: _Lines) -> Looked:
+    why = f"did not start within {_START_S:g} s" if lines.late else f"could not be started (exit {_code(child)})"
+    return Looked(ending=Ending.HARNESS, sentence=f"the process that opens files {why}")
+
+
+def _code(child: subprocess.Popen[bytes]) -> int:
+    try:
+        return child.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        return 0

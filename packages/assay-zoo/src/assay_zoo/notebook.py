@@ -1,0 +1,156 @@
+"""`python -m assay_zoo.notebook SUBMISSION NOTEBOOK OUT [FILE]`: execute one notebook. Runs inside the sandbox.
+
+The submission is copied, the notebook's stored outputs are thrown away, and its cells are run in the copy. `OUT/report.json`
+says, after each cell again, what was printed and what went wrong; `OUT/metric.json` is a copy of FILE, if the notebook made
+one: what the submission brought under that name is removed before. Exit code 3: the notebook failed.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay_zoo.notebook_report import METRIC, METRIC_BYTES, REPORT, Printed, Report, Trouble
+
+LINKED_BYTES = 64 * 1024 * 1024
+"""Larger files of a submission are linked to instead of copied: the copy lies in memory."""
+TEXT = 32 * 1024
+"""Characters kept of what one cell printed: the last."""
+KERNEL_START_S = 120
+
+
+def main() -> int:
+    submission, notebook, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    wanted = sys.argv[4] if len(sys.argv) > 4 else ""
+    place = Path("/tmp/submission")
+    _copy(submission, place)
+    if wanted:
+        (place / wanted).unlink(missing_ok=True)
+    report = _execute(place / notebook, out)
+    found = place / wanted
+    if wanted and found.is_file() and not found.is_symlink() and found.stat().st_size <= METRIC_BYTES:
+        shutil.copyfile(found, out / METRIC)
+    return 3 if report.trouble else 0
+
+
+def _execute(path: Path, out: Path) -> Report:
+    """Every code cell in its order, until one fails."""
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, DeadKernelError
+
+    text = path.read_text(encoding="utf-8")
+    try:
+        notebook = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+        if not isinstance(notebook.get("cells"), list):
+            raise ValueError("it has no cells")
+    except Exception as error:  # noqa: BLE001 - whatever nbformat makes of a third party's file
+        return _written(Report(trouble=Trouble(kind="", sentence=f"it cannot be read as a notebook: {error}")), out)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    client = NotebookClient(
+        notebook, timeout=None, startup_timeout=KERNEL_START_S, kernel_name="python3",
+        resources={"metadata": {"path": str(path.parent)}},
+    )  # fmt: skip
+    printed: list[Printed] = []
+    trouble: Trouble | None
+    lines = _first_lines(text, notebook.cells)
+    number = 0
+    process: Any = None
+    running = Trouble(kind="start", sentence="the kernel did not start")
+    try:
+        with client.setup_kernel():
+            process = getattr(getattr(client.km, "provisioner", None), "process", None)
+            for index, cell in enumerate(notebook.cells):
+                if cell.cell_type != "code":
+                    continue
+                number += 1
+                running = Trouble(kind="running", cell=number, line=lines[index])
+                _written(Report(printed=tuple(printed), trouble=running), out)
+                client.execute_cell(cell, index)
+                printed.append(Printed(cell=number, line=lines[index], text=_text(cell.outputs)))
+                cell.outputs = []
+    except CellExecutionError as error:
+        told = f"{error.ename}: {_one_line(error.evalue)}" if error.evalue else str(error.ename)
+        trouble = msgspec.structs.replace(running, kind="exception", sentence=told)
+    except DeadKernelError:
+        trouble = msgspec.structs.replace(running, kind="dead", sentence=f"the kernel died{_cause(process)}")
+    except Exception as error:  # noqa: BLE001 - the kernel is untrusted, and may answer anything
+        trouble = msgspec.structs.replace(
+            running, kind="protocol", sentence=f"{type(error).__name__}: {_one_line(str(error))}"
+        )
+    else:
+        trouble = None if number else Trouble(kind="empty", sentence="it has no cell of code")
+    return _written(Report(printed=tuple(printed), trouble=trouble), out)
+
+
+def _written(report: Report, out: Path) -> Report:
+    fresh = out / f".{REPORT}"
+    fresh.write_bytes(msgspec.json.encode(report))
+    fresh.replace(out / REPORT)
+    return report
+
+
+def _text(outputs: list[Any]) -> str:
+    """What a cell wrote to standard output, and the plain text of what it showed."""
+    parts = []
+    for one in outputs:
+        if one.output_type == "stream" and one.name == "stdout":
+            parts.append(one.text)
+        elif one.output_type in ("execute_result", "display_data"):
+            parts.append(f"{one.data.get('text/plain', '')}\n")
+    return "".join(parts)[-TEXT:]
+
+
+def _cause(process: Any) -> str:
+    """The signal that killed the kernel."""
+    code = process.poll() if process is not None else None
+    if code is None or code >= 0:
+        return "" if code is None else f" (exit code {code})"
+    try:
+        return f" ({signal.Signals(-code).name})"
+    except ValueError:
+        return f" (signal {-code})"
+
+
+def _first_lines(text: str, cells: list[Any]) -> list[int]:
+    """Where the first line of each cell stands in the file, from 1; the cells come in their order."""
+    lines, at, found = text.splitlines(), 0, []
+    for cell in cells:
+        first = next((line for line in str(cell.source).split("\n") if line.strip()), "")
+        needles = [json.dumps(first, ensure_ascii=plain)[1:-1] for plain in (False, True)]
+        for number in range(at, len(lines)) if first else ():
+            if any(needle in lines[number] for needle in needles):
+                at = number
+                break
+        found.append(at + 1)
+    return found
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:300]
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Folders and files as our own, so that they can be written; the large ones as links to what is read-only."""
+    target.mkdir()
+    for path in sorted(source.rglob("*")):
+        mine, found = target / path.relative_to(source), path.lstat()
+        if stat.S_ISDIR(found.st_mode):
+            mine.mkdir(exist_ok=True)
+        elif stat.S_ISREG(found.st_mode) and found.st_size > LINKED_BYTES:
+            mine.symlink_to(path)
+        elif stat.S_ISREG(found.st_mode):
+            shutil.copyfile(path, mine)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

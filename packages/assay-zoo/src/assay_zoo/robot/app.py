@@ -1,0 +1,103 @@
+"""The robot as a web application: webhooks, metrics, health, a rerun for operators, and the pages."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from assay_zoo.robot.config import RobotConfig
+from assay_zoo.robot.service import Service
+from assay_zoo.robot.webhooks import Webhooks
+
+if TYPE_CHECKING:
+    from assay_zoo.robot.config import Secret
+
+
+def make_app(config: RobotConfig) -> Starlette:
+    """Opens everything that robot.toml names (raises AssayError in one sentence) and works while the application lives."""
+    return app_of(Service(config))
+
+
+def app_of(service: Service) -> Starlette:
+    """The application of an opened service: started with it, stopped with it."""
+    from anyio import to_thread
+
+    @asynccontextmanager
+    async def living(_: Starlette) -> AsyncIterator[None]:
+        await to_thread.run_sync(service.start)
+        try:
+            yield
+        finally:
+            await to_thread.run_sync(service.stop)
+
+    hooks = Webhooks(service.config, service.deliveries, wake=service.looking.wake, seen=service.metrics.webhook)
+    operations = _Operations(service)
+    return Starlette(routes=[*hooks.routes(), *operations.routes(), *_pages(service)], lifespan=living)
+
+
+def _pages(service: Service) -> list[BaseRoute]:
+    from assay_zoo.robot.pages.routes import page_routes
+
+    return page_routes(service.queue, service.title, service.hides)
+
+
+class _Operations:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def routes(self) -> list[Route]:
+        rerun = Route("/submissions/{identity:int}/rerun", self.rerun, methods=["POST"])
+        return [
+            Route("/healthz", self.healthz),
+            Route("/readyz", self.readyz),
+            Route("/metrics", self.metrics),
+            *([rerun] if self._service.config.operator else []),
+        ]
+
+    async def healthz(self, _: Request) -> Response:
+        """Alive: the loop answers."""
+        return JSONResponse({"alive": True})
+
+    def readyz(self, _: Request) -> Response:
+        missing = {name: self._service.hides(reason) for name, reason in self._service.health.ready().items()}
+        return JSONResponse({"ready": not missing, "reasons": missing}, 503 if missing else 200)
+
+    def metrics(self, _: Request) -> Response:
+        body, kind = self._service.metrics.text()
+        return Response(body, headers={"content-type": kind})
+
+    async def rerun(self, request: Request) -> Response:
+        """Put a decided submission into the queue again; the operator's token comes as a bearer or in the form."""
+        from anyio import to_thread
+
+        if not await _has(request, self._service.config.operator):
+            return JSONResponse({"message": "this needs the operator's token"}, 401)
+        identity = int(request.path_params["identity"])
+        again = await to_thread.run_sync(self._service.rerun, identity)
+        if not again:
+            return JSONResponse({"message": "there is no such submission that is decided"}, 409)
+        return JSONResponse({"message": "in the queue again"}, 202)
+
+
+_FORM_MOST = 4096
+
+
+async def _has(request: Request, token: Secret | None) -> bool:
+    if token is None:
+        return False
+    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer":
+        length = request.headers.get("content-length", "")
+        if not length.isdigit() or int(length) > _FORM_MOST:
+            return False
+        from urllib.parse import parse_qs
+
+        given = parse_qs((await request.body()).decode("utf-8", "replace")).get("token", [""])[0]
+    return hmac.compare_digest(given.strip().encode(), token.reveal().encode())

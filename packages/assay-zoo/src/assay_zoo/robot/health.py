@@ -1,0 +1,51 @@
+"""Whether the robot lives, and whether it can do its work: with a reason for each thing that is missing."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from sqlalchemy import text
+
+from assay.errors import AssayError
+from assay.launch.sandbox import Bubblewrap
+from assay_zoo.robot.mirror import Mirror
+from assay_zoo.robot.queries import Queries
+
+_KEPT_S = 15.0
+
+
+class Health:
+    """The repository is asked at most every 15 s, however often somebody asks here."""
+
+    def __init__(self, reading: Queries, mirror: Mirror, sandbox: Bubblewrap, *, demand_sandbox: bool) -> None:
+        self._reading, self._mirror, self._sandbox, self._demand = reading, mirror, sandbox, demand_sandbox
+        self._lock = threading.Lock()
+        self._at, self._repository = -_KEPT_S, ""
+
+    def ready(self) -> dict[str, str]:
+        """What is not ready, each with its reason; empty where all is."""
+        told = {"database": self._database(), "repository": self._repository_told()}
+        if self._demand:
+            here = self._sandbox.available()
+            told["sandbox"] = "" if here.available else f"{here.reason}; {here.install}"
+        return {name: reason for name, reason in told.items() if reason}
+
+    def _database(self) -> str:
+        try:
+            with self._reading.database.read() as connection:
+                connection.execute(text("SELECT 1"))
+        except AssayError as error:
+            return str(error)
+        return ""
+
+    def _repository_told(self) -> str:
+        with self._lock:
+            if time.monotonic() - self._at >= _KEPT_S:
+                try:
+                    self._mirror.listed("*")
+                    self._repository = ""
+                except AssayError as error:
+                    self._repository = str(error)
+                self._at = time.monotonic()
+            return self._repository

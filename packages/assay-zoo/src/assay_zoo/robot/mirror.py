@@ -1,0 +1,221 @@
+"""The robot's own bare copy of the zoo's repository: what is submitted comes in here, and commits go out from here."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from assay.errors import HarnessError, UsageError
+from assay_zoo.check import Check
+from assay_zoo.repository import SUBMISSIONS
+from assay_zoo.robot.export import export
+from assay_zoo.robot.git import Git, GitFailed
+from assay_zoo.robot.records import Head
+
+_PUSHES = 6
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+class Moved(HarnessError):
+    """A branch is not at the commit any more that it was said to be at."""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What a commit does: `cleared` folders are emptied, then `files` (bytes, or a file with them) are put in."""
+
+    files: Mapping[str, bytes | Path]
+    message: str
+    cleared: tuple[str, ...] = ()
+
+
+class Mirror:
+    """Safe in several threads of one process; the folder belongs to one robot."""
+
+    def __init__(
+        self,
+        folder: Path,
+        address: str,
+        *,
+        branch: str = "main",
+        committer: str = "Assay robot <assay@localhost>",
+        credentials: Callable[[], Mapping[str, str]] = dict,
+        fetch_s: float = 900.0,
+    ) -> None:
+        self._git = Git(folder, credentials)
+        self._address, self._branch, self._fetch_s = address, branch, fetch_s
+        self._name, _, email = committer.partition(" <")
+        self._email = email.rstrip(">")
+        self._fetching = threading.Lock()
+        folder.mkdir(parents=True, exist_ok=True)
+        self._git.run("init", "--quiet", "--bare", str(folder))  # changes nothing where it was done
+
+    def listed(self, pattern: str) -> dict[str, str]:
+        """Branches of the remote by name, each with its commit. Raises GitFailed."""
+        told = self._git.run("ls-remote", "--heads", self._address, f"refs/heads/{pattern}", remote=True, timeout_s=60)
+        pairs = (line.split("\t") for line in told.decode("utf-8", "replace").splitlines())
+        return {ref.removeprefix("refs/heads/"): sha for sha, ref in pairs}
+
+    def fetch_base(self) -> str:
+        """The newest commit of the zoo's branch. Raises GitFailed, UsageError where the zoo has none."""
+        try:
+            self._fetch(f"+refs/heads/{self._branch}:refs/assay/base")
+        except GitFailed as error:
+            if "couldn't find remote ref" in str(error):
+                raise UsageError(
+                    f"{self._address} has no branch {self._branch}: name the zoo's own in robot.toml"
+                ) from None
+            raise
+        return self._git.text("rev-parse", "refs/assay/base")
+
+    def text(self, path: str) -> str:
+        """A file of the zoo's branch as it was fetched last. Raises GitFailed."""
+        return self._git.run("show", f"refs/assay/base:{path}").decode("utf-8", "replace")
+
+    def fetch_head(self, head: Head) -> None:
+        """Raises Moved where its branch has another commit by now, GitFailed."""
+        here = f"refs/assay/heads/{head.sha}"
+        if self._has(head.sha):
+            return
+        self._fetch(f"+{head.ref}:{here}")
+        found = self._git.text("rev-parse", here)
+        if found != head.sha:
+            self._git.run("update-ref", "-d", here)
+            raise Moved(f"{head.branch} is at {found[:12]} by now, not at {head.sha[:12]}")
+
+    def submissions_of(self, head: Head, base: str) -> list[str]:
+        """Names of the folders of submissions that a head changes against the zoo, sorted."""
+        try:
+            fork = self._git.text("merge-base", base, head.sha)
+        except GitFailed:
+            fork = _EMPTY_TREE
+        listed = self._git.run(
+            "diff-tree",
+            "-r",
+            "-z",
+            "--name-only",
+            "--no-renames",
+            "--diff-filter=d",
+            fork,
+            head.sha,
+            "--",
+            f"{SUBMISSIONS}/",
+        )
+        parts = (path.decode("utf-8", "replace").split("/") for path in listed.split(b"\0") if path)
+        # A name that cannot be one is looked for under the nearest that can: then it is said that it is not there.
+        return sorted({cleaned(part[1]) for part in parts if len(part) > 2})
+
+    def export(self, commit: str, paths: Iterable[str], into: Path, *, most_bytes: int, most_files: int) -> list[Check]:
+        """As `export.export`."""
+        return export(self._git, commit, list(paths), into, most_bytes=most_bytes, most_files=most_files)
+
+    def last_commit(self, commit: str, path: str) -> str:
+        """The newest commit up to `commit` that changed `path`."""
+        return self._git.text("log", "-1", "--format=%H", commit, "--", path)
+
+    def keep_only(self, shas: Iterable[str]) -> None:
+        """Forget the heads that are not among `shas`; git drops their objects in time."""
+        wanted = set(shas)
+        refs = self._git.text("for-each-ref", "--format=%(refname)", "refs/assay/heads/").split()
+        for ref in refs:
+            if ref.rpartition("/")[2] not in wanted:
+                self._git.run("update-ref", "-d", ref)
+
+    def tidy(self) -> None:
+        """Drop what is needed no more and older than a day: what is being made at this moment stays. Raises GitFailed."""
+        self._git.run("gc", "--quiet", "--prune=1.day.ago", timeout_s=3600)
+
+    def commit(self, branch: str, change: Callable[[str], Change | None]) -> str:
+        """Put a commit on a branch of the remote and return it; "" where there is nothing to change.
+
+        `change` is called with the branch's newest commit ("" for a branch to be made), again for each time that
+        somebody else was quicker. Raises GitFailed.
+        """
+        for attempt in range(_PUSHES):
+            parent = self._parent(branch)
+            wanted = change(parent)
+            if wanted is None:
+                return ""
+            tree = self._tree(parent, wanted)
+            if parent and tree == self._git.text("rev-parse", f"{parent}^{{tree}}"):
+                return ""
+            made = self._commit(tree, parent, wanted.message)
+            try:
+                self._git.run("push", "--quiet", self._address, f"{made}:refs/heads/{branch}", remote=True)
+                return made
+            except GitFailed as error:
+                quicker = any(
+                    word in str(error)
+                    for word in ("rejected", "non-fast-forward", "cannot lock ref", "failed to update ref")
+                )
+                refused = any(
+                    word in str(error) for word in ("checked out", "pre-receive hook", "protected branch", "GH006")
+                )
+                if refused or not quicker or attempt == _PUSHES - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _parent(self, branch: str) -> str:
+        here = f"refs/assay/onto/{branch}"
+        try:
+            self._fetch(f"+refs/heads/{branch}:{here}")
+        except GitFailed as error:
+            if "couldn't find remote ref" in str(error):
+                return ""
+            raise
+        return self._git.text("rev-parse", here)
+
+    def _tree(self, parent: str, change: Change) -> str:
+        with tempfile.TemporaryDirectory(prefix="index-", dir=self._git.folder) as scratch:
+            index = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
+            self._git.run("read-tree", parent or "--empty", variables=index)
+            lines: list[bytes] = []
+            for folder in change.cleared:
+                there = self._git.run("ls-files", "-z", "--", folder, variables=index)
+                lines += [f"0 {'0' * 40}\t".encode() + path for path in there.split(b"\0") if path]
+            lines += [
+                f"100644 {self._blob(data)}\t".encode() + os.fsencode(path) for path, data in change.files.items()
+            ]
+            self._git.run("update-index", "-z", "--index-info", told=b"\0".join([*lines, b""]), variables=index)
+            return self._git.run("write-tree", variables=index).decode().strip()
+
+    def _blob(self, data: bytes | Path) -> str:
+        # --no-filters: an attribute file among the data must not change what is stored.
+        if isinstance(data, Path):
+            return self._git.text("hash-object", "-w", "--no-filters", "--", str(data))
+        return self._git.run("hash-object", "-w", "--no-filters", "--stdin", told=data).decode().strip()
+
+    def _commit(self, tree: str, parent: str, message: str) -> str:
+        who = {
+            "GIT_AUTHOR_NAME": self._name,
+            "GIT_AUTHOR_EMAIL": self._email,
+            "GIT_COMMITTER_NAME": self._name,
+            "GIT_COMMITTER_EMAIL": self._email,
+        }
+        words = ["commit-tree", tree, *(["-p", parent] if parent else [])]
+        return self._git.run(*words, told=message.encode(), variables=who).decode().strip()
+
+    def _has(self, sha: str) -> bool:
+        try:
+            return self._git.text("rev-parse", "--verify", "--quiet", f"refs/assay/heads/{sha}") == sha
+        except GitFailed:
+            return False
+
+    def _fetch(self, refspec: str) -> None:
+        words = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+        with self._fetching:
+            self._git.run(*words, self._address, refspec, remote=True, timeout_s=self._fetch_s)
+
+
+def cleaned(name: str) -> str:
+    """The name itself where it is one that a submission may have, else the nearest that is."""
+    if _NAME.fullmatch(name):
+        return name
+    rest = re.sub(r"[^a-z0-9._-]", "-", name.lower()).lstrip("._-")
+    return rest[:64] or "unnamed"

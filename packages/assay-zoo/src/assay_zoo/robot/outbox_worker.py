@@ -1,0 +1,117 @@
+"""The thread that empties the outbox: reports, promotions, notifications. Whatever fails is tried again, later and later."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+
+import msgspec
+
+from assay.errors import HarnessError, StoreError, UsageError
+from assay_zoo.decision import Answer
+from assay_zoo.inspect import Inspection
+from assay_zoo.robot.lease_renewal import LeaseRenewal
+from assay_zoo.robot.metrics import Metrics
+from assay_zoo.robot.notify import Chat, Mailer
+from assay_zoo.robot.outbox import LEASE_S, DueEntry, Outbox, OutboxEntry
+from assay_zoo.robot.promotion import Promoter
+from assay_zoo.robot.queue import Queue
+from assay_zoo.robot.records import Level, Submission, Whole
+from assay_zoo.robot.redact import Hides, redact
+from assay_zoo.robot.sources.source import Source, SourceFailed
+
+_LOG = logging.getLogger("assay.robot.delivering")
+_FIRST_S, _LONGEST_S = 5.0, 3600.0
+_IDLE_S = 2.0
+_LOGGED = (1, 10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutboxWorker:
+    queue: Queue
+    outbox: Outbox
+    source: Source
+    promoter: Promoter
+    metrics: Metrics
+    public_url: str
+    lease_s: float = LEASE_S
+    mailer: Mailer | None = None
+    chat: Chat | None = None
+    hides: Hides = str
+
+    def run(self, stop: threading.Event, news: threading.Event) -> None:
+        """Until `stop`."""
+        while not stop.is_set():
+            try:
+                busy = self.deliver()
+            except StoreError as error:
+                self.metrics.fault("database")
+                _LOG.error("%s", error)
+                busy = False
+            except Exception:  # noqa: BLE001 - a thread of the service never dies of what it met
+                self.metrics.fault("delivering")
+                _LOG.exception("the outbox failed")
+                busy = False
+            if not busy:
+                news.wait(_IDLE_S)
+                news.clear()
+
+    def deliver(self) -> bool:
+        """One thing; False where nothing is due."""
+        due = self.outbox.take()
+        if due is None:
+            return False
+        held = LeaseRenewal(self.outbox, due, self.lease_s)
+        try:
+            with held:
+                self._act(due)
+        except HarnessError as error:
+            self._later(held.due, error, error.after_s if isinstance(error, SourceFailed) else 0.0)
+        except Exception as error:  # noqa: BLE001 - one delivery never keeps the others back
+            _LOG.exception("a delivery failed")
+            self._later(held.due, error, 0.0)
+        else:
+            self.outbox.done(held.due)
+        return True
+
+    def _act(self, due: DueEntry) -> None:
+        whole = self.queue.whole(due.submission_id)
+        if whole is None:
+            return
+        page = f"{self.public_url}/submissions/{due.submission_id}" if self.public_url else ""
+        if due.kind is OutboxEntry.REPORT:
+            self.source.report(redact(whole, self.hides), page)
+        elif due.kind is OutboxEntry.PROMOTE:
+            self._promote(whole)
+        elif whole.decision is not None:
+            told = self.mailer if due.kind is OutboxEntry.MAIL else self.chat
+            if told is not None:
+                told.send(whole, page)
+
+    def _promote(self, whole: Whole) -> None:
+        one = whole.submission
+        if whole.decision is None or whole.decision.answer != Answer.PROMOTE:
+            return
+        if not one.promoted:
+            found = msgspec.json.decode(self.queue.inspection(one.id), type=Inspection)
+            try:
+                commit = self.promoter.promote(one, found)
+            except UsageError as error:
+                self.queue.promoted(one.id, "", str(error))
+                return
+            self.queue.promoted(one.id, commit)
+        if self._all_in(one):
+            self.source.close(one)
+
+    def _all_in(self, one: Submission) -> bool:
+        """A request may bring several submissions: it is done when the last is in."""
+        return all(each.promoted for each in self.queue.find(one.sha) if each.repository == one.repository)
+
+    def _later(self, due: DueEntry, error: Exception, at_least_s: float) -> None:
+        wait = max(min(_FIRST_S * 2 ** min(due.attempts, 12), _LONGEST_S), at_least_s)
+        self.metrics.fault(str(due.kind))
+        _LOG.warning("%s of submission %d failed, again in %.0f s: %s", due.kind, due.submission_id, wait, error)
+        if due.attempts + 1 in _LOGGED:
+            self.queue.note(due.submission_id, f"{due.kind} failed and is tried again: {error}", Level.WARNING)
+        self.outbox.later(due, wait, str(error))

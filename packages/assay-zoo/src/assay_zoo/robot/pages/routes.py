@@ -1,0 +1,184 @@
+"""The addresses of the pages. Each has a twin for a machine at the same address with `.json` behind it."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from assay.errors import StoreError
+from assay_zoo.robot.pages import badge, render
+from assay_zoo.robot.pages.views import PAGE, QueueView, groups, newest_decision, queue_view
+from assay_zoo.robot.queries import Queries
+from assay_zoo.robot.records import LogLine, Submission, Whole
+from assay_zoo.robot.redact import Hides, redact
+
+_LOG = logging.getLogger("assay.robot.pages")
+AWAY = (
+    "The robot's database does not answer just now. Nothing is lost: what was handed in is looked at when it is back."
+)
+LARGEST_ID = 2**31 - 1
+"""What the column of the database holds: a larger number is nobody's."""
+
+
+def page_routes(
+    reading: Queries, title: Callable[[], str] = lambda: "Model zoo", hides: Hides = str
+) -> list[BaseRoute]:
+    """Routes for an application: GET only, no cookie, no state. Sync functions: Starlette runs them in its threads, so
+    that a slow database never holds up a webhook. `title` names the zoo on every page; what is shown has
+    gone through `hides`."""
+    pages = _Pages(reading, title, hides)
+    answers = {
+        "/": pages.queue,
+        "/queue.json": pages.queue_json,
+        "/submissions/{identity}.json": pages.submission_json,
+        "/submissions/{identity}": pages.submission,
+        "/submissions/{identity}/report": pages.report,
+        "/submissions/{identity}/report.json": pages.report_json,
+        "/submissions/{identity}/log": pages.log,
+        "/submissions/{identity}/log.json": pages.log_json,
+        "/log": pages.robot_log,
+        "/log.json": pages.robot_log_json,
+        "/badge/{name:path}.svg": pages.badge_svg,
+        "/badge/{name:path}.json": pages.badge_json,
+        "/models/{name:path}.json": pages.model_json,
+        "/models/{name:path}": pages.model,
+    }
+    return [
+        *(Route(address, pages.or_away(answer)) for address, answer in answers.items()),
+        Mount("/static", StaticFiles(directory=render.STATIC), name="static"),
+    ]
+
+
+class _Pages:
+    def __init__(self, reading: Queries, title: Callable[[], str], hides: Hides) -> None:
+        self._reading, self._title, self._hides = reading, title, hides
+
+    def or_away(self, answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+        """The same, and a sentence while the database does not answer: its address is the operators', in the log."""
+
+        def answered(request: Request) -> Response:
+            try:
+                return answer(request)
+            except StoreError as error:
+                _LOG.error("%s", error)
+            if request.url.path.endswith(".json"):
+                return render.data({"error": AWAY}, 503)
+            return self._without("Not now", AWAY, 503)
+
+        return answered
+
+    def queue(self, request: Request) -> Response:
+        before = _number(request.query_params.get("before", ""))
+        return self._page("queue.html.j2", view=self._queue(before), before=before, page=PAGE)
+
+    def queue_json(self, request: Request) -> Response:
+        return render.data(self._queue(_number(request.query_params.get("before", ""))))
+
+    def submission(self, request: Request) -> Response:
+        found = self._whole(request)
+        if found is None:
+            return self._missing("There is no such submission.")
+        return self._page("submission.html.j2", **_told(found))
+
+    def submission_json(self, request: Request) -> Response:
+        found = self._whole(request)
+        return render.data(found) if found else _no_data("there is no such submission")
+
+    def report(self, request: Request) -> Response:
+        found = self._whole(request)
+        if found is None:
+            return self._missing("There is no such submission.")
+        return render.standalone("submission.html.j2", {"title": self._title(), **_told(found)})
+
+    def report_json(self, request: Request) -> Response:
+        found = self._whole(request)
+        decided = newest_decision(found) if found else None
+        return render.data(decided) if decided else _no_data("nothing was decided yet")
+
+    def log(self, request: Request) -> Response:
+        found = self._whole(request)
+        if found is None:
+            return self._missing("There is no such submission.")
+        return self._page("log.html.j2", submission=found.submission, lines=found.log)
+
+    def log_json(self, request: Request) -> Response:
+        found = self._whole(request)
+        return render.data(found.log) if found else _no_data("there is no such submission")
+
+    def robot_log(self, _: Request) -> Response:
+        return self._page("log.html.j2", submission=None, lines=self._log())
+
+    def robot_log_json(self, _: Request) -> Response:
+        return render.data(self._log())
+
+    def model(self, request: Request) -> Response:
+        name, found = self._model(request)
+        if not found:
+            return self._missing("No model of this name was ever submitted.")
+        return self._page("model.html.j2", name=name, found=found, site=str(request.base_url).rstrip("/"))
+
+    def model_json(self, request: Request) -> Response:
+        _, found = self._model(request)
+        return render.data(found) if found else _no_data("no model of this name was ever submitted")
+
+    def badge_svg(self, request: Request) -> Response:
+        _, found = self._model(request)
+        return render.picture(badge.as_svg(found[0] if found else None), 200 if found else 404)
+
+    def badge_json(self, request: Request) -> Response:
+        _, found = self._model(request)
+        return render.data(badge.as_json(found[0] if found else None), 200 if found else 404)
+
+    def _model(self, request: Request) -> tuple[str, list[Submission]]:
+        name = str(request.path_params["name"])
+        found = self._reading.submissions(name=name) if "\x00" not in name else []
+        return name, [redact(one, self._hides) for one in found]
+
+    def _whole(self, request: Request) -> Whole | None:
+        identity = _number(str(request.path_params["identity"]))
+        found = self._reading.whole(identity) if identity else None
+        return redact(found, self._hides) if found else None
+
+    def _queue(self, before: int) -> QueueView:
+        return redact(queue_view(self._reading, before), self._hides)
+
+    def _log(self) -> list[LogLine]:
+        return [redact(one, self._hides) for one in self._reading.log()]
+
+    def _page(self, template: str, **values: object) -> Response:
+        return render.page(template, {"title": self._title(), **values})
+
+    def _missing(self, sentence: str) -> Response:
+        return self._without("Not found", sentence, 404)
+
+    def _without(self, heading: str, sentence: str, status: int) -> Response:
+        return render.page(
+            "missing.html.j2", {"title": self._title(), "heading": heading, "sentence": sentence}, status
+        )
+
+
+def _told(found: Whole) -> dict[str, object]:
+    decided = newest_decision(found)
+    return {
+        "submission": found.submission,
+        "decided": decided,
+        "stands": found.decision is not None,
+        "earlier": found.decisions[1:],
+        "groups": groups(decided.checks) if decided else [],
+        "lines": found.log[-8:],
+    }
+
+
+def _no_data(sentence: str) -> Response:
+    return render.data({"error": sentence}, 404)
+
+
+def _number(text: str) -> int:
+    """A number of a query, 0 for what is none."""
+    return int(text) if re.fullmatch(r"[0-9]{1,10}", text) and int(text) <= LARGEST_ID else 0

@@ -1,0 +1,81 @@
+"""What each page shows, worked out from the queue's rows; the templates only lay it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from assay_zoo.check import GROUPS, Check, CheckOutcome
+from assay_zoo.robot.pages.format import WORST
+from assay_zoo.robot.queries import Queries
+from assay_zoo.robot.records import Counts, Decided, State, Submission, Whole
+
+SHOWN_MOST = 200
+"""Of those that wait or run; a longer queue says how many more there are."""
+PAGE = 40
+"""Decided submissions on one page."""
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """The checks of one group: `outcome` is the gravest, None where the group was never reached; `executed` counts cases."""
+
+    name: str
+    outcome: CheckOutcome | None
+    checks: tuple[Check, ...]
+    executed: int
+    seconds: float
+
+
+class QueueView(msgspec.Struct, frozen=True, kw_only=True):
+    """`waiting` with the next one first; `closed` are decided, superseded or withdrawn, the newest first; `older` is the
+    id before which the next page begins, 0 for no more."""
+
+    counts: Counts
+    running: tuple[Submission, ...]
+    waiting: tuple[Submission, ...]
+    closed: tuple[Submission, ...]
+    older: int
+
+
+def queue_view(reading: Queries, before: int = 0) -> QueueView:
+    """The queue as it is now."""
+    closed, older = _closed(reading, before)
+    return QueueView(
+        counts=reading.counts(),
+        running=tuple(reading.submissions(state=State.RUNNING, limit=SHOWN_MOST)),
+        waiting=tuple(reversed(reading.submissions(state=State.QUEUED, limit=SHOWN_MOST))),
+        closed=closed,
+        older=older,
+    )
+
+
+def _closed(reading: Queries, before: int) -> tuple[tuple[Submission, ...], int]:
+    """A page of what neither waits nor runs. One more than fits is asked for, to know whether there is another page."""
+    states = (State.DECIDED, State.SUPERSEDED, State.WITHDRAWN)
+    found = [one for state in states for one in reading.submissions(state=state, limit=PAGE + 1, before=before)]
+    newest = sorted(found, key=lambda one: one.id, reverse=True)
+    return tuple(newest[:PAGE]), newest[PAGE - 1].id if len(newest) > PAGE else 0
+
+
+def newest_decision(whole: Whole) -> Decided | None:
+    """The decision that stands, or the one before it while the submission is looked at again."""
+    return whole.decisions[0] if whole.decisions else None
+
+
+def groups(checks: Sequence[Check]) -> list[Group]:
+    """In the order in which they run, those never reached without an outcome; unknown ones last."""
+    names = [*GROUPS, *sorted({one.group for one in checks} - set(GROUPS))]
+    return [_group(name, [one for one in checks if one.group == name]) for name in names]
+
+
+def _group(name: str, checks: Sequence[Check]) -> Group:
+    """What failed stands first, the rest as it came."""
+    there = {one.outcome for one in checks}
+    return Group(
+        name=name,
+        outcome=next((outcome for outcome in WORST if outcome in there), None),
+        checks=tuple(sorted(checks, key=lambda one: WORST.index(one.outcome))),
+        executed=sum(one.executed for one in checks),
+        seconds=sum(one.seconds for one in checks),
+    )

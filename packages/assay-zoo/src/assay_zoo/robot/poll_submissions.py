@@ -1,0 +1,161 @@
+"""From what is submitted now to jobs in the queue: asked for by a hint of a webhook, and all of it now and then."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from assay.errors import AssayError, HarnessError
+from assay_zoo.robot.deliveries import Deliveries, Hint
+from assay_zoo.robot.mirror import Mirror, Moved
+from assay_zoo.robot.queue import Queue
+from assay_zoo.robot.records import Head, Level
+from assay_zoo.robot.sources.source import Source, SourceFailed
+
+_LOG = logging.getLogger("assay.robot.looking")
+_SLEEP_S = 1.0
+_CALM_S = 0.5
+_LONGEST_S = 600.0
+_SOON_S = 5.0
+_TIDY_S = 86400.0
+
+
+class SubmissionPoller:
+    """One thread. What cannot be reached now is looked at again: a hint is kept until it was looked into."""
+
+    def __init__(
+        self,
+        source: Source,
+        mirror: Mirror,
+        queue: Queue,
+        deliveries: Deliveries,
+        *,
+        wake_workers: Callable[[], None],
+        fault: Callable[[str], None],
+    ) -> None:
+        self._source, self._mirror, self._queue, self._deliveries = source, mirror, queue, deliveries
+        self._wake_workers, self._fault = wake_workers, fault
+        self._told = threading.Event()
+        self._seen: dict[tuple[str, int], str] = {}
+        self._soon = False
+        self._asked_s = 0.0
+        self._tidied = time.monotonic()
+
+    def wake(self) -> None:
+        """There is a hint."""
+        self._told.set()
+
+    def look_again(self, branch: str, number: int) -> None:
+        """What was seen of a head is not to be relied on."""
+        self._seen.pop((branch, number), None)
+        self._soon = True
+
+    def run(self, stop: threading.Event) -> None:
+        """Until `stop`."""
+        failures, next_at = 0, 0.0
+        while not stop.is_set():
+            self._told.clear()
+            if time.monotonic() >= next_at:
+                failures = 0 if self._try(self.look_everywhere) else failures + 1
+                # A source that failed is asked again soon, then less and less often; not before it asked to be.
+                soon = max(min(_SOON_S * 2 ** min(failures - 1, 7), _LONGEST_S), self._asked_s)
+                wait = soon if failures else self._source.poll_s
+                next_at = time.monotonic() + wait
+            if self._soon:
+                self._soon, next_at = False, min(next_at, time.monotonic() + _SOON_S)
+            self._try(self.look_into_hints)
+            self._try(self._queue.database.tidy)
+            stop.wait(_CALM_S)  # deliveries come in bursts: what they say of one request is looked into once
+            self._told.wait(min(_SLEEP_S, self._source.poll_s))
+
+    def look_everywhere(self) -> None:
+        """Everything that is submitted now comes into the queue, and what is gone leaves it. Raises HarnessError."""
+        heads = self._source.heads()
+        known = {(head.branch, head.number): head.sha for head in heads}
+        fresh = [head for head in heads if self._seen.get((head.branch, head.number)) != head.sha]
+        for branch, number in self._queue.open_branches(self._source.repository):
+            if (branch, number) not in known:
+                self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
+        base = self._mirror.fetch_base() if fresh else ""
+        for head in fresh:
+            try:
+                self._take(head, base)
+            except Moved:
+                self._soon = True
+        self._seen = {place: sha for place, sha in self._seen.items() if place in known}
+        if fresh:
+            self._mirror.keep_only({*known.values(), *self._queue.open_heads()})
+        if time.monotonic() - self._tidied > _TIDY_S:
+            self._mirror.tidy()
+            self._deliveries.forget_old()
+            self._tidied = time.monotonic()
+
+    def look_into_hints(self) -> None:
+        """Each hint leads to a head that is asked for again: what the webhook said is not used."""
+        for hint in self._deliveries.waiting():
+            try:
+                self._follow(hint)
+            except HarnessError as error:
+                wait = min(5.0 * 2 ** min(hint.attempts, 10), _LONGEST_S)
+                wait = max(wait, error.after_s) if isinstance(error, SourceFailed) else wait
+                self._deliveries.later(hint, wait)
+                raise
+            self._deliveries.looked(hint)
+
+    def _follow(self, hint: Hint) -> None:
+        if hint.sha:
+            self._again(hint)
+            return
+        if not hint.number and not hint.branch:
+            self.look_everywhere()
+            return
+        head = self._source.head(hint.branch, hint.number)
+        if head is not None:
+            self._take(head, self._mirror.fetch_base())
+            return
+        for branch, number in self._queue.open_branches(self._source.repository):
+            if number == hint.number and (number or branch == hint.branch):
+                self._queue.withdraw(self._source.repository, branch, number, f"{branch} is gone")
+
+    def _again(self, hint: Hint) -> None:
+        """Only of this repository, and only what is decided: what waits or runs is checked anyway."""
+        for one in self._queue.find(hint.sha):
+            mine = one.repository == self._source.repository and hint.number in (0, one.id)
+            if mine and self._queue.rerun(one.id, "it was asked for at the forge"):
+                self._wake_workers()
+
+    def _take(self, head: Head, base: str) -> None:
+        place = (head.branch, head.number)
+        try:
+            self._mirror.fetch_head(head)
+            names = self._source.names(head, self._mirror.submissions_of(head, base))
+        except Moved:
+            self.look_again(*place)  # the forge's git is a moment behind its word, or it moved on
+            raise
+        except HarnessError as error:
+            # One head that cannot be fetched (a broken object in it) must not keep the others out.
+            self._fault("fetch")
+            self._queue.note(0, f"{head.branch} at {head.sha[:12]} cannot be fetched: {error}", Level.ERROR)
+            return
+        for name in names:
+            identity, new = self._queue.enqueue(self._source.repository, head, name)
+            if new:
+                _LOG.info("queued", extra={"submission": identity, "zoo_name": name, "sha": head.sha})
+                self._wake_workers()
+        self._seen[place] = head.sha
+
+    def _try(self, look: Callable[[], None]) -> bool:
+        try:
+            look()
+        except AssayError as error:
+            self._fault("source")
+            self._asked_s = error.after_s if isinstance(error, SourceFailed) else 0.0
+            _LOG.warning("%s", error)
+            return False
+        except Exception:  # noqa: BLE001 - a thread of the service never dies of what it met
+            self._fault("looking")
+            _LOG.exception("looking for submissions failed")
+            return False
+        return True

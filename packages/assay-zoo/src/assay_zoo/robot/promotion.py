@@ -1,0 +1,90 @@
+"""A promotion as one commit on the zoo's branch: what was checked goes in, and nothing else of the submitter's branch."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from assay.errors import HarnessError, UsageError
+from assay_zoo.inspect import Inspection
+from assay_zoo.manifest import Version, read_manifest
+from assay_zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
+from assay_zoo.robot.config import RobotConfig
+from assay_zoo.robot.mirror import Change, Mirror
+from assay_zoo.robot.records import Head, Submission
+from assay_zoo.robot.sanitize import sanitize
+from assay_zoo.robot.sources.source import Source
+
+BY = "assay zoo robot"
+
+
+class Promoter:
+    """Used by one thread. Repeating a promotion that was cut off finishes it, or finds that nothing is left to do."""
+
+    def __init__(self, config: RobotConfig, source: Source, mirror: Mirror) -> None:
+        self._config, self._source, self._mirror = config, source, mirror
+
+    def promote(self, one: Submission, found: Inspection) -> str:
+        """The commit. Raises UsageError where a person must look at it, HarnessError where it is worth trying again."""
+        base = self._mirror.fetch_base()
+        if (version := self._served(base, one, found)) is None:
+            self._still_wanted(one)
+            with tempfile.TemporaryDirectory(prefix="promote-", dir=self._work()) as scratch:
+                made = self._mirror.commit(
+                    self._config.zoo.branch, lambda onto: self._change(onto, one, found, Path(scratch) / onto)
+                )
+            if made:
+                return made
+            base = self._mirror.fetch_base()
+            version = self._served(base, one, found)
+        if version is None:
+            raise UsageError(f"the zoo did not change by the promotion of {one.name}: promote it by hand")
+        return self._mirror.last_commit(base, f"{MODELS}/{one.name}/{version.version}") or base
+
+    def _still_wanted(self, one: Submission) -> None:
+        now = self._source.head(one.branch, one.number)
+        if now is None:
+            raise UsageError(f"{one.branch} was withdrawn before the promotion")
+        if now.sha != one.sha:
+            raise UsageError(
+                f"{one.branch} moved to {now.sha[:12]} before the promotion; that commit is checked instead"
+            )
+        self._mirror.fetch_head(Head(sha=one.sha, branch=one.branch, ref=one.ref, number=one.number))
+
+    def _served(self, base: str, one: Submission, found: Inspection) -> Version | None:
+        """The version of the zoo that has these very files."""
+        with tempfile.TemporaryDirectory(prefix="promote-", dir=self._work()) as scratch:
+            root = Path(scratch)
+            self._export(base, [MANIFEST], root)
+            entry = read_manifest(root).models.get(one.name)
+            return next((each for each in entry.versions if each.digest == found.digest), None) if entry else None
+
+    def _change(self, onto: str, one: Submission, found: Inspection, root: Path) -> Change:
+        from assay_zoo.promote import promote
+
+        shutil.rmtree(root, ignore_errors=True)
+        root.mkdir()
+        self._export(onto, [POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{one.name}"], root)
+        self._export(one.sha, [f"{SUBMISSIONS}/{one.name}"], root)
+        done = promote(root, one.name, found, BY)
+        files = [path for path in (root / MODELS / one.name).rglob("*") if path.is_file()]
+        files += [root / MANIFEST, root / INDEX]
+        return Change(
+            files={path.relative_to(root).as_posix(): path for path in files},
+            cleared=(f"{MODELS}/{one.name}", f"{SUBMISSIONS}/{one.name}"),
+            message=f"{sanitize(done.sentence, 200)}\n\nSubmission-Commit: {one.sha}\nSubmission-Digest: {found.digest}\n",
+        )
+
+    def _export(self, commit: str, paths: list[str], into: Path) -> None:
+        limits = self._config.limits
+        refused = self._mirror.export(
+            commit, paths, into, most_bytes=limits.checkout_bytes, most_files=limits.checkout_files
+        )
+        if refused:
+            raise HarnessError(f"{commit[:12]} cannot be taken for a promotion: {refused[0].sentence}")
+
+    def _work(self) -> Path:
+        folder = self._config.data / "work"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder

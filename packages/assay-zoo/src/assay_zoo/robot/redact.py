@@ -1,0 +1,58 @@
+"""What the public reads of the robot: everything that it knows but where on this machine it lies."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+import assay
+import assay_zoo
+from assay_zoo.robot.config import RobotConfig
+
+Told = TypeVar("Told")
+Hides = Callable[[str], str]
+"""A text without the names of this machine's folders."""
+
+
+def hides_folders(folders: Iterable[str | Path]) -> Hides:
+    """A file below one of `folders` is named from there on, a folder itself by its own name. Those that are no absolute paths
+    (addresses) and the root are left as they are."""
+    named = {Path(one) for one in map(str, folders) if one.startswith("/")} - {Path("/")}
+    longest = sorted((str(one) for one in named), key=len, reverse=True)
+    if not longest:
+        return lambda text: text
+    found = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, longest))})(/+(?=[\w.])|(?![\w-]))")
+    return lambda text: found.sub(lambda one: "" if one[2] else Path(one[1]).name, text)
+
+
+def hides_places(config: RobotConfig) -> Hides:
+    """The robot's own folders, those of its programs, and what lies above them."""
+    own: list[str | Path] = [config.data, config.zoo.repository.removeprefix("file://"), config.path.parent]
+    own += [*(Path(text).parent for text in (config.database, config.history) if text.startswith("/"))]
+    programs = [
+        *(Path(str(one.__file__)).parent.parent for one in (assay, assay_zoo)),
+        Path(sys.prefix),
+        Path(sys.base_prefix),
+    ]
+    return hides_folders([*own, *programs, tempfile.gettempdir(), Path.home(), Path.cwd()])
+
+
+def redact(told: Told, hides: Hides) -> Told:
+    """The same rows, with every text in them without such names."""
+    return msgspec.convert(_each(msgspec.to_builtins(told), hides), type(told))
+
+
+def _each(value: object, hides: Hides) -> object:
+    if isinstance(value, str):
+        return hides(value)
+    if isinstance(value, Mapping):
+        return {name: _each(one, hides) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_each(one, hides) for one in value]
+    return value

@@ -1,0 +1,135 @@
+"""What the robot says of a submission: one line, one comment, one JSON file. Pure functions of its state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.decision import Answer
+from assay_zoo.robot.records import Decided, State, Submission, Whole
+from assay_zoo.robot.sanitize import markdown, sanitize
+
+MARKER = "<!-- assay zoo robot: {name} -->"
+"""Hidden in the comment of a submission, so that it is found again and edited."""
+COMMENT_MOST = 60_000
+_SHOWN = 50
+_LOUD = (CheckOutcome.FAILED, CheckOutcome.INFRASTRUCTURE, CheckOutcome.UNDECIDED, CheckOutcome.SKIPPED)
+_STATES = {
+    State.QUEUED: "waits in the queue",
+    State.RUNNING: "is checked now",
+    State.SUPERSEDED: "is not checked: there is a newer commit",
+    State.WITHDRAWN: "is not checked: it was withdrawn",
+}
+_ANSWERS = {
+    Answer.PROMOTE: "accepted",
+    Answer.DECLINE: "declined",
+    Answer.PERSON: "needs a person",
+    Answer.RETRY: "could not be checked, through no fault of it",
+}
+
+
+def line(whole: Whole, most: int = 140) -> str:
+    """One sentence, for a commit status."""
+    one, decided = whole.submission, whole.decision
+    if decided is None:
+        return sanitize(f"{one.name} {_STATES.get(one.state, one.state)}", most)
+    if one.promoted and decided.answer == Answer.PROMOTE:
+        return sanitize(f"accepted and in the zoo by commit {one.promoted[:12]}", most)
+    if one.trouble:
+        return sanitize(f"accepted, but not promoted: {one.trouble}", most)
+    reason = f": {decided.reasons[0]}" if decided.reasons else ""
+    return sanitize(_ANSWERS[Answer(decided.answer)] + reason, most)
+
+
+def comment(whole: Whole, page: str) -> str:
+    """Markdown with the marker in front, below COMMENT_MOST characters."""
+    marker = MARKER.format(name=whole.submission.name)
+    text = "\n".join([marker, *_head(whole), *_body(whole), *_foot(whole.submission, page)])
+    if len(text) <= COMMENT_MOST:
+        return text
+    return "\n".join(
+        [marker, *_head(whole), "", "The findings are too long for this place.", *_foot(whole.submission, page)]
+    )
+
+
+def summary(whole: Whole) -> str:
+    """The same without marker, for the summary of a check run or of a job."""
+    text = "\n".join([*_head(whole), *_body(whole)])
+    return (
+        text
+        if len(text) <= COMMENT_MOST
+        else "\n".join([*_head(whole), "", "The findings are too long for this place."])
+    )
+
+
+def as_json(whole: Whole, page: str) -> bytes:
+    """For a machine: everything that the comment says."""
+    one, decided = whole.submission, whole.decision
+    told: dict[str, Any] = {
+        "name": one.name,
+        "sha": one.sha,
+        "branch": one.branch,
+        "state": str(one.state),
+        "answer": decided.answer if decided else "",
+        "reasons": decided.reasons if decided else (),
+        "checks": decided.checks if decided else (),
+        "digest": decided.digest if decided else "",
+        "zoo": decided.base if decided else "",
+        "promoted": one.promoted,
+        "trouble": one.trouble,
+        "page": page,
+    }
+    return msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n"
+
+
+def _head(whole: Whole) -> list[str]:
+    one, decided = whole.submission, whole.decision
+    if decided is None:
+        return [f"### `{one.name}` {_STATES.get(one.state, one.state)}"]
+    return [f"### `{one.name}`: {_ANSWERS[Answer(decided.answer)]}", "", *_promotion(one)]
+
+
+def _promotion(one: Submission) -> list[str]:
+    if one.promoted:
+        return [f"In the zoo by commit {one.promoted}.", ""]
+    return [f"Not promoted: {markdown(one.trouble)}", ""] if one.trouble else []
+
+
+def _body(whole: Whole) -> list[str]:
+    decided = whole.decision
+    if decided is None:
+        return []
+    lines = [f"- {markdown(reason)}" for reason in decided.reasons[:_SHOWN]]
+    if len(decided.reasons) > _SHOWN:
+        lines.append(f"- and {len(decided.reasons) - _SHOWN} more")
+    return [*lines, *_table(decided)]
+
+
+def _table(decided: Decided) -> list[str]:
+    loud = [one for one in decided.checks if one.outcome in _LOUD]
+    quiet = len(decided.checks) - len(loud)
+    rows = [
+        f"| {markdown(one.name)} | {one.outcome} | {markdown(one.sentence)} | {_where(one)} |" for one in loud[:_SHOWN]
+    ]
+    more = [f"{len(loud) - _SHOWN} more are on the robot's page.", ""] if len(loud) > _SHOWN else []
+    head = ["", "| check | outcome | what | where |", "|---|---|---|---|"] if rows else []
+    return [
+        *head,
+        *rows,
+        "",
+        *more,
+        f"{quiet} other checks passed, {sum(one.executed for one in decided.checks)} cases executed.",
+    ]
+
+
+def _where(one: Check) -> str:
+    if not one.path:
+        return ""
+    return markdown(f"{one.path}:{one.line}" if one.line else one.path, 200)
+
+
+def _foot(one: Submission, page: str) -> list[str]:
+    link = f" · [all findings, log]({page})" if page else ""
+    return ["", f"Commit {one.sha}{link}", ""]

@@ -1,0 +1,102 @@
+"""Pull requests of one GitHub repository."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay_zoo.robot import report
+from assay_zoo.robot.config_schema import GithubTable
+from assay_zoo.robot.git import basic_authorization
+from assay_zoo.robot.records import Head, State, Submission, Whole
+from assay_zoo.robot.sanitize import sanitize
+from assay_zoo.robot.sources.forge_http import ForgeHttp
+from assay_zoo.robot.sources.github_auth import VERSION, App, TokenHolder
+from assay_zoo.robot.sources.github_checks import CheckRuns, Statuses
+
+
+class Github:
+    """`secret` is the App's private key (PEM), or the token. The code of a fork never sees either."""
+
+    def __init__(self, table: GithubTable, secret: str, *, branch: str = "main") -> None:
+        self.repository, self.poll_s = table.repository, table.poll_s
+        self._branch = branch
+        self._http = ForgeHttp(table.api, self._authorize, headers=VERSION)
+        self._us: App | TokenHolder
+        self._checks: CheckRuns | Statuses
+        if table.app:
+            self._us = App(table.app, secret, table.api, table.repository)
+            self._checks = CheckRuns(self._http, table.repository, table.app.id)
+        else:
+            self._us = TokenHolder(secret, lambda: self._http)
+            self._checks = Statuses(self._http, table.repository)
+
+    def heads(self) -> list[Head]:
+        pages = self._http.pages(f"/repos/{self.repository}/pulls", state="open", base=self._branch)
+        return [_head(pull) for page in pages for pull in page]
+
+    def head(self, branch: str, number: int) -> Head | None:  # noqa: ARG002 - a request is known by its number
+        pull = self._pull(number)
+        return _head(pull) if pull and pull["state"] == "open" and pull["base"]["ref"] == self._branch else None
+
+    def names(self, head: Head, found: list[str]) -> list[str]:  # noqa: ARG002
+        """Those that it changes: other pull requests of the repository are none of ours."""
+        return found
+
+    def report(self, whole: Whole, page: str) -> None:
+        self._checks.report(whole, page)
+        one = whole.submission
+        if one.state in (State.SUPERSEDED, State.WITHDRAWN):
+            return
+        mine = self._comment(one)
+        if mine is None and whole.decision is None:
+            return  # the check says that it waits; a comment comes with the decision
+        pull = self._pull(one.number)
+        if pull is None or pull["head"]["sha"] != one.sha:
+            return  # the comment speaks of the newest commit
+        body = {"body": report.comment(whole, page)}
+        if mine is None:
+            self._http.send("POST", f"/repos/{self.repository}/issues/{one.number}/comments", body)
+        elif mine["body"] != body["body"]:
+            self._http.send("PATCH", f"/repos/{self.repository}/issues/comments/{int(mine['id'])}", body)
+
+    def close(self, submission: Submission) -> None:
+        pull = self._pull(submission.number)
+        if pull and pull["state"] == "open" and pull["head"]["sha"] == submission.sha:
+            self._http.send("PATCH", f"/repos/{self.repository}/pulls/{submission.number}", {"state": "closed"})
+
+    def end(self) -> None:
+        self._http.end()
+        self._us.end()
+
+    def credentials(self, address: str) -> Mapping[str, str]:
+        """Variables for git."""
+        return basic_authorization(address, "x-access-token", self._us.token())
+
+    def _authorize(self, fresh: bool) -> Mapping[str, str]:
+        return {"authorization": f"Bearer {self._us.token(fresh)}"}
+
+    def _pull(self, number: int) -> Any:
+        return self._http.find(f"/repos/{self.repository}/pulls/{number}")
+
+    def _comment(self, one: Submission) -> Any:
+        """Ours, with the marker: anybody could write the marker into a comment of his own."""
+        marker = report.MARKER.format(name=one.name)
+        for page in self._http.pages(f"/repos/{self.repository}/issues/{one.number}/comments"):
+            for comment in page:
+                if str(comment["body"]).startswith(marker) and comment["user"]["login"] == self._us.login():
+                    return comment
+        return None
+
+
+def _head(pull: Any) -> Head:
+    number = int(pull["number"])
+    return Head(
+        sha=str(pull["head"]["sha"]),
+        branch=sanitize(str(pull["head"]["label"]), 200),
+        ref=f"refs/pull/{number}/head",
+        number=number,
+        author=sanitize(str((pull.get("user") or {}).get("login", "")), 100),
+        title=sanitize(str(pull.get("title", "")), 200),
+        url=str(pull["html_url"]),
+    )

@@ -1,0 +1,49 @@
+"""What every source can do. Each method is repeated after a failure: it must be right however often it is called."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from assay.errors import HarnessError
+from assay_zoo.robot.records import Head, Submission, Whole
+
+
+class SourceFailed(HarnessError):
+    """The forge or the repository did not answer as it should. `after_s`: not worth trying again before, where it told."""
+
+    def __init__(self, text: str, *, after_s: float = 0.0) -> None:
+        super().__init__(text)
+        self.after_s = after_s
+
+
+class Source(Protocol):
+    """One repository. Raises HarnessError where it cannot be reached now."""
+
+    repository: str
+    """Its identity in the queue."""
+    poll_s: float
+    """How often to look without being told."""
+
+    def heads(self) -> list[Head]:
+        """Everything that is submitted now."""
+        ...
+
+    def head(self, branch: str, number: int) -> Head | None:
+        """One of them, looked at again; None where it is gone."""
+        ...
+
+    def names(self, head: Head, found: list[str]) -> list[str]:
+        """The submissions of a head, of the folders that it changes; empty for what is no submission at all."""
+        ...
+
+    def report(self, whole: Whole, page: str) -> None:
+        """Tell the submitter where his submission stands. `page` is the address of the robot's page, "" for none."""
+        ...
+
+    def close(self, submission: Submission) -> None:
+        """The submission is in the zoo: its request is done."""
+        ...
+
+    def end(self) -> None:
+        """The robot stops: give connections back."""
+        ...

@@ -1,0 +1,243 @@
+"""One worker: takes a job, looks at its commit again, has it inspected in a child, and decides, or gives it back."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from assay.errors import HarnessError, StoreError
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.decision import Answer, decide
+from assay_zoo.inspect import Inspection
+from assay_zoo.repository import INDEX, MANIFEST, MODELS, POLICY, SCENARIOS, SUBMISSIONS
+from assay_zoo.robot.config import RobotConfig
+from assay_zoo.robot.inspection_process import Ending, Said, inspect_in_child
+from assay_zoo.robot.metrics import Metrics
+from assay_zoo.robot.mirror import Mirror, Moved
+from assay_zoo.robot.outbox import OutboxEntry
+from assay_zoo.robot.queue import Queue
+from assay_zoo.robot.records import Decided, Lease, Level, State
+from assay_zoo.robot.sources.source import Source
+
+_LOG = logging.getLogger("assay.robot.worker")
+_IDLE_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerPool:
+    """What all workers of a robot share. `hidden` names variables that no child may see."""
+
+    config: RobotConfig
+    queue: Queue
+    source: Source
+    mirror: Mirror
+    metrics: Metrics
+    look_again: Callable[[str, int], None]
+    hidden: tuple[str, ...] = ()
+
+
+class Worker:
+    """A thread of its own; `name` begins with the robot's, so that a restarted robot knows its own."""
+
+    def __init__(self, name: str, shop: WorkerPool, *, waken: threading.Event, news: threading.Event) -> None:
+        self._name, self._shop = name, shop
+        self._waken, self._news = waken, news
+        self._limits = shop.config.limits
+
+    def run(self, stop: threading.Event) -> None:
+        """Until `stop`; a job at work is given back then."""
+        while not stop.is_set():
+            try:
+                busy = self.work(stop)
+            except StoreError as error:
+                self._shop.metrics.fault("database")
+                _LOG.error("%s", error)
+                busy = False
+            except Exception:  # noqa: BLE001 - a thread of the service never dies of what it met
+                self._shop.metrics.fault("worker")
+                _LOG.exception("a worker failed; its job is taken up again when the lease ends")
+                busy = False
+            if not busy:
+                self._waken.wait(_IDLE_S)
+                self._waken.clear()
+
+    def work(self, stop: threading.Event) -> bool:
+        """One job; False where there is none."""
+        lease = self._shop.queue.lease(self._name)
+        if lease is None:
+            return False
+        folder = self._shop.config.data / "work" / f"{lease.job}-{lease.fence}"
+        try:
+            self._one(lease, folder, stop)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            self._news.set()
+        return True
+
+    def _one(self, lease: Lease, folder: Path, stop: threading.Event) -> None:
+        queue, one = self._shop.queue, lease.submission
+        if lease.taken > self._limits.taken:
+            told = f"{lease.taken - 1} workers took this up and none came back: look at the robot's log"
+            self._decide(lease, [_fault(told)], "")
+            return
+        try:
+            now = self._shop.source.head(one.branch, one.number)
+            if now is None or now.sha != one.sha:
+                state = State.SUPERSEDED if now else State.WITHDRAWN
+                queue.cancel(lease, state, f"{one.branch} is at {now.sha[:12]}" if now else f"{one.branch} is gone")
+                self._shop.look_again(one.branch, one.number)
+                return
+            base = self._shop.mirror.fetch_base()
+            self._shop.mirror.fetch_head(now)
+            refused = self._export(lease, base, folder / "zoo")
+        except Moved as error:
+            queue.cancel(lease, State.SUPERSEDED, str(error))
+            self._shop.look_again(one.branch, one.number)
+            return
+        except (HarnessError, OSError) as error:
+            # Neither the submission nor the inspection: it does not count, and it is tried until it works.
+            self._shop.metrics.fault("fetch")
+            queue.give_back(lease, f"cannot be fetched now: {error}", after_s=self._limits.retry_s, counted=False)
+            return
+        if refused:
+            self._decide(lease, refused, base)
+        else:
+            self._inspect(lease, base, folder, stop)
+
+    def _export(self, lease: Lease, base: str, root: Path) -> list[Check]:
+        """The zoo as it is, with the submission in it: policy and scenarios are never the submitter's."""
+        one, limits = lease.submission, self._limits
+        root.mkdir(parents=True)
+        most = {"most_bytes": limits.checkout_bytes, "most_files": limits.checkout_files}
+        zoo = (POLICY, SCENARIOS, MANIFEST, INDEX, f"{MODELS}/{one.name}")
+        if broken := self._shop.mirror.export(base, zoo, root, **most):
+            raise HarnessError(f"the zoo itself cannot be taken: {broken[0].sentence}")
+        refused = self._shop.mirror.export(one.sha, [f"{SUBMISSIONS}/{one.name}"], root, **most)
+        folder = root / SUBMISSIONS / one.name
+        if folder.is_symlink():
+            # Intake follows no link inside a submission; the folder itself must not be one, or another is taken for it.
+            folder.unlink()
+            told = f"{SUBMISSIONS}/{one.name} is a link: a submission is a folder"
+            return [Check(name="files.links", outcome=CheckOutcome.FAILED, sentence=told)]
+        if not refused and not folder.is_dir():
+            told = (
+                f"the commit has no folder {SUBMISSIONS}/{one.name}; a name consists of lower-case letters, digits, "
+                "'.', '_' and '-', and begins with a letter or a digit"
+            )
+            return [Check(name="files.folder", outcome=CheckOutcome.FAILED, sentence=told)]
+        return refused
+
+    def _inspect(self, lease: Lease, base: str, folder: Path, stop: threading.Event) -> None:
+        queue, one = self._shop.queue, lease.submission
+        queue.note(one.id, f"inspection begins, under the zoo of commit {base[:12]}")
+        ended = inspect_in_child(
+            folder / "zoo",
+            one.name,
+            self._shop.config.history,
+            folder,
+            limit_s=self._limits.check_s,
+            beat=_Heart(queue, lease, self._limits.lease_s).beat,
+            beat_s=self._limits.lease_s / 6,
+            stopping=stop.is_set,
+            heard=lambda said: self._heard(one.id, said),
+            hidden=self._shop.hidden,
+        )
+        if ended.ending is not Ending.DONE and self._shop.config.workers == 1:
+            sweep_scratch(self._shop.config.history)
+        if ended.ending is Ending.LOST:
+            _LOG.warning("job %d was lost to another worker or cancelled", lease.job)
+        elif ended.ending is Ending.STOPPED:
+            queue.give_back(lease, "the robot stops; the check begins again afterwards", counted=False)
+        elif ended.inspection is None:
+            self._failed(lease, [_fault(ended.sentence)], base)
+        elif ended.inspection.decision.answer is Answer.RETRY:
+            self._failed(lease, ended.inspection.checks, base, ended.inspection)
+        else:
+            self._decide(lease, ended.inspection.checks, base, ended.inspection)
+
+    def _failed(
+        self, lease: Lease, checks: list[Check] | tuple[Check, ...], base: str, found: Inspection | None = None
+    ) -> None:
+        """One attempt less; the last one is told to people, and blames nobody."""
+        self._shop.metrics.fault("inspection")
+        tried = lease.attempts + 1
+        if tried >= self._limits.attempts:
+            self._decide(lease, checks, base, found)
+            return
+        why = next((one.sentence for one in checks if one.outcome is CheckOutcome.INFRASTRUCTURE), "no answer")
+        told = f"attempt {tried} of {self._limits.attempts} failed: {why}"
+        self._shop.queue.give_back(lease, told, after_s=self._limits.retry_s * 2 ** (tried - 1))
+
+    def _decide(
+        self, lease: Lease, checks: list[Check] | tuple[Check, ...], base: str, found: Inspection | None = None
+    ) -> None:
+        decision = found.decision if found else decide(checks)
+        encoded = msgspec.json.encode(found).decode() if found else ""
+        decided = Decided(
+            answer=decision.answer,
+            reasons=decision.reasons,
+            checks=tuple(checks),
+            digest=found.digest if found else "",
+            base=base,
+            record=str(self._record(lease, found)) if found else "",
+        )
+        if self._shop.queue.decide(lease, decided, self._wishes(decision.answer), encoded):
+            self._shop.metrics.decision(decision.answer)
+            _LOG.info("decided", extra={"submission": lease.submission.id, "answer": str(decision.answer)})
+        else:
+            _LOG.warning("a decision on job %d came too late and was refused", lease.job)
+
+    def _record(self, lease: Lease, found: Inspection) -> Path:
+        from assay_zoo.records import write_record
+
+        one = lease.submission
+        return write_record(self._shop.config.data / "records" / f"{one.name}-{one.sha[:12]}-{lease.job}.json", found)
+
+    def _wishes(self, answer: Answer) -> list[OutboxEntry]:
+        config = self._shop.config
+        if answer is Answer.PROMOTE:
+            return [OutboxEntry.PROMOTE] if config.zoo.promote else []
+        return [wish for wish, there in ((OutboxEntry.MAIL, config.mail), (OutboxEntry.CHAT, config.chat)) if there]
+
+    def _heard(self, identity: int, said: Said) -> None:
+        if said.begins:
+            self._shop.queue.note(identity, f"{said.begins} begins")
+        elif said.group:
+            self._shop.metrics.group(said.group, said.seconds)
+            counts = ", ".join(f"{number} {outcome}" for outcome, number in said.outcomes.items()) or "no checks"
+            level = Level.WARNING if CheckOutcome.FAILED in said.outcomes else Level.INFO
+            self._shop.queue.note(identity, f"{said.group}: {counts}, {said.seconds:.1f} s", level)
+
+
+class _Heart:
+    """Renews a lease; a database that is away for a moment is borne as long as the lease lasts."""
+
+    def __init__(self, queue: Queue, lease: Lease, lease_s: float) -> None:
+        self._queue, self._lease, self._lease_s = queue, lease, lease_s
+        self._renewed = time.monotonic()
+
+    def beat(self) -> bool:
+        try:
+            alive = self._queue.heartbeat(self._lease)
+        except StoreError:
+            return time.monotonic() - self._renewed < self._lease_s
+        self._renewed = time.monotonic()
+        return alive
+
+
+def sweep_scratch(history: str) -> None:
+    """Scratch folders of inspections that were killed. Only while none is at work."""
+    if "://" not in history:
+        for left in Path(history).glob("zoo-*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _fault(sentence: str) -> Check:
+    return Check(name="robot.inspection", outcome=CheckOutcome.INFRASTRUCTURE, sentence=sentence)

@@ -1,0 +1,24 @@
+"""The tools that a zoo's checks may use, put together: the house, a scratch folder, and the sandbox."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay.commands.composition import open_services
+from assay_zoo.submission import SubmissionServices
+
+
+@contextmanager
+def open_tools(root: Path, history: str = "") -> Iterator[SubmissionServices]:
+    """`history` is a folder or a URL as everywhere; "": `.assay` of the zoo. The scratch folder is gone afterwards.
+    Whether this machine can hold the sandbox is asked by who needs it."""
+    from assay.launch.sandbox import Bubblewrap
+
+    with (
+        open_services(history or str(root / ".assay")) as house,
+        tempfile.TemporaryDirectory(dir=house.folder, prefix="zoo-") as scratch,
+    ):
+        yield SubmissionServices(house=house, scratch=Path(scratch).absolute(), sandbox=Bubblewrap())

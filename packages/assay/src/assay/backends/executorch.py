@@ -1,0 +1,234 @@
+"""ExecuTorch: portable kernels, and its delegates. What the wheel's runtime lacks is lowered and not run."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay.backends.artifact import read_artifact, read_record
+from assay.backends.availability import installed
+from assay.backends.check_inputs import check_inputs
+from assay.backends.executorch_delegates import DELEGATES
+from assay.backends.executorch_errors import load_failure, run_failure
+from assay.backends.executorch_lower import Built, bounded, lowered, quietly
+from assay.backends.executorch_patches import import_runtime
+from assay.backends.options import positive, resolve_options
+from assay.backends.placements import coarsest
+from assay.core.flow import Flow, Option
+from assay.core.result import EngineInfo, Placement
+from assay.errors import NotRunnable, Unsupported
+from assay.models.program import open_program
+from assay.models.torch_patches import quicken
+from assay.ports import Availability, OptionSpec, Tensor, Tensors
+
+_ARTIFACT = "model.pte"
+_BUILT = "built.json"
+
+
+def _flow(name: str, delegate: str, precision: str = "float32", transform: str = "", environment: str = "") -> Flow:
+    return Flow(
+        name=f"executorch-{name}",
+        backend="executorch",
+        options={"delegate": delegate},
+        precision=precision,
+        transforms=(transform,) if transform else (),
+        environment=environment,
+    )
+
+
+class ExecuTorch:
+    """Conformance: `assay.testing.check_backend`.
+
+    `requires` is of the flow for TOSA alone, whose tools want older libraries than the rest.
+    """
+
+    name = "executorch"
+    accepts = "torch"
+    dynamic = True
+    needs_sizes = True
+    forkable = True
+    requires = ("executorch==1.4.1", "torch==2.13.0", "torchao==0.18.0", "tosa-tools==2026.8.0", "ruamel.yaml.clib")
+    options = (
+        OptionSpec("delegate", "portable", tuple(DELEGATES), "who is offered the operators; the rest is portable"),
+        OptionSpec(
+            "most", 32, help="upper bound of a dynamic size that the case names no sizes for; memory is planned for it"
+        ),
+        OptionSpec("threads", 1, help="threads of one inference"),
+    )
+    flows = (
+        _flow("portable", "portable"),
+        _flow("xnnpack", "xnnpack"),
+        _flow("xnnpack-dynamic-int8-per-channel", "xnnpack-dynamic", "int8", "xnnpack-int8:dynamic-per-channel"),
+        _flow("xnnpack-static-int8-per-channel", "xnnpack", "int8", "xnnpack-int8:static-per-channel"),
+        _flow("xnnpack-static-int8-per-tensor", "xnnpack", "int8", "xnnpack-int8:static-per-tensor"),
+        _flow("openvino", "openvino", "bfloat16"),
+        _flow("vulkan", "vulkan"),
+        _flow("vulkan-static-int8", "vulkan", "int8", "vulkan-int8"),
+        _flow("coreml", "coreml", "float16"),
+        _flow("coreml-static-int8", "coreml", "int8", "coreml-int8"),
+        _flow("qnn", "qnn", "float16"),
+        _flow("arm-tosa", "arm-tosa", environment="tosa"),
+    )
+
+    def availability(self) -> Availability:
+        """From the package metadata."""
+        return installed("executorch", "executorch", "executorch")
+
+    def prepare(self) -> None:
+        """Import the compiler, the kernels of quantized operators, and the runtime."""
+        with quietly():
+            import executorch.exir
+            import executorch.kernels.quantized
+            import executorch.runtime  # noqa: F401
+        quicken()
+
+    def prepare_to_load(self) -> None:
+        """Import the runtime and the kernels of quantized operators, which programs may call."""
+        with quietly():
+            import_runtime()
+            import executorch.kernels.quantized  # noqa: F401
+
+    def lower(self, model: Path, flow: Flow) -> ExecuTorchEngine:
+        """A delegate that takes nothing gives an engine all the same: its facts say so."""
+        options = resolve_options(self.options, flow)
+        positive(options, "threads", flow)
+        delegate, most = str(options["delegate"]), positive(options, "most", flow)
+        given = open_program(model)
+        program, bounds = bounded(given, flow, most, fixed=DELEGATES[delegate].fixed)
+        built, artifact = lowered(program, delegate, bounds)
+        if built.bounds != bounds:
+            # It cannot have any size: then the usual one, not that of an example.
+            program, bounds = bounded(given, flow, most, fixed=True)
+            built, artifact = lowered(program, delegate, bounds)
+        return ExecuTorchEngine(built, artifact, options)
+
+    def load(self, folder: Path, flow: Flow) -> ExecuTorchEngine:
+        """Raises NotRunnable where the runtime has not the delegate."""
+        options = resolve_options(self.options, flow)
+        positive(options, "threads", flow)
+        built = read_record(folder / _BUILT, Built)
+        engine = ExecuTorchEngine(built, read_artifact(folder / _ARTIFACT), options)
+        engine.start()
+        return engine
+
+
+class ExecuTorchEngine:
+    """A program and, once started, its one method."""
+
+    def __init__(self, built: Built, artifact: bytes, options: dict[str, Option]) -> None:
+        self._built, self._artifact, self._options = built, artifact, options
+        self._method: Any = None
+
+    def start(self) -> None:
+        """Load the program into the runtime. Raises NotRunnable, Unsupported or InvalidModel."""
+        from executorch.extension.pybindings import _portable_lib
+        from executorch.runtime import Runtime
+
+        runtime = Runtime.get()
+        _check_runtime(self._built, self._artifact, runtime.backend_registry)
+        _portable_lib._unsafe_reset_threadpool(self._options["threads"])
+        try:
+            # The runtime reads weights from these bytes for as long as the method lives: the engine keeps both.
+            self._method = runtime.load_program(self._artifact).load_method("forward")
+        except RuntimeError as error:
+            raise load_failure(_ARTIFACT, error) from error
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """Raises ValueError for another dtype or shape or an empty tensor, on which the runtime (1.4) ends the process;
+        Unsupported for a size beyond the bounds."""
+        from assay.onnx_to_torch.dtypes import from_numpy, to_numpy
+
+        check_inputs(tensors, self._built.inputs)
+        self._check_sizes(tensors)
+        if self._method is None:
+            self.start()
+        feeds = [from_numpy(tensors[spec.name]).contiguous() for spec in self._built.inputs]
+        try:
+            answers = self._method.execute(feeds)
+        except RuntimeError as error:
+            raise run_failure(error) from error
+        # to_numpy copies: the runtime answers with views of memory that the next run writes to.
+        return {spec.name: to_numpy(one) for spec, one in zip(self._built.outputs, answers, strict=True)}
+
+    def save(self, folder: Path) -> None:
+        """The .pte, and the names, bounds and placements that it does not hold."""
+        (folder / _ARTIFACT).write_bytes(self._artifact)
+        (folder / _BUILT).write_bytes(msgspec.json.encode(self._built))
+
+    def facts(self) -> EngineInfo:
+        """`delegated` counts operators; 0 too where the artifact does not name the delegate that the build claims."""
+        version = _version()
+        bounds = {f"bounds.{symbol}": f"{least}..{most}" for symbol, (least, most) in self._built.bounds.items()}
+        delegated = self._built.delegated
+        if delegated and DELEGATES[self._built.delegate].id.encode() not in self._artifact:
+            delegated = 0
+        return EngineInfo(
+            backend_version=version,
+            precision=_precision(self._built),
+            placements=_placements(self._built),
+            undelegated=self._built.undelegated,
+            delegated=delegated,
+            options={**{name: str(value) for name, value in self._options.items()}, **bounds},
+        )
+
+    def _check_sizes(self, tensors: Tensors) -> None:
+        sizes: dict[str, int] = {}
+        for spec in self._built.inputs:
+            array = tensors[spec.name]
+            if array.size == 0:
+                raise ValueError(f'Input "{spec.name}" is empty, and ExecuTorch takes no empty tensors.')
+            for symbol, size in zip(spec.shape, array.shape, strict=True):
+                if isinstance(symbol, str) and symbol in self._built.bounds:
+                    self._check_size(spec.name, symbol, size, sizes)
+
+    def _check_size(self, name: str, symbol: str, size: int, sizes: dict[str, int]) -> None:
+        least, most = self._built.bounds[symbol]
+        if not least <= size <= most:
+            raise Unsupported(
+                f'Input "{name}": "{symbol}" is {size}; the program was made for {least} to {most}. Name the sizes in '
+                "the case (dims), or set the option most."
+            )
+        if sizes.setdefault(symbol, size) != size:
+            raise ValueError(f'Input "{name}": "{symbol}" is {size}, and {sizes[symbol]} in another input.')
+
+
+@cache
+def _version() -> str:
+    """Of the one that this process has imported: the metadata are not read again for each small case."""
+    return ExecuTorch().availability().version
+
+
+def _check_runtime(built: Built, artifact: bytes, registry: Any) -> None:
+    delegate = DELEGATES[built.delegate]
+    if not built.delegated or delegate.id.encode() not in artifact:
+        return
+    if delegate.id not in registry.registered_backend_names:
+        raise NotRunnable(
+            f"The runtime of executorch {_version()} has no {delegate.id}; it runs on {delegate.runs_on}."
+        )
+    if not registry.is_available(delegate.id):
+        raise NotRunnable(f"{delegate.id} is in the runtime and not available here; it runs on {delegate.runs_on}.")
+
+
+def _placements(built: Built) -> tuple[Placement, ...]:
+    """What a delegate took runs in the type that it rounds every float to, where it does."""
+    delegate = DELEGATES[built.delegate]
+    inner = delegate.inner() if built.delegated else ""
+    return tuple(
+        msgspec.structs.replace(one, precision=inner)
+        if inner and one.device == delegate.id and one.precision == "float32"
+        else one
+        for one in built.placements
+    )
+
+
+def _precision(built: Built) -> str:
+    """The coarsest type of the operators; what a delegate is known to do to all of them counts too."""
+    kinds = {one.precision for one in built.placements if one.role == "compute"}
+    if "int8" in kinds:
+        return "int8"
+    inner = DELEGATES[built.delegate].inner() if built.delegated else ""
+    return coarsest([*built.placements, Placement("", "", inner, 1)]) or "float32"

@@ -1,0 +1,296 @@
+"""The engines of the torch backend: one class, and how its callable is made for each compiler."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.backends.check_inputs import check_inputs
+from assay.backends.placements import coarsest, count
+from assay.backends.torch_cache import clean_folder
+from assay.backends.torch_errors import torch_failure
+from assay.core.dtype import dtype_name
+from assay.core.flow import Option
+from assay.core.result import EngineInfo, NumericDefault, Placement
+from assay.errors import InvalidModel, Lowering
+from assay.models.program import Program, open_program, save_program
+from assay.ports import Tensor, Tensors
+
+_PROGRAM = "program.pt2"
+_PACKAGE = "package.pt2"
+_NARROW = ("float32", "float16", "bfloat16")
+
+Call = Callable[..., Any]
+
+
+class TorchEngine:
+    """`call` takes what `Program.arguments` gives. Raises ValueError for inputs that are not what the program takes."""
+
+    def __init__(
+        self, program: Program, call: Call, options: dict[str, Option], *, package: Path | None = None, code: str = ""
+    ) -> None:
+        self._program, self._call, self._options = program, call, options
+        self._package, self._code = package, code
+        self._wide = options["precision"] == "float64"
+
+    def run(self, tensors: Tensors) -> dict[str, Tensor]:
+        """In float64 every floating output is float64; inputs are widened as they are given."""
+        import torch
+
+        from assay.onnx_to_torch.dtypes import to_numpy
+
+        check_inputs(tensors, self._program.inputs)
+        fed = {name: _widened(array) for name, array in tensors.items()} if self._wide else tensors
+        with _translated(), torch.no_grad(), _threads(self._options):
+            args, kwargs = _to(self._program.arguments(fed), self._options)
+            results = self._program.results(self._call(*args, **kwargs))
+            return {name: to_numpy(value) for name, value in results.items()}
+
+    def device_call(self, tensors: Tensors) -> Callable[[], float] | None:
+        """On a CUDA device: one call on tensors that lie there, timed by two events on torch's stream. None on the CPU."""
+        if self._options["device"] == "cpu":
+            return None
+        import torch
+
+        check_inputs(tensors, self._program.inputs)
+        fed = {name: _widened(array) for name, array in tensors.items()} if self._wide else tensors
+        event: Any = torch.cuda.Event
+        with _translated():
+            args, kwargs = _to(self._program.arguments(fed), self._options)
+            begin, end = event(enable_timing=True), event(enable_timing=True)
+
+        def timed() -> float:
+            with _translated(), torch.no_grad():
+                begin.record()
+                self._call(*args, **kwargs)
+                end.record()
+                end.synchronize()
+                return float(begin.elapsed_time(end)) / 1e3
+
+        return timed
+
+    def save(self, folder: Path) -> None:
+        """The exported program; for a package compiled ahead of time that package besides, which alone is run."""
+        program = self._program
+        save_program(program.exported, folder / _PROGRAM, program.inputs, [spec.name for spec in program.outputs])
+        if self._package is not None:
+            shutil.copyfile(self._package, folder / _PACKAGE)
+
+    def facts(self) -> EngineInfo:
+        """Operators of the exported graph with the types of their results; of compiled engines the kernels that were
+        generated and the library calls between them."""
+        import torch
+
+        from assay.backends.torch_code import kernels
+
+        graph = _operators(self._program, str(self._options["device"]), wide=self._wide)
+        placements = kernels(self._code, str(self._options["device"])) or graph
+        return EngineInfo(
+            backend_version=str(torch.__version__),
+            precision="float64" if self._wide else coarsest(graph),
+            placements=placements,
+            options={name: str(value) for name, value in self._options.items()},
+            numeric_defaults=_unrounded(graph, self._options),
+        )
+
+
+def lowered(program: Program, options: dict[str, Option]) -> TorchEngine:
+    """Compiled now where the options say so."""
+    if options["compiler"] == "aot-inductor":
+        package = Path(tempfile.mkdtemp(prefix="aoti-")) / _PACKAGE
+        try:
+            _compile_ahead(program, package, options)
+            return _packaged(program, package, options)
+        except (RuntimeError, NotImplementedError) as error:
+            raise torch_failure(error) from error
+    return _from_program(program, options)
+
+
+def loaded(folder: Path, options: dict[str, Option]) -> TorchEngine:
+    """From the files of `TorchEngine.save`."""
+    program = open_program(folder / _PROGRAM)
+    if options["compiler"] != "aot-inductor":
+        return _from_program(program, options)
+    try:
+        return _packaged(program, folder / _PACKAGE, options)
+    except RuntimeError as error:
+        text = " ".join(str(error).split())[:300]
+        raise InvalidModel(
+            f"{_PACKAGE} cannot be loaded by this torch, on this processor ({text}); lower the model again."
+        ) from error
+
+
+def _from_program(program: Program, options: dict[str, Option]) -> TorchEngine:
+    import torch
+
+    if options["precision"] == "float64":
+        from assay.backends.torch_float64 import widened_module
+
+        module: Any = widened_module(_moved(program, options))
+        return TorchEngine(program, module, options)
+    from assay.backends.torch_code import compiled
+    from assay.backends.torch_state import restoring
+
+    exported = _moved(program, options)
+    module = exported.module()
+    restored = restoring(module, exported)
+    if options["compiler"] == "eager":
+        return TorchEngine(program, restored(module), options)
+    dynamic = any(isinstance(size, str) for spec in program.inputs for size in spec.shape)
+    try:
+        with _compiling(options):
+            args, kwargs = _to(compile_inputs(program), options)
+            call, code = compiled(module, args, kwargs, restored, dynamic=dynamic)
+    except (RuntimeError, NotImplementedError, torch._dynamo.exc.TorchDynamoException) as error:
+        raise torch_failure(error) from error
+    return TorchEngine(program, call, options, code=code)
+
+
+def _compile_ahead(program: Program, package: Path, options: dict[str, Option]) -> None:
+    import torch._inductor
+
+    with _compiling(options):
+        torch._inductor.aoti_compile_and_package(_moved(program, options), package_path=str(package))
+
+
+def _packaged(program: Program, package: Path, options: dict[str, Option]) -> TorchEngine:
+    """The package is our own: it was compiled in this job, and it is native code."""
+    import torch._inductor
+
+    from assay.backends.torch_code import package_code
+    from assay.backends.torch_state import reloading
+
+    if not package.is_file():
+        raise Lowering(f"{package.name} is missing from the saved engine")
+    with _compiling(options):
+        call = torch._inductor.aoti_load_package(str(package))
+        exported = _moved(program, options)
+    return TorchEngine(program, reloading(call, exported), options, package=package, code=package_code(package))
+
+
+def _moved(program: Program, options: dict[str, Option]) -> Any:
+    if options["device"] == "cpu":
+        return program.exported
+    from torch.export.passes import move_to_device_pass
+
+    return move_to_device_pass(program.exported, str(options["device"]))
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """What torch raises while it runs, as what it says."""
+    try:
+        yield
+    except (AssertionError, RuntimeError) as error:  # a guard of the program is an assertion
+        raise torch_failure(error) from error
+
+
+def _to(arguments: Any, options: dict[str, Option]) -> Any:
+    if options["device"] == "cpu":
+        return arguments
+    from torch.utils import _pytree
+
+    return _pytree.tree_map(lambda one: one.to(str(options["device"])), arguments)
+
+
+def compile_inputs(program: Program) -> Any:
+    """Positional and named arguments to compile with: those that the program was exported with, since it may take no smaller
+    ones; of one that keeps none, ones."""
+    return program.exported.example_inputs or program.arguments(_ones(program))
+
+
+def _ones(program: Program) -> dict[str, Tensor]:
+    """Two where any number is good, which no compiler takes for a constant."""
+    from assay.core.dtype import numpy_dtype
+
+    sizes: dict[str, int] = {}
+    for spec in program.inputs:
+        for size in spec.shape:
+            if isinstance(size, str):
+                sizes.setdefault(size, 2)
+    return {
+        spec.name: np.ones([sizes[one] if isinstance(one, str) else one for one in spec.shape]).astype(
+            numpy_dtype(spec.dtype)
+        )
+        for spec in program.inputs
+    }
+
+
+def _operators(program: Program, device: str, *, wide: bool) -> tuple[Placement, ...]:
+    import torch
+
+    from assay.onnx_to_torch.dtypes import name_of
+
+    rows = []
+    for node in program.exported.graph.nodes:
+        value = node.meta.get("val")
+        first = value[0] if isinstance(value, list | tuple) and value else value
+        if node.op == "call_function" and isinstance(first, torch.Tensor):
+            precision = name_of(first.dtype)
+            rows.append((str(node.target), device, "float64" if wide and precision in _NARROW else precision))
+    if not rows:
+        rows = [("identity", device, name_of(value.dtype)) for value in _fed(program)]
+    return count(rows)
+
+
+def _unrounded(graph: Sequence[Placement], options: dict[str, Option]) -> tuple[NumericDefault, ...]:
+    """Inductor (2.13) fuses operators of sixteen bits in float32. Its other settings that change numbers (contraction, unsafe math,
+    freezing) are off unless variables of its own ask for them."""
+    halves = any(one.precision in ("float16", "bfloat16") for one in graph)
+    name = "emulate_precision_casts"
+    if options["compiler"] == "eager" or options[name] is True or not halves:
+        return ()
+    return (NumericDefault(name, "false", "unrounded-intermediates", name, off=True),)
+
+
+def _fed(program: Program) -> list[Any]:
+    nodes = {node.name: node for node in program.exported.graph.nodes}
+    return [nodes[str(name)].meta["val"] for name in program.exported.graph_signature.user_inputs]
+
+
+def _widened(array: Tensor) -> Tensor:
+    return array.astype(np.float64) if dtype_name(array.dtype) in _NARROW else array
+
+
+@contextmanager
+def _threads(options: dict[str, Option]) -> Iterator[None]:
+    """torch keeps the number for the whole process: it is put back."""
+    import torch
+
+    before, wanted = torch.get_num_threads(), int(options["threads"])
+    if before == wanted:
+        yield
+        return
+    torch.set_num_threads(wanted)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _compiling(options: dict[str, Option]) -> Iterator[None]:
+    """One compiler at a time and no pool of processes, which would outlive the job; what torch warns of while it compiles
+    (its own deprecations, the first use of a feature) is nobody's business."""
+    import torch
+    from torch._inductor import config
+
+    clean_folder()
+    settings = {"compile_threads": 1, "emulate_precision_casts": options["emulate_precision_casts"] is True}
+    logger = logging.getLogger("torch")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(), torch.no_grad(), _threads(options), config.patch(settings):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(before)

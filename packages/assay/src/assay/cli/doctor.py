@@ -1,0 +1,115 @@
+"""`assay doctor`: why a flow does not run here, or that it does."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.common import History
+from assay.commands.defaults import DEFAULT_HISTORY
+
+if TYPE_CHECKING:
+    from assay.commands.doctor import Diagnosis
+    from assay.core.result import Result
+
+
+def doctor(
+    flow: Annotated[str, typer.Argument(metavar="[FLOW]", help="None: the machine, the history, all flows.")] = "",
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Explain one flow: what is installed, what is missing and the command, and a tiny model tried in a worker.
+
+    Exit 0 if the tiny model passed; without FLOW, if the machine and the history can be used."""
+    folder = Path(DEFAULT_HISTORY if "://" in history else history)
+    if not flow:
+        _everything(history, folder)
+        return
+    from assay.commands.doctor import diagnose
+
+    found = diagnose(flow, folder)
+    for name, text in _explained(found):
+        print(_row(name, text))
+    if not found.healthy:
+        raise typer.Exit(1)
+
+
+def _row(name: str, text: str) -> str:
+    """On a screen in lines of its width, all but the first set in; else one line."""
+    told = f"{name:<12} {text}"
+    if not sys.stdout.isatty():
+        return told
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(told, width, subsequent_indent=" " * 13, break_long_words=False, break_on_hyphens=False)
+
+
+def _explained(found: Diagnosis) -> list[tuple[str, str]]:
+    flow, state = found.flow, found.state
+    parts = [f"backend {flow.backend}", f"precision {flow.precision}", f"device {flow.device}"]
+    rows = [("flow", f"{flow.name}: {', '.join(parts)}")]
+    if flow.options:
+        rows.append(("options", ", ".join(f"{name}={value}" for name, value in flow.options.items())))
+    if flow.transforms:
+        rows.append(("transforms", ", ".join(flow.transforms)))
+    if flow.environment:
+        rows.append(("environment", f"{flow.environment}: {found.environment}"))
+    if state.version:
+        rows.append(("installed", f"{flow.backend} {state.version}"))
+    if found.asked:
+        rows.append(("tested with", ", ".join(found.asked)))
+    if not state.available:
+        return [*rows, ("missing", state.reason), *([("to do", state.install)] if state.install else [])]
+    return [*rows, *_trial(found.trial)]
+
+
+def _trial(result: Result | None) -> list[tuple[str, str]]:
+    if result is None:
+        return []
+    taken: dict[str, float] = {}  # a stage may be entered more than once
+    for time in result.stage_times:
+        taken[time.stage.value] = taken.get(time.stage.value, 0.0) + time.seconds
+    stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in taken.items())
+    told = f" ({result.detail})" if result.detail else ""
+    rows = [("tiny model", f"{result.outcome.value} in {result.stage.value}{told}"), ("stages", stages)]
+    if result.facts.precision:
+        rows.append(("precision", result.facts.precision))
+    places: dict[str, int] = {}
+    for one in result.facts.placements:
+        places[one.device] = places.get(one.device, 0) + one.count
+    if places:
+        rows.append(("operators", ", ".join(f"{count} on {device}" for device, count in sorted(places.items()))))
+    if result.facts.undelegated:
+        rows.append(("undelegated", ", ".join(sorted(set(result.facts.undelegated)))))
+    if result.versions:
+        rows.append(("versions", ", ".join(f"{name} {version}" for name, version in sorted(result.versions.items()))))
+    if result.outcome.value != "ok" and result.log:
+        rows.append(("log", " ".join(result.log.split()[-60:])))
+    return rows
+
+
+def _everything(history: str, folder: Path) -> None:
+    from assay.commands.composition import open_services
+    from assay.commands.environments import describe_environment, open_environments
+    from assay.commands.flow_table import flow_groups, flow_table
+    from assay.environments.installer import find_installer
+    from assay.launch.gpus import gpus
+    from assay.pipeline.provenance import this_machine
+
+    machine = this_machine()
+    print(
+        f"machine      {machine.cpu}, {machine.cores} cores, {machine.memory_bytes / 2**30:.0f} GiB, {machine.system}"
+    )
+    print(f"python       {machine.python} ({sys.executable})")
+    print(f"GPUs         {'; '.join(map(str, gpus())) or 'none'}")
+    with open_services(history) as house:
+        print(f"history      {history}: {len(house.store.runs(1_000_000))} runs")
+    environments = open_environments(folder)
+    print(f"environments built by {find_installer().name}")
+    for name in environments.names:
+        print(f"  {name}: {describe_environment(environments.state(name))}")
+    print()
+    print(flow_table(flow_groups(folder), shutil.get_terminal_size((100, 24)).columns), end="")

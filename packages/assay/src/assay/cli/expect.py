@@ -1,0 +1,86 @@
+"""`assay expect`: known outcomes as data, rewritten from a run."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.common import History
+from assay.commands.defaults import DEFAULT_HISTORY
+
+if TYPE_CHECKING:
+    from assay.core.result import Result
+
+app = typer.Typer(no_args_is_help=True, help="Known outcomes of flows: expectations/FLOW.toml.")
+
+
+@app.command("update")
+def update(
+    run: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="RUN...",
+            help="Runs of the history, `last`, or files of `assay run --save`. Of a job in several the last counts.",
+        ),
+    ] = None,
+    flow: Annotated[list[str] | None, typer.Option(help="Update only this flow. Repeatable.")] = None,
+    expectations: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the files.")] = Path("expectations"),
+    yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing, and exit 1 if anything would change.")] = False,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Make the files say what the runs showed, and show what changes."""
+    from assay.errors import UsageError
+    from assay.pipeline.expect import read_expected, to_toml, updated
+
+    results = _results(run or ["last"], history)
+    flows = sorted({result.flow for result in results})
+    unknown = sorted(set(flow or ()) - set(flows))
+    if unknown:
+        raise UsageError(f"what was run has no flow '{unknown[0]}'; it has {', '.join(flows) or 'none'}")
+    changes: dict[Path, str] = {}
+    for name in flow or flows:
+        path = expectations / f"{name}.toml"
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        known = updated(read_expected(path), [result for result in results if result.flow == name])
+        after = to_toml(name, known) if known or before else ""
+        if after != before:
+            changes[path] = after
+            lines = difflib.unified_diff(
+                before.splitlines(), after.splitlines(), str(path), str(path), lineterm="", n=1
+            )
+            print("\n".join(lines))
+    if not changes:
+        print("nothing would change")
+        return
+    if check:
+        raise typer.Exit(1)
+    if not yes and not sys.stdin.isatty():
+        raise UsageError("an update without a terminal needs --yes; look at it with --check first")
+    if not yes and not typer.confirm(f"write {len(changes)} file{'s' if len(changes) > 1 else ''}"):
+        raise typer.Exit(1)
+    expectations.mkdir(parents=True, exist_ok=True)
+    for path, text in changes.items():
+        path.write_text(text, encoding="utf-8")
+        print(f"updated {path}")
+
+
+def _results(runs: Sequence[str], history: str) -> list[Result]:
+    """Of verify jobs, each once: as the last of the runs saw it."""
+    from assay.commands.composition import open_services
+    from assay.errors import each
+    from assay.pipeline.merge import saved_run
+
+    def of_run(told: str) -> tuple[Result, ...]:
+        if Path(told).is_file():
+            return saved_run(Path(told))[1]
+        with open_services(history, recorded=True) as house:
+            return tuple(house.store.results(house.store.run(told).id))
+
+    found = [one for results in each(runs, of_run) for one in results if one.task == "verify"]
+    return list({one.job_key: one for one in found}.values())

@@ -1,0 +1,135 @@
+"""Commands over what is recorded: runs, report, rejudge, diff, resume."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.common import REPORTS, History, Reports, finish, progress_bar
+from assay.commands.defaults import DEFAULT_HISTORY
+
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
+
+
+def runs(
+    limit: Annotated[int, typer.Option(min=1, help="Largest number of runs to list.")] = 20,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """List the runs in the history, newest first."""
+    from assay.commands.composition import open_services
+    from assay.pipeline.resume import resumable
+
+    with open_services(history, recorded=True) as house:
+        found = [(one, house.standing(one.id, one.status)) for one in house.store.runs(limit)]
+        cut = [house.store.run(one.id) for one, status in found if status == "interrupted"]
+    if not found:
+        print(f"no runs in {history}; `assay check` makes one")
+    for one, status in found:
+        counts = f"{one.passed} passed, {one.failed} failed, {one.other} other" if one.word else ""
+        state = one.word if status == "complete" else f"{status} ({one.recorded} of {one.jobs} jobs)"
+        print(f"{one.id}  {state:<14} {counts}  {one.command}")
+    elsewhere = [] if history == DEFAULT_HISTORY else ["--history", "URL" if "://" in history else history]
+    for run in filter(resumable, cut):
+        print(f"to go on: {shlex.join(['assay', 'resume', run.id, *elsewhere])}")
+
+
+def report(
+    run: RunId = "last",
+    format: Annotated[str, typer.Option("--format", help=f"Format of the report: {REPORTS}.")] = "terminal",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write [standard output].")] = None,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Render a recorded run again, in any format."""
+    from assay import plugins
+    from assay.commands.composition import open_services
+    from assay.commands.reporting import GROUP, destinations
+    from assay.pipeline.rejudge import rejudge
+
+    where = destinations([f"{format}={output}"]) if output else []
+    renderer = plugins.load(GROUP, format)()
+    with open_services(history, recorded=True) as house:
+        checked = rejudge(run, None, house)
+    for destination in where:
+        destination.write(checked)
+        print(f"report: {destination.path}")
+    if not where:
+        print(renderer.render(checked.run, checked.results, checked.judgement), end="")
+
+
+def rejudge(
+    run: RunId = "last",
+    policy: Annotated[Path | None, typer.Option(help="Policy to judge by, a TOML file [the run's own].")] = None,
+    report: Reports = None,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Judge recorded results again: nothing runs, the exit code is the new verdict."""
+    from assay.commands.composition import open_services
+    from assay.commands.reporting import destinations
+    from assay.config.assay_toml import load_policy
+    from assay.pipeline.rejudge import rejudge as again
+
+    where = destinations(report or [])
+    demanded = load_policy(policy) if policy else None
+    with open_services(history, recorded=True) as house:
+        checked = again(run, demanded, house)
+    for destination in where:
+        destination.write(checked)
+    finish(checked, [f"report: {destination.path}" for destination in where])
+
+
+def diff(
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", help="The earlier run, or a file that `assay run --save` wrote.")
+    ],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The later run, or a file of it [last].")] = "last",
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 1 if a case that was ok is not ok any more, or is gone.")
+    ] = False,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Show what changed from one run to another."""
+    from assay.commands.composition import open_services
+    from assay.pipeline.diff import diff as compare
+
+    files = Path(old).is_file() and Path(new).is_file()
+    with open_services(history, recorded=not files) as house:
+        found = compare(old, new, house)
+    print(f"{found.old} -> {found.new}")
+    for key, before, after in found.outcomes:
+        print(f"  {key}: {before or 'absent'} -> {after or 'absent'}")
+    for change in found.figures:
+        before = "absent" if change.old is None else f"{change.old:.6g}"
+        after = "absent" if change.new is None else f"{change.new:.6g}"
+        relative = f" ({change.new / change.old - 1:+.1%})" if change.old and change.new is not None else ""
+        print(f"  {change.job_key} {change.figure}: {before} -> {after}{relative}")
+    if not found.outcomes and not found.figures:
+        print("  no outcome changed, and no figure by more than 1 %")
+    failing, passing = found.newly_failing(), found.newly_passing()
+    if found.outcomes:
+        print(f"{len(failing)} newly failing, {len(passing)} newly passing, {len(found.outcomes)} outcomes changed")
+    if check and failing:
+        raise typer.Exit(1)
+
+
+def resume(
+    run: RunId = "last",
+    report: Reports = None,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Number of workers that verify in parallel. 0: one per core.")
+    ] = 0,
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Continue a run that was killed or interrupted: nothing runs twice."""
+    from assay.commands.composition import open_services
+    from assay.commands.reporting import destinations
+    from assay.pipeline.resume import resume as go_on
+
+    where = destinations(report or [])
+    with progress_bar() as progress, open_services(history, workers=workers, progress=progress, recorded=True) as house:
+        checked = go_on(run, house)
+    for destination in where:
+        destination.write(checked)
+    finish(checked, [f"report: {destination.path}" for destination in where])

@@ -1,0 +1,103 @@
+"""`assay`: the commands, and what each ending of one means to the shell."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import metadata
+
+import typer
+
+from assay.cli import (
+    baseline,
+    cache,
+    check,
+    compare,
+    doctor,
+    env,
+    expect,
+    golden,
+    history,
+    mutate,
+    run,
+    setup,
+    suite,
+    trend,
+)
+from assay.cli.broken_pipe import ignore_broken_pipe
+from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
+
+FAILED = 1
+USAGE = 2
+NOTHING = 5
+HARNESS = 4
+GARBAGE = 50_000
+"""Objects made, less those freed, before the garbage collector looks at the new ones."""
+
+app = typer.Typer(
+    name="assay",
+    help="Is the engine you just built still your model, and is it still as fast?",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog="Exit codes: 0 pass, 1 fail, 2 wrong usage or bad input, 3 inconclusive, 4 the harness or the machine failed, "
+    "5 nothing was executed.",
+)
+app.command("check")(check.check)
+app.add_typer(baseline.app, name="baseline")
+app.command("compare")(compare.compare)
+app.command("run")(run.run)
+app.command("merge")(run.merge)
+app.add_typer(suite.app, name="suite")
+app.add_typer(cache.app, name="cache")
+app.add_typer(expect.app, name="expect")
+app.command("mutate")(mutate.mutate)
+app.command("demo")(setup.demo)
+app.command("init")(setup.init)
+app.command("flows")(setup.flows)
+app.command("doctor")(doctor.doctor)
+app.add_typer(golden.app, name="golden")
+app.add_typer(env.app, name="env")
+app.command("runs")(history.runs)
+app.command("report")(history.report)
+app.command("rejudge")(history.rejudge)
+app.command("diff")(history.diff)
+app.command("resume")(history.resume)
+app.command("trend")(trend.trend)
+for plugin in metadata.entry_points(group="assay.commands"):
+    app.add_typer(plugin.load(), name=plugin.name)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Exits; a user's mistake is one sentence on standard error, never a traceback."""
+    # A tenth of the driver's time went into looking through thousands of results that live until its end.
+    gc.set_threshold(GARBAGE)
+    ignore_broken_pipe()
+    try:
+        app(args=list(arguments) if arguments is not None else None, prog_name="assay")
+    except BrokenGuard as error:
+        _say(error)
+        sys.exit(FAILED)
+    except NothingSelected as error:
+        _say(error)
+        sys.exit(NOTHING)
+    except UsageError as error:
+        _say(error)
+        sys.exit(USAGE)
+    except HarnessError as error:
+        _say(error)
+        sys.exit(HARNESS)
+    except MemoryError:
+        _say("the driver itself ran out of memory; run fewer jobs at once (--workers)")
+        sys.exit(HARNESS)
+    except Exception:  # noqa: BLE001  told whole, and the exit code is not that of a verdict
+        traceback.print_exc()
+        _say("that was a defect of assay itself, and no verdict; please report the lines above")
+        sys.exit(HARNESS)
+
+
+def _say(text: object) -> None:
+    print(f"assay: {text}", file=sys.stderr)

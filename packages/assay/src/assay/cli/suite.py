@@ -1,0 +1,83 @@
+"""`assay suite`: which suites there are, and what is in one."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from typing import Annotated
+
+import typer
+
+from assay.cli import options as opt
+from assay.cli.run import Dtypes, Seed
+
+app = typer.Typer(no_args_is_help=True, help="Suites: what there is to run.")
+
+_ALSO = {
+    "FOLDER": "the models below a folder of your own, with their test_data_set_N or golden beside them: write it with a slash",
+    "mined:MODEL": "the unique operators of your own models, weighed by use; several models with commas",
+}
+"""Suites without a name."""
+
+
+@app.command("list")
+def list_suites() -> None:
+    """Every suite here, one line each; of a broken one the reason."""
+    from assay import plugins
+    from assay.commands.run import GROUP
+
+    told = {name: _about(name) for name in plugins.names(GROUP)} | _ALSO
+    indent = max(map(len, told)) + 2
+    width = max(shutil.get_terminal_size((100, 24)).columns, indent + 20)
+    for name, about in told.items():
+        print(textwrap.fill(f"{name:<{indent}}{about}", width, subsequent_indent=" " * indent))
+
+
+def _about(name: str) -> str:
+    from assay import plugins
+    from assay.commands.run import GROUP
+    from assay.errors import HarnessError, UnknownName
+
+    try:
+        return str(plugins.load(GROUP, name)().about)
+    except (HarnessError, UnknownName) as error:
+        return f"cannot be used: {error}"
+
+
+@app.command("mine")
+def mine(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="ONNX files, or folders of them.")],
+) -> None:
+    """The unique operators of your own models, the most used first: what `assay run mined:MODEL,...` runs."""
+    from assay.suites.mined import Mined
+
+    suite = Mined(",".join(models))
+    cases = list(suite.cases(seed=0))
+    for case in cases:
+        inputs = ", ".join(f"{one.dtype}{list(one.shape)}" for one in case.model.inputs)
+        print(f"{case.uses:6}  {case.model.name}  {inputs}")
+    for line in suite.left_out():
+        print(f"left out: {line}")
+    print(f"{len(cases)} operators, used {sum(case.uses for case in cases)} times")
+
+
+@app.command("show")
+def show(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A suite: `assay suite list` names them.")],
+    filter: opt.Filters = None,
+    dtype: Dtypes = None,
+    shard: opt.Shard = "1/1",
+    seed: Seed = 0,
+) -> None:
+    """The cases of a suite with their inputs, and how many they are."""
+    from assay.commands.run import find_suites
+    from assay.pipeline.suite_contract import collect_cases
+    from assay.pipeline.suite_select import Selection, parse_shard, select
+
+    (found,) = find_suites([suite])
+    selection = Selection(filters=tuple(filter or ()), dtypes=tuple(dtype or ()), shard=parse_shard(shard))
+    cases = select(collect_cases(found, seed), selection)
+    for case in cases:
+        inputs = ", ".join(f"{one.dtype}{list(one.shape)}" for one in case.model.inputs)
+        print(f"{case.name}  {inputs}")
+    print(f"{len(cases)} cases")

@@ -1,0 +1,42 @@
+"""`assay trend`: a figure through the history."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.common import History
+from assay.commands.defaults import DEFAULT_HISTORY
+
+
+def trend(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's file, or the name of a case.")],
+    flow: Annotated[str, typer.Option(help="Flow to show.")] = "onnxruntime",
+    figure: Annotated[
+        str,
+        typer.Option(
+            help="Figure to show: latency, cpu, throughput, memory, size, build, load, error, or any recorded one."
+        ),
+    ] = "latency",
+    png: Annotated[Path | None, typer.Option(help="Write a plot to this PNG file.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the plot to this HTML file.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write one line per run to this CSV file.")] = None,
+    prometheus: Annotated[
+        Path | None, typer.Option(help="Write the newest value to this file, for Prometheus's text collector.")
+    ] = None,
+    mlflow: Annotated[
+        str, typer.Option(metavar="URI", help="Log the value of every run to this MLflow tracking server.")
+    ] = "",
+    history: History = DEFAULT_HISTORY,
+) -> None:
+    """Show a figure over the runs: alarms and level changes, with the commits between; exit 1 if the newest run is an alarm."""
+    from assay.commands.trend import show
+
+    text, alarmed = show(
+        model, flow, figure, history, png=png, html=html, csv=csv, prometheus=prometheus, mlflow=mlflow
+    )
+    print(text, end="")
+    if alarmed:
+        raise typer.Exit(1)

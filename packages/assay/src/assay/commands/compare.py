@@ -1,0 +1,91 @@
+"""`assay compare` as a function: from a user's words to a duel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from assay import plugins
+from assay.commands.composition import open_services
+from assay.commands.defaults import DEFAULT_HISTORY
+from assay.commands.parse_options import parse_options, with_options
+from assay.commands.reporting import destinations
+from assay.config.assay_toml import load_policy
+from assay.core.case import Inputs
+from assay.core.job import Limits
+from assay.core.policy import Policy
+from assay.core.speed import SpeedRule, interim_looks
+from assay.errors import UsageError
+from assay.pipeline.check import Checked
+from assay.pipeline.compare import CompareRequest
+from assay.pipeline.compare import compare as run_pipeline
+from assay.pipeline.progress import SILENT, Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """What a user may say. One model and two flows (old, new), or two models (old, new) and one flow or two."""
+
+    models: tuple[Path, ...]
+    flows: tuple[str, ...]
+    golden: Path | None = None
+    options: tuple[str, ...] = ()
+    min_slowdown_percent: float | None = None
+    launches: int | None = None
+    seed: int = 0
+    batches: tuple[int, ...] = ()
+    threads: int = 1
+    policy: Path | None = None
+    reports: tuple[str, ...] = ()
+    timeout_s: float = 600.0
+    history: str = DEFAULT_HISTORY
+    command: str = "assay compare"
+
+
+def run_compare(options: CompareOptions, progress: Progress = SILENT) -> Checked:
+    """The whole of `assay compare`, its printing apart. Raises UsageError for what cannot be compared."""
+    reports = destinations(options.reports)
+    request = compare_request(options)
+    with open_services(options.history, progress=progress) as house:
+        checked = run_pipeline(request, house)
+    for destination in reports:
+        destination.write(checked)
+    return checked
+
+
+def compare_request(options: CompareOptions) -> CompareRequest:
+    """What is asked of the pipeline. Raises UsageError."""
+    if len(options.models) > 2 or len(options.flows) > 2:
+        raise UsageError("two engines are compared: give at most two models and two flows")
+    names = options.flows or ("onnxruntime",)
+    old, new = options.models[0], options.models[-1]
+    old_flow, new_flow = plugins.find_flow(names[0]), plugins.find_flow(names[-1])
+    (new_flow,) = with_options([new_flow], parse_options(options.options))
+    if old == new and old_flow == new_flow and len(options.models) + len(options.flows) < 3:
+        raise UsageError("nothing to compare: give a second model, a second --flow, or an --option of the new one")
+    policy = load_policy(options.policy) if options.policy else Policy()
+    # Seeded inputs of one row: whatever batch is asked for is made of them.
+    batches = tuple(sorted(set(options.batches)))
+    return CompareRequest(
+        old=old,
+        new=new,
+        old_flow=old_flow,
+        new_flow=new_flow,
+        inputs=Inputs(str(options.golden) if options.golden else "", options.seed, 1, 1),
+        policy=msgspec.structs.replace(policy, speed=_rule(policy.speed, options)),
+        limits=Limits(timeout_s=options.timeout_s),
+        batches=batches,
+        threads=options.threads,
+        command=options.command,
+    )
+
+
+def _rule(rule: SpeedRule, options: CompareOptions) -> SpeedRule:
+    if options.min_slowdown_percent is not None:
+        least = options.min_slowdown_percent / 100.0
+        rule = msgspec.structs.replace(rule, min_slowdown=least, margin=2.0 * least if least else rule.margin)
+    if options.launches is not None:
+        rule = msgspec.structs.replace(rule, looks=interim_looks(options.launches))
+    return rule

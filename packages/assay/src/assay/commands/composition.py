@@ -1,0 +1,81 @@
+"""Where adapters are chosen: the house that every face hands to the pipeline."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.commands.defaults import DEFAULT_HISTORY
+from assay.errors import NotWritable, RunNotFound, StoreError
+from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.services import Services
+
+if TYPE_CHECKING:
+    from assay.config.assay_toml import Config
+    from assay.launch.idle import IdleWorkers
+    from assay.launch.prefork import Preforked
+
+
+@contextmanager
+def open_services(
+    history: str = DEFAULT_HISTORY,
+    *,
+    workers: int = 0,
+    recycle: int = 100,
+    progress: Progress = SILENT,
+    config: Config | None = None,
+    locks: Path | None = None,
+    recorded: bool = False,
+    ahead: Preforked | None = None,
+    idle: IdleWorkers | None = None,
+) -> Iterator[Services]:
+    """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`). `config` names
+    environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
+    `recorded`, for commands that read, a folder without a history is refused instead of made. Workers started `ahead` are
+    the first that verify; those that are `idle`, of a command that began with them, are used first."""
+    from assay.commands.environments import open_environments
+    from assay.launch.gpus import gpus
+    from assay.launch.pool import FreshProcess, Pool
+    from assay.stores.journal import Journal, journal_held, read_journal
+    from assay.stores.sql import SqlStore
+
+    remote = "://" in history
+    folder = Path(DEFAULT_HISTORY if remote else history)
+    if recorded and not remote and not (folder / "history.db").is_file():
+        raise RunNotFound(f"there is no history in {folder}; `assay check` makes one, or give another with --history")
+    _make(folder)
+    environments = open_environments(locks or folder, config)
+    store = SqlStore(history if remote else str(folder / "history.db"))
+    try:
+        with Pool(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle) as pool:
+            yield Services(
+                folder=folder,
+                store=store,
+                pool=pool,
+                alone=FreshProcess(1, environments.interpreter, gpus(), progress.at, pool.end_idle),
+                pair=FreshProcess(2, environments.interpreter, gpus(), progress.at, pool.end_idle),
+                open_journal=Journal,
+                read_journal=read_journal,
+                journal_held=journal_held,
+                progress=progress,
+                available=environments.availability,
+                gpus=tuple(map(str, gpus())),
+            )
+    finally:
+        store.close()
+
+
+def _make(folder: Path) -> None:
+    try:
+        (folder / "journal").mkdir(parents=True, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
+    except OSError as error:
+        told = f"the history {folder} cannot be written ({error.strerror}); "
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise StoreError(f"{told}free some space, or give another with --history") from None
+        raise NotWritable(f"{told}give another with --history") from None

@@ -1,0 +1,149 @@
+"""The assay.toml that `assay init` proposes: the models that lie beside it, and the flows that can run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.core.case import Contract, Inputs
+from assay.core.flow import Flow
+from assay.core.job import Limits
+from assay.core.result import Outcome
+from assay.pipeline.progress import SILENT, Progress
+from assay.plugins import catalogue
+
+SUFFIXES = (".onnx", ".pt2")
+LEFT_OUT = ("node_modules", "site-packages", "build", "dist")
+"""Folders of other tools, beside hidden ones."""
+DEEPEST = 4
+MOST_MODELS = 50
+MOST_TRIED = 3
+"""Models that flows are tried on, the smallest first."""
+TRIAL_S = 20.0
+"""A flow that needs longer for one sample of a small model is none to begin with."""
+ORACLES = ("reference", "torch", "faulty")
+"""Backends that answer for the model itself, or for tests: nobody deploys by them."""
+DEFAULT_FLOW = "onnxruntime"
+RUNS = frozenset({Outcome.OK, Outcome.MISMATCH, Outcome.MISTRUSTED, Outcome.NONDETERMINISTIC})
+"""The model was lowered and run; what its answers are worth is what `assay check` is for."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """`flows` by model: those that ran it; empty where it was not tried. `refused` are models that no flow could run, and why."""
+
+    models: tuple[Path, ...]
+    flows: Mapping[Path, tuple[str, ...]]
+    refused: Mapping[Path, str]
+
+    @property
+    def common(self) -> tuple[str, ...]:
+        """The flows that run every model that any flow runs; those of the first where there is none in common."""
+        sets = [one for one in self.flows.values() if one]
+        if not sets:
+            return (DEFAULT_FLOW,)
+        return tuple(name for name in sets[0] if all(name in one for one in sets)) or sets[0]
+
+
+def find_models(folder: Path) -> tuple[Path, ...]:
+    """Files below `folder`, relative to it, in the order of their names; hidden folders and those of other tools are left out."""
+    found: list[Path] = []
+    for name, folders, files in os.walk(folder):
+        here = Path(name).relative_to(folder)
+        deeper = len(here.parts) < DEEPEST
+        folders[:] = sorted(one for one in folders if deeper and not one.startswith(".") and one not in LEFT_OUT)
+        found += [here / one for one in files if Path(one).suffix.lower() in SUFFIXES and not one.startswith(".")]
+    return tuple(sorted(found)[:MOST_MODELS])
+
+
+def candidates(locks: Path) -> list[Flow]:
+    """One flow for each backend that is installed and deploys models on the CPU in float32: its first."""
+    from assay.commands.environments import open_environments
+    from assay.commands.flow_table import state_of
+    from assay.commands.trials import Trials, trial_key
+
+    environments, trials = open_environments(locks), Trials()
+    first: dict[str, Flow] = {}
+    for flow in catalogue().flows.values():
+        plain = flow.precision == "float32" and flow.device == "cpu" and not flow.transforms
+        if flow.backend in first or flow.backend in ORACLES or not plain:
+            continue
+        state = state_of(flow, environments.availability(flow))
+        known = trials.find(trial_key(flow, state)) if state.available else None
+        if state.available and (known is None or known.passed):
+            first[flow.backend] = flow
+    return sorted(first.values(), key=lambda flow: (flow.backend != DEFAULT_FLOW, flow.name))
+
+
+def propose(folder: Path, flows: Sequence[Flow], locks: Path, progress: Progress = SILENT) -> Proposal:
+    """One sample of each of the smallest models on every flow, in workers, in a history that is forgotten."""
+    models = find_models(folder)
+    small = sorted(models, key=lambda path: (folder / path).stat().st_size)[:MOST_TRIED]
+    if not small or not flows:
+        return Proposal(models, {}, {})
+    outcomes = {path: _tried(folder / path, flows, locks, progress) for path in small}
+    ran = {path: tuple(flow.name for flow in flows if found.get(flow.name) == "") for path, found in outcomes.items()}
+    refused = {
+        path: next(iter(found.values()), "").replace(f"{folder}/", "")
+        for path, found in outcomes.items()
+        if not ran[path]
+    }
+    return Proposal(models, {path: names for path, names in ran.items() if names}, refused)
+
+
+def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) -> dict[str, str]:
+    """Why each flow does not run the model, "" where it does. A model that cannot be looked at runs nowhere."""
+    from assay.commands.composition import open_services
+    from assay.errors import UsageError
+    from assay.pipeline.check import check
+    from assay.pipeline.request import ModelRequest, Request
+
+    asked = ModelRequest(
+        path=model, flows=tuple(flows), inputs=Inputs(samples=1), contract=Contract(tolerance="default")
+    )
+    request = Request(models=(asked,), measuring=None, limits=Limits(TRIAL_S), command="assay init")
+    with (
+        tempfile.TemporaryDirectory(prefix="assay-init-", ignore_cleanup_errors=True) as name,
+        open_services(str(Path(name) / "history"), locks=locks, progress=progress) as house,
+    ):
+        try:
+            results = check(request, house).results
+        except UsageError as error:
+            return {flow.name: " ".join(str(error).split()) for flow in flows}
+    told = {one.flow: f"{one.outcome.value}: {' '.join(one.detail.split())[:160]}" for one in results}
+    return {one.flow: "" if one.outcome in RUNS and one.comparisons else told[one.flow] for one in results}
+
+
+def config_text(template: str, found: Proposal) -> str:
+    """The commented template with a [[model]] for each model and the flows that run them."""
+    common = found.common
+    if not found.models:
+        return template
+    blocks = [_block(path, found, common) for path in found.models]
+    use = f"use = [{', '.join(map(_quoted, common))}]"
+    before, marker, rest = template.partition("[flows]\n")
+    _, _, after = rest.partition("\n")
+    return f"{before}{''.join(blocks)}{marker}{use:<35} # `assay flows` lists what is available here\n{after}"
+
+
+def _block(path: Path, found: Proposal, common: Sequence[str]) -> str:
+    lines = ["[[model]]", f"path = {_quoted(path.as_posix())}"]
+    if sum(one.stem == path.stem for one in found.models) > 1:
+        lines.append(
+            f"name = {_quoted(path.with_suffix('').as_posix() if path.suffix == '.onnx' else path.as_posix())}"
+        )
+    own = found.flows.get(path, ())
+    if own and own != tuple(common):
+        lines.append(f"flows = [{', '.join(map(_quoted, own))}]")
+    if path in found.refused:
+        lines = [f"# no flow ran this one: {found.refused[path]}", *(f"# {line}" for line in lines)]
+    return "\n".join(lines) + "\n\n"
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,179 @@
+"""`assay mutate` as a function: of one model with its goldens, or of whole suites."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay.commands.check import CheckOptions, prepared
+from assay.commands.composition import open_services
+from assay.commands.defaults import DEFAULT_HISTORY, SUITE_TIMEOUT_S
+from assay.commands.reporting import destinations
+from assay.commands.run import RECYCLE, find_flows, find_suites
+from assay.config.assay_toml import load_policy
+from assay.config.stated_inputs import check_stated
+from assay.config.validate_shapes import check_dims
+from assay.core.case import Case, Tolerance
+from assay.core.flow import Flow
+from assay.core.job import Limits
+from assay.core.policy import Policy
+from assay.errors import UsageError
+from assay.models.random_inputs import check_can_be_generated
+from assay.pipeline.extend_golden import extend, with_goldens
+from assay.pipeline.mutate import Mutated, MutateRequest, mutate
+from assay.pipeline.plan import inspect_models
+from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.run_suites import make
+from assay.pipeline.services import Services
+from assay.pipeline.suite_contract import collect_cases
+from assay.pipeline.suite_select import Selection, parse_shard, select
+
+DEFAULT_FLOW = "onnxruntime"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutateOptions:
+    """The words of `assay mutate`. `shared` are those that `assay check` has, too: its models are what is to be mutated, one
+    ONNX file or suites."""
+
+    shared: CheckOptions
+    goldens: tuple[Path, ...] = ()
+    filters: tuple[str, ...] = ()
+    shard: str = "1/1"
+    most: int = 120
+    sites: int = 3
+    per_node: bool = False
+    add_inputs: str = ""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What is asked, the house, and a folder for what is made on the way."""
+
+    request: MutateRequest
+    house: Services
+    workspace: Path
+
+
+def run_mutate(options: MutateOptions, progress: Progress = SILENT) -> tuple[Mutated, list[str]]:
+    """What was killed and what survived, and what to do about it, a line each; reports are written.
+
+    Raises UsageError, BrokenFlow, NothingSelected before anything ran.
+    """
+    wanted = destinations(options.shared.reports)
+    with (_of_suites if _are_suites(options) else _of_model)(options, progress) as place:
+        told = mutate(place.request, place.house, place.workspace)
+        advice = _advice(options, place, told)
+    for destination in wanted:
+        destination.write(told.checked)
+    return told, advice
+
+
+def _are_suites(options: MutateOptions) -> bool:
+    targets = options.shared.models
+    files = [one for one in targets if one.suffix == ".onnx" or one.is_file()]
+    if files and len(targets) > 1:
+        raise UsageError(
+            f"{files[0]} is a model and is mutated alone; put models into a folder to mutate them together"
+        )
+    narrowed = options.filters or options.shard != "1/1"
+    if files and narrowed:
+        raise UsageError("--filter and --shard choose cases of suites, and this is one model; leave them out")
+    if not files and options.shared.config:
+        raise UsageError("--config lists models, and suites are mutated here; give --flow and --policy instead")
+    if not files and (options.goldens or options.add_inputs):
+        raise UsageError(f"--golden and --add-inputs belong to one model, and {targets[0]} is a suite; leave them out")
+    if not files and (options.shared.dims or options.shared.input_ranges or options.shared.input_values):
+        raise UsageError(
+            f"--dim, --input-range and --input-value belong to one model, and {targets[0]} is a suite; leave them out"
+        )
+    if options.add_inputs and not options.goldens:
+        raise UsageError("--add-inputs needs a golden set to add them to: give --golden")
+    return not files
+
+
+@contextmanager
+def _of_model(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
+    with prepared(options.shared, progress) as (request, house), _scratch(house) as workspace:
+        model = with_goldens(request.models[0], options.goldens, workspace)
+        (case,) = inspect_models([model], request.limits, house)
+        check_dims(case)
+        check_stated(case)
+        if not case.inputs.golden:
+            check_can_be_generated(case.model, samples=case.inputs.samples, batch=case.inputs.batch)
+        yield _Place(
+            _request(options, case.name, [case], model.flows, request.policy, request.limits), house, workspace
+        )
+
+
+@contextmanager
+def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
+    shared = options.shared
+    suites = find_suites([str(one) for one in shared.models])
+    flows = find_flows(shared.flows or (DEFAULT_FLOW,), shared.options)
+    policy = load_policy(shared.policy) if shared.policy else Policy()
+    limits = Limits(timeout_s=shared.timeout_s or SUITE_TIMEOUT_S)
+    selection = Selection(filters=options.filters, shard=parse_shard(options.shard))
+    history = shared.history or DEFAULT_HISTORY
+    with (
+        open_services(history, workers=shared.workers, recycle=RECYCLE, progress=progress) as house,
+        _scratch(house) as workspace,
+    ):
+        progress.doing(f"collecting the cases of {', '.join(one.name for one in suites)}")
+        found = [case for suite in suites for case in collect_cases(suite, shared.seed) if case.misuse is None]
+        made, unmade = make(suites, select(found, selection, only=shared.only), shared.workers, progress)
+        cases = [_judged_by(case, shared) for case in made if case.name not in unmade]
+        name = "+".join(suite.name for suite in suites)
+        yield _Place(_request(options, name, cases, flows, policy, limits, unmade), house, workspace)
+
+
+@contextmanager
+def _scratch(house: Services) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=house.folder, prefix="mutants-") as folder:
+        yield Path(folder).absolute()
+
+
+def _judged_by(case: Case, shared: CheckOptions) -> Case:
+    """The case with the tolerance of the command line in place of its own, where there is one."""
+    if (shared.rtol, shared.atol) == (None, None):
+        return case
+    contract = replace(case.contract, tolerances={"*": Tolerance(shared.rtol, shared.atol)})
+    return replace(case, contract=contract)
+
+
+def _request(
+    options: MutateOptions,
+    name: str,
+    cases: Sequence[Case],
+    flows: Sequence[Flow],
+    policy: Policy,
+    limits: Limits,
+    unmade: Mapping[str, str] = {},
+) -> MutateRequest:
+    return MutateRequest(
+        name=name, cases=tuple(cases), flows=tuple(flows), unmade=unmade, policy=policy, limits=limits,
+        most=options.most, sites=options.sites, seed=options.shared.seed, command=options.shared.command,
+        only=options.shared.only, per_node=options.per_node,
+    )  # fmt: skip
+
+
+def _advice(options: MutateOptions, place: _Place, told: Mutated) -> list[str]:
+    killers = [why.killer for score in told.scores for why in score.survivors.values() if why.killer is not None]
+    if not killers:
+        return []
+    found = f"inputs were found that kill {len(killers)} of the survivors"
+    if not options.goldens:
+        return [found]
+    if not options.add_inputs:
+        return [f"{found}: --add-inputs REASON adds them to {options.goldens[0]}"]
+    model = place.request.cases[0].model
+    target, lock = extend(
+        model, options.goldens, killers, options.add_inputs, place.house,
+        limits=place.request.limits, workspace=place.workspace,
+    )  # fmt: skip
+    return [f"{target} has {lock.samples} samples now"]

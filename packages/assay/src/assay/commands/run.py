@@ -1,0 +1,180 @@
+"""`assay run` as a function: names resolved, guards held, the pipeline called."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from assay import plugins
+from assay.commands.caches import enforce_cache_limit
+from assay.commands.composition import open_services
+from assay.commands.defaults import DEFAULT_HISTORY, SUITE_TIMEOUT_S
+from assay.commands.parse_options import parse_bytes, parse_options, with_options
+from assay.commands.reporting import destinations
+from assay.config.assay_toml import load_policy
+from assay.core.flow import Flow
+from assay.core.job import Limits, Measuring
+from assay.core.policy import Policy
+from assay.errors import BrokenFlow, UnknownName, UsageError
+from assay.launch.prefork import Preforked
+from assay.pipeline.check import Checked
+from assay.pipeline.expect import expectations
+from assay.pipeline.merge import save_run
+from assay.pipeline.progress import SILENT, Progress
+from assay.pipeline.run_suites import SuiteRequest, with_opset
+from assay.pipeline.run_suites import run_suites as run_pipeline
+from assay.pipeline.suite_select import Selection, parse_shard
+from assay.ports import Suite
+
+GROUP = "assay.suites"
+MINED = "mined:"
+RECYCLE = 2000
+"""Cases of a suite are small: a worker serves many. Any failure still replaces it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """The words of `assay run`."""
+
+    suites: tuple[str, ...]
+    flows: tuple[str, ...]
+    filters: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    shard: str = "1/1"
+    seed: int = 0
+    workers: int = 0
+    options: tuple[str, ...] = ()
+    policy: Path | None = None
+    expectations: Path | None = None
+    reports: tuple[str, ...] = ()
+    save: Path | None = None
+    timeout_s: float = SUITE_TIMEOUT_S
+    memory: str = ""
+    compare_run: str = ""
+    only: str = ""
+    skip_unavailable: bool = False
+    adapt_opset: int = 0
+    no_cache: bool = False
+    accept_counts: bool = False
+    only_kind: str = "verify"
+    threads: tuple[int, ...] = ()
+    measure_seconds: float = 0.1
+    history: str = DEFAULT_HISTORY
+    command: str = "assay run"
+
+
+def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforked | None = None) -> Checked:
+    """The whole of `assay run`, its printing apart. Raises UsageError, BrokenFlow, FewerCases."""
+    reports = destinations(options.reports)
+    request = _request(options)
+    with open_services(
+        options.history, workers=options.workers, recycle=RECYCLE, progress=progress, ahead=ahead
+    ) as house:
+        if options.compare_run:
+            request = dataclasses.replace(request, baseline=house.store.run(options.compare_run).id)
+        checked = run_pipeline(request, house)
+    if any(not one.facts.reused for one in checked.results):
+        enforce_cache_limit()
+    if options.save:
+        save_run(options.save, checked)
+    for destination in reports:
+        destination.write(checked)
+    return checked
+
+
+def find_suites(names: Sequence[str], limits: Limits | None = None) -> tuple[Suite, ...]:
+    """Each once, in the order named; what has a slash or is a folder here is one of models, `mined:MODELS` the operators of
+    models, `SUITE:VARIANT` another list of a suite. Reading a user's models is held to `limits`. Raises UnknownName, and
+    UsageError for a variant that it does not have."""
+    from assay.suites.folder import Folder
+    from assay.suites.mined import Mined
+
+    found: list[Suite] = []
+    for name in dict.fromkeys(names):
+        if name.startswith(MINED):
+            found.append(Mined(name.removeprefix(MINED), limits))
+            continue
+        known = name in plugins.names(GROUP)
+        is_folder = not known and ("/" in name or Path(name).is_dir())
+        found.append(Folder(Path(name), limits) if is_folder else _named(name))
+    twice = [name for name, count in Counter(one.name for one in found).items() if count > 1]
+    if twice:
+        raise UsageError(f"two suites are called '{twice[0]}'; run them one after the other")
+    return tuple(found)
+
+
+def _named(name: str) -> Suite:
+    kind, colon, variant = name.partition(":")
+    if not colon or kind not in plugins.names(GROUP):
+        suite: Suite = plugins.load(GROUP, name)()
+        return suite
+    loaded = plugins.load(GROUP, kind)
+    variants = getattr(loaded, "variants", ())
+    if variant not in variants:
+        told = f"it has {', '.join(f'{kind}:{one}' for one in variants)}" if variants else f"write {kind}"
+        raise UsageError(f"suite '{kind}' has no variant '{variant}'; {told}")
+    found: Suite = loaded(variant)
+    return found
+
+
+def find_flows(names: Sequence[str], options: Sequence[str] = ()) -> tuple[Flow, ...]:
+    """Raises UnknownName for a flow that nobody offers, BrokenFlow for one whose plug-in cannot be imported."""
+    if not names:
+        raise UsageError("no flow to run on: give --flow (assay flows lists them)")
+    return with_options([_flow(name) for name in dict.fromkeys(names)], parse_options(options))
+
+
+def _flow(name: str) -> Flow:
+    try:
+        return plugins.find_flow(name)
+    except UnknownName:
+        for backend, reason in plugins.catalogue().broken.items():
+            if name == backend or name.startswith(f"{backend}-"):
+                raise BrokenFlow(f"flow '{name}' cannot be used: {reason}") from None
+        raise
+
+
+def _request(options: RunOptions) -> SuiteRequest:
+    limits = Limits(timeout_s=options.timeout_s, memory_bytes=parse_bytes(options.memory) if options.memory else 0)
+    suites = find_suites(options.suites, limits)
+    flows = find_flows(options.flows, options.options)
+    policy = load_policy(options.policy) if options.policy else Policy()
+    if not options.skip_unavailable:
+        policy = msgspec.structs.replace(policy, fail_on=tuple(dict.fromkeys((*policy.fail_on, "unavailable"))))
+    if options.expectations is not None:
+        names = [suite.name for suite in suites]
+        lanes = [*flows, *(with_opset(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
+        known = expectations(options.expectations, [flow.name for flow in lanes], names)
+        # What is known to be refused stands there: whatever else is, is new.
+        failing = tuple(dict.fromkeys((*policy.fail_on, "unsupported", "undelegated")))
+        policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
+    return SuiteRequest(
+        suites=suites,
+        flows=flows,
+        seed=options.seed,
+        selection=Selection(filters=options.filters, dtypes=options.dtypes, shard=parse_shard(options.shard)),
+        policy=policy,
+        limits=limits,
+        command=options.command,
+        baseline=options.compare_run,
+        only=options.only,
+        workers=options.workers,
+        accept_counts=options.accept_counts,
+        adapt_opset=options.adapt_opset,
+        no_cache=options.no_cache,
+        measuring=_measuring(options),
+        threads=tuple(sorted(set(options.threads) | {1})),
+    )
+
+
+def _measuring(options: RunOptions) -> Measuring | None:
+    if options.only_kind not in ("verify", "measure"):
+        raise UsageError(f"--only-kind {options.only_kind!r} is neither verify nor measure")
+    if options.only_kind == "verify" and options.threads:
+        raise UsageError("--threads belongs to --only-kind measure")
+    return None if options.only_kind == "verify" else Measuring(seconds=options.measure_seconds, thorough=True)

@@ -1,0 +1,85 @@
+"""`assay trend` as a function, and where its figures can go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from assay.commands.composition import open_services
+from assay.core.trend import Trend
+from assay.errors import NotWritable, UsageError
+from assay.pipeline.trend import trend
+from assay.reports import trend_plot, trend_text
+
+
+def show(
+    model: str,
+    flow: str,
+    figure: str,
+    history: str,
+    *,
+    png: Path | None = None,
+    html: Path | None = None,
+    csv: Path | None = None,
+    prometheus: Path | None = None,
+    mlflow: str = "",
+) -> tuple[str, bool]:
+    """The text, and whether the newest run raised an alarm. Raises UsageError, NotWritable."""
+    with open_services(history, recorded=True) as house:
+        found = trend(house.store, Path(model).stem if model.endswith((".onnx", ".pt2")) else model, flow, figure)
+    try:
+        if png:
+            trend_plot.write_png(found, png)
+        if html:
+            html.write_text(trend_plot.as_html(found), encoding="utf-8")
+        if csv:
+            csv.write_text(trend_text.as_csv(found), encoding="utf-8")
+        if prometheus:
+            prometheus.write_text(trend_text.as_prometheus(found), encoding="utf-8")
+    except OSError as error:
+        raise NotWritable(f"{error.filename or png or html} cannot be written ({error.strerror})") from None
+    if mlflow:
+        _to_mlflow(found, mlflow)
+    return trend_text.as_text(found), len(found.points) - 1 in found.alarms
+
+
+def _to_mlflow(found: Trend, uri: str) -> None:
+    """One MLflow run per run, case and flow of ours, tagged so, in the experiment `assay`; what is there already is not logged
+    again. Raises UsageError where the server or the folder does not answer."""
+    try:
+        from mlflow import MlflowClient
+        from mlflow.exceptions import MlflowException
+    except ImportError:
+        raise UsageError("--mlflow needs the package mlflow: run pip install mlflow") from None
+    try:
+        client = MlflowClient(tracking_uri=uri)
+        experiment = client.get_experiment_by_name("assay")
+        place = experiment.experiment_id if experiment else client.create_experiment("assay")
+        there = _logged(client, place, found)
+        for step, point in enumerate(found.points):
+            run = there.get(point.run_id)
+            if run is None:
+                tags = {**_tags(found), "assay.run": point.run_id, "commit": point.commit}
+                run = client.create_run(place, tags=tags, run_name=point.run_id)
+                client.set_terminated(run.info.run_id)
+            if found.figure not in run.data.metrics:
+                client.log_metric(run.info.run_id, found.figure, point.value, step=step)
+    except MlflowException as error:
+        raise UsageError(f"{uri}: MLflow does not take the figures ({str(error).splitlines()[0]})") from None
+
+
+def _tags(found: Trend) -> dict[str, str]:
+    return {"assay.case": found.case, "assay.flow": found.flow}
+
+
+def _logged(client: Any, experiment: str, found: Trend) -> dict[str, Any]:
+    """MLflow's runs of this case and flow, by the identity of ours."""
+    wanted = " and ".join(f"tags.`{name}` = '{value}'" for name, value in _tags(found).items())
+    runs: dict[str, Any] = {}
+    token = None
+    while True:
+        page = client.search_runs([experiment], wanted, max_results=1000, page_token=token)
+        runs.update({run.data.tags["assay.run"]: run for run in page})
+        token = page.token
+        if not token:
+            return runs

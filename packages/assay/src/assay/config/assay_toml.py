@@ -1,0 +1,262 @@
+"""assay.toml, read into frozen values: what to check, on which flows, within which limits."""
+
+from __future__ import annotations
+
+import glob
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from assay.config.data_options import data_of
+from assay.config.stated_inputs import STATED
+from assay.config.validate_shapes import parse_dims
+from assay.core.case import Contract, Inputs, Tolerance
+from assay.core.environment import EnvironmentSpec
+from assay.core.flow import Flow
+from assay.core.input_plan import InputRange
+from assay.core.job import Limits, Measuring
+from assay.core.policy import Expectation, Goal, Policy
+from assay.errors import BadPolicy
+from assay.models.cache_eviction import MOST_BYTES
+from assay.models.sources import is_factory, source_name
+
+if TYPE_CHECKING:
+    from assay.config.schema import ConfigFile, ModelFile, PolicyFile
+    from assay.config.toml_errors import TomlFile
+
+TEMPLATE = (files("assay.config") / "template.toml").read_text(encoding="utf-8")
+"""What `assay init` writes: every key, commented, with its default."""
+
+
+class ModelEntry(msgspec.Struct, frozen=True):
+    """One model to check. `path` is absolute; `inputs.golden` too, or "" for the float64 reference; `reference` is the file of
+    the model that it is to be still ("" none), or `golden_of_another_model` says that the golden is of that one.
+
+    `flows` empty: those of the whole file. The precision in `contract` is the flow's business.
+    """
+
+    name: str
+    path: Path
+    inputs: Inputs = Inputs()
+    contract: Contract = Contract()
+    flows: tuple[str, ...] = ()
+    random_samples: int = 0
+    reference: str = ""
+    golden_of_another_model: bool = False
+    map_inputs: dict[str, str] = {}
+    map_outputs: dict[str, str] = {}
+
+
+class Config(msgspec.Struct, frozen=True):
+    """All of assay.toml. `flows` are the named variations, `use` the names of flows to check on."""
+
+    path: Path
+    history: Path
+    models: tuple[ModelEntry, ...] = ()
+    use: tuple[str, ...] = ()
+    flows: tuple[Flow, ...] = ()
+    environments: tuple[EnvironmentSpec, ...] = ()
+    limits: Limits = Limits()
+    cache_bytes: int = MOST_BYTES
+    measure: bool = True
+    measuring: Measuring = Measuring()
+    policy: Policy = Policy()
+
+
+def load_config(path: Path) -> Config:
+    """Read and validate assay.toml; relative paths in it are relative to its folder.
+
+    Raises BadPolicy with one sentence a line, for every mistake found: file, line, dotted key, what to do.
+    """
+    from assay.config.schema import ConfigFile
+    from assay.config.toml_errors import read
+
+    text = read(path)
+    parsed = text.validate(ConfigFile)
+    return Config(
+        path=path.absolute(),
+        history=_beside(path, parsed.history),
+        models=_models(path, parsed, text),
+        use=tuple(parsed.flows.use),
+        flows=tuple(
+            Flow(
+                name,
+                one.backend,
+                one.options,
+                tuple(one.transforms),
+                one.device,
+                one.environment,
+                one.precision,
+                allowances=tuple(one.allowances),
+            )
+            for name, one in parsed.flow.items()
+        ),
+        environments=tuple(
+            EnvironmentSpec(name, tuple(one.requires), one.python, str(_beside(path, one.lock)) if one.lock else "")
+            for name, one in parsed.environments.items()
+        ),
+        limits=Limits(parsed.limits.timeout_s, parsed.limits.memory, derive_s=parsed.limits.derive_timeout_s),
+        cache_bytes=parsed.cache.max_size,
+        measure=parsed.measure.enabled,
+        measuring=Measuring(
+            parsed.measure.seconds, tuple(parsed.measure.batches), parsed.measure.threads, parsed.measure.warmup_s
+        ),
+        policy=_policy(parsed.policy),
+    )
+
+
+def load_policy(path: Path) -> Policy:
+    """The policy of an assay.toml, or of a file that holds nothing but what [policy] would hold.
+
+    Raises BadPolicy as `load_config` does; models and goldens of a whole assay.toml need not exist.
+    """
+    from assay.config.schema import ConfigFile, PolicyFile
+    from assay.config.toml_errors import read
+
+    text = read(path)
+    policy_only = text.data and not text.data.keys() & {name.replace("_", "-") for name in ConfigFile.model_fields}
+    return _policy(text.validate(PolicyFile) if policy_only else text.validate(ConfigFile).policy)
+
+
+def _beside(path: Path, name: str) -> Path:
+    return path.absolute().parent / name
+
+
+def _models(path: Path, parsed: ConfigFile, text: TomlFile) -> tuple[ModelEntry, ...]:
+    entries: list[ModelEntry] = []
+    wrong: list[str] = []
+    for index, one in enumerate(parsed.model):
+        found = _found(path, one)
+        if not found:
+            fix = "correct the pattern" if glob.has_magic(one.path) else "correct the path, it is relative to the file"
+            wrong.append(text.sentence(("model", index, "path"), f"'{one.path}' matches no file: {fix}"))
+        elif len(found) > 1 and (shared := next((key for key in ("name", "golden") if getattr(one, key)), "")):
+            told = f"one {shared} for the {len(found)} models that '{one.path}' matches: list them one by one"
+            wrong.append(text.sentence(("model", index, shared), told))
+        else:
+            entries.extend(_entries(path, one, found))
+            for name in _twice([entry.name for entry in entries]):
+                told = f"two models are called '{name}': give one of them another name"
+                wrong.append(text.sentence(("model", index, "name" if one.name else "path"), told))
+    if wrong:
+        raise BadPolicy("\n".join(dict.fromkeys(wrong)))
+    return tuple(entries)
+
+
+def _found(path: Path, one: ModelFile) -> list[Path]:
+    if is_factory(one.path):
+        return [Path(one.path)]
+    pattern = _beside(path, one.path)
+    if pattern.exists() or not glob.has_magic(one.path):
+        return [pattern] if pattern.exists() else []
+    names = sorted(glob.glob(one.path, root_dir=path.absolute().parent, recursive=True))
+    return [_beside(path, name) for name in names]
+
+
+def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
+    stems = [source_name(file) for file in found]
+    names = stems if not _twice(stems) else [_relative(path, file) for file in found]
+    golden = _data(path, one.golden) if one.golden else ""
+    given = _data(path, one.inputs) if one.inputs else ""
+    data = data_of(golden, given, state=one.state, image=one.image)
+    asked = parse_dims(one.dims.items())
+    inputs = Inputs(
+        "" if data else golden,
+        one.seed,
+        one.samples,
+        one.batch,
+        one.calibration,
+        asked.dims,
+        one.fill,
+        data=data,
+        sizes=asked.sizes,
+        ranges=_ranges(one),
+    )
+    told: Any = one.tolerance
+    named = {} if isinstance(told, str) else one.tolerance
+    contract = Contract(
+        tolerances={output: Tolerance(limits.rtol, limits.atol) for output, limits in named.items()},
+        task_metric=one.task_metric,
+        task_metric_options=one.task_metric_options,
+        tolerance=told if isinstance(told, str) else Contract().tolerance,
+    )
+    return [
+        ModelEntry(
+            one.name or name,
+            file,
+            inputs,
+            contract,
+            tuple(one.flows),
+            one.random_samples,
+            str(_beside(path, one.reference)) if one.reference else "",
+            one.golden_of_another_model,
+            one.map_inputs,
+            one.map_outputs,
+        )
+        for name, file in zip(names, found, strict=True)
+    ]
+
+
+def _data(path: Path, source: str) -> str:
+    """Beside the file; a function of a module as it is written."""
+    beside = _beside(path, source)
+    of_module = is_factory(source) and not source.rpartition(":")[0].endswith(".py") and not beside.exists()
+    return source if of_module else str(beside)
+
+
+def _ranges(one: ModelFile) -> dict[str, InputRange]:
+    """A value takes the place of a range of the same input."""
+    ranges = {name: InputRange(low, high, why=STATED) for name, (low, high) in one.input_ranges.items()}
+    values = {
+        name: InputRange(min(numbers), max(numbers), choices=tuple(numbers), why=STATED)
+        for name, numbers in one.input_values.items()
+    }
+    return ranges | values
+
+
+def _relative(path: Path, file: Path) -> str:
+    """A name for one of several files of the same stem: `resnet/model`."""
+    folder = path.absolute().parent
+    return (file.relative_to(folder) if file.is_relative_to(folder) else file).with_suffix("").as_posix()
+
+
+def _twice(names: list[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def _policy(parsed: PolicyFile) -> Policy:
+    goals = tuple(
+        Goal(
+            g.figure,
+            g.max,
+            g.min,
+            g.max_degradation,
+            g.percent_max_degradation,
+            g.flow,
+            g.case,
+            g.against or "run",
+            g.equal,
+            g.noise,
+        )
+        for g in parsed.goal
+    )
+    if parsed.mutation.kill_rate is not None:
+        goals += (Goal("mutation.kill_rate", min=parsed.mutation.kill_rate.min),)
+    expectations = tuple(
+        Expectation(
+            e.case,
+            e.flow,
+            e.outcome,
+            e.reason,
+            e.issue,
+            e.expires.isoformat() if e.expires else "",
+            e.task,
+            stage=e.stage,
+        )
+        for e in parsed.expect
+    )
+    return Policy(
+        goals, expectations, parsed.minimum_cases, parsed.budget_max, tuple(parsed.fail_on), parsed.speed.rule()
+    )

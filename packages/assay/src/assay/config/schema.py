@@ -1,0 +1,213 @@
+"""The shape of assay.toml as a user writes it: keys in kebab-case, nothing unknown, nothing out of range."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from assay.config.value_types import (
+    EITHER_TOLERANCE,
+    AllowanceName,
+    Bytes,
+    CellName,
+    Count,
+    Date,
+    EnvironmentName,
+    FigureName,
+    InputBounds,
+    InputNumbers,
+    NonNegative,
+    Options,
+    OutcomeName,
+    Positive,
+    Precision,
+    PythonVersion,
+    Reason,
+    Requirement,
+    Share,
+    Sizes,
+    StageName,
+)
+from assay.core.policy import Policy
+from assay.core.speed import SpeedRule, interim_looks
+from assay.models.cache_eviction import MOST_BYTES
+
+
+def _kebab(name: str) -> str:
+    return name.replace("_", "-")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, alias_generator=_kebab)
+
+
+class ToleranceFile(_Table):
+    rtol: NonNegative | None = None
+    atol: NonNegative | None = None
+
+
+class ModelFile(_Table):
+    path: Annotated[str, Field(min_length=1)]
+    name: CellName | None = None
+    golden: str = ""
+    reference: str = ""
+    golden_of_another_model: bool = False
+    map_inputs: dict[str, str] = {}
+    map_outputs: dict[str, str] = {}
+    task_metric: Literal["classification", "detection", "segmentation", "transcription"] | None = None
+    task_metric_options: Options = {}
+    flows: list[CellName] = []
+    seed: Annotated[int, Field(ge=0)] = 0
+    samples: Count = 4
+    batch: Count = 1
+    random_samples: Annotated[int, Field(ge=0)] = 0
+    calibration: Annotated[int, Field(ge=0)] = 0
+    dims: dict[str, Sizes] = {}
+    input_ranges: dict[str, InputBounds] = {}
+    input_values: dict[str, InputNumbers] = {}
+    tolerance: Annotated[dict[str, ToleranceFile], EITHER_TOLERANCE] = {}
+    inputs: Annotated[str, Field(min_length=1)] | None = None
+    fill: Literal["normal", "exact"] = "normal"
+    state: dict[str, str] = {}
+    image: str = ""
+
+
+class FlowsFile(_Table):
+    use: list[CellName] = []
+
+
+class FlowFile(_Table):
+    backend: Annotated[str, Field(min_length=1)]
+    options: Options = {}
+    transforms: list[str] = []
+    device: str = "cpu"
+    environment: str = ""
+    precision: Precision = "float32"
+    allowances: list[AllowanceName] = []
+
+
+class EnvironmentFile(_Table):
+    requires: Annotated[list[Requirement], Field(min_length=1)]
+    python: PythonVersion = ""
+    lock: str = ""
+
+
+class LimitsFile(_Table):
+    timeout_s: Positive = 300.0
+    derive_timeout_s: Annotated[float, Field(ge=0)] = 0.0
+    memory: Bytes = 0
+
+
+class CacheFile(_Table):
+    max_size: Bytes = MOST_BYTES
+
+
+class MeasureFile(_Table):
+    enabled: bool = True
+    seconds: Positive = 0.5
+    batches: list[Count] = []
+    threads: Count = 1
+    warmup_s: NonNegative = 2.0
+
+
+class GoalFile(_Table):
+    figure: FigureName
+    max: float | None = None
+    min: float | None = None
+    equal: float | None = None
+    max_degradation: NonNegative | None = None
+    percent_max_degradation: NonNegative | None = None
+    noise: NonNegative = 0.0
+    flow: str = "*"
+    case: str = "*"
+    against: Annotated[str, Field(pattern=r"^(run|flow:.+)$")] | None = None
+
+    @model_validator(mode="after")
+    def _one_limit(self) -> GoalFile:
+        names = ("max", "min", "equal", "max_degradation", "percent_max_degradation")
+        given = [_kebab(name) for name in names if getattr(self, name) is not None]
+        if len(given) != 1:
+            what = f"has both {' and '.join(given)}" if given else "has no limit"
+            raise ValueError(f"{what}: give exactly one of {', '.join(map(_kebab, names))}")
+        if self.against and given[0] in names[:3]:
+            raise ValueError(
+                f"{given[0]} is absolute, against has no effect on it: remove against, or limit a degradation"
+            )
+        if self.noise and given[0] in names[:3]:
+            raise ValueError(f"{given[0]} is absolute, noise has no effect on it: remove noise, or limit a degradation")
+        return self
+
+
+class ExpectFile(_Table):
+    case: Annotated[str, Field(min_length=1)]
+    flow: Annotated[str, Field(min_length=1)]
+    outcome: OutcomeName
+    reason: Reason
+    issue: str = ""
+    expires: Date | None = None
+    task: Literal["*", "verify", "measure", "change"] = "*"
+    stage: StageName = ""
+
+
+class SpeedFile(_Table):
+    min_slowdown_percent: NonNegative = 1.0
+    margin_percent: Positive = 2.0
+    alpha: Share = 0.001
+    beta: Share = 0.05
+    launches: Annotated[int, Field(ge=4, le=200)] = 20
+    wall_min_slowdown_percent: Positive = 25.0
+    load_min_slowdown_percent: Positive = 50.0
+    stored_min_slowdown_percent: Positive = 10.0
+
+    @model_validator(mode="after")
+    def _room(self) -> SpeedFile:
+        if self.margin_percent <= self.min_slowdown_percent:
+            raise ValueError(
+                f"margin-percent ({self.margin_percent:g}) must be above min-slowdown-percent ({self.min_slowdown_percent:g}): "
+                "below the margin engines are called the same, above the smallest slowdown slower"
+            )
+        return self
+
+    def rule(self) -> SpeedRule:
+        """The same as fractions, with the looks that lead to so many launches."""
+        return SpeedRule(
+            min_slowdown=self.min_slowdown_percent / 100.0,
+            margin=self.margin_percent / 100.0,
+            alpha=self.alpha,
+            beta=self.beta,
+            looks=interim_looks(self.launches),
+            wall_min_slowdown=self.wall_min_slowdown_percent / 100.0,
+            load_min_slowdown=self.load_min_slowdown_percent / 100.0,
+            stored_min_slowdown=self.stored_min_slowdown_percent / 100.0,
+        )
+
+
+class LeastFile(_Table):
+    min: Annotated[float, Field(ge=0, le=1)]
+
+
+class MutationFile(_Table):
+    kill_rate: LeastFile | None = None
+
+
+class PolicyFile(_Table):
+    budget_max: NonNegative = Policy().budget_max
+    speed: SpeedFile = SpeedFile()
+    fail_on: list[OutcomeName] = list(Policy().fail_on)
+    minimum_cases: dict[str, Count] = {}
+    mutation: MutationFile = MutationFile()
+    goal: list[GoalFile] = []
+    expect: list[ExpectFile] = []
+
+
+class ConfigFile(_Table):
+    history: Annotated[str, Field(min_length=1)] = ".assay"
+    model: list[ModelFile] = []
+    flows: FlowsFile = FlowsFile()
+    flow: dict[CellName, FlowFile] = {}
+    environments: dict[EnvironmentName, EnvironmentFile] = {}
+    limits: LimitsFile = LimitsFile()
+    cache: CacheFile = CacheFile()
+    measure: MeasureFile = MeasureFile()
+    policy: PolicyFile = PolicyFile()

@@ -1,0 +1,200 @@
+"""What one value of assay.toml may be, and what is said of one that may not."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
+
+from assay.config.toml_errors import nearest
+from assay.config.validate_shapes import parse_sizes
+from assay.core.case import LARGEST
+from assay.core.result import Outcome, Stage
+from assay.errors import UsageError
+from assay.judge.engine_metrics import in_full
+from assay.judge.metric_registry import RECORDED, is_unknown
+from assay.numerics.tolerance.arithmetic import ALLOWANCES
+from assay.numerics.tolerance.default import default_tolerance
+from assay.numerics.tolerance.tolerance_tables import table_of
+
+JUDGED = tuple(one.value for one in Outcome if one not in (Outcome.OK, Outcome.INFRASTRUCTURE))
+"""Outcomes a policy may speak of: what is fine needs no rule, and what the harness broke is no outcome of a model."""
+
+LONGEST_NAME = 200
+"""Characters of a case or flow."""
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+def _outcome(value: object) -> str:
+    if not isinstance(value, str) or value not in JUDGED:
+        raise ValueError(f"must be one of {', '.join(JUDGED)}, not {value!r}{nearest(str(value), JUDGED)}")
+    return value
+
+
+def _cell_name(value: str) -> str:
+    if not value or "|" in value:
+        raise ValueError("must not be empty, and must not hold '|', which separates case, flow and task")
+    if len(value) > LONGEST_NAME:
+        raise ValueError(
+            f"must not be longer than {LONGEST_NAME} characters, and has {len(value)}: it stands in every report"
+        )
+    return value
+
+
+def _reason(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty: whoever reads it next year needs to know why")
+    return value
+
+
+def bytes_of(value: object) -> int:
+    """Bytes from a number or from a text with a unit: 4GB, 512MiB. Raises ValueError."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
+        return value
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
+    amount = float(found[1]) * _UNITS.get(found[2].upper(), math.inf) if found else math.inf
+    if not amount <= LARGEST:
+        raise ValueError(f'must be a number of bytes or a text like "4GB" or "512MiB", not {value!r}')
+    return math.floor(amount)
+
+
+def _date(value: object) -> datetime.date:
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value
+    try:
+        return datetime.date.fromisoformat(value if isinstance(value, str) else "")
+    except ValueError:
+        raise ValueError(f"must be a date like 2027-01-31, not {value!r}") from None
+
+
+def _option(value: object) -> object:
+    if not isinstance(value, str | int | float | bool) or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"must be a text, a finite number or true/false, not {value!r}")
+    return value
+
+
+def _figure(value: str) -> str:
+    if not value:
+        raise ValueError("must name a figure such as latency.median_ms")
+    value = in_full(value)
+    if is_unknown(value):
+        raise ValueError(f"'{value}' is no figure that is ever recorded{nearest(value, [k.pattern for k in RECORDED])}")
+    return value
+
+
+def _stage(value: str) -> str:
+    names = [one.value for one in Stage]
+    if value and value not in names:
+        raise ValueError(f"must be one of {', '.join(names)}, not {value!r}{nearest(value, names)}")
+    return value
+
+
+def _sizes(value: object) -> str | list[int]:
+    try:
+        if isinstance(value, str):
+            parse_sizes("it", value)
+            return value
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return [value]
+        if isinstance(value, list) and value and all(type(one) is int and 0 < one <= LARGEST for one in value):
+            return value
+    except UsageError as error:
+        raise ValueError(f"is of no use: {error}") from None
+    raise ValueError(
+        "must be the least, the usual and the largest size in this order, for example [1, 4, 16], one size, or a list of them, "
+        'or a text such as "64,96,160" or "64:160:32"'
+    )
+
+
+def _input_range(value: object) -> list[float]:
+    numbers = [float(one) for one in value if type(one) in (int, float)] if isinstance(value, list) else []
+    if len(numbers) != 2 or not isinstance(value, list) or len(value) != 2 or not numbers[0] <= numbers[1] < math.inf:
+        raise ValueError(f"must be the lowest and the highest value in this order, for example [0, 1], not {value!r}")
+    return numbers
+
+
+def _input_values(value: object) -> list[float]:
+    listed: list[object] = value if isinstance(value, list) else [value]
+    numbers = [float(one) for one in listed if isinstance(one, int | float) and not isinstance(one, bool)]
+    if not numbers or len(numbers) < len(listed) or not all(map(math.isfinite, numbers)):
+        raise ValueError(f"must be a number, or a list of numbers that samples take in turn, not {value!r}")
+    return numbers
+
+
+def _precision(value: str) -> str:
+    try:
+        default_tolerance(value, "float32", 1.0)
+    except UsageError as error:
+        raise ValueError(f"is of no use: {error}") from None
+    return value
+
+
+def _allowance(value: str) -> str:
+    if value not in ALLOWANCES:
+        raise ValueError(f"must be one of {', '.join(ALLOWANCES)}, not {value!r}{nearest(value, list(ALLOWANCES))}")
+    return value
+
+
+def _environment_name(value: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
+        raise ValueError(
+            "must be made of letters, digits, '.', '_' and '-': it names a file, and follows '@' in a flow"
+        )
+    return value
+
+
+def _requirement(value: str) -> str:
+    """PEP 508, by its first name: what else pip reads on such a line are options and files, whose text its errors would show."""
+    if not re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[^]]*\]\s*)?($|[<>=!~(;,@])", value) or re.search(
+        r"[\r\n]|\s-", value
+    ):
+        raise ValueError(
+            f'must be one requirement such as "onnxruntime==1.30.0" or "name @ https://...", no option and no file, not {value!r}'
+        )
+    return value
+
+
+def _python(value: str) -> str:
+    if value and "/" not in value and not re.fullmatch(r"3\.\d+", value):
+        raise ValueError(f'must be a minor version such as "3.12", or the path of an interpreter, not {value!r}')
+    return value
+
+
+def _tolerance(value: object, tables: ValidatorFunctionWrapHandler) -> Any:
+    """The name of a tolerance as it is, anything else as tables of outputs. One field: a union would tell both errors."""
+    if not isinstance(value, str):
+        return tables(value)
+    try:
+        table_of(value)
+    except UsageError as error:
+        raise ValueError(f"is of no use: {error}") from None
+    return value
+
+
+OutcomeName = Annotated[str, BeforeValidator(_outcome)]
+EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
+CellName = Annotated[str, AfterValidator(_cell_name)]
+Options = dict[str, Annotated[Any, BeforeValidator(_option)]]
+NonNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(gt=0, lt=0.5)]
+Reason = Annotated[str, AfterValidator(_reason)]
+Bytes = Annotated[int, BeforeValidator(bytes_of)]
+Date = Annotated[datetime.date, BeforeValidator(_date)]
+FigureName = Annotated[str, AfterValidator(_figure)]
+StageName = Annotated[str, AfterValidator(_stage)]
+Sizes = Annotated[Any, BeforeValidator(_sizes)]
+InputBounds = Annotated[Any, BeforeValidator(_input_range)]
+InputNumbers = Annotated[Any, BeforeValidator(_input_values)]
+Precision = Annotated[str, AfterValidator(_precision)]
+AllowanceName = Annotated[str, AfterValidator(_allowance)]
+Requirement = Annotated[str, AfterValidator(_requirement)]
+PythonVersion = Annotated[str, AfterValidator(_python)]
+EITHER_TOLERANCE = WrapValidator(_tolerance)
+"""Before a field of tables by output: the name of a tolerance may stand there instead."""

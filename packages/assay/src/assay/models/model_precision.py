@@ -1,0 +1,213 @@
+"""The types in which a model itself computes and stores weights: what is coarse there was not made so by a compiler."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.core.dtype import dtype_name
+from assay.models.conversion import format_of
+from assay.models.program import open_program
+from assay.models.sources import is_factory
+
+if TYPE_CHECKING:
+    from onnx import GraphProto
+
+_MULTIPLIES = ("conv", "matmul", "gemm", "linear", "fullyconnected", "fully_connected", "innerproduct")
+_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "dot", "mv", "addmv")
+_COMPOSITE = ("attention", "lstm", "gru", "rnn", "einsum", "moe")
+"""In the names of operators that stand for several products: backends take them apart, so that nobody can count them."""
+_MOVES = (
+    "transpose", "permute", "reshape", "flatten", "squeeze", "unsqueeze", "view", "identity", "split", "slice", "concat",
+    "cat", "pad", "expand", "tile", "gather", "shape", "reorder", "convert", "cast", "copy", "clone", "constant",
+)  # fmt: skip
+"""How operators are called that only move numbers: in whatever type they run, nothing was computed in it."""
+_QUANTIZES = ("quantizelinear", "quantize_per", "quantize_affine")
+_DEQUANTIZES = ("dequantizelinear", "dequantize_per", "dequantize_affine")
+_CASTS = ("cast", "_to_copy", "to.dtype", "convert_element_type")
+
+
+@dataclass(frozen=True)
+class ModelPrecision:
+    """Of a model, by type without its sign: how many of its operators multiply in it, how many weights they and others read
+    in it, and the types of all its values. An operator on what was dequantized computes in the type of the grid, and one
+    with constant weights in theirs."""
+
+    multiplying: Counter[str] = field(default_factory=Counter)
+    weights: Counter[str] = field(default_factory=Counter)
+    values: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One operator, of a graph or of a program: the names that it reads and gives."""
+
+    operator: str
+    reads: tuple[str, ...]
+    gives: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Value:
+    """The types of a value and of those that it comes from without a product between; its rank where it is constant."""
+
+    kinds: frozenset[str]
+    rank: int | None = None
+
+
+def model_precision(model: Path) -> ModelPrecision:
+    """Raises what reading the model raises."""
+    steps, kinds, constants = _of_program(model) if format_of(model) == "torch" else _of_file(model)
+    found = ModelPrecision(values=set(kinds.values()))
+    values = {name: _Value(frozenset({kind}), constants.get(name)) for name, kind in kinds.items()}
+    for step in steps:
+        given = _given(step, values, found)
+        for name in step.gives:
+            own = frozenset({kinds[name]} if name in kinds else ())
+            values[name] = _Value(given.kinds | own, given.rank)
+    return found
+
+
+COARSE = ("float16", "bfloat16", "float8", "float4", "int8", "int4", "int2")
+"""How the types begin, signs apart, whose values are no float32."""
+
+
+def coarse_types(model: Path) -> tuple[str, ...]:
+    """The types below float32 in which the model multiplies or stores weights, sorted; empty for one that is code. Raises what
+    reading the model raises."""
+    if is_factory(model):
+        return ()
+    found = model_precision(model)
+    return tuple(sorted(one for one in {*found.multiplying, *found.weights} if one.startswith(COARSE)))
+
+
+@cache
+def multiplies(operator: str) -> bool:
+    """Whether an operator of that name, a model's or a backend's, is a sum of products."""
+    name = operator.lower().removeprefix("aten.").removeprefix("qlinear")
+    known = any(word in name for word in (*_MULTIPLIES, *_COMPOSITE)) or name.split(".")[0] in _PRODUCTS
+    return known and not any(word in name for word in ("convert", "quantizelinear", "upsample"))
+
+
+@cache
+def moves(operator: str) -> bool:
+    """Whether an operator of that name, a model's or a backend's, only moves or casts numbers."""
+    words = operator.removeprefix("aten.").lower()
+    return any(words == word or words.startswith((f"{word}_", f"{word}.")) for word in _MOVES)
+
+
+def unsigned(kind: str) -> str:
+    """A type without its sign: int8 for uint8."""
+    return kind.removeprefix("u") if kind.startswith("uint") else kind
+
+
+def _given(step: _Step, values: Mapping[str, _Value], found: ModelPrecision) -> _Value:
+    """What comes out of one operator; what it computes in is added to `found`."""
+    reads = [values[name] for name in step.reads if name in values]
+    constant = bool(reads) and all(one.rank is not None for one in reads)
+    rank = max(one.rank or 0 for one in reads) if constant else None
+    carried = frozenset[str]().union(*(one.kinds for one in reads))
+    name = step.operator.lower()
+    if any(word in name for word in _DEQUANTIZES):
+        return _Value(values[step.reads[0]].kinds if step.reads[0] in values else carried, rank)
+    if any(word in name for word in _QUANTIZES):
+        return _Value(frozenset(), rank)
+    if any(word in name for word in _CASTS):
+        return _Value(carried if constant else frozenset(), rank)
+    if not constant:
+        found.weights.update(kind for one in reads if one.rank for kind in one.kinds)
+    if not multiplies(step.operator):
+        return _Value(carried, rank)
+    # Whoever quantizes the weights of a float layer made them coarser than the model has them.
+    weights = [one for one in reads if (one.rank or 0) >= 2] or reads
+    used = frozenset[str]().union(*(one.kinds for one in weights))
+    composite = any(word in name for word in _COMPOSITE)
+    found.values.update({"bool"} if composite else ())  # masks, which nobody sees from outside
+    for counter in (found.multiplying, found.weights) if composite else (found.multiplying,):
+        for kind in used:
+            counter[kind] += math.inf if composite else 1  # type: ignore[assignment]
+    return _Value(frozenset())
+
+
+_Read = tuple[list[_Step], dict[str, str], dict[str, int]]
+"""Operators in their order, the types of values, and the ranks of those that are constant."""
+
+
+def _of_file(model: Path) -> _Read:
+    import onnx
+    from onnx import inliner, shape_inference
+
+    proto = inliner.inline_local_functions(onnx.load(model, load_external_data=False))
+    with contextlib.suppress(RuntimeError):  # InferenceError: then only what is written down is known
+        proto = shape_inference.infer_shapes(proto)
+    steps: list[_Step] = []
+    kinds: dict[str, str] = {}
+    constants: dict[str, int] = {}
+    _read_graph(proto.graph, steps, kinds, constants)
+    return steps, kinds, constants
+
+
+def _read_graph(graph: GraphProto, steps: list[_Step], kinds: dict[str, str], constants: dict[str, int]) -> None:
+    """A graph and those inside of its nodes, one after the other: inner ones see the names of the outer."""
+    for tensor in graph.initializer:
+        kinds[tensor.name], constants[tensor.name] = _name(tensor.data_type), len(tensor.dims)
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        if value.type.tensor_type.elem_type:
+            kinds.setdefault(value.name, _name(value.type.tensor_type.elem_type))
+    for node in graph.node:
+        if node.op_type == "Constant":
+            for one in node.attribute:
+                if one.HasField("t"):
+                    kinds[node.output[0]], constants[node.output[0]] = _name(one.t.data_type), len(one.t.dims)
+            continue
+        for one in node.attribute:
+            for inner in (one.g, *one.graphs):
+                _read_graph(inner, steps, kinds, constants)
+        for name in node.output:
+            if name and name not in kinds and node.input and node.input[0] in kinds:
+                kinds[name] = kinds[node.input[0]]  # an operator that inference does not know
+        steps.append(_Step(node.op_type, tuple(filter(None, node.input)), tuple(filter(None, node.output))))
+
+
+def _name(element: int) -> str:
+    import onnx
+
+    return (
+        ""
+        if element == onnx.TensorProto.STRING
+        else unsigned(dtype_name(onnx.helper.tensor_dtype_to_np_dtype(element)))
+    )
+
+
+def _of_program(model: Path) -> _Read:
+    from assay.onnx_to_torch.dtypes import name_of
+
+    exported: Any = open_program(model).exported
+    signature = exported.graph_signature
+    stored = {
+        *signature.inputs_to_parameters,
+        *signature.inputs_to_buffers,
+        *signature.inputs_to_lifted_tensor_constants,
+    }
+    steps: list[_Step] = []
+    kinds: dict[str, str] = {}
+    constants: dict[str, int] = {}
+    for node in exported.graph.nodes:
+        value = next(_tensors(node.meta.get("val")), None)
+        if value is not None:
+            kinds[node.name] = unsigned(name_of(value.dtype))
+        if node.name in stored and value is not None:
+            constants[node.name] = len(value.shape)
+        if node.op == "call_function":
+            steps.append(_Step(str(node.target), tuple(one.name for one in node.all_input_nodes), (node.name,)))
+    return steps, kinds, constants
+
+
+def _tensors(value: Any) -> Iterator[Any]:
+    return (one for one in (value if isinstance(value, list | tuple) else (value,)) if hasattr(one, "dtype"))

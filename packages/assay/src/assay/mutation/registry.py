@@ -1,0 +1,84 @@
+"""All mutation operators, by name; what applies to a graph, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.errors import UsageError
+from assay.mutation import (
+    activations,
+    attention,
+    axes,
+    integer_overflow,
+    normalization,
+    outputs,
+    precision,
+    quantization,
+    recurrent,
+    sampling,
+    structure,
+    weights,
+    windows,
+)
+from assay.mutation.graph import Graph
+from assay.mutation.mutation_operator import MutationOperator
+
+FAMILIES = (precision, weights, windows, sampling, normalization, activations, axes, attention, structure, quantization,
+            integer_overflow, recurrent, outputs)  # fmt: skip
+OPERATORS: dict[str, MutationOperator] = {one.name: one for family in FAMILIES for one in family.OPERATORS}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One operator at one site. Written `operator@site`, with a distance `operator=0.5@site`."""
+
+    operator: str
+    site: str
+    distance: float | None = None
+
+    def __str__(self) -> str:
+        knob = "" if self.distance is None else f"={self.distance!r}"
+        return f"{self.operator}{knob}@{self.site}"
+
+
+def parse(text: str) -> Mutant:
+    """The inverse of `str`. Raises UsageError, which names the nearest operator."""
+    import difflib
+
+    head, at, site = text.partition("@")
+    name, equals, number = head.partition("=")
+    if not at or not site:
+        raise UsageError(f"{text!r} is no mutant: write OPERATOR@NODE, for example drop-bias@conv1")
+    if name not in OPERATORS:
+        near = difflib.get_close_matches(name, OPERATORS, n=1, cutoff=0.0)
+        raise UsageError(f"there is no mutation operator {name!r}; the nearest is {near[0]!r}")
+    if not equals:
+        return Mutant(name, site)
+    if OPERATORS[name].distance is None:
+        raise UsageError(f"mutation operator {name!r} has no distance; write {name}@{site}")
+    try:
+        return Mutant(name, site, float(number))
+    except ValueError:
+        raise UsageError(f"the distance {number!r} of mutation operator {name!r} is no number") from None
+
+
+def sites(graph: Graph) -> list[Mutant]:
+    """Every operator at every site where it applies, operators in the order of the table, sites in that of the graph."""
+    found = []
+    for operator in OPERATORS.values():
+        keys = dict.fromkeys(graph.key(node) for node in operator.sites(graph))
+        found += [Mutant(operator.name, key) for key in keys]
+    return found
+
+
+def inject(graph: Graph, mutant: Mutant) -> None:
+    """Change the graph in place. Raises UsageError where the operator does not apply at that site."""
+    operator = OPERATORS[mutant.operator]
+    keys = {graph.key(node) for node in operator.sites(graph)}
+    if mutant.site not in keys:
+        where = f"it applies at {', '.join(sorted(keys)[:5])}" if keys else f"it needs {operator.where}"
+        raise UsageError(f"mutation {mutant.operator!r} does not apply at {mutant.site!r}; {where}")
+    # What the file says of inner shapes was true of the model before.
+    del graph.model.graph.value_info[:]
+    distance = mutant.distance if mutant.distance is not None else operator.distance
+    operator.apply(graph, graph.at(mutant.site), 0.0 if distance is None else distance)

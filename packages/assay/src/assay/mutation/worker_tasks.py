@@ -1,0 +1,118 @@
+"""What a worker is asked about mutants: which ones a model has, and why one of them passed."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from assay.core.empty_result import empty_result
+from assay.core.job import Job
+from assay.core.result import Result, Stage
+from assay.models.goldens import write_golden
+from assay.mutation.differential_search import largest_effect, search
+from assay.mutation.graph import Graph
+from assay.mutation.input_generators import Array, Sample
+from assay.mutation.load import load_graph
+from assay.mutation.registry import Mutant, inject, sites
+from assay.mutation.validate import why_invalid
+from assay.worker.engine.apply_transforms import apply_transforms
+from assay.worker.engine.calibration import evaluation_split
+from assay.worker.engine.lower import load, lower
+from assay.worker.engine.model_format import convert
+from assay.worker.inputs.load_inputs import load_golden
+from assay.worker.stages import Stages
+
+
+def list_mutants(job: Job, stages: Stages) -> Result:
+    """Write to the file `job.reference` a JSON list of the mutants of the model as the flow transforms it, each with the type
+    of its node.
+
+    At most `job.case.inputs.samples` sites of each operator: the first, the last, the middle, then drawn by the seed. Only
+    mutants that are valid models. Of an exported program, those of the ONNX graph that torch makes of it.
+    """
+    model, _ = convert(apply_transforms(job, Path(job.case.model.source), stages).model, "onnx", job, stages)
+    with stages.enter(Stage.TRANSFORM):
+        graph = load_graph(model)
+        by_operator: dict[str, list[Mutant]] = {}
+        for mutant in sites(graph):
+            by_operator.setdefault(mutant.operator, []).append(mutant)
+        chosen = [
+            (str(mutant), graph.at(mutant.site).op_type)
+            for place, found in enumerate(by_operator.values())
+            for mutant in _valid(graph, _ordered(found, job.case.inputs.seed + place), job.case.inputs.samples)
+        ]
+        Path(job.reference).write_bytes(msgspec.json.encode(chosen))
+    return empty_result(job)
+
+
+def _ordered(found: list[Mutant], seed: int) -> list[Mutant]:
+    places = list(dict.fromkeys((0, len(found) - 1, len(found) // 2)))
+    rest = [place for place in range(len(found)) if place not in places]
+    drawn = np.random.default_rng(seed).permutation(np.asarray(rest, np.int64))
+    return [found[int(place)] for place in (*places, *drawn)]
+
+
+def _valid(graph: Graph, ordered: list[Mutant], most: int) -> list[Mutant]:
+    kept: list[Mutant] = []
+    for mutant in ordered[: 4 * most]:
+        if len(kept) == most:
+            break
+        changed = graph.copy()
+        inject(changed, mutant)
+        if not why_invalid(changed.model):
+            kept.append(mutant)
+    return kept
+
+
+def search_inputs(job: Job, stages: Stages) -> Result:
+    """Look for inputs on which the mutant, the last transform of the flow, differs from the engine without it.
+
+    Records how large the effect is on the golden samples and on those found (`golden_effect`, `found_effect`), how many
+    inputs were tried, and whether all outputs were equal (`golden_equal`, `found_equal`). The most telling inputs are written
+    as goldens of one sample into `job.reference`/0, /1 ..., in `detail` what they are.
+    """
+    golden = evaluation_split(job, load_golden(job))
+    sound = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, transforms=job.flow.transforms[:-1]))
+    engine, lying = (_engine(one, stages) for one in (sound, job))
+    with stages.enter(Stage.RUN):
+        seen, found = search(engine, lying, golden.inputs, job.case.model, job.case.inputs.seed)
+        telling = largest_effect(found)
+    with stages.enter(Stage.SAVE):
+        for place, one in enumerate(telling):
+            _keep(job, Path(job.reference) / str(place), one.inputs, dict(one.outputs))
+    metrics = {
+        "golden_effect": max((one.effect for one in seen), default=0.0),
+        "found_effect": max((one.effect for one in found), default=0.0),
+        "golden_equal": float(all(one.equal for one in seen)),
+        "found_equal": float(all(one.equal for one in found)),
+        "tried": float(len(seen) + len(found)),
+    }
+    return msgspec.structs.replace(
+        empty_result(job), task_metrics=metrics, detail="\n".join(one.what for one in telling)
+    )
+
+
+def _engine(job: Job, stages: Stages) -> Callable[[Sample], Mapping[str, Array]]:
+    lowered = lower(job, stages)
+    engine = load(lowered, job, stages)
+    return lambda sample: engine.run(lowered.rewritten.fed([sample])[0])
+
+
+def _keep(job: Job, folder: Path, inputs: Sample, outputs: Sample) -> None:
+    write_golden(
+        folder,
+        model=job.case.model,
+        inputs=[inputs],
+        outputs=[outputs],
+        seed=job.case.inputs.seed,
+        producer=job.flow.name,
+        producer_version="",
+        who=getpass.getuser(),
+        reason="an input on which a mutant shows",
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )

@@ -1,0 +1,85 @@
+"""The arithmetic that a flow promises: one unit roundoff for each place where a kernel rounds, and declared allowances.
+
+u = 2^-p for a significand of p bits (Higham, Accuracy and Stability, 2.1). A flow in a low precision stores and multiplies
+in it and accumulates in float32, as tensor units and CPU kernels do; tf32 only rounds what goes into a product.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec.structs import replace
+
+from assay.core.dtype import UNIT_ROUNDOFF
+from assay.errors import UsageError
+
+ALLOWANCES = {
+    "relative-only": "functions are accurate in the relative sense even near zero: no absolute error of a polynomial",
+    "winograd": "3x3 convolutions of stride 1 by Winograd F(4x4, 3x3), whose transforms are worse conditioned than a sum",
+    "winograd-8x8": "square convolutions of stride 1 by Winograd on tiles of up to 8x8 with the points 0, ±1, ±2, ±3",
+    "double-in-float32": "a model that computes in double is computed in float32",
+    "fp16-accumulation": "sums are accumulated in float16",
+    "ties-after-zero-point": "a value between two steps of a grid is rounded half to even when the zero point has been added",
+    "elementwise-ties-after-zero-point": "the same of sums and products of two numbers and of average pools, and of nothing else",
+    "ties-away-from-zero": "a value between two steps of a grid is rounded away from zero",
+    "flush-to-zero": "numbers below the normal ones of their type are zero, as inputs and as results",
+}
+"""What a flow may declare beside its precision, and what it means."""
+
+TIES = ("ties-after-zero-point", "elementwise-ties-after-zero-point", "ties-away-from-zero")
+"""Those of them that name another rule than half to even; one at most."""
+
+_ABSOLUTE_U = 4.0
+"""erf, tanh and log of common kernels are polynomials with an absolute error of some units near zero (measured: at most 4u)."""
+_SINGLE = UNIT_ROUNDOFF["float32"]
+
+
+class Arithmetic(msgspec.Struct, frozen=True):
+    """Unit roundoffs of storage between operators, of what enters a product (0: unrounded), of accumulation and of stored
+    weights (0: as stored). `absolute` counts units of accumulation; `winograd`: convolutions may be computed so, on
+    tiles of up to `winograd_tile`;
+    `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation).
+    `ties` names the rule other than half to even by which exact ties may be rounded (assay.numerics.tolerance.rules.ties), "" for none.
+    `mixed`: what the model declares in double is computed in double, the rest as told here."""
+
+    storage: float
+    multiply: float
+    accumulate: float
+    weights: float
+    absolute: float = _ABSOLUTE_U
+    winograd: bool = False
+    winograd_tile: int = 6
+    steps: float = 2.0**-10
+    mixed: bool = False
+    ties: str = ""
+
+    def of(self, dtype: str) -> Arithmetic:
+        """The arithmetic of a value that the model declares in this type: a coarser one than the flow's is stored as
+        declared, and a finer one is computed as declared where the model is mixed."""
+        declared = UNIT_ROUNDOFF.get(dtype, 0.0)
+        if declared > self.storage:
+            return replace(self, storage=declared)
+        if self.mixed and dtype == "float64":
+            return replace(self, storage=declared, accumulate=declared, weights=declared)
+        return self
+
+
+def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmetic:
+    """Raises UsageError for a precision without arithmetic of its own (int8 among them: its grid is in the graph)."""
+    for name in allowances:
+        if name not in ALLOWANCES:
+            raise UsageError(f"Unknown allowance {name!r} in a contract: use one of {', '.join(ALLOWANCES)}.")
+    if precision not in UNIT_ROUNDOFF:
+        raise UsageError(f"No arithmetic is known for precision {precision!r}: a tolerance cannot be derived from it.")
+    unit = UNIT_ROUNDOFF[precision]
+    accumulate = UNIT_ROUNDOFF["float16"] if "fp16-accumulation" in allowances else min(unit, _SINGLE)
+    storage = _SINGLE if precision == "tf32" else unit
+    return Arithmetic(
+        storage=storage,
+        multiply=unit if precision == "tf32" else 0.0,
+        accumulate=accumulate,
+        weights=storage,
+        absolute=0.0 if "relative-only" in allowances else _ABSOLUTE_U,
+        winograd="winograd" in allowances or "winograd-8x8" in allowances,
+        winograd_tile=8 if "winograd-8x8" in allowances else 6,
+        ties=next((one for one in allowances if one in TIES), ""),
+    )

@@ -1,0 +1,1 @@
+"""What the derived noise allows: verdicts on outputs and elements."""

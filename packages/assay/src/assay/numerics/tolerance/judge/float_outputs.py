@@ -1,0 +1,222 @@
+"""Judge real numbers: an error by three statistics, and what is odd about one that passes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from assay.core.dtype import UNIT_ROUNDOFF, dtype_name
+from assay.core.result import Finding
+from assay.numerics.element_types import extremes
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
+from assay.numerics.tolerance.judge.output_judgement import OutputJudgement, worst_at
+from assay.numerics.tolerance.judge.statistics import ELEMENT_LIMIT, Statistics, statistics
+from assay.numerics.tolerance.judge.systematic_error import Side, Systematic, shared, systematic
+from assay.ports import Tensor
+
+SHARE_LIMIT = 0.1
+"""Noise above this share of the signal proves nothing."""
+UNSEEN = 6.0
+"""Times as much noise as a coarse tolerance shows of it: three where it shows a quarter of the mean square, and as much again."""
+WORST = 10
+"""Elements that are told, those that use most of their limit."""
+_TINY_STATISTIC = 0.01
+_TINY = {2.0**-11: 2.0**-25, 2.0**-53: 2.0**-1022}
+
+
+def judge_float(
+    noise: OutputNoise,
+    actual: list[Tensor],
+    expected: list[Tensor],
+    profile: DerivedTolerance,
+    *,
+    known_offset: bool,
+    worst: int = WORST,
+) -> OutputJudgement:
+    """Of arrays of the oracle's shapes. `known_offset`: `expected` are not the oracle's, and may be as far off as they are."""
+    storage = max(noise.storage, *(UNIT_ROUNDOFF.get(one.dtype.name, 0.0) for one in (*actual, *expected)), 0.0)
+    tiny = _TINY.get(storage, 2.0**-126)
+    top = extremes(noise.dtype or dtype_name(expected[0].dtype))[1]
+    samples = [
+        _sample(noise, profile, index, (mine, theirs), (storage, tiny, top), known_offset)
+        for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True))
+    ]
+    jumps = [pair for one in samples for pair in one.jumps]
+    sides = [one.side for one in samples if one.side is not None]
+    found = statistics(
+        [one.error for one in samples],
+        [one.variance for one in samples],
+        [one.floor for one in samples],
+        profile.header.draws,
+        worst,
+        jumps=jumps or None,
+    )
+    energy = sum(one.energy for one in samples)
+    noise_energy = sum(float(np.sum(one.variance) + np.sum(one.floor)) for one in samples)
+    share = math.sqrt(noise_energy / energy) if energy > 0 else 0.0
+    budgets = found.budgets
+    findings = _over(noise.name, found, actual, expected)
+    if len(sides) == len(samples) and sides:
+        leans = systematic(sides, profile.header.draws)
+        budgets = {**budgets, "budget_systematic": leans.used, "budget_used": max(budgets["budget_used"], leans.used)}
+        if leans.used > 1.0 and not findings:
+            findings = (_leaning(noise.name, leans),)
+    if fixed := _moved_though_fixed(noise, actual, expected, profile):
+        budgets, findings = {**budgets, "budget_element": math.inf, "budget_used": math.inf}, (fixed,)
+    return OutputJudgement(
+        noise.name,
+        metrics={**budgets, "noise_share": share},
+        findings=findings,
+        degenerate=_mistrust(share * (UNSEEN if profile.header.coarse else 1.0)),
+        notes=_odd(noise.name, found, profile),
+        worst=tuple(worst_at(at, actual, expected) for at in found.worst),
+        allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,
+        statistics=found,
+    )
+
+
+def _moved_though_fixed(
+    noise: OutputNoise, actual: list[Tensor], expected: list[Tensor], profile: DerivedTolerance
+) -> Finding | None:
+    """Of an output of exact numbers that only jumps could change: one that no evaluation shows to jump, and is another."""
+    if noise.storage > 0.0 or not profile.margins:
+        return None
+    start, wrong = 0, []
+    for index, (mine, theirs) in enumerate(zip(actual, expected, strict=True)):
+        oracle, still = profile.oracle[index][noise.name], profile.deviation[index][noise.name] == 0.0
+        for kind in ("tipped", "shaken", "up", "down"):
+            still = still & (profile.margins[index].get(f"{noise.name}/{kind}", 0.0) == 0.0)
+        still = still & (theirs == oracle.astype(theirs.dtype))
+        wrong += [start + int(at) for at in np.flatnonzero(still & (mine != theirs))]
+        start += mine.size
+    if not wrong:
+        return None
+    first = worst_at(wrong[0], actual, expected)
+    text = (
+        f"Output {noise.name!r}: {len(wrong)} elements differ that no rounding can have moved, first at {list(first.index)}: "
+        f"expected {first.expected:.9g}, got {first.actual:.9g}."
+    )
+    return Finding("values", noise.name, text)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """One sample: the error, the variance of its noise and what storing rounds, 0 where an element does not count; the energy
+    of what is expected."""
+
+    error: Tensor
+    variance: Tensor
+    floor: Tensor
+    energy: float
+    jumps: list[tuple[Tensor, Tensor]]
+    side: Side | None
+
+
+def _sample(
+    noise: OutputNoise,
+    profile: DerivedTolerance,
+    index: int,
+    pair: tuple[Tensor, Tensor],
+    type_: tuple[float, float, float],
+    known_offset: bool,
+) -> _Sample:
+    """`pair` is the actual and the expected array, `type_` the unit roundoff, the smallest step and the largest number."""
+    storage, tiny, top = type_
+    oracle = np.asarray(profile.oracle[index][noise.name], np.float64)
+    deviation = profile.deviation[index][noise.name].astype(np.float64)
+    left, right = (one.astype(np.float64) for one in pair)
+    counts = np.isfinite(left) & np.isfinite(right) & (np.abs(right) <= top) & np.isfinite(oracle)
+    with np.errstate(all="ignore"):
+        error = np.where(counts, left - right, 0.0)
+        variance = np.where(counts, np.square(deviation), 0.0)
+        floor = np.where(counts, storage**2 * np.square(right) / 3 + tiny**2, 0.0)
+        if known_offset:
+            floor += np.where(counts, np.square(right - oracle), 0.0)
+        energy = float(np.sum(np.square(np.where(counts, right, 0.0))))
+    side = _side(noise.name, profile, index, counts, (error, oracle, variance))
+    if side is not None and known_offset:
+        side = replace(side, offset=np.where(counts, right - oracle, 0.0))
+    return _Sample(error, variance, floor, energy, _jumps(noise.name, profile, index, counts), side)
+
+
+def _jumps(name: str, profile: DerivedTolerance, index: int, counts: Tensor) -> list[tuple[Tensor, Tensor]]:
+    """How far tipped evaluations (or those that lean to one side) and shaken ones lie apart from the oracle; empty where nothing
+    is rounded to a grid."""
+    margins = profile.margins[index] if index < len(profile.margins) else {}
+    if f"{name}/tipped" not in margins or f"{name}/shaken" not in margins:
+        return []
+    carried = np.asarray(margins[f"{name}/tipped"])
+    for way in ("up", "down"):
+        carried = np.maximum(carried, np.abs(margins.get(f"{name}/{way}", 0.0)))
+    tipped, shaken = (np.where(counts, one, 0.0).astype(np.float64) for one in (carried, margins[f"{name}/shaken"]))
+    return [(tipped, shaken)]
+
+
+def _side(
+    name: str, profile: DerivedTolerance, index: int, counts: Tensor, known: tuple[Tensor, Tensor, Tensor]
+) -> Side | None:
+    """None where nothing is rounded to a grid."""
+    margins = profile.margins[index] if index < len(profile.margins) else {}
+    kinds = [f"{name}/{one}" for one in ("tipped", "up", "down", "sums", "sums_tipped")]
+    if not all(one in margins for one in kinds):
+        return None
+    tipped, up, down = (np.where(counts, margins[one], 0.0).astype(np.float64) for one in kinds[:3])
+    deviations, largest = (np.asarray(margins[one], np.float64).reshape(-1) for one in kinds[3:])
+    error, oracle, variance = known
+    still = (margins.get(f"{name}/shaken", np.ones(())) == 0.0) & (up == 0.0) & (down == 0.0) & counts
+    common = shared(oracle, np.sqrt(variance), still)
+    return Side(error, oracle, variance, np.zeros(error.shape), tipped, up, down, deviations, largest, common)
+
+
+def _leaning(name: str, leans: Systematic) -> Finding:
+    text = (
+        f"Output {name!r}: {leans.what}, {leans.used:.3g} times what roundings to either side leave together: a scale, a zero "
+        "point or a bias that is off does that."
+    )
+    return Finding("values", name, text)
+
+
+def _mistrust(share: float) -> str:
+    if share <= SHARE_LIMIT:
+        return ""
+    return (
+        f"a correct flow of this precision is off by {100 * share:.3g} % of the signal: the computation is too ill-conditioned "
+        "to prove anything at its outputs"
+    )
+
+
+def _odd(name: str, found: Statistics, profile: DerivedTolerance) -> tuple[str, ...]:
+    if profile.header.learnt or not 0.0 <= found.norm < _TINY_STATISTIC or not found.elements or found.noise == 0.0:
+        return ()
+    if profile.header.arithmetic.storage > 2.0**-20:
+        closer = f"{1 / found.norm:.0f} times closer than {profile.header.precision} can be" if found.norm else "exact"
+        return (f"output '{name}' is {closer}: this {profile.header.precision} flow seems to have computed in float32",)
+    if found.norm == 0.0 or profile.header.jumps or profile.header.precision == "float64":
+        return ()
+    return (
+        f"output '{name}' uses only {found.norm:.1e} of its derived noise: the flow computes in a finer type than it was asked "
+        "for, or a noise rule is too wide here",
+    )
+
+
+def _over(name: str, found: Statistics, actual: list[Tensor], expected: list[Tensor]) -> tuple[Finding, ...]:
+    budgets = found.budgets
+    if not budgets["budget_used"] > 1.0:
+        return ()
+    worst = max(("norm", "element", "slice"), key=lambda one: budgets[f"budget_{one}"])
+    first = worst_at(found.worst[0], actual, expected)
+    told = {
+        "norm": f"the error is {found.norm:.3g} times the noise of a correct flow (limit 4)",
+        "element": f"one element is off by {found.element:.3g} times what noise explains (limit 4)",
+        "slice": (
+            f"index {found.slice_at[1]} of axis {found.slice_at[0]} (the sample is axis 0) is off by {found.slice:.3g} times "
+            "the noise of a correct flow (limit 6)"
+        ),
+    }[worst]
+    text = (
+        f"Output {name!r}: {told}; budget used {budgets['budget_used']:.3g}, worst at {list(first.index)}: "
+        f"expected {first.expected:.9g}, got {first.actual:.9g}."
+    )
+    return (Finding("values", name, text),)

@@ -1,0 +1,150 @@
+"""Judge outputs by a profile: statistics for what rounds, bits for what does not, margins for what jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
+from assay.numerics.tolerance.judge.exact_outputs import judge_bits, judge_choices
+from assay.numerics.tolerance.judge.float_outputs import WORST, judge_float
+from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
+from assay.ports import Tensor, Tensors
+
+
+def judge_outputs(
+    actual: Sequence[Tensors], expected: Sequence[Tensors] | None, profile: DerivedTolerance, *, worst: int = WORST
+) -> dict[str, OutputJudgement]:
+    """Every output that both sides have in one shape, one item of each sequence a sample. `expected` None: the oracle's. So many of
+    the `worst` elements are told.
+
+    Otherwise `expected` are goldens, whose own distance from the oracle is known and allowed on top, unless it is itself
+    beyond the tolerance of float32 (`suspects`): then the golden is taken at its word. Where the profile knows other answers of the
+    flow, all outputs together may be those of one of them.
+    """
+    suspect = suspects(expected, profile) if expected is not None else {}
+    found = _by_one(actual, expected, profile, suspect, worst)
+    if suspect or not profile.others or _used(found) <= 1.0:
+        return found
+    answers = [_by_one(actual, None, other, {}, worst) for other in profile.others]
+    best = min(answers, key=_used)
+    return best if _used(best) <= 1.0 else found
+
+
+def _used(found: Mapping[str, OutputJudgement]) -> float:
+    return max((one.metrics.get("budget_used", 0.0) for one in found.values()), default=0.0)
+
+
+def _by_one(
+    actual: Sequence[Tensors],
+    expected: Sequence[Tensors] | None,
+    profile: DerivedTolerance,
+    suspect: Collection[str],
+    worst: int,
+) -> dict[str, OutputJudgement]:
+    """By one answer that the flow may give. `suspect` are the outputs of a golden that is not known to be right."""
+    found = {}
+    for noise in profile.header.outputs:
+        mine = [sample.get(noise.name) for sample in actual]
+        theirs = [sample.get(noise.name) for sample in (expected if expected is not None else profile.oracle)]
+        if not _comparable(mine, theirs, profile, noise):
+            continue
+        offset = expected is not None and noise.name not in suspect
+        one = _judge(noise, _arrays(mine), _arrays(theirs), profile, known_offset=offset, worst=worst)
+        found[noise.name] = _if_blind(one, profile)
+    return found
+
+
+def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudgement:
+    if judged.output not in profile.header.blind or judged.degenerate:
+        return judged
+    tried = [one.mutant for one in profile.header.selftest if judged.output in one.missed]
+    why = f"the derived tolerance sees none of the defects that it was tried on ({'; '.join(tried)})"
+    return replace(judged, degenerate=why)
+
+
+def suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, str]:
+    """Outputs of a golden that disagree with the float64 evaluation of the model beyond what the type of the flow and the
+    golden's own allow, with a sentence each; none where it is another answer that the flow may give."""
+    found = _suspects(golden, profile)
+    return {} if found and any(not _suspects(golden, other) for other in profile.others) else found
+
+
+def _suspects(golden: Sequence[Tensors], profile: DerivedTolerance) -> dict[str, str]:
+    found = {}
+    for noise in profile.header.outputs:
+        theirs = [sample.get(noise.name) for sample in golden]
+        ours = [sample.get(noise.name) for sample in profile.oracle]
+        if noise.kind in ("none", "random") or not _comparable(theirs, ours, profile, noise):
+            continue
+        judged = _judge(noise, _arrays(theirs), _arrays(ours), profile, known_offset=False, worst=1)
+        if judged.metrics.get("budget_used", 0.0) > 1.0:
+            found[noise.name] = (
+                f"the golden output '{noise.name}' itself disagrees with the float64 evaluation of the model "
+                f"(budget used {judged.metrics['budget_used']:.3g}): record it again, or check which model it is of"
+            )
+    return found
+
+
+def _arrays(samples: Sequence[Tensor | None]) -> list[Tensor]:
+    return [np.asarray(one) for one in samples if one is not None]
+
+
+def _comparable(
+    left: Sequence[Tensor | None], right: Sequence[Tensor | None], profile: DerivedTolerance, noise: OutputNoise
+) -> bool:
+    if len(left) != len(right) or len(left) != len(profile.oracle) or noise.kind == "none":
+        return False
+    pairs = zip(left, right, profile.oracle, strict=True)
+    return all(
+        a is not None
+        and b is not None
+        and np.shape(a) == np.shape(b) == np.shape(oracle[noise.name])
+        and np.asarray(a).dtype.kind not in "OUSc"
+        for a, b, oracle in pairs
+    )
+
+
+def _judge(
+    noise: OutputNoise,
+    actual: list[Tensor],
+    expected: list[Tensor],
+    profile: DerivedTolerance,
+    *,
+    known_offset: bool,
+    worst: int,
+) -> OutputJudgement:
+    if noise.kind == "random":
+        why = f"it is drawn at random ({noise.margin}): type and shape were compared, and no values are the right ones"
+        return OutputJudgement(noise.name, metrics={"budget_used": 0.0}, degenerate=why)
+    steps = noise.kind == "interval" and _is_noisy(noise, actual, profile)
+    if noise.kind in ("interval", "ranking", "chosen") and not steps:
+        return judge_choices(noise, actual, expected, profile)
+    if noise.kind == "exact":
+        return judge_bits(noise, actual, expected)
+    real = judge_float(noise, actual, expected, profile, known_offset=known_offset, worst=worst)
+    return _stepping(real, noise, actual, expected, profile) if steps else real
+
+
+def _is_noisy(noise: OutputNoise, actual: list[Tensor], profile: DerivedTolerance) -> bool:
+    """A real output that steps, where noisy evaluations were seen to step."""
+    return actual[0].dtype.kind not in "biu" and any(
+        sample[noise.name].any() for sample in profile.deviation if noise.name in sample
+    )
+
+
+def _stepping(
+    real: OutputJudgement, noise: OutputNoise, actual: list[Tensor], expected: list[Tensor], profile: DerivedTolerance
+) -> OutputJudgement:
+    """By the statistics of all elements; a single one may take a step that its deciding value could have taken."""
+    alone = [name for name, value in real.metrics.items() if name.startswith("budget_") and value > 1.0]
+    if set(alone) != {"budget_element", "budget_used"}:
+        return real
+    steps = judge_choices(noise, actual, expected, profile)
+    if steps.findings:
+        return real
+    used = max(real.metrics["budget_norm"], real.metrics["budget_slice"])
+    metrics = {**real.metrics, **steps.metrics, "budget_element": 1.0, "budget_used": max(used, 1.0)}
+    return replace(real, metrics=metrics, findings=(), notes=real.notes + steps.notes)

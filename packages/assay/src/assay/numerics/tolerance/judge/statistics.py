@@ -1,0 +1,317 @@
+"""Three statistics of an error against its derived noise, over all samples of one output together.
+
+norm     |r| / sqrt(sum of v + o)
+element  largest |r_i| / sqrt((D v_i + nu mean(v)) / (D + nu) + o_i), divided by sqrt(2 ln 2n + 2), its growth with n
+slice    largest |r| / sigma of a slice: every index of every axis (the sample is the first), four elements at least
+
+v is the variance of D noisy evaluations, o that of rounding the output itself. The variance of one element from a few
+draws is uncertain, and somewhere close to zero by luck: nu = 4 pseudo-draws of the mean variance keep it honest. A pass
+is at most 4, 4 and 6; a whole slice may share one error, so that its statistic has a heavier tail. The constants were
+fixed once for all operators, models and types (docs/tolerance.md).
+
+Where values are rounded to a grid (`assay.numerics.tolerance.rules.rounding_steps`), what only tipped evaluations have seen
+to jump counts too, so that as large a jump there is within each limit: in the norm and in a slice twice its energy, at an
+element that jumps can reach the largest that any draw shows, and over a slice that they can reach all that the draws show of
+the liveliest one. Where few elements are given, no draw may show one: one jump by a step is always within each limit where
+shaken evaluations say that jumps reach.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.numerics.tolerance.rules.rounding_steps import least, level, unseen
+from assay.ports import Tensor
+
+NORM_LIMIT = 4.0
+ELEMENT_LIMIT = 4.0
+SLICE_LIMIT = 6.0
+PSEUDO_DRAWS = 4.0
+FEWEST = 4
+"""Elements of a slice."""
+JUMPS = 2.0
+"""Jumps for each that only a tipped evaluation has seen: ties that it did not tip lie beside those that it did."""
+_ROUNDED = 1 + 2.0**-8
+"""Jumps by the same steps differ by how they are rounded."""
+TINY = float(np.finfo(np.float64).tiny)
+GAP = 1024.0
+FEW = 8
+
+Wide = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Statistics(msgspec.Struct, frozen=True):
+    """`element_at` is (sample, index ...) of the worst element, `slice_at` (axis, index) of the worst slice; axis 0 is the
+    sample. `out` counts elements beyond their limit; `noise` is the root mean square of what is allowed once, `most` the error allowed
+    to the noisiest element."""
+
+    norm: float
+    element: float
+    slice: float
+    element_at: tuple[int, ...] = ()
+    slice_at: tuple[int, int] = (0, 0)
+    out: int = 0
+    elements: int = 0
+    noise: float = 0.0
+    most: float = 0.0
+    worst: tuple[int, ...] = ()
+
+    @property
+    def budgets(self) -> dict[str, float]:
+        """Each statistic as a share of its limit, and the largest of them."""
+        shares = {
+            "budget_norm": self.norm / NORM_LIMIT,
+            "budget_element": self.element / ELEMENT_LIMIT,
+            "budget_slice": self.slice / SLICE_LIMIT,
+        }
+        return {**shares, "budget_used": max(shares.values())}
+
+
+def clusters(allowed: Wide, noisy: Tensor) -> list[Any]:
+    """Masks of the elements whose noise is of one order, the quietest first; one of all where there is no gap.
+
+    A masked score of -1e9 errs by 60, its neighbours by 1e-7: judged together, nothing would be seen of the neighbours.
+    A gap is GAP in the standard deviation, with FEW elements at least on both sides; an element without noise of its own
+    (a value that was clipped in every draw) belongs to the quietest.
+    """
+    loud = allowed[noisy]
+    few = max(FEW, allowed.size // 100)
+    if loud.size < 2 * few or np.ptp(np.log2([loud.min(), loud.max()]) / 2) <= math.log2(GAP):
+        return [np.ones(allowed.size, bool)]
+    levels = np.log2(loud) / 2
+    ordered = np.sort(levels)
+    gaps = np.flatnonzero(np.diff(ordered) > math.log2(GAP)) + 1
+    edges: list[float] = []
+    before = 0
+    for place in (int(one) for one in gaps):
+        if place - before >= few and levels.size - place >= few:
+            edges.append((ordered[place - 1] + ordered[place]) / 2)
+            before = place
+    if not edges:
+        return [np.ones(allowed.size, bool)]
+    labels = np.zeros(allowed.size, int)
+    labels[noisy] = np.searchsorted(edges, levels)
+    return [labels == one for one in range(len(edges) + 1)]
+
+
+def statistics(
+    errors: Sequence[Tensor],
+    variances: Sequence[Tensor],
+    floors: Sequence[Tensor],
+    draws: int,
+    kept: int = 10,
+    jumps: Sequence[tuple[Tensor, Tensor]] | None = None,
+) -> Statistics:
+    """Of each cluster of noise by itself; the one that uses most of its limits speaks for all. Arguments as for one;
+    `jumps` are the errors of tipped and of shaken evaluations, None where nothing is rounded to a grid."""
+    variance = _flat(variances)
+    if not variance.size:
+        return _statistics(errors, variances, floors, draws, kept, None)
+    tipped: list[Wide] | None = None
+    reached: Any = None
+    step = 0.0
+    with np.errstate(all="ignore"):
+        allowed, noisy = variance + _flat(floors), variance > 0.0
+        if jumps is not None:
+            shaken = _flat([one for _, one in jumps])
+            tipped = _unflat(unseen(allowed, _flat([one for one, _ in jumps])), [np.shape(one) for one in errors])
+            reached, step = (shaken > 0.0) | (_flat(tipped) > 0.0), least(shaken)
+            allowed, noisy = level(allowed, shaken), noisy | (shaken > 0.0)
+        masks = clusters(allowed, noisy)
+    if len(masks) == 1:
+        return _statistics(errors, variances, floors, draws, kept, None, tipped, reached, step)
+    found = [_statistics(errors, variances, floors, draws, kept, mask, tipped, reached, step) for mask in masks]
+    worst = max(found, key=lambda one: one.budgets["budget_used"])
+    return msgspec.structs.replace(
+        worst,
+        out=sum(one.out for one in found),
+        elements=sum(one.elements for one in found),
+        noise=min(one.noise for one in found),
+        most=max(one.most for one in found),
+    )
+
+
+def _statistics(
+    errors: Sequence[Tensor],
+    variances: Sequence[Tensor],
+    floors: Sequence[Tensor],
+    draws: int,
+    kept: int,
+    mask: Any,
+    tipped: Sequence[Tensor] | None = None,
+    reached: Any = None,
+    step: float = 0.0,
+) -> Statistics:
+    """All sequences have one array per sample; elements that do not count are zero in all three. `worst` are the flat
+    positions (all samples in a row) of the `kept` elements that use most of their limit."""
+    shapes = [np.shape(one) for one in errors]
+    error, variance, floor = (_flat(one) for one in (errors, variances, floors))
+    if not error.size:
+        return Statistics(0.0, 0.0, 0.0)
+    places = np.arange(error.size) if mask is None else np.flatnonzero(mask)
+    members = None if mask is None else _unflat(mask.astype(np.float64), shapes)
+    if members is not None:
+        errors, variances, floors = (
+            [np.asarray(one, np.float64) * member for one, member in zip(part, members, strict=True)]
+            for part in (errors, variances, floors)
+        )
+        error, variance, floor = error[places], variance[places], floor[places]
+    jump = _flat(tipped)[places] if tipped is not None else np.zeros(1)
+    with np.errstate(all="ignore"):
+        carried = _carried(variance, draws, jump, None if reached is None else reached[places], step)
+    jumped = max(JUMPS * float(np.square(jump).sum()), carried**2) / NORM_LIMIT**2
+    norm = _ratio(float(np.square(error).sum()), float(variance.sum() + floor.sum()) + jumped)
+    with np.errstate(all="ignore"):
+        scale = _scales(variance, floor, draws, carried, None if reached is None else reached[places])
+        used = np.abs(error) / scale
+    used = np.where(error == 0, 0.0, np.where(np.isnan(used), np.inf, used))
+    order = _largest_first(used, kept)
+    sliced = variances if tipped is None else _with_jumps(variances, tipped, draws, members)
+    moved = None if reached is None else _unflat((_flat(variances) + TINY) * reached, shapes)
+    ratio, where = _slices(errors, sliced, floors, draws, members, moved, carried)
+    return Statistics(
+        norm=norm,
+        element=float(used[order[0]]),
+        slice=ratio,
+        element_at=locate(int(places[order[0]]), shapes),
+        slice_at=where,
+        out=int(np.count_nonzero(used > ELEMENT_LIMIT)),
+        elements=int(error.size),
+        most=ELEMENT_LIMIT * float(scale.max()),
+        noise=math.sqrt(float(variance.mean() + floor.mean())),
+        worst=tuple(int(places[one]) for one in order),
+    )
+
+
+def _carried(variance: Wide, draws: int, jump: Wide, reached: Any, step: float) -> float:
+    """The farthest that a jump carries an element: in any evaluation that shows one, and a step at least."""
+    if reached is None or not reached.any():
+        return 0.0
+    seen = np.where(reached, np.maximum(jump, np.sqrt(draws * variance)), 0.0)
+    return _ROUNDED * max(float(seen.max()), step)
+
+
+def _scales(variance: Wide, floor: Wide, draws: int, carried: float, reached: Any) -> Wide:
+    """What one element may be off, in units of ELEMENT_LIMIT: more the more there are, and more where a jump reaches."""
+    scale = np.sqrt(_shrunk(variance, draws) + floor) * math.sqrt(2 * math.log(2 * variance.size) + 2)
+    if not carried:
+        return np.asarray(scale)
+    return np.where(reached, np.hypot(scale, carried / ELEMENT_LIMIT), scale)
+
+
+def _largest_first(used: Wide, kept: int) -> Any:
+    if kept == 1:
+        return [int(np.argmax(used))]
+    order = np.argsort(used)[::-1][:kept] if used.size <= kept else np.argpartition(used, -kept)[-kept:]
+    return order[np.argsort(used[order])[::-1]]
+
+
+def locate(position: int, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """(sample, index ...) of a flat position in all samples in a row."""
+    for sample, shape in enumerate(shapes):
+        size = math.prod(shape)
+        if position < size:
+            return (sample, *(int(one) for one in np.unravel_index(position, shape))) if shape else (sample,)
+        position -= size
+    return ()
+
+
+def _flat(arrays: Sequence[Tensor]) -> Wide:
+    parts = [np.asarray(one, np.float64).reshape(-1) for one in arrays]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts or [np.zeros(0)])
+
+
+def _unflat(flat: Wide, shapes: Sequence[tuple[int, ...]]) -> list[Wide]:
+    ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+    return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)]
+
+
+def _shrunk(variance: Wide, draws: int) -> Wide:
+    return np.asarray((draws * variance + PSEUDO_DRAWS * variance.mean()) / (draws + PSEUDO_DRAWS))
+
+
+def _with_jumps(
+    variances: Sequence[Tensor], jumps: Sequence[Tensor], draws: int, members: Sequence[Wide] | None
+) -> list[Wide]:
+    """Such that a slice in which everything jumps `JUMPS` times is at its limit, after it was shrunk."""
+    share = JUMPS * (draws + PSEUDO_DRAWS) / draws / SLICE_LIMIT**2
+    counted = members if members is not None else [np.ones(()) for _ in jumps]
+    return [
+        np.asarray(one, np.float64) + share * np.square(np.asarray(jump, np.float64)) * member
+        for one, jump, member in zip(variances, jumps, counted, strict=True)
+    ]
+
+
+def _ratio(energy: float, allowed: float) -> float:
+    if energy == 0.0:
+        return 0.0
+    return math.sqrt(energy / allowed) if allowed > 0.0 else math.inf
+
+
+def _slices(
+    errors: Sequence[Tensor],
+    variances: Sequence[Tensor],
+    floors: Sequence[Tensor],
+    draws: int,
+    members: Sequence[Wide] | None,
+    moved: Sequence[Wide] | None,
+    carried: float,
+) -> tuple[float, tuple[int, int]]:
+    """Samples of one shape are stacked; otherwise each is sliced by itself, and the samples against each other. `members`
+    are 1 where an element counts; None: all do. `moved` is the variance of elements that jumps can reach: one that tips
+    takes all along that follows from it, so that the liveliest slice says how far any may go, and `carried` how far at least."""
+    worst, where = 0.0, (0, 0)
+    parts = (errors, variances, floors, members, moved)
+    if len({one.shape for one in errors}) == 1:
+        blocks = [[None if one is None else _block(one) for one in parts]]
+        first = 0
+    else:
+        squared = ([np.square(one) for one in errors], *parts[1:])
+        sums = [None if one is None else np.array([float(np.sum(each)) for each in one]) for one in squared]
+        worst, place = _largest(sums, [float(one.size) for one in errors], draws, carried)
+        where = (0, place)
+        blocks = [[None if one is None else _block([one[at]]) for one in parts] for at in range(len(errors))]
+        first = 1
+    for error, *others in blocks:
+        assert error is not None
+        energy = np.square(error)
+        for axis in range(first, error.ndim):
+            length = error.shape[axis]
+            if length < 2 or error.size // length < FEWEST:
+                continue
+            across = tuple(one for one in range(error.ndim) if one != axis)
+            sums = [None if one is None else one.sum(axis=across) for one in (energy, *others)]
+            ratio, place = _largest(sums, [error.size / length] * length, draws, carried)
+            if ratio > worst:
+                worst, where = ratio, (axis, place)
+    return worst, where
+
+
+def _block(samples: Sequence[Tensor]) -> Wide:
+    """Samples of one shape along a new first axis."""
+    if len(samples) == 1:
+        return np.ascontiguousarray(samples[0], np.float64).reshape(1, *np.shape(samples[0]))
+    return np.stack([np.asarray(one, np.float64) for one in samples])
+
+
+def _largest(sums: Sequence[Wide | None], sizes: Sequence[float], draws: int, carried: float) -> tuple[float, int]:
+    """Of slices, by their sums of energy, variance, floor, members and what moved; of so many elements where all are members."""
+    energy, variance, floor = (np.zeros(1) if one is None else one for one in sums[:3])
+    members, moved = sums[3:]
+    counts = np.array(sizes) if members is None else members
+    with np.errstate(all="ignore"):
+        typical = counts * (variance.sum() / counts.sum())
+        shrunk = (draws * variance + PSEUDO_DRAWS * typical) / (draws + PSEUDO_DRAWS)
+        allowed = shrunk + floor
+        if moved is not None:
+            farthest = max(draws * moved.max(initial=0.0), carried**2)
+            allowed = allowed + np.where(moved > 0, farthest / SLICE_LIMIT**2, 0.0)
+        ratios = np.sqrt(energy / allowed)
+    ratios = np.where((energy == 0) | (counts < FEWEST), 0.0, np.where(np.isnan(ratios), np.inf, ratios))
+    place = int(np.argmax(ratios))
+    return float(ratios[place]), place

@@ -1,0 +1,1 @@
+"""How large the rounding noise of each operator is."""

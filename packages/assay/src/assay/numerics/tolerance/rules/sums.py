@@ -1,0 +1,230 @@
+"""The noise of sums, which may be added up in any order, one after the other at worst (Higham, Accuracy and Stability, 4.2)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from assay.numerics.oracle.hooks import Call
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.rules.drift import reduced, with_drift, with_share_of_drift
+from assay.numerics.tolerance.rules.dyadic import holds, is_power_of_two, largest, step_of
+from assay.numerics.tolerance.rules.rounding_rules import EXACT, Rule, RuleSite, Variance, fits, text_of, whole
+from assay.numerics.tolerance.rules.winograd import winograd
+from assay.ports import Tensor
+
+
+def exact_sum(site: RuleSite, unit: Arithmetic, *inputs: Tensor) -> bool:
+    """Whether a sum of products of whole numbers is exact in any order: the sum of magnitudes fits the significand."""
+    if unit.multiply or not whole(*inputs) or not fits(site.value, unit.storage):
+        return False
+    return fits(np.asarray(site.again(*(np.abs(one) for one in inputs))[0]), unit.accumulate)
+
+
+def exact_product(site: RuleSite, unit: Arithmetic) -> bool:
+    """Whether a sum of products of dyadic numbers is exact in any order: all magnitudes together are so few steps of the finest of
+    its terms that the significand holds them. Every output channel has a grid of its own."""
+    a, b, *others = site.call.inputs
+    grid = step_of(a) if not unit.multiply else np.zeros(1)
+    if not grid.any():
+        return False
+    axis, along = _channels(site.call, np.asarray(site.value))
+    step = step_of(b, axis)
+    if not step.any():
+        return False
+    alpha, beta = (abs(float(site.call.attributes.get(one) or 1.0)) for one in ("alpha", "beta"))
+    found = grid.reshape(()) * step.reshape(along) * (alpha if is_power_of_two(alpha) else 0.0)
+    if others and others[0] is not None:
+        found = np.minimum(found, float(step_of(others[0]).min()) * (beta if is_power_of_two(beta) else 0.0))
+    magnitudes = np.asarray(site.again(*(None if one is None else np.abs(one) for one in site.call.inputs))[0])
+    return holds(magnitudes, found, unit.accumulate) and holds(np.abs(site.value), found, unit.storage)
+
+
+def _channels(call: Call, value: Tensor) -> tuple[int | None, tuple[int, ...]]:
+    """The axis of the output channels in the second operand, and the shape in which they lie beside the result."""
+    rank = value.ndim
+    if call.operator == "Conv":
+        return 0, (1, -1, *[1] * (rank - 2))
+    if call.operator in ("Gemm", "MatMul") and call.inputs[1].ndim >= 2 and rank >= 2:
+        axis = call.inputs[1].ndim - (2 if call.attributes.get("transB") else 1)
+        return axis, (*[1] * (rank - 1), -1)
+    return None, (1,) * rank
+
+
+def exact_mean(site: RuleSite, unit: Arithmetic) -> bool:
+    """Whether sums and means of dyadic numbers along some axes are exact: a mean only of as many as a power of two, everywhere."""
+    x, attributes = site.call.inputs[0], site.call.attributes
+    count = x.size / max(1, site.value.size)
+    if site.call.operator == "AveragePool":
+        count = float(math.prod(attributes["kernel_shape"]))
+        padded = any(attributes.get("pads") or ()) and not attributes.get("count_include_pad")
+        if padded or attributes.get("ceil_mode") or text_of(attributes.get("auto_pad") or "NOTSET") != "NOTSET":
+            return False
+    sums = "Sum" in site.call.operator
+    if not sums and not is_power_of_two(count):
+        return False
+    step = float(step_of(x).min())
+    return holds(largest(x) * count, step, unit.accumulate) and holds(
+        largest(site.value), step / (1.0 if sums else count), unit.storage
+    )
+
+
+def total(terms: float, value: Tensor, squares: Tensor, unit: Arithmetic) -> Tensor:
+    """A sum of `terms` products in the type of accumulation, stored once."""
+    # Factors first: an array of a large convolution is passed over four times then, and not ten.
+    own = unit.accumulate**2 * terms / 9 + unit.storage**2 / 3
+    of_squares = unit.accumulate**2 * terms / 6 + 2 * unit.multiply**2 / 3
+    result: Tensor = np.square(value) * own + squares * of_squares
+    return result
+
+
+def positive_sum(site: RuleSite, unit: Arithmetic) -> Variance:
+    """A sum without cancellation: relative error only."""
+    variance = unit.accumulate**2 * float(site.operands["terms"]) / 9 * np.square(site.value)
+    return with_share_of_drift(variance, site.operands["each"](), unit, site.value)
+
+
+def product(weights: int = 1) -> Rule:
+    """Convolutions and matrix products; the length of the sum from the shapes."""
+
+    def rule(site: RuleSite, unit: Arithmetic) -> Variance:
+        a, b = site.call.inputs[0], site.call.inputs[weights]
+        if exact_sum(site, unit, *site.call.inputs) or exact_product(site, unit):
+            return winograd(site, unit) if unit.winograd else EXACT
+        squares = site.squared(a, b) * abs(float(site.call.attributes.get("alpha", 1.0) or 1.0))
+        direct = total(_terms(site.call), site.value, squares, unit)
+        return direct + winograd(site, unit) if unit.winograd else direct
+
+    return rule
+
+
+def _terms(call: Call) -> float:
+    a, b = call.inputs[0], call.inputs[1]
+    match call.operator:
+        case "Conv":
+            return float(math.prod(b.shape[1:]))
+        case "ConvTranspose":
+            return float(b.shape[0] // (call.attributes.get("group") or 1) * math.prod(b.shape[2:]))
+        case "Gemm":
+            return float(a.shape[0] if call.attributes.get("transA") else a.shape[-1])
+        case _:
+            return float(a.shape[-1] if a.ndim else 1)
+
+
+def einsum(site: RuleSite, unit: Arithmetic) -> Variance:
+    inputs = site.call.inputs
+    terms = max(1.0, math.prod(one.size for one in inputs) ** 0.5 / max(1.0, site.value.size**0.5))
+    return total(terms, site.value, site.squared(*inputs), unit)
+
+
+def reduction(site: RuleSite, unit: Arithmetic) -> Variance:
+    """ReduceSum, ReduceMean, pooling and running sums. A mean is a sum of terms x / n."""
+    x = site.call.inputs[0]
+    axes = site.call.inputs[1:]
+    if "Sum" in site.call.operator and whole(x) and fits(np.asarray(np.sum(np.abs(x))), unit.accumulate):
+        return EXACT
+    if site.call.operator != "CumSum" and exact_mean(site, unit):
+        return EXACT
+    terms = max(1.0, x.size / max(1, site.value.size))
+    if site.call.operator == "CumSum":
+        terms = float(x.shape[int(np.asarray(axes[0]).reshape(-1)[0])] if x.ndim else 1)
+    squares = np.maximum(site.again(x * x, *axes)[0], 0)
+    if "Average" in site.call.operator or "Mean" in site.call.operator:
+        if site.call.operator == "AveragePool":
+            terms = float(math.prod(site.call.attributes["kernel_shape"]))
+        squares = squares / terms
+    variance = total(terms, site.value, squares, unit)
+    if site.call.operator in ("CumSum", "AveragePool"):
+        return variance
+    return with_drift(variance, reduced(site.call), unit, site.value, 1.0 if "Sum" in site.call.operator else terms)
+
+
+def relative_reduction(site: RuleSite, unit: Arithmetic) -> Variance:
+    """Norms and products: every term of one sign, so the relative error grows with their number alone."""
+    terms = max(1.0, site.call.inputs[0].size / max(1, site.value.size))
+    if "kernel_shape" in site.call.attributes:
+        terms = float(math.prod(site.call.attributes["kernel_shape"]))
+    if site.call.operator == "CumProd":
+        terms = float(max(site.value.shape, default=1))
+    variance = (unit.accumulate**2 * (terms / 3 + 6) + unit.storage**2 / 3) * np.square(site.value)
+    match site.call.operator:
+        case "ReduceL1":
+            return with_share_of_drift(variance, np.abs(reduced(site.call)), unit, site.value)
+        case "ReduceL2" | "ReduceSumSquare" as name:
+            power = 0.5 if name == "ReduceL2" else 1.0
+            return with_share_of_drift(variance, np.square(reduced(site.call)), unit, site.value, power)
+        case _:
+            return variance
+
+
+def log_reduction(site: RuleSite, unit: Arithmetic) -> Variance:
+    """The logarithm of a sum: the relative error of the sum is its absolute error."""
+    x = site.call.inputs[0]
+    terms = max(1.0, x.size / max(1, site.value.size))
+    reach = _weighted_reach(site.call, x).reshape(np.shape(site.value)) if "Exp" in site.call.operator else 0.0
+    grown = terms / 3 + 16 + reach
+    energy = np.square(site.value)
+    variance = unit.accumulate**2 / 3 * (grown + 16 * energy) + unit.storage**2 / 3 * energy
+    each = reduced(site.call)
+    if "Exp" in site.call.operator:
+        with np.errstate(all="ignore"):
+            each = np.exp(each - np.max(each, axis=-1, keepdims=True, initial=-np.inf))
+    return with_share_of_drift(variance, each, unit, np.ones_like(site.value))
+
+
+def _weighted_reach(call: Call, x: Tensor) -> Tensor:
+    """Sum of (p (x - max))^2 over what is reduced, p the share of a term: a term of -1e9 has none, whatever its size."""
+    given = call.attributes.get("axes")
+    if given is None and len(call.inputs) > 1 and call.inputs[1] is not None:
+        given = np.asarray(call.inputs[1]).reshape(-1).tolist()
+    axes = tuple(int(one) for one in given) if given else tuple(range(x.ndim))
+    with np.errstate(all="ignore"):
+        below = x - np.max(x, axis=axes, keepdims=True)
+        share = np.exp(below)
+        share = share / share.sum(axis=axes, keepdims=True)
+        reached = np.where(share > 0, np.square(share * below), 0.0)
+    result: Tensor = np.where(np.isfinite(reached), reached, 0.0).sum(axis=axes)
+    return result
+
+
+def variadic(site: RuleSite, unit: Arithmetic) -> Variance:
+    """Sum and Mean of several tensors."""
+    if site.call.operator == "Sum" and exact_sum(site, unit, *site.call.inputs):
+        return EXACT
+    terms = float(len(site.call.inputs))
+    scale = terms if site.call.operator == "Mean" else 1.0
+    step = min(float(step_of(one).min()) for one in site.call.inputs)
+    size = sum(largest(one) for one in site.call.inputs)
+    if is_power_of_two(scale) and holds(size, step, max(unit.accumulate, unit.storage)):
+        return EXACT
+    squares = sum((np.square(one / scale) for one in site.call.inputs), np.zeros(1, site.value.dtype))
+    return total(terms, site.value, squares, unit)
+
+
+def transform(site: RuleSite, unit: Arithmetic) -> Variance:
+    """Fourier transforms: u log2(n) |x| in the norm of each line (Higham, 24.1), an inverse one divided by its length. A length
+    that is no power of two may go through three transforms of the next power above 2n - 1 (Bluestein 1970)."""
+    x = np.asarray(site.call.inputs[0])
+    axis = _line(site.call, x)
+    if axis is None:
+        length = float(site.call.inputs[3]) if len(site.call.inputs) > 3 and site.call.inputs[3] is not None else x.size
+        power: Any = float(np.sum(np.square(np.abs(x)))) / max(1.0, x.size / float(length))
+    else:
+        length = float(x.shape[axis])
+        scale = 1.0 / np.shape(site.value)[axis] if site.call.attributes.get("inverse") else 1.0
+        power = scale**2 * np.sum(np.square(np.abs(x)), axis=(axis, x.ndim - 1), keepdims=True)
+    steps = math.log2(max(2.0, length))
+    if not steps.is_integer():
+        steps = 3 * math.ceil(math.log2(2 * length - 1))
+    return (unit.accumulate * steps) ** 2 * power + unit.storage**2 / 3 * np.square(site.value)
+
+
+def _line(call: Call, x: Tensor) -> int | None:
+    """The axis that a DFT transforms; None for the windows of STFT."""
+    if call.operator != "DFT":
+        return None
+    axis = call.attributes.get("axis", 1) if call.version < 20 else call.input(2)
+    axis = -2 if axis is None else int(np.asarray(axis).reshape(-1)[0])
+    return axis % x.ndim

@@ -1,0 +1,239 @@
+"""A tolerance is tried before it is trusted: gross defects, built into the same model, must be seen by it.
+
+A noise rule that is wrong by orders of magnitude blinds a gate in silence. Three defects that no contract allows: inputs
+and weights rounded twelve bits coarser than the flow's type (where a type is too coarse for that, or values lie on a grid, the
+last operator's answer lost), the last slice of an operator's answer lost, the last term of its sums lost. Where no operator has
+weights (a normalization, a softmax), one that computes stands for it, and its answer is scaled, and shifted along its last axis,
+instead. They are evaluated on the first sample. An output at which none of them is seen is itself scaled, and loses its end;
+where that is not seen either, it proves nothing by passing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from assay.core.dtype import is_floating
+from assay.errors import Lowering
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.oracle.hooks import Call, Hook, Values, observed_by
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Tried
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
+from assay.numerics.tolerance.rules.noise_rules import MOVEMENT
+from assay.numerics.tolerance.simulate.evaluation import as_type, named
+from assay.numerics.tolerance.simulate.graph_study import WEIGHTS, Graph
+from assay.ports import Tensor, Tensors
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+    from assay.numerics.tolerance.derive import Deriving
+
+_Defect = tuple[str, dict[str, Tensor], Hook]
+"""Its name, weights and inputs that it changes, and what changes an operator's answer."""
+COARSER = 2.0**12
+_COARSEST = 0.25
+BEYOND = 1e30
+"""What is told of a budget without end: JSON has no infinity."""
+
+
+class _Lost(Hook):
+    """The answer of one operator, `lost` in part or in whole, or at another place."""
+
+    def __init__(self, output: str, lost: Callable[[Tensor], Tensor]) -> None:
+        self._output = output
+        self._lost = lost
+
+    def answer(self, call: Call, results: Values) -> Values:
+        return (
+            tuple(
+                self._lost(value) if name == self._output else value
+                for name, value in zip(call.outputs, results, strict=False)
+            )
+            if self._output in call.outputs
+            else results
+        )
+
+
+def _end_lost(value: Tensor) -> Tensor:
+    """Zero at the end of its channels (of its last axis where there are none)."""
+    changed = value.copy()
+    axis = 1 if value.ndim > 2 else value.ndim - 1
+    if value.ndim == 0:
+        changed[...] = 0
+    else:
+        changed[(slice(None),) * axis + (-1,)] = 0
+    return changed
+
+
+def _shifted(value: Tensor) -> Tensor:
+    """Along the last axis, as if an index were off by one."""
+    return np.roll(value, 1, axis=-1) if value.ndim else value
+
+
+def selftest(deriving: Deriving, profile: DerivedTolerance, inputs: Sequence[Tensors]) -> tuple[Tried, ...]:
+    """Every defect that the model has a place for; none where it has none."""
+    if not inputs or all(one.kind in ("none", "random") for one in profile.header.outputs):
+        return ()
+    feeds = as_type(inputs[0], np.float64)
+    first = DerivedTolerance(profile.header, profile.oracle[:1], profile.deviation[:1], profile.margins[:1])
+    tried = [one for defect in _defects(deriving, feeds) if (one := _tried(defect, deriving, first, feeds)) is not None]
+    for name in sorted(msgspec.structs.replace(profile.header, selftest=tuple(tried)).blind):
+        for label, lost in _at_its_end(deriving, name):
+            # Nothing but the output itself is looked at, and its operator is the last before it: no evaluation is needed.
+            one = _seen(label, {name: lost(first.oracle[0][name])}, [name], first)
+            tried += [one] if one is not None else []
+    return tuple(tried)
+
+
+def _tried(defect: _Defect, deriving: Deriving, first: DerivedTolerance, feeds: Tensors) -> Tried | None:
+    """None for an equivalent mutant, one that cannot be evaluated, and where there is no tolerance to try."""
+    name, changed, probe = defect
+    before = deriving.before.get(name.rpartition(" lost at ")[2], {})
+    try:
+        with observed_by(probe), np.errstate(all="ignore"):
+            outputs = named(deriving.outputs, deriving.wide.evaluate({**feeds, **changed}, known=before))
+    except Lowering:
+        return None
+    return _seen(name, outputs, [one.name for one in first.header.outputs if one.kind != "random"], first)
+
+
+def _seen(defect: str, outputs: dict[str, Tensor], names: Sequence[str], first: DerivedTolerance) -> Tried | None:
+    """What the tolerance says of these outputs. None where the defect changes none of them, or there is none to try."""
+    changed_at = [name for name in names if not _equal(outputs[name], first.oracle[0][name])]
+    if not changed_at:
+        return None
+    judged = judge_outputs([outputs], None, first.only(changed_at), worst=1)
+    budgets = {one: _budget(judged.get(one), outputs[one], first.oracle[0][one]) for one in changed_at}
+    known = {name: budget for name, budget in budgets.items() if budget is not None}
+    if not known:
+        return None
+    seen = tuple(name for name, budget in known.items() if budget > 1.0)
+    missed = tuple(name for name in known if name not in seen)
+    return Tried(defect, min(max(known.values()), BEYOND), bool(seen), seen, missed)
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def _budget(judged: OutputJudgement | None, actual: Tensor, oracle: Tensor) -> float | None:
+    """None where no tolerance was derived for the output; another shape, or other NaN and infinities, are seen by the
+    comparator."""
+    if actual.shape != oracle.shape:
+        return BEYOND
+    if actual.dtype.kind == "f" and not np.array_equal(np.isfinite(actual), np.isfinite(oracle)):
+        return BEYOND
+    return None if judged is None else judged.metrics.get("budget_used")
+
+
+def _at_its_end(deriving: Deriving, output: str) -> list[tuple[str, Callable[[Tensor], Tensor]]]:
+    """For an output at which none of the others shows: they may be far from it, and average out on the way."""
+    node = deriving.graph.producers.get(output)
+    if node is None or not is_floating(deriving.graph.types.get(output, "")):
+        return []
+    factor = 1.0 + min(_unit(deriving), _COARSEST)
+    return [
+        (f"scaled by {factor:.6g} at {defect_label(node)}", lambda value: value * factor),
+        (f"last channel lost in {output}", _end_lost),
+    ]
+
+
+def _unit(deriving: Deriving) -> float:
+    return COARSER * max(deriving.arithmetic.storage, deriving.arithmetic.multiply)
+
+
+def _defects(deriving: Deriving, feeds: Tensors) -> list[_Defect]:
+    unit = _unit(deriving)
+    rounded = {name: _coarsened(value, unit) for name, value in feeds.items() if value.dtype == np.float64}
+    # Which of them the body of a Loop multiplies by, nobody has looked up.
+    weights = (*deriving.graph.weights, *(deriving.graph.others if deriving.graph.subgraphs else ()))
+    rounded |= {name: _coarsened(deriving.wide.rt_inits_[name], unit) for name in weights}
+    before = {**deriving.wide.rt_inits_, **feeds}
+    rounded = {name: value for name, value in rounded.items() if not _equal(value, before[name])}
+    found: list[_Defect] = []
+    if unit < _COARSEST and rounded:
+        found.append((f"inputs and weights rounded to a unit of {unit:.1e}", rounded, Hook()))
+    if (unit >= _COARSEST or deriving.graph.rounds) and deriving.last is not None:
+        # Then nothing can be rounded by as much, and the two below may lie under the rounding of the type, or of the grid.
+        last = deriving.last
+        found.append((f"all of it lost at {defect_label(last)}", {}, _Lost(last.output[0], np.zeros_like)))
+    if deriving.middle is not None:
+        node, weight = deriving.middle
+        found.append((f"last channel lost at {defect_label(node)}", {}, _Lost(node.output[0], _end_lost)))
+        if node.op_type not in WEIGHTS:
+            factor = 1.0 + min(unit, _COARSEST)
+            scaled = _Lost(node.output[0], lambda value: value * factor)
+            found.append((f"scaled by {factor:.6g} at {defect_label(node)}", {}, scaled))
+            found.append((f"shifted by one at {defect_label(node)}", {}, _Lost(node.output[0], _shifted)))
+        if weight:
+            found.append(
+                (
+                    f"last term lost at {defect_label(node)}",
+                    {weight: _term_lost(deriving, node, weight)},
+                    Hook(),
+                )
+            )
+    return found
+
+
+def defect_label(node: NodeProto) -> str:
+    return str(node.name or node.output[0])
+
+
+def _coarsened(value: Tensor, unit: float) -> Tensor:
+    """Rounded to nearest at a unit roundoff that is a power of two."""
+    mantissa, exponent = np.frexp(value)
+    grid = 0.5 / unit
+    result: Tensor = np.ldexp(np.round(mantissa * grid * 2) / (grid * 2), exponent)
+    return np.where(np.isfinite(value), result, value)
+
+
+def middle_tensor(evaluator: Evaluator, graph: Graph) -> tuple[NodeProto, str] | None:
+    """The operator in the middle of those with weights, one that sums where there is any, and the weight of its sum; of all
+    that compute where none has weights."""
+    nodes = _weighty(evaluator, graph) or _computing(evaluator, graph)
+    summing = [(node, weight) for node in nodes if (weight := _summed(node, graph))]
+    if summing:
+        return summing[len(summing) // 2]
+    return (nodes[len(nodes) // 2], "") if nodes else None
+
+
+def last_tensor(evaluator: Evaluator, graph: Graph) -> NodeProto | None:
+    """The last operator with weights; of all that compute where none has any."""
+    return next(reversed(_weighty(evaluator, graph) or _computing(evaluator, graph)), None)
+
+
+def _weighty(evaluator: Evaluator, graph: Graph) -> list[NodeProto]:
+    return [node.onnx_node for node in evaluator.rt_nodes_ if node.op_type in WEIGHTS and node.output[0] in graph.data]
+
+
+def _computing(evaluator: Evaluator, graph: Graph) -> list[NodeProto]:
+    """Those whose answers are real numbers that they do not only move."""
+    nodes = (node.onnx_node for node in evaluator.rt_nodes_ if node.op_type not in MOVEMENT)
+    return [node for node in nodes if node.output[0] in graph.data and is_floating(graph.types.get(node.output[0], ""))]
+
+
+def _summed(node: NodeProto, graph: Graph) -> str:
+    if node.op_type not in ("Conv", "Gemm", "MatMul", "ConvTranspose"):
+        return ""
+    places = [at for at in WEIGHTS[node.op_type] if at < len(node.input)]
+    return next((str(node.input[at]) for at in places if node.input[at] in graph.weights), "")
+
+
+def _term_lost(deriving: Deriving, node: Any, weight: str) -> Tensor:
+    value: Tensor = deriving.wide.rt_inits_[weight].copy()
+    attributes = {one.name: one.i for one in node.attribute}
+    if node.op_type == "Conv":
+        value.reshape(value.shape[0], -1)[:, -1] = 0
+    elif node.op_type == "ConvTranspose":
+        value[-1] = 0
+    else:
+        first = weight == node.input[0]
+        along_last = first ^ bool(attributes.get("transA" if first else "transB"))
+        value[(..., -1) if along_last or value.ndim == 1 else (..., -1, slice(None))] = 0
+    return value

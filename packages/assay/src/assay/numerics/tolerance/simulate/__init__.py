@@ -1,0 +1,1 @@
+"""Evaluations with rounding noise: what a correct engine may answer."""

@@ -1,0 +1,276 @@
+"""What the noise must know of a graph: declared types, what is shape arithmetic, what is a weight, where values step."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import onnx
+from onnx import GraphProto, ModelProto, NodeProto
+
+from assay.core.dtype import dtype_name, is_floating
+from assay.core.result import UntakenBranch
+from assay.numerics.oracle.branches import branches_of
+from assay.numerics.oracle.split_weights import lightened
+from assay.numerics.tolerance.simulate.quantized_biases import Bias, between_grids
+from assay.numerics.tolerance.simulate.quantized_regions import quantized_regions
+
+CONTROL = {
+    "Reshape": (1,),
+    "Expand": (1,),
+    "Resize": (1, 2, 3),
+    "Upsample": (1,),
+    "Slice": (1, 2, 3, 4),
+    "ConstantOfShape": (0,),
+    "Shape": (0,),
+    "Size": (0,),
+    "Range": (0, 1, 2),
+    "Tile": (1,),
+    "Pad": (1, 3),
+    "TopK": (1,),
+    "Unsqueeze": (1,),
+    "Squeeze": (1,),
+    "Split": (1,),
+    "OneHot": (1, 2),
+    "QuantizeLinear": (1, 2),
+    "DequantizeLinear": (1, 2),
+    "QLinearConv": (1, 2, 4, 5, 6, 7),
+    "QLinearMatMul": (1, 2, 4, 5, 6, 7),
+    "DynamicQuantizeLSTM": (8, 9, 10, 11),
+    "NonMaxSuppression": (2, 3, 4),
+    "Clip": (1, 2),
+    "Dropout": (1, 2),
+    "CumSum": (1,),
+    "EyeLike": (0,),
+    "DFT": (1, 2),
+    "CenterCropPad": (1,),
+    "RotaryEmbedding": (3,),
+}
+"""Inputs that steer an operator: shapes, scales, bounds. What only reaches these is exact in every backend."""
+
+WEIGHTS = {
+    "Conv": (1,),
+    "ConvTranspose": (1,),
+    "Gemm": (0, 1),
+    "MatMul": (0, 1),
+    "Einsum": (0, 1, 2, 3),
+    "LSTM": (1, 2),
+    "GRU": (1, 2),
+    "RNN": (1, 2),
+    "BatchNormalization": (1,),
+}
+"""Operands that a backend may fold, pack or repack."""
+
+STEPPING = frozenset(
+    """
+    ArgMax ArgMin Bernoulli Ceil DynamicQuantizeLSTM DynamicQuantizeLinear Equal Floor Greater GreaterOrEqual Hardmax If Less
+    LessOrEqual Loop MatMulNBits Mod Multinomial NonMaxSuppression NonZero QLinearConv QLinearMatMul QuantizeLinear Round Scan
+    Shrink Sign ThresholdedRelu TopK Unique
+    """.split()  # noqa: SIM905
+)
+"""Operators that jump: noise must not be amplified before them. Casts to whole numbers too."""
+
+
+DRAWING = frozenset("Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike".split())  # noqa: SIM905
+"""Operators without a right answer: another engine draws other numbers, and so does the next call."""
+
+ROUNDING = frozenset(
+    {
+        "Ceil",
+        "DynamicQuantizeLinear",
+        "Floor",
+        "QLinearConv",
+        "QLinearMatMul",
+        "QuantizeLinear",
+        "Round",
+    }
+)
+"""Those that round to a grid, as casts to whole numbers do: rare jumps of whole steps."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """`types` maps a value to its declared element type; `data` are values whose rounding can reach an output;
+    `weights` and `held` are initializers to be rounded, and those that never are; `jumps`: a value steps on its way to
+    a floating output; `rounds`: it is rounded to a grid there; `subgraphs`: there is control flow; `biases`
+    are added to products of quantized operands; `quantized_regions` are values that go nowhere but onto a grid of eight bits; `given` are
+    the graph's inputs and stored numbers."""
+
+    types: dict[str, str]
+    data: frozenset[str]
+    weights: tuple[str, ...]
+    others: tuple[str, ...]
+    jumps: bool
+    rounds: bool
+    subgraphs: bool
+    producers: dict[str, NodeProto]
+    outputs: tuple[str, ...] = ()
+    true: frozenset[str] = frozenset()
+    biases: tuple[Bias, ...] = ()
+    gridded: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
+
+    def names(self, value: str) -> bool:
+        """Whether a value of the graph itself has that name; not of a body of its operators."""
+        return value in self.producers or value in self.given
+
+    @property
+    def is_double(self) -> bool:
+        """Whether every real number on the way to an output is declared in double."""
+        kinds = {self.types[name] for name in self.data if is_floating(self.types.get(name, ""))}
+        return kinds == {"float64"}
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some of the outputs are declared in double, and other real numbers on the way to an output are not."""
+        double = any(self.types.get(name) == "float64" for name in self.outputs)
+        return double and not self.is_double
+
+
+def study(proto: ModelProto) -> Graph:
+    """Of the model as it is written, before it is widened."""
+    graph = proto.graph
+    types = _types(proto)
+    producers = {name: node for node in graph.node for name in node.output if name}
+    data = _reach(producers, (one.name for one in graph.output), types)
+    floats = [one.name for one in graph.initializer if is_floating(types.get(one.name, ""))]
+    weighty = {node.input[at] for node in graph.node for at in WEIGHTS.get(node.op_type, ()) if at < len(node.input)}
+    smooth_outputs = [one.name for one in graph.output if is_floating(types.get(one.name, "float32"))]
+    toward = _reach(producers, smooth_outputs, types)
+    stepping = [node for node in graph.node if _steps(node, types) and any(name in toward for name in node.output)]
+    return Graph(
+        types=types,
+        data=frozenset(data),
+        weights=tuple(name for name in floats if name in weighty),
+        others=tuple(name for name in floats if name not in weighty and name in data),
+        jumps=bool(stepping),
+        rounds=any(node.op_type in ROUNDING or node.op_type == "Cast" for node in stepping),
+        subgraphs=any(attribute.HasField("g") for node in graph.node for attribute in node.attribute),
+        producers=producers,
+        outputs=tuple(one.name for one in graph.output),
+        true=frozenset(
+            one.name for one in graph.initializer if one.data_type == onnx.TensorProto.BOOL and _is_true(one)
+        ),
+        biases=between_grids(graph, types, producers),
+        gridded=quantized_regions(graph, types, CONTROL) if stepping else frozenset(),
+        given=frozenset(one.name for one in (*graph.input, *graph.initializer)),
+    )
+
+
+def _is_true(tensor: onnx.TensorProto) -> bool:
+    return bool(onnx.numpy_helper.to_array(tensor).any())
+
+
+def _steps(node: NodeProto, types: dict[str, str]) -> bool:
+    """Whether its answer jumps with a floating input. Comparing and counting whole numbers does not."""
+    inputs = [types.get(name, "float32") for name in node.input if name]
+    if node.op_type == "Cast":
+        return is_floating(inputs[0]) and not is_floating(types.get(node.output[0], "float32"))
+    return node.op_type in STEPPING and (not inputs or any(is_floating(one) for one in inputs))
+
+
+def _steering(node: NodeProto, types: Mapping[str, str]) -> tuple[int, ...]:
+    """As CONTROL has it; a range of real numbers is computed from its start and its step, and only counted by its limit."""
+    if node.op_type == "Range" and is_floating(types.get(node.output[0], "")):
+        return (1,)
+    return CONTROL.get(node.op_type, ())
+
+
+def _reach(producers: dict[str, NodeProto], names: Iterable[str], types: Mapping[str, str]) -> set[str]:
+    """Every value that reaches one of `names` as data, not as a shape, a scale or a bound."""
+    seen: set[str] = set()
+    todo = list(names)
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        node = producers.get(name)
+        if node is None:
+            continue
+        seen.update(one for one in node.output if one)
+        todo += [one for at, one in enumerate(node.input) if one and at not in _steering(node, types)]
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                todo += list(_captured(attribute.g))
+    return seen
+
+
+def ancestors(name: str, producers: Mapping[str, NodeProto]) -> list[NodeProto]:
+    """Every operator that a value depends on, through subgraphs too; whatever it reads them for."""
+    seen: set[str] = set()
+    found: list[NodeProto] = []
+    todo = [name]
+    while todo:
+        one = todo.pop()
+        node = producers.get(one)
+        if one in seen or node is None:
+            continue
+        seen.update(node.output)
+        found.append(node)
+        todo += node.input
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                todo += _captured(attribute.g)
+                found += attribute.g.node
+    return found
+
+
+def drawn_by(name: str, graph: Graph) -> str:
+    """The operator that draws at random what this value depends on; "" where none does."""
+    for node in ancestors(name, graph.producers):
+        training = node.op_type == "Dropout" and len(node.input) > 2 and bool(node.input[2])
+        if node.op_type in DRAWING or (training and node.input[2] in graph.true):
+            return f"{node.op_type} {node.name or node.output[0]!r}"
+    return ""
+
+
+def untaken_branches(graph: GraphProto, met: Container[str]) -> tuple[UntakenBranch, ...]:
+    """Branches of If of which nothing was met in any evaluation, inner ones of other subgraphs too."""
+    return tuple(
+        UntakenBranch(one.node, one.kind, by_sizes=not one.inputs)
+        for one in branches_of(graph)
+        if not any(name in met for name in one.values)
+    )
+
+
+def _captured(graph: GraphProto) -> Iterator[str]:
+    for node in graph.node:
+        yield from node.input
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from _captured(attribute.g)
+
+
+def _types(proto: ModelProto) -> dict[str, str]:
+    from onnx.shape_inference import InferenceError
+
+    graph = proto.graph
+    inferred = graph
+    if not _declares_all(graph):  # inference leaves what is declared as it is
+        with suppress(InferenceError, RuntimeError, ValueError):
+            inferred = onnx.shape_inference.infer_shapes(lightened(proto)).graph
+    found = {
+        info.name: info.type.tensor_type.elem_type
+        for source in (graph, inferred)
+        for info in (*source.value_info, *source.input, *source.output)
+        if info.type.HasField("tensor_type")
+    }
+    found |= {one.name: one.data_type for one in graph.initializer}
+    return {name: _dtype(kind) for name, kind in found.items() if kind}
+
+
+def _declares_all(graph: GraphProto) -> bool:
+    """Whether every value of the graph comes with its type."""
+    declared = {info.name for info in (*graph.value_info, *graph.output) if info.type.tensor_type.elem_type}
+    return all(name in declared for node in graph.node for name in node.output if name)
+
+
+def _dtype(kind: int) -> str:
+    if kind == onnx.TensorProto.STRING:
+        return "string"
+    try:
+        return dtype_name(onnx.helper.tensor_dtype_to_np_dtype(kind))
+    except KeyError:
+        return ""

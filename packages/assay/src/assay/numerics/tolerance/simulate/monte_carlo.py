@@ -1,0 +1,344 @@
+"""One sample evaluated exactly and with noise, as often as its tolerance takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from onnx.reference.op_run import OpFunction
+
+from assay.errors import Lowering
+from assay.numerics.oracle.batched.evaluation import Rows, evaluate_rows, stackable
+from assay.numerics.oracle.batched.operator import NotBatchable
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.numerics.oracle.float32_graph import Float32Evaluator
+from assay.numerics.oracle.hooks import observed_by
+from assay.numerics.oracle.split_weights import split_weights
+from assay.numerics.steps import at_draw
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.coarse import draw_once
+from assay.numerics.tolerance.derived_tolerance import DRAWS
+from assay.numerics.tolerance.judge.systematic_error import Sums
+from assay.numerics.tolerance.rules.noise_pool import NoisePool
+from assay.numerics.tolerance.rules.rounding_sites import Diverged
+from assay.numerics.tolerance.rules.rounding_steps import StepRecorder
+from assay.numerics.tolerance.simulate.batched_draws import BatchedDraws
+from assay.numerics.tolerance.simulate.evaluation import as_type, check_classes, named, wide_evaluator
+from assay.numerics.tolerance.simulate.graph_study import Graph
+from assay.numerics.tolerance.simulate.noise import Draw
+from assay.numerics.tolerance.simulate.perturbed_inputs import PerturbedInputs
+from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
+from assay.numerics.tolerance.simulate.spread import Spread
+from assay.numerics.tolerance.simulate.tie_breaking import TieRuns, TieTracker
+from assay.ports import Tensor, Tensors
+
+AMPLIFIED = 2.0**9
+"""Noise far enough above the rounding of the evaluation itself, and small enough not to cross a kink more often."""
+QUIETER = 2.0**4
+"""Of the last draw of those that are not CHECKED: still above the rounding of single precision, and where noise bends by more
+than is allowed, it shows between this and AMPLIFIED."""
+CHECKED = 2
+"""Evaluations (of one sample, or of several at once) whose last draw is not amplified, and shows whether that was right:
+where it was not, it is off by an order of magnitude. Those after them are where their last draw, QUIETER, is elsewhere than
+the others."""
+AT_ONCE = 1 << 20
+"""Elements of one place in all rows of an evaluation of several draws: beyond, memory costs more than Python."""
+BYTES_A_PLACE = 16
+"""Its deviation, its value in double, and what lies between."""
+_COARSE = 2.0**-13
+_FINE = 2.0**-30
+_SMALL = 1e15
+"""Below, neither a number nor its square overflows in single precision."""
+
+
+@dataclass
+class Sample:
+    """What one sample gives: the oracle's values by name, the standard deviations, what decides, the names of what no noise
+    reaches, and of what it reaches only by whole steps of exact numbers. `tips` only while it is made."""
+
+    values: dict[str, Tensor] = field(default_factory=dict)
+    deviations: dict[str, Tensor] = field(default_factory=dict)
+    margins: dict[str, Tensor] = field(default_factory=dict)
+    unstable: dict[str, str] = field(default_factory=dict)
+    decided: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset()
+    recorded_bytes: int = 0
+    kept: dict[str, Any] = field(default_factory=dict)
+    tips: TieTracker | None = None
+
+
+class NonlinearNoise(Exception):
+    """The noise of this model does not grow in proportion: it must be drawn as it is."""
+
+
+class NoiseSimulation:
+    """Of one model and contract. `taps` are values wanted beside the outputs, `decisive` what the
+    operator gives that decides an output; `draws` how many noisy evaluations;
+    `met` the values that any gave; `kept` the names of those that every engine starts from;
+    `without_rule` the operators without one; `fallen` those that several draws at once failed on."""
+
+    def __init__(self, proto: Any, graph: Graph, arithmetic: Arithmetic, seed: int) -> None:
+        self.graph = graph
+        self.arithmetic = arithmetic
+        self.seed = seed
+        self.outputs = [one.name for one in proto.graph.output]
+        self.taps: tuple[str, ...] = ()
+        self.decisive: dict[str, tuple[str, ...]] = {}
+        light, weights = split_weights(proto)
+        self.wide = wide_evaluator(light, weights)
+        self._single = self._single_evaluator(light, weights)
+        self.draws = DRAWS
+        self.once = False
+        self._together = stackable(self.wide)
+        self._has_names = not any(isinstance(one, OpFunction) for one in self.wide.rt_nodes_)
+        self._feeding = PerturbedInputs(graph, arithmetic, self.wide.rt_inits_)
+        self.kept = self._feeding.kept if self._has_names else None
+        self._amplified = self._amplification()
+        self._unchecked = CHECKED
+        self.without_rule, self.fallen, self.met = (dict[str, None]() for _ in range(3))
+        self.seconds = {"record": 0.0, "draws": 0.0}
+
+    def unamplified(self) -> None:
+        """From now on, in double: the noise of this model bends."""
+        self._single, self._amplified = None, 1.0
+
+    def _single_evaluator(self, proto: Any, weights: Tensors) -> Float32Evaluator | None:
+        """None where single precision is too coarse to show the noise, or where amplifying would cross jumps."""
+        fine = self.arithmetic.storage < _COARSE
+        if self._finest < _FINE or (fine and self.graph.jumps):
+            return None
+        try:
+            return Float32Evaluator.beside(self.wide, proto, weights)
+        except (Lowering, ValueError):
+            return None
+
+    def _amplification(self) -> float:
+        if self._single is not None:
+            return 1.0 if self.arithmetic.storage >= _COARSE else AMPLIFIED
+        fine = self.arithmetic.storage < _FINE or (self._finest < _FINE and not self.graph.jumps)
+        return AMPLIFIED if fine else 1.0
+
+    @property
+    def _finest(self) -> float:
+        return self.arithmetic.of("float64").storage
+
+    def sample(self, number: int, inputs: Tensors, keep: Sequence[str] = (), *, joined: int = 1) -> Sample:
+        """The exact evaluation and the noise of one, or of so many `joined`; its number seeds the draws. `Sample.kept` are the
+        values called `keep`."""
+        sample = Sample()
+        begin = time.perf_counter()
+        whole = self._together or not self.graph.subgraphs
+        recorder = SiteRecorder(self.graph, self.arithmetic, keep=whole, kept=self.kept)
+        steps = StepRecorder(recorder, recorder.before_steps)
+        with observed_by(steps if self.graph.rounds else recorder), np.errstate(all="ignore"):
+            sample.values, sample.kept = self.exact(inputs, keep)
+        sample.decided, sample.exact = (
+            frozenset(one.intersection(self.outputs)) for one in (recorder.decided, recorder.exact)
+        )
+        for output, names in self.decisive.items():
+            sample.margins.update((f"{output}/open", one) for one in recorder.open_ties(names))
+        sample.recorded_bytes = recorder.values * BYTES_A_PLACE
+        self.without_rule.update(recorder.without_rule)
+        self.met.update((name, None) for outputs in recorder.places for name in outputs)
+        self.seconds["record"] += time.perf_counter() - begin
+        begin = time.perf_counter()
+        added = Sums(sample.values, joined) if self.graph.rounds else None
+        if added is not None:
+            sample.tips = TieTracker(self, number, self._alone(recorder), steps.found)
+        self._draw(number, inputs, recorder, sample, added)
+        if added is not None and sample.tips is not None:
+            sample.tips.tell(inputs, sample, added)
+            sample.margins.update(added.margins())
+            sample.tips = None
+        self.seconds["draws"] += time.perf_counter() - begin
+        return sample
+
+    def exact(self, inputs: Tensors, more: Sequence[str] = ()) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Outputs and taps by name, and the values called `more`."""
+        names = [*self.outputs, *self.taps]
+        found = self.wide.evaluate(as_type(inputs, np.float64), (*self.taps, *more))
+        return named(names, found[: len(names)]), dict(zip(more, found[len(names) :], strict=True))
+
+    def _alone(self, recorder: SiteRecorder | None) -> SiteRecorder | None:
+        """What a draw evaluated by itself may go by: control flow may take it another way than was recorded."""
+        return None if self.graph.subgraphs else recorder
+
+    def _draw(self, number: int, inputs: Tensors, recorder: SiteRecorder, sample: Sample, added: Sums | None) -> None:
+        pool = NoisePool((self.seed, number), recorder.largest)
+        if self.once:
+            draw_once(self, number, inputs, self._alone(recorder), pool, sample)
+            return
+        try:
+            self._draws(number, inputs, recorder, pool, sample, added, self._single or self.wide, self._amplified)
+        except (Diverged, Lowering, FloatingPointError):
+            # Another way through the graph, or an operator that single precision cannot do.
+            self._draws(number, inputs, None, pool, sample, added, self.wide, 1.0)
+
+    def _draws(
+        self,
+        number: int,
+        inputs: Tensors,
+        recorder: SiteRecorder | None,
+        pool: NoisePool,
+        sample: Sample,
+        added: Sums | None,
+        evaluator: Evaluator,
+        amplified: float,
+    ) -> None:
+        loud = evaluator is not self.wide and amplified > 1.0
+        straight = loud and self._unchecked > 0
+        self._unchecked -= straight
+        quieter = loud and not straight
+        loudness = [amplified] * (self.draws - straight - quieter) + [QUIETER] * quieter
+
+        def draws(recorder: SiteRecorder | None) -> list[Draw]:
+            return [self.draw_of((number, turn), one, recorder, pool) for turn, one in enumerate(loudness)]
+
+        base, evaluations = self._several(evaluator, inputs, draws, recorder, sample)
+        spread = Spread(base)
+        at_draw(1, self.draws)
+        for done, (noisy, one) in enumerate(zip(evaluations, loudness, strict=True), 1):
+            at_draw(min(done + 1, self.draws), self.draws)
+            if one < amplified and not spread.is_continued(noisy, base, [*self.outputs, *self.taps], one):
+                straight = True
+                break
+            spread.add(noisy, base, one)
+            if added is not None:
+                added.add(noisy, base)
+        if straight:
+            spread = self._look(number, inputs, self._alone(recorder), pool, sample, spread)
+        spread.note_lost(base)
+        sample.deviations, sample.unstable = spread.deviations(), spread.unstable
+        sample.margins.update(spread.ranges())
+
+    def _several(
+        self,
+        evaluator: Evaluator,
+        inputs: Tensors,
+        draws: Callable[[SiteRecorder | None], list[Draw]],
+        recorder: SiteRecorder | None,
+        sample: Sample,
+    ) -> tuple[dict[str, Tensor], Iterable[dict[str, Tensor]]]:
+        """What the draws differ from, and an evaluation of each: as rows of one where that is less work, with the tips."""
+        at_once = AT_ONCE // max(1, recorder.largest) if recorder is not None and self._together else 1
+        if recorder is not None and at_once > 1:
+            if (tips := sample.tips) is not None and evaluator is self.wide and self._alone(recorder) is not None:
+                with suppress(NotBatchable, Diverged, Lowering, IndexError, ValueError):
+                    drawn = draws(recorder)
+                    _, found = self._in_rows(evaluator, inputs, drawn + tips.draws(), recorder, sample, at_once, tips)
+                    tips.found = found[len(drawn) :]
+                    return sample.values, found[: len(drawn)]
+            with suppress(NotBatchable, Diverged):
+                return self._in_rows(evaluator, inputs, draws(recorder), recorder, sample, at_once)
+        alone = self._alone(recorder)
+        base, known = self._base(inputs, alone, sample, evaluator)
+        return base, (self.evaluated(evaluator, inputs, draw, known) for draw in draws(alone))
+
+    def _in_rows(
+        self,
+        evaluator: Evaluator,
+        inputs: Tensors,
+        draws: list[Draw],
+        recorder: SiteRecorder,
+        sample: Sample,
+        at_once: int,
+        tips: TieTracker | None = None,
+    ) -> tuple[dict[str, Tensor], list[dict[str, Tensor]]]:
+        """So many at once, and before them what they differ from. Raises Unlike or Diverged where they cannot be rows."""
+        names = [*self.outputs, *self.taps]
+        told = evaluator is not self.wide and (
+            not self._is_exact(recorder) or bool(self._feeding.untouched(evaluator, inputs, recorder, names))
+        )
+        found: list[dict[str, Tensor]] = []
+        quiet = int(told)
+        moved = tips.moved() if tips is not None else []
+        while draws or moved:
+            part, draws = draws[: at_once - quiet], draws[at_once - quiet :]
+            room = at_once - quiet - len(part)
+            others, moved = moved[:room], moved[room:]
+            feeds, rowed, probe = self._row_feeds(evaluator, inputs, part, recorder, quiet, len(others))
+            count = quiet + len(part) + len(others)
+            if others and tips is not None:
+                probe = TieRuns(others, tips.exact, count, probe)
+            with np.errstate(all="ignore"):
+                values = evaluate_rows(evaluator, feeds, rowed, count, probe, names)
+            found += [named(names, one) for one in values]
+            quiet = 0
+        if any(value.shape != sample.values[name].shape for one in found for name, value in one.items()):
+            raise NotBatchable("a value has another shape in rows than alone")
+        if not told:
+            return sample.values, found
+        check_classes(found[0], sample.values)
+        return found[0], found[1:]
+
+    def _row_feeds(
+        self,
+        evaluator: Evaluator,
+        inputs: Tensors,
+        draws: Sequence[Draw],
+        recorder: SiteRecorder,
+        quiet: int,
+        still: int,
+    ) -> tuple[dict[str, Tensor], list[str], Rows]:
+        """What some rows start from, what of it has rows, and the noise on their way."""
+        with np.errstate(all="ignore"):
+            if draws:
+                feeds, rowed = self._feeding.rows(evaluator, inputs, draws, quiet, still)
+            else:
+                feeds, rowed = as_type(inputs, evaluator.computes_in), []
+        return feeds, rowed, BatchedDraws(draws, recorder, quiet, self.fallen, still=still)
+
+    def draw_of(self, turn: tuple[int, int], amplified: float, recorder: SiteRecorder | None, pool: NoisePool) -> Draw:
+        """The numbers of one noisy evaluation."""
+        places = recorder.places if recorder is not None else None
+        return Draw(self.graph, self.arithmetic, (self.seed, *turn), amplified, places, pool)
+
+    def evaluated(
+        self, evaluator: Evaluator, inputs: Tensors, draw: Draw, known: dict[str, Any] | None = None
+    ) -> dict[str, Tensor]:
+        """One noisy evaluation by itself."""
+        with observed_by(draw), np.errstate(all="ignore"):
+            found = evaluator.evaluate(self._feeding.feeds(evaluator, inputs, draw), self.taps, known)
+        return named([*self.outputs, *self.taps], found)
+
+    def _look(
+        self,
+        number: int,
+        inputs: Tensors,
+        recorder: SiteRecorder | None,
+        pool: NoisePool,
+        sample: Sample,
+        spread: Spread,
+    ) -> Spread:
+        """The last draw in double and as it is: amplified noise, divided again, is too small where a root or a logarithm
+        at its end, or chaos, bends it. Raises Bent where two of two lie elsewhere than the others."""
+        for turn in (self.draws - 1, self.draws):
+            noisy = self.evaluated(self.wide, inputs, self.draw_of((number, turn), 1.0, recorder, pool))
+            if spread.is_continued(noisy, sample.values, [*self.outputs, *self.taps]):
+                spread.add(noisy, sample.values, 1.0)
+                return spread
+        raise NonlinearNoise
+
+    def _base(
+        self, inputs: Tensors, recorder: SiteRecorder | None, sample: Sample, evaluator: Evaluator
+    ) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """What the draws differ from, and the values that are the same in all of them."""
+        if evaluator is self.wide:
+            return sample.values, {}
+        names = [*self.outputs, *self.taps]
+        same = self._feeding.untouched(evaluator, inputs, recorder, names) if recorder is not None else []
+        if recorder is not None and not same and self._is_exact(recorder):
+            return sample.values, {}
+        with np.errstate(all="ignore"):
+            values = evaluator.evaluate(as_type(inputs, np.float32), (*self.taps, *same))
+        base = named(names, values[: len(names)])
+        check_classes(base, sample.values)
+        return base, dict(zip(same, values[len(names) :], strict=True))
+
+    def _is_exact(self, recorder: SiteRecorder) -> bool:
+        """Whether single precision errs by a unit of the noise that is amplified: by nothing, once that is divided again."""
+        return recorder.peak < _SMALL and self._amplified > 1.0 and not self.graph.jumps

@@ -1,0 +1,104 @@
+"""The answers of a flow that rounds ties by a rule of its own: one for every choice of grids at which it does.
+
+Which grids a backend rounds by its own kernels, and which by the standard, depends on what it fuses. Each does the same at every tie
+of a grid. So every combination is evaluated, with its noise, and an output must be one of these answers: an allowance for every tie,
+one way or the other, would hide faults that move some of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assay.numerics.oracle.hooks import observed_by
+from assay.numerics.oracle.tie_rules import Rules, ties_by
+from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.rules.rounding_rules import RuleSite
+from assay.numerics.tolerance.rules.rounding_sites import RoundingSite
+from assay.numerics.tolerance.rules.ties import READINGS, chooses
+from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
+from assay.ports import Tensors
+
+if TYPE_CHECKING:
+    from assay.numerics.tolerance.derive import Deriving
+
+MOST = 32
+"""Answers by one reading of a rule: five grids whose ties it decides otherwise. With more the ties are left open."""
+AFFORDED = 1 << 26
+"""Of `coarse.work` for all of them together: some ten seconds."""
+
+
+class _Watch(SiteRecorder):
+    """`found` are the operators, by what they give, at which this rule decides a tie otherwise."""
+
+    def __init__(self, deriving: Deriving, declared: str, rule: str) -> None:
+        super().__init__(deriving.graph, deriving.arithmetic, kept=deriving.drawing.kept)
+        self._declared, self._rule = declared, rule
+        self.found: dict[tuple[str, ...], None] = {}
+
+    def _recorded(self, sites: Sequence[RuleSite], unit: Arithmetic) -> list[RoundingSite]:
+        for site in sites:
+            if site.kind == "steps" and chooses(site, unit, self._declared, self._rule):
+                self.found[site.call.outputs] = None
+        return super()._recorded(sites, unit)
+
+
+def choices(deriving: Deriving, inputs: Sequence[Tensors], declared: str, cost: int) -> list[Rules] | None:
+    """Every combination of grids at which ties may be rounded by the rule that a flow declares, beside half to even everywhere; None
+    where there are too many. `cost` is the work of evaluating one."""
+    found: list[Rules] = []
+    for rule in READINGS.get(declared, ()):
+        chosen = _combinations(deriving, inputs, declared, rule, min(MOST, max(2, AFFORDED // max(1, cost))))
+        if chosen is None:
+            return None
+        found += [one for one in chosen if one]
+    return found
+
+
+def _combinations(
+    deriving: Deriving, inputs: Sequence[Tensors], declared: str, rule: str, most: int
+) -> list[Rules] | None:
+    """By one rule. What is rounded otherwise at one grid may be a tie at the next."""
+    grids: dict[tuple[str, ...], None] = {}
+    known: dict[frozenset[tuple[str, ...]], Rules] = {}
+    todo: list[Rules] = [{}]
+    while todo:
+        rules = todo.pop()
+        known[frozenset(rules)] = rules
+        more = [one for one in _decided(deriving, inputs, rules, declared, rule) if one not in grids]
+        if not more:
+            continue
+        grids.update(dict.fromkeys(more))
+        if 2 ** len(grids) > most:
+            return None
+        subsets = itertools.product((False, True), repeat=len(grids))
+        every = [dict.fromkeys(itertools.compress(grids, one), rule) for one in subsets]
+        todo = [one for one in every if frozenset(one) not in known]
+    return list(known.values())
+
+
+def _decided(
+    deriving: Deriving, inputs: Sequence[Tensors], rules: Rules, declared: str, rule: str
+) -> dict[tuple[str, ...], None]:
+    """Where the rule decides a tie of any sample otherwise, with ties rounded by `rules` before it."""
+    found: dict[tuple[str, ...], None] = {}
+    for sample in inputs:
+        watch = _Watch(deriving, declared, rule)
+        with observed_by(watch), ties_by(rules), np.errstate(all="ignore"):
+            deriving.drawing.exact(sample)
+        found |= watch.found
+    return found
+
+
+def is_alike(one: DerivedTolerance, other: DerivedTolerance) -> bool:
+    """Whether what ties decide changes no output, and no noise of one."""
+    parts = ((one.oracle, other.oracle), (one.deviation, other.deviation), (one.margins, other.margins))
+    return one.header.outputs == other.header.outputs and all(
+        mine.keys() == theirs.keys() and all(np.array_equal(mine[key], theirs[key], equal_nan=True) for key in mine)
+        for left, right in parts
+        for mine, theirs in zip(left, right, strict=True)
+    )

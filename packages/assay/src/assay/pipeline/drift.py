@@ -1,0 +1,62 @@
+"""What changed since the run before, below every limit: told with the verdict, and never a reason to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
+from assay.numerics.tolerance.judge.error_growth import increased
+from assay.pipeline.services import Services
+
+COARSE = "coarse_tolerance"
+LOOKED_AT = 20
+"""Runs back in the history among which the one before is searched."""
+
+
+def annotate_drift(judgement: RunVerdict, run: Run, results: Sequence[Result], house: Services) -> RunVerdict:
+    """Passing verdicts with `changed: ...` where an error grew against the baseline run, or the latest run before this one
+    that asked the same question (case, flow, model, inputs) of the same backend."""
+    told = {result.job_key: result for result in results if result.task == "verify" and result.comparisons}
+    former = _earlier(run, told, house) if told else ("", {})
+    if not former[1]:
+        return judgement
+    verdicts = tuple(
+        _described(verdict, told[verdict.job_key], former) if verdict.job_key in told else verdict
+        for verdict in judgement.verdicts
+    )
+    return msgspec.structs.replace(judgement, verdicts=verdicts)
+
+
+def _earlier(run: Run, told: dict[str, Result], house: Services) -> tuple[str, dict[str, Result]]:
+    earlier = [run.baseline] if run.baseline else [one.id for one in house.store.runs(LOOKED_AT) if one.id < run.id]
+    for identity in earlier:
+        found = {
+            result.job_key: result
+            for result in house.store.results(identity)
+            if result.job_key in told and result.job_digest == told[result.job_key].job_digest
+        }
+        if found:
+            return identity, found
+    return "", {}
+
+
+def _described(verdict: Verdict, result: Result, former: tuple[str, dict[str, Result]]) -> Verdict:
+    identity, results = former
+    before = results.get(result.job_key)
+    if before is None or verdict.word is not VerdictStatus.PASS:
+        return verdict
+    old = {(one.output, one.at): one.metrics for one in before.comparisons}
+    for one in result.comparisons:
+        if old.get((one.output, one.at), {}).get(COARSE) != one.metrics.get(COARSE):
+            continue  # budgets of two tolerances say nothing of each other
+        for name, (was, now) in increased(old.get((one.output, one.at), {}), one.metrics).items():
+            text = (
+                f"changed: the {name.removeprefix('budget_')} error of output '{one.output}' is {now:.3g} noise widths, "
+                f"it was {was:.3g} in run {identity}"
+            )
+            return msgspec.structs.replace(verdict, reason=f"{verdict.reason}; {text}")
+    return verdict

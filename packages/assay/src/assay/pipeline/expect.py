@@ -1,0 +1,154 @@
+"""Known outcomes of a flow as data: expectations/<flow>.toml, read into the policy, rewritten from a run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, Field
+
+from assay.config.toml_errors import read
+from assay.config.value_types import JUDGED, Date, OutcomeName, Reason, StageName
+from assay.core.policy import Expectation
+from assay.core.result import Outcome, Result
+from assay.errors import each
+from assay.judge.expectations import matches
+
+_WIDTH = 110
+
+
+class ExpectedOutcome(msgspec.Struct, frozen=True):
+    """One entry of the file: the same outcome of several cases (globs), for the same reason."""
+
+    outcome: str
+    stage: str
+    reason: str
+    cases: tuple[str, ...]
+    issue: str = ""
+    expires: str = ""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    outcome: OutcomeName
+    stage: StageName = ""
+    reason: Reason
+    issue: str = ""
+    expires: Date | None = None
+    cases: Annotated[list[str], Field(min_length=1)]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    expect: list[_Entry] = []
+
+
+def read_expected(path: Path) -> tuple[ExpectedOutcome, ...]:
+    """The entries of one file, none where there is no file. Raises BadPolicy, naming file, line and key."""
+    if not path.exists():
+        return ()
+    parsed = read(path).validate(_File)
+    return tuple(
+        ExpectedOutcome(
+            one.outcome,
+            one.stage,
+            one.reason,
+            tuple(one.cases),
+            one.issue,
+            one.expires.isoformat() if one.expires else "",
+        )
+        for one in parsed.expect
+    )
+
+
+def expectations(folder: Path, flows: Sequence[str], suites: Sequence[str]) -> tuple[Expectation, ...]:
+    """Of these flows, for the cases of these suites: expectations of other suites do not judge the run."""
+    files = each(flows, lambda flow: read_expected(folder / f"{flow}.toml"))
+    return tuple(
+        Expectation(case, flow, one.outcome, one.reason, one.issue, one.expires, stage=one.stage)
+        for flow, known in zip(flows, files, strict=True)
+        for one in known
+        for case in one.cases
+        if any(matches(suite, case.partition("/")[0]) for suite in suites)
+    )
+
+
+def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tuple[ExpectedOutcome, ...]:
+    """The entries as the results of one flow would have them.
+
+    An entry keeps the cases that still end so, and those that were not run; a glob stays while any case it names ends
+    so. What no entry explains joins the entry whose reason is what the flow said, or becomes one with that reason, for a
+    person to put better words to.
+    """
+    by_case = {result.case: result for result in results}
+    kept = []
+    explained: set[str] = set()
+    for one in known:
+        cases = tuple(case for case in one.cases if _stays(case, one, by_case))
+        explained |= {name for name, result in by_case.items() if _ends(result, one) and _any(name, cases)}
+        if cases:
+            kept.append(msgspec.structs.replace(one, cases=cases))
+    new: dict[tuple[str, str, str], list[str]] = {}
+    for result in results:
+        if result.outcome.value in JUDGED and result.case not in explained:
+            new.setdefault((result.outcome.value, result.stage.value, normalize_message(result)), []).append(
+                result.case
+            )
+    grown = [
+        msgspec.structs.replace(one, cases=tuple(sorted({*one.cases, *new.pop(key)})))
+        if not (one.issue or one.expires) and (key := (one.outcome, one.stage, one.reason)) in new
+        else one
+        for one in kept
+    ]
+    added = [ExpectedOutcome(*key, cases=tuple(sorted(cases))) for key, cases in sorted(new.items())]
+    return (*grown, *added)
+
+
+def normalize_message(result: Result) -> str:
+    """What the flow said, without what differs from case to case (names, numbers, paths)."""
+    text = re.sub(r"/\S+|0x[0-9a-f]+", "…", result.detail or result.outcome.value)
+    if result.outcome in (Outcome.MISMATCH, Outcome.NONDETERMINISTIC):
+        kinds = sorted({finding.kind for one in result.comparisons for finding in one.findings})
+        kinds = kinds or sorted({finding.kind for finding in result.findings})
+        return f"{result.outcome.value} in {', '.join(kinds).replace('_', ' ')}" if kinds else result.outcome.value
+    text = re.sub(r"'[^']*'|\"[^\"]*\"|\b\d+(\.\d+)?\b", "…", text)
+    return " ".join(text.split())[:160]
+
+
+def to_toml(flow: str, known: Sequence[ExpectedOutcome]) -> str:
+    """The text of the file: equal entries give equal text."""
+    lines = [
+        f"# Known outcomes of {flow}: accepted while they last. An unexpected pass fails the run.",
+        "# `assay expect update RUN` rewrites this file and shows what changes; put better words to the reasons.",
+    ]
+    for one in known:
+        lines += ["", "[[expect]]", f"outcome = {_text(one.outcome)}"]
+        lines += [f"stage = {_text(one.stage)}"] if one.stage else []
+        lines += [f"reason = {_text(one.reason)}"]
+        lines += [f"issue = {_text(one.issue)}"] if one.issue else []
+        lines += [f"expires = {one.expires}"] if one.expires else []
+        lines += ["cases = [", *(f"  {_text(case)}," for case in one.cases), "]"]
+    return "\n".join(lines) + "\n"
+
+
+def _stays(case: str, one: ExpectedOutcome, by_case: Mapping[str, Result]) -> bool:
+    run = [result for name, result in by_case.items() if matches(name, case)]
+    return not run or any(_ends(result, one) for result in run)
+
+
+def _ends(result: Result, one: ExpectedOutcome) -> bool:
+    return result.outcome.value == one.outcome and one.stage in ("", result.stage.value)
+
+
+def _any(name: str, globs: Sequence[str]) -> bool:
+    return any(matches(name, glob) for glob in globs)
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,110 @@
+"""Goldens by command: record new ones, see what an update would change, update with a reason."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from assay.config.stated_inputs import check_stated
+from assay.config.validate_shapes import check_dims
+from assay.core.case import Case, Inputs
+from assay.core.flow import Flow
+from assay.core.golden import GoldenLock
+from assay.core.job import Job, JobKind, Limits
+from assay.core.result import Outcome
+from assay.errors import BadGolden, UsageError
+from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
+from assay.pipeline.cross_check import cross_check
+from assay.pipeline.plan import inspect_models
+from assay.pipeline.request import ModelRequest
+from assay.pipeline.services import Services
+
+LOCK = "golden.lock"
+
+
+def record(
+    model: Path, folder: Path, inputs: Inputs, flow: Flow, why: str, house: Services, *, limits: Limits
+) -> tuple[GoldenLock, str]:
+    """A new golden in `folder`, and a note on who else gives these answers. Raises UsageError where one lies there already, the flow
+    cannot produce it, or other engines dispute what an oracle says."""
+    if (folder / LOCK).exists():
+        raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
+    case = _case(model, flow, limits, house, inputs)
+    check_dims(case)
+    check_stated(case)
+    with tempfile.TemporaryDirectory(dir=house.folder) as name:
+        staging = Path(name) / "golden"
+        _produce(case, staging, case.inputs, flow, why, house, limits)
+        note = cross_check(case, staging, flow, limits, house)
+        folder.mkdir(parents=True, exist_ok=True)
+        return publish(staging, folder), note
+
+
+def keep(model: Path, folder: Path, inputs: Inputs, why: str, house: Services, *, limits: Limits) -> GoldenLock:
+    """A new golden of the outputs that the data bring themselves. Raises UsageError where they bring none."""
+    if (folder / LOCK).exists():
+        raise BadGolden(f"{folder} holds a golden already; change it with assay golden update, or give another folder")
+    read = _case(model, Flow("inspect", ""), limits, house, inputs).inputs
+    if not read.golden:
+        raise UsageError("the data bring no outputs to keep; leave --keep-outputs out, and the reference answers them")
+    shutil.copytree(read.golden, folder, dirs_exist_ok=True)
+    give_reason(folder, why)
+    return read_lock(folder)
+
+
+def verify(model: Path | None, folder: Path, house: Services, *, limits: Limits) -> list[str]:
+    """Everything that is wrong with a golden, and with it for this model; empty when nothing is."""
+    case = _case(model, Flow("inspect", ""), limits, house) if model is not None else None
+    return verify_golden(folder, case.model if case else None)
+
+
+def propose(
+    model: Path, folder: Path, flow: Flow, why: str, house: Services, *, limits: Limits, staging: Path
+) -> list[str]:
+    """Record the same inputs again into `staging`, and say line by line what differs from `folder`."""
+    old = read_golden(folder)
+    case = _case(model, flow, limits, house)
+    _produce(case, staging, Inputs(golden=str(folder.absolute()), seed=old.lock.seed), flow, why, house, limits)
+    lines = diff_goldens(old, read_golden(staging))
+    if old.lock.model_digest != case.model.digest:
+        lines.insert(0, f"model: {old.lock.model_digest[:12]} -> {case.model.digest[:12]}")
+    return lines
+
+
+def publish(staging: Path, folder: Path) -> GoldenLock:
+    """Put a proposed golden in place: files first, the lock last."""
+    for source in sorted(staging.iterdir(), key=lambda path: path.name == LOCK):
+        with source.open("rb") as staged, tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
+            shutil.copyfileobj(staged, copy)
+        Path(copy.name).chmod(0o644)
+        Path(copy.name).replace(folder / source.name)
+    return read_lock(folder)
+
+
+def _case(model: Path, flow: Flow, limits: Limits, house: Services, inputs: Inputs | None = None) -> Case:
+    """Data that are given are read here, too."""
+    wanted = ModelRequest(path=model, flows=(flow,), inputs=inputs or Inputs())
+    return inspect_models([wanted], limits, house)[0]
+
+
+def _produce(
+    case: Case, folder: Path, inputs: Inputs, flow: Flow, why: str, house: Services, limits: Limits
+) -> GoldenLock:
+    if not why.strip():
+        raise UsageError("a golden needs a reason: give --reason")
+    case = msgspec.structs.replace(case, inputs=inputs)
+    job = Job(case, flow, JobKind.RECORD, limits, reference=str(folder.absolute()), why=why)
+    (result,) = house.pool.launch([job])
+    if result.outcome is not Outcome.OK:
+        raise UsageError(f"flow '{flow.name}' did not produce a golden: {result.outcome.value}, {result.detail}")
+    return read_lock(folder)
+
+
+def give_reason(folder: Path, why: str) -> None:
+    """Replace the reason in the lock of a proposed golden."""
+    lock = msgspec.structs.replace(read_lock(folder), reason=why)
+    text = msgspec.json.format(msgspec.json.encode(lock, order="sorted"), indent=2) + b"\n"
+    (folder / LOCK).write_bytes(text)

@@ -1,0 +1,185 @@
+"""Why a mutant passed: the same function, hidden by the golden inputs, below the noise, or let through."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from assay import plugins
+from assay.core.case import Case, Inputs
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind
+from assay.core.result import Outcome, Result
+from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
+from assay.pipeline.ensure_references import ORACLES
+from assay.pipeline.sample_mutants import Injected
+from assay.pipeline.services import Services
+from assay.pipeline.tolerances import with_tolerances
+
+TRIED = 3
+"""Inputs that the gate judges for each survivor, at most: as many as a probe keeps."""
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """Why one mutant passed, in one sentence.
+
+    `kind`: equivalent (bit for bit the same on everything tried: it does not count), unexercised (an input was found on
+    which the same gate kills it), below_noise (nothing found goes beyond the tolerance), untold. `budget_used` is what its
+    largest difference on the golden set spends of the tolerance. `killer` is the folder of a golden of one sample.
+    """
+
+    kind: str
+    why: str
+    budget_used: float = math.nan
+    killer: Path | None = None
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """What the search found. `ranks` are the folders of candidate inputs, the most telling first, and what they are."""
+
+    job: Job
+    passed: Result
+    seen: Mapping[str, float]
+    ranks: tuple[tuple[Path, str], ...]
+    failed: str = ""
+
+
+def explain(
+    passed: Mapping[Injected, tuple[Job, Result]], sound: Flow, folder: Path, house: Services
+) -> dict[Injected, Survivor]:
+    """One for each mutant that passed. Candidate inputs are written below `folder`, which the caller removes."""
+    probed = _search(passed, folder, house)
+    open_ = {
+        name: one for name, one in probed.items() if one.ranks and not _same(one.seen) and not _is_calibrated(sound)
+    }
+    killers: dict[Injected, tuple[Path, str]] = {}
+    for rank in range(TRIED):
+        left = {name: one for name, one in open_.items() if name not in killers and rank < len(one.ranks)}
+        killers.update(_judge(left, rank, sound, house))
+    return {name: _survivor(one, killers.get(name)) for name, one in probed.items()}
+
+
+def _is_calibrated(flow: Flow) -> bool:
+    """Then one sample makes no golden: some are taken away to calibrate with."""
+    return any(map(plugins.is_calibrated, flow.transforms))
+
+
+def _search(passed: Mapping[Injected, tuple[Job, Result]], folder: Path, house: Services) -> dict[Injected, _Searched]:
+    places = {name: folder / f"{place}" for place, name in enumerate(passed)}
+    jobs = {
+        name: replace(job, case=_with_golden(job, job.case.name), task=JobKind.PROBE, reference=str(places[name]))
+        for name, (job, _) in passed.items()
+    }
+    by_key = {result.job_key: result for result in house.pool.launch(list(jobs.values()))}
+    found = {}
+    for name, job in jobs.items():
+        result = by_key[job.key]
+        ranks = tuple((places[name] / str(rank), what) for rank, what in enumerate(result.detail.splitlines()[:TRIED]))
+        sane = result.outcome is Outcome.OK
+        found[name] = _Searched(
+            passed[name][0], passed[name][1], result.task_metrics, ranks if sane else (),
+            "" if sane else f"{result.outcome.value}: {result.detail}",
+        )  # fmt: skip
+    return found
+
+
+def _with_golden(job: Job, name: str, golden: str = "") -> Case:
+    inputs = Inputs(
+        golden=golden or job.case.inputs.golden or job.reference,
+        seed=job.case.inputs.seed,
+        calibration=job.case.inputs.calibration,
+    )
+    return replace(job.case, name=name, inputs=inputs)
+
+
+def _judge(
+    left: Mapping[Injected, _Searched], rank: int, sound: Flow, house: Services
+) -> dict[Injected, tuple[Path, str]]:
+    """The candidates of this rank on which the gate kills the mutant and passes the sound engine."""
+    folders = _references(left, rank, house)
+    jobs: list[Job] = []
+    for place, (name, one) in enumerate(left.items()):
+        # A name of its own for each: two survivors share the sound flow.
+        case = _with_golden(one.job, f"{one.job.case.name}#{place}", str(folders[name]))
+        jobs += [replace(one.job, case=case, flow=flow, reference="") for flow in (one.job.flow, sound)]
+    jobs = with_tolerances(jobs, house)
+    results = {result.job_key: result.outcome for result in house.pool.launch(jobs)} if jobs else {}
+    killers = {}
+    for (name, one), lying, honest in zip(left.items(), jobs[::2], jobs[1::2], strict=True):
+        if results[lying.key] is Outcome.MISMATCH and results[honest.key] is Outcome.OK:
+            killers[name] = (folders[name], one.ranks[rank][1])
+    return killers
+
+
+def _references(left: Mapping[Injected, _Searched], rank: int, house: Services) -> dict[Injected, Path]:
+    """The candidates with the oracle's answers instead of those of the engine under test, where there is an oracle."""
+    folders: dict[Injected, Path] = {}
+    for oracle in ORACLES["onnx"]:
+        jobs = {
+            name: _record(one, f"{one.job.case.name}#{place}", rank, oracle)
+            for place, (name, one) in enumerate(left.items())
+            if name not in folders
+        }
+        done = {result.job_key: result.outcome for result in house.pool.launch(list(jobs.values()))} if jobs else {}
+        folders.update({n: Path(job.reference) for n, job in jobs.items() if done[job.key] is Outcome.OK})
+    return {name: folders.get(name, one.ranks[rank][0]) for name, one in left.items()}
+
+
+def _record(one: _Searched, case: str, rank: int, oracle: str) -> Job:
+    candidate = one.ranks[rank][0]
+    return replace(
+        one.job,
+        case=_with_golden(one.job, case, str(candidate)),
+        flow=plugins.find_flow(oracle),
+        task=JobKind.RECORD,
+        reference=str(candidate.with_name(f"{candidate.name}-reference")),
+        why="an input on which a mutant shows",
+    )
+
+
+def _largest(result: Result, figure: str) -> float:
+    return max((c.metrics[figure] for c in result.comparisons if figure in c.metrics), default=math.nan)
+
+
+def _same(seen: Mapping[str, float]) -> bool:
+    return bool(seen.get("golden_equal") and seen.get("found_equal"))
+
+
+def _survivor(one: _Searched, killer: tuple[Path, str] | None) -> Survivor:
+    used = _largest(one.passed, "budget_used")
+    if one.failed:
+        return Survivor("untold", f"the search for a reason failed ({one.failed})", used)
+    if _same(one.seen):
+        why = f"bit for bit the same outputs on the samples of the case and {int(one.seen['tried'])} inputs in all"
+        return Survivor("equivalent", why, used)
+    if killer is not None:
+        here = _on_golden(one, used)
+        return Survivor("unexercised", f"{here}; {killer[1]} kills it", used, killer[0])
+    largest = max(one.seen["golden_effect"], one.seen["found_effect"])
+    if not one.ranks and one.seen.get("golden_equal"):
+        return Survivor("untold", "the golden samples do not show it, and no input was found that does", used)
+    bound = "below the noise" if _derived(one.passed) else "within the tolerance"
+    why = (
+        f"{bound}: {_on_golden(one, used)}, and no input was found on which it goes beyond the tolerance "
+        f"(the largest effect of {int(one.seen['tried'])} inputs is {largest:.2g} of the output's norm)"
+    )
+    return Survivor("below_noise", why, used)
+
+
+def _derived(passed: Result) -> bool:
+    return any("budget_norm" in compared.metrics for compared in passed.comparisons)
+
+
+def _on_golden(one: _Searched, used: float) -> str:
+    if one.seen.get("golden_equal"):
+        return "the golden samples never reach what it changes: the outputs are the same bit for bit"
+    widths = NORM_LIMIT * _largest(one.passed, "budget_norm")
+    known = f", {widths:.2g} noise widths" if not math.isnan(widths) else f", {used:.2g} of the tolerance"
+    share = "" if math.isnan(used) else f"{known} together with the engine's own error"
+    return f"its effect on the golden samples is {one.seen['golden_effect']:.2g} of the output's norm{share}"

@@ -1,0 +1,269 @@
+"""Plug-ins by entry point: what there is, what is broken, what to install. Nothing is imported before it is needed."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
+from typing import Any
+
+import msgspec
+
+from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.environment import SEPARATOR, split_flow
+from assay.core.flow import Flow
+from assay.errors import HarnessError, UnknownName
+from assay.ports import Availability, Backend
+
+BACKENDS = "assay.backends"
+TRANSFORMS = "assay.transforms"
+COMMANDS = "assay.commands"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What the backends offer. `broken` maps the name of a plug-in that could not be used to the reason."""
+
+    backends: dict[str, Backend]
+    flows: dict[str, Flow]
+    broken: dict[str, str]
+
+
+def names(group: str) -> list[str]:
+    """All names of a group (`assay.backends`), sorted, broken plug-ins included: nothing is imported."""
+    return sorted(_points(group))
+
+
+def packages(group: str) -> list[str]:
+    """The top-level packages that bring something to a group, sorted: nothing is imported."""
+    return sorted({point.module.partition(".")[0] for point in _points(group).values()})
+
+
+def load(group: str, name: str) -> Any:
+    """The object behind the entry point, imported now.
+
+    Raises `UnknownName` with the nearest name, or with the command that installs what is missing; `HarnessError` for a
+    plug-in that cannot be imported.
+    """
+    points = _points(group)
+    kind = group.removeprefix("assay.").removesuffix("s")
+    if name not in points:
+        raise UnknownName(unknown(kind, name, points))
+    try:
+        return points[name].load()
+    except ModuleNotFoundError as error:
+        if name in _extras() and not (error.name or "").startswith("assay"):
+            raise UnknownName(f"{kind} {name!r} needs the package {error.name!r}; {_install(name)}") from error
+        raise HarnessError(_broken(kind, name, points[name], error)) from error
+    except Exception as error:  # a third party's module may raise anything on import: named, and raised as ours
+        raise HarnessError(_broken(kind, name, points[name], error)) from error
+
+
+def catalogue() -> Catalogue:
+    """Every backend, instantiated, and every flow by name. A broken plug-in is listed with its reason, no more."""
+    found = Catalogue({}, {}, {})
+    for name in _ours_first(_points(BACKENDS)):
+        try:
+            backend, flows = _offer(name)
+        except (HarnessError, UnknownName) as error:
+            found.broken[name] = str(error)
+            continue
+        twice = sorted(flows.keys() & found.flows.keys())
+        if twice:
+            other = found.flows[twice[0]].backend
+            found.broken[name] = (
+                f"backend {name!r} offers the flow {twice[0]!r}, which {other!r} has; remove one of them"
+            )
+            continue
+        found.backends[name] = backend
+        found.flows.update(flows)
+    return found
+
+
+def availability(name: str) -> Availability:
+    """Of the backend in this interpreter. One that is not known here, or is broken, is not available."""
+    try:
+        backend, _ = _offer(name)
+        return backend.availability()
+    except (HarnessError, UnknownName) as error:
+        return Availability(available=False, reason=str(error))
+
+
+def transforms_available(flow: Flow) -> list[Availability]:
+    """One for each of its transforms, in this interpreter."""
+    return [load(TRANSFORMS, told.partition(":")[0])().availability() for told in flow.transforms]
+
+
+def is_calibrated(told: str) -> bool:
+    """Whether a transform, as a flow tells it, needs samples. Raises as `load`."""
+    name, _, argument = told.partition(":")
+    transform = load(TRANSFORMS, name)()
+    return bool(transform.calibrated) and argument not in getattr(transform, "uncalibrated", ())
+
+
+def all_flows() -> dict[str, Flow]:
+    """Every flow that some backend here offers, by name, whether its library is installed or not."""
+    return catalogue().flows
+
+
+def find_flow(name: str) -> Flow:
+    """The flow of that name; `flow@environment` is that flow in another environment, `flow+transform` with one more transform
+    (`onnxruntime+int8-qdq:per-channel@ort130`).
+
+    Raises `UnknownName` with the nearest, the install command, or why a backend is broken. Whether there is such an
+    environment is not looked at: it is found out where environments are known.
+    """
+    if (own := _offered(name)) is not None:
+        return own
+    base, environment = split_flow(name)
+    if environment:
+        return msgspec.structs.replace(find_flow(base), name=name, environment=environment)
+    found = catalogue()
+    if name in found.flows:
+        return found.flows[name]
+    plain, *more = name.split("+")
+    if more:
+        return with_transforms(find_flow(plain), more)
+    for backend, reason in found.broken.items():
+        if name == backend or name.startswith(f"{backend}-"):
+            raise UnknownName(f"flow {name!r} is not available: {reason}")
+    # Faulty flows are for tests: no way to deploy a model.
+    offered = [one for one, flow in found.flows.items() if flow.backend != "faulty"]
+    raise UnknownName(f"{unknown('flow', name, offered)} (assay flows lists them all)")
+
+
+def _offered(name: str) -> Flow | None:
+    """By the backend after which the flow is called, as most are: the other thirty are not imported for it."""
+    for backend in _ours_first(_points(BACKENDS)):
+        if name == backend or name.startswith(f"{backend}-"):
+            with suppress(HarnessError, UnknownName):
+                if (flow := _offer(backend)[1].get(name)) is not None:
+                    return flow
+    return None
+
+
+def library_of(flow: Flow | str) -> str:
+    """Whose code computes the answers of that flow, or of the flow of that name (its environment and transforms aside): several
+    backends may deploy one library. "" where nothing here offers it."""
+    if isinstance(flow, str):
+        offered = _offered(split_flow(flow)[0].partition("+")[0])
+        if offered is None:
+            return ""
+        flow = offered
+    try:
+        backend, _ = _offer(flow.backend)
+    except (HarnessError, UnknownName):
+        return flow.backend
+    return str(getattr(backend, "library", backend.name))
+
+
+def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:
+    """The flow with these (`name` or `name:argument`) after its own, and named so. Raises as `check_flow`."""
+    added = [one for one in transforms if one not in flow.transforms]
+    if not added:
+        return check_flow(flow)
+    base, environment = split_flow(flow.name)
+    name = "+".join([base, *added]) + (f"{SEPARATOR}{environment}" if environment else "")
+    return check_flow(msgspec.structs.replace(flow, name=name, transforms=(*flow.transforms, *added)))
+
+
+def check_flow(flow: Flow) -> Flow:
+    """The flow in the precision that its transforms bring. Nothing is imported but the plug-ins themselves. One that
+    contradicts itself stays as it is: that is told when it is lowered, of this flow alone.
+
+    Raises `UnknownName` with the nearest transform.
+    """
+    deciding = _deciding(flow)
+    if len(deciding) != 1 or flow.precision != "float32" or contradiction(flow):
+        return flow
+    return msgspec.structs.replace(flow, precision=deciding[0][1].precision)
+
+
+def contradiction(flow: Flow) -> str:
+    """The sentence for transforms that contradict one another, an option of the backend, or the form of model that the
+    backend reads; "" where they go together. Raises `UnknownName` as `check_flow`."""
+    deciding = _deciding(flow)
+    if not deciding:
+        return ""
+    backend: Backend = load(BACKENDS, flow.backend)()
+    for told, transform in deciding:
+        if transform.accepts != backend.accepts:
+            return (
+                f"flow {flow.name!r}: transform {told} rewrites {transform.accepts} models and backend {flow.backend} "
+                f"reads {backend.accepts} models; choose a transform of that form"
+            )
+    if len(deciding) > 1:
+        both = " and ".join(told for told, _ in deciding)
+        return f"flow {flow.name!r}: transforms {both} both decide the precision; keep one of them"
+    asked = flow.options.get("precision", "")
+    for told, transform in deciding:
+        if asked in UNIT_ROUNDOFF and asked not in ("float32", transform.precision):
+            return f"flow {flow.name!r}: option precision={asked} and transform {told} contradict each other; keep one of them"
+    return ""
+
+
+def _deciding(flow: Flow) -> list[tuple[str, Any]]:
+    """Its transforms that decide the precision, as told and as they are."""
+    named = [(told, load(TRANSFORMS, told.partition(":")[0])()) for told in flow.transforms]
+    return [(told, transform) for told, transform in named if getattr(transform, "precision", "")]
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """The sentence for a name that nothing answers to."""
+    known = sorted(known)
+    if name in _extras():
+        return f"there is no {kind} {name!r} here; {_install(name)}"
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return f"there is no {kind} {name!r}; perhaps you mean {near[0]!r}"
+    return f"there is no {kind} {name!r}; choose one of {', '.join(known) or '(none is installed)'}"
+
+
+def _offer(name: str) -> tuple[Backend, dict[str, Flow]]:
+    backend_class = load(BACKENDS, name)
+    try:
+        backend: Backend = backend_class()
+        return backend, {flow.name: flow for flow in backend.flows}
+    except Exception as error:  # as for its import: a third party's code, named and raised as ours
+        raise HarnessError(_broken("backend", name, _points(BACKENDS)[name], error)) from error
+
+
+def _points(group: str) -> dict[str, metadata.EntryPoint]:
+    """Ours first where two distributions claim one name: a third party must not replace a backend unseen."""
+    found: dict[str, metadata.EntryPoint] = {}
+    for point in _every(tuple(sys.meta_path), tuple(sys.path)).select(group=group):
+        if point.name not in found or _is_ours(point):
+            found[point.name] = point
+    return found
+
+
+def _ours_first(points: dict[str, metadata.EntryPoint]) -> list[str]:
+    """By name, ours before all third parties: a flow of ours that one of them offers too stays ours."""
+    return sorted(points, key=lambda name: (not _is_ours(points[name]), name))
+
+
+def _is_ours(point: metadata.EntryPoint) -> bool:
+    return point.dist is not None and point.dist.name == "assay"
+
+
+@lru_cache(maxsize=2)
+def _every(finders: tuple[object, ...], path: tuple[str, ...]) -> Any:  # noqa: ARG001  the key
+    """All entry points, read once: in a large environment reading them takes 50 ms, and a run asks thirty times."""
+    return metadata.entry_points()
+
+
+def _broken(kind: str, name: str, point: metadata.EntryPoint, error: Exception) -> str:
+    source = f" of {point.dist.name}" if point.dist is not None else ""
+    return f"{kind} {name!r}{source} is broken ({type(error).__name__}: {error}); reinstall or remove it"
+
+
+def _extras() -> set[str]:
+    return set(metadata.metadata("assay").get_all("Provides-Extra") or [])
+
+
+def _install(extra: str) -> str:
+    return f"run pip install 'assay[{extra}]'"

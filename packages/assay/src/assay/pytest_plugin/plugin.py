@@ -1,0 +1,120 @@
+"""pytest plug-in: suites as tests (`pytest --assay-suite operators --assay-flow onnxruntime`), and flows for people's own.
+
+Nothing heavy is imported before an option or a fixture of ours is used: the plug-in is loaded into every pytest run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from assay.pytest_plugin.flow_fixture import FlowUnderTest
+
+FLOWS = "assay_flows"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options of the group `assay`."""
+    group = parser.getgroup("assay", "flows and suites under test")
+    group.addoption("--assay-suite", action="append", default=[], metavar="SUITE", help="Run a suite. Repeatable.")
+    group.addoption("--assay-flow", action="append", default=[], metavar="FLOW", help="On this flow. Repeatable.")
+    group.addoption("--assay-filter", action="append", default=[], metavar="GLOB", help="Cases by name. Repeatable.")
+    group.addoption("--assay-dtype", action="append", default=[], metavar="TYPE", help="Cases of that type.")
+    group.addoption("--assay-shard", default="1/1", metavar="I/N", help="One of N shares of the cases.")
+    group.addoption("--assay-seed", type=int, default=0, help="Of weights, inputs and shapes.")
+    group.addoption("--assay-expectations", default="expectations", metavar="FOLDER", help="Known outcomes by flow.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Markers by flow and backend exist before --strict-markers looks for them."""
+    config.addinivalue_line("markers", f"{FLOWS}(*names): flows that a test runs on (assay.parametrize_flows)")
+    if config.getoption("--assay-suite") or config.getoption("--assay-flow"):
+        _add_markers(config)
+
+
+def _add_markers(config: pytest.Config) -> None:
+    from assay import plugins
+
+    known = plugins.catalogue()
+    for flow in known.flows:
+        config.addinivalue_line("markers", f"flow_{_word(flow)}: on flow {flow}")
+    for backend in known.backends:
+        config.addinivalue_line("markers", f"backend_{_word(backend)}: on a flow of {backend}")
+
+
+def _word(name: str) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in name)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:  # noqa: ARG001
+    """A suite without any path named is all that is run."""
+    from _pytest.config import Config
+
+    named = config.args_source is Config.ArgsSource.ARGS
+    return True if config.getoption("--assay-suite") and not named else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Cases join the items before -k, -m and the like look at them. Raises UsageError as pytest knows it."""
+    if not config.getoption("--assay-suite"):
+        return
+    from assay.errors import AssayError
+    from assay.pytest_plugin.suite_items import suite_items
+
+    try:
+        items.extend(suite_items(session))
+    except AssayError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """`@assay.parametrize_flows()`: one test for each flow, marked `flow_<name>` and `backend_<name>`."""
+    marker = metafunc.definition.get_closest_marker(FLOWS)
+    if marker is None or "flow" not in metafunc.fixturenames:
+        return
+    from assay import plugins
+
+    names = metafunc.config.getoption("--assay-flow") or list(marker.args)
+    if not names:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid} has no flow: name some in parametrize_flows, or give --assay-flow"
+        )
+    _add_markers(metafunc.config)
+    found = [plugins.find_flow(name) for name in names]
+    metafunc.parametrize(
+        "flow",
+        [
+            pytest.param(
+                one.name,
+                marks=[
+                    getattr(pytest.mark, f"flow_{_word(one.name)}"),
+                    getattr(pytest.mark, f"backend_{_word(one.backend)}"),
+                ],
+            )
+            for one in found
+        ],
+        indirect=True,
+    )
+
+
+@pytest.fixture
+def flow(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FlowUnderTest:
+    """The flow a test is parametrized with; skips with the reason where its backend is not installed."""
+    from assay.pytest_plugin.flow_fixture import FlowUnderTest
+
+    name = getattr(request, "param", None)
+    if name is None:
+        raise pytest.UsageError("the fixture 'flow' needs @assay.parametrize_flows(...)")
+    under_test = FlowUnderTest(name, tmp_path_factory.mktemp("assay"))
+    if reason := under_test.unavailable():
+        pytest.skip(reason)
+    return under_test
+
+
+def parametrize_flows(*names: str) -> Any:
+    """A decorator: the test runs once for each of these flows, or for those that `--assay-flow` names."""
+    return getattr(pytest.mark, FLOWS)(*names)

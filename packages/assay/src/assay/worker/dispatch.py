@@ -1,0 +1,157 @@
+"""Execute one job: the only place where any exception of the thing under test becomes an outcome."""
+
+from __future__ import annotations
+
+import shutil
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from importlib import import_module
+from typing import cast
+
+import msgspec
+
+import assay.worker.verify.verify  # noqa: F401  what nearly all workers do: imported while they wait for the first job
+from assay import plugins
+from assay.core.empty_result import empty_result
+from assay.core.job import Job, JobKind
+from assay.core.result import Cause, Outcome, Result, Stage
+from assay.errors import (
+    BadModel,
+    BrokenMetric,
+    HarnessError,
+    InvalidModel,
+    Lowering,
+    NotRunnable,
+    Unavailable,
+    Undelegated,
+    Unsupported,
+    UsageError,
+)
+from assay.worker.inputs.load_inputs import has_no_reference
+from assay.worker.library_versions import library_versions
+from assay.worker.scratch_dir import scratch_dir
+from assay.worker.stages import Stages
+
+_HANDLERS = {
+    JobKind.INSPECT: "reference.compute_reference:inspect",
+    JobKind.RECORD: "reference.compute_reference:compute_reference",
+    JobKind.VERIFY: "verify.verify:verify",
+    JobKind.MEASURE: "timing.measure:measure",
+    JobKind.DUEL: "timing.compare_speed:compare_speed",
+    JobKind.TURNS: "timing.alternating_side:alternate",
+    JobKind.DERIVE: "reference.derive_tolerance:derive_tolerance",
+    JobKind.CHANGE: "inputs.original:compare_change",
+    JobKind.PER_NODE: "per_node.per_node:compare_per_node",
+}
+"""Module and function below this package: a worker imports what it is asked for."""
+
+
+def execute(job: Job, stages: Stages) -> Result:
+    """Exactly one result, whatever happens short of the death of the process."""
+    started = datetime.now(UTC).isoformat(timespec="milliseconds")
+    begin = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with scratch_dir(job.scratch) as own, _full_disk_reported(own):
+                observed = _handler_of(job.task)(msgspec.structs.replace(job, scratch=own), stages)
+        except Exception as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
+            observed = _failure(job, error, stages)
+    texts = tuple(dict.fromkeys(str(one.message).strip()[:500] for one in caught))
+    return msgspec.structs.replace(
+        observed,
+        stage=stages.reached,
+        stage_times=tuple(stages.times),
+        warnings=observed.warnings + texts[:20],
+        started_at=started,
+        versions=observed.versions or library_versions(job.flow.backend),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+FULL_BYTES = 1 << 20
+"""Less than this is left where a job writes: what fails there fails for want of room, whatever the backend calls it."""
+
+
+class _DiskFull(HarnessError):
+    pass
+
+
+@contextmanager
+def _full_disk_reported(folder: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        left = shutil.disk_usage(folder).free
+        if left < FULL_BYTES:
+            text = f"the disk of {folder} is full ({left} bytes are left): free some space and check again"
+            raise _DiskFull(text) from error
+        raise
+
+
+@cache
+def _handler_of(task: JobKind) -> Callable[[Job, Stages], Result]:
+    """Ours, or one that lives above the worker and comes in by its entry point."""
+    if task not in _HANDLERS:
+        return cast(Callable[[Job, Stages], Result], plugins.load("assay.job_handlers", task.value))
+    module, _, name = _HANDLERS[task].partition(":")
+    return cast(Callable[[Job, Stages], Result], getattr(import_module(f"assay.worker.{module}"), name))
+
+
+BUILDING = (Stage.TRANSFORM, Stage.LOWER)
+"""Stages in which a library that fails on a valid model does not support it, whatever its words."""
+
+
+def _failure(job: Job, error: Exception, stages: Stages) -> Result:
+    outcome, cause = _classify(error, stages.reached)
+    text = " ".join(str(error).split()) or type(error).__name__
+    if outcome is Outcome.LOWERED:
+        text = f"run unavailable: {text}"
+    if not isinstance(error, Lowering | UsageError | _DiskFull | BrokenMetric):
+        text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
+        traceback.print_exc()
+    if outcome is Outcome.ERROR and has_no_reference(job) and stages.reached in (Stage.RUN, Stage.MEASURE):
+        # What nobody takes is no fault of this engine.
+        outcome, cause, text = Outcome.MISTRUSTED, Cause.NO_REFERENCE, f"{job.why}; nor does this engine: {text}"
+    return msgspec.structs.replace(
+        empty_result(job),
+        outcome=outcome,
+        cause=cause,
+        detail=text[:2000],
+        node=getattr(error, "node", ""),
+        facts=stages.built,
+        inputs=stages.inputs,
+    )
+
+
+def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
+    match error:
+        case _DiskFull() | BrokenMetric():
+            return Outcome.INFRASTRUCTURE, Cause.OTHER
+        case Unsupported():
+            return Outcome.UNSUPPORTED, Cause(error.cause)
+        case Undelegated():
+            return Outcome.UNDELEGATED, Cause.OPERATOR_UNSUPPORTED
+        case InvalidModel() | BadModel():
+            return Outcome.ERROR, Cause.INVALID_MODEL
+        case UsageError():
+            return Outcome.ERROR, Cause.WRONG_USAGE
+        case NotRunnable() if stage in (Stage.LOAD, Stage.RUN, Stage.MEASURE):
+            return Outcome.LOWERED, Cause.MISSING_DEVICE
+        case Unavailable():
+            return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
+        case ImportError() if stage is Stage.IMPORT:
+            return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
+        case MemoryError():
+            return Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY
+        case Lowering() if stage in BUILDING:
+            return Outcome.UNSUPPORTED, Cause.REFUSED
+        case Lowering():
+            return Outcome.ERROR, Cause.REFUSED
+        case _:
+            return Outcome.ERROR, Cause.OTHER

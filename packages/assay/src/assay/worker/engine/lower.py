@@ -1,0 +1,124 @@
+"""import -> transform -> lower -> save -> load: what verifying and measuring have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from assay import plugins
+from assay.core.flow import Flow
+from assay.core.job import Job
+from assay.core.result import EngineInfo, Stage
+from assay.errors import NotRunnable, Unsupported
+from assay.models.files import folder_digest
+from assay.models.import_without_gc import import_without_gc
+from assay.ports import Backend, BuiltForSizes, Engine
+from assay.worker.engine import artifact_cache
+from assay.worker.engine.apply_transforms import TransformedModel, apply_transforms
+from assay.worker.engine.model_format import model_path, to_format
+from assay.worker.engine.rejected_valid_models import rejected_valid_models
+from assay.worker.inputs.sample_sizes import sample_sizes
+from assay.worker.scratch_dir import artifact_folder
+from assay.worker.stages import Stages
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The engine as it would be deployed: loaded again from what was saved."""
+
+    backend: Backend
+    folder: Path
+    artifact_bytes: int
+    artifact_digest: str
+    rewritten: TransformedModel
+    reused: str = ""
+
+    def facts(self, engine: Engine) -> EngineInfo:
+        """The engine's own facts, what the artifact weighs, and the transforms that came before."""
+        return msgspec.structs.replace(
+            engine.facts(),
+            artifact_bytes=self.artifact_bytes,
+            artifact_digest=self.artifact_digest,
+            transforms=self.rewritten.applied,
+            reused=self.reused,
+        )
+
+
+def lower(job: Job, stages: Stages) -> Lowered:
+    """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where
+    the job asks for one that is there already. What was refused before is refused at once, where the job asks for that."""
+    with stages.enter(Stage.IMPORT), import_without_gc():
+        backend: Backend = _backend(job.flow.backend)()
+        job = msgspec.structs.replace(job, flow=_sized(job, backend))
+        # Before anything is imported: libraries set variables of their own.
+        key, kept = artifact_cache.look_up(job, backend)
+        if kept is None:
+            backend.prepare()
+        elif kept.refusal is None:
+            getattr(backend, "prepare_to_load", backend.prepare)()
+    if kept is not None:
+        if kept.refusal is not None:
+            artifact_cache.raise_cached_failure(key, kept, kept.refusal, stages)
+        folder, changed, stages.built = artifact_cache.reusable(kept)
+        return Lowered(backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key)
+    if not key:
+        return _lower(job, backend, stages)
+    with artifact_cache.capture_warnings() as told, artifact_cache.keep_failures(key, job, stages):
+        lowered = _lower(job, backend, stages)
+    artifact_cache.store(key, job, lowered.folder, lowered.rewritten, stages.built, told)
+    return lowered
+
+
+def _lower(job: Job, backend: Backend, stages: Stages) -> Lowered:
+    changed = to_format(apply_transforms(job, model_path(job, backend.accepts), stages), backend.accepts, job, stages)
+    with stages.enter(Stage.LOWER), rejected_valid_models(changed.model):
+        engine = backend.lower(changed.model, job.flow)
+    with stages.enter(Stage.SAVE):
+        folder = artifact_folder(job.scratch)
+        engine.save(folder)
+        lowered = Lowered(backend, folder, *folder_digest(folder), rewritten=changed)
+        stages.built = lowered.facts(engine)
+        del engine
+    return lowered
+
+
+def _sized(job: Job, backend: Backend) -> Flow:
+    """With what is known of the sizes of symbolic dimensions: part of what decides the artifact."""
+    fed = sample_sizes(job) if isinstance(backend, BuiltForSizes) and backend.needs_sizes else {}
+    return msgspec.structs.replace(job.flow, dims=job.case.inputs.dims, sample_sizes=fed)
+
+
+@cache
+def _backend(name: str) -> Any:
+    # Kept: looking through the entry points of a large environment takes 5 ms, a small case 2.
+    return plugins.load("assay.backends", name)
+
+
+def rewritten(job: Job, stages: Stages) -> Path:
+    """The model after the transforms of the flow, in their order."""
+    return apply_transforms(job, model_path(job, _backend(job.flow.backend).accepts), stages).model
+
+
+def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:
+    """The saved engine, loaded: this is the one that is run."""
+    with stages.enter(Stage.LOAD):
+        try:
+            return lowered.backend.load(lowered.folder, job.flow)
+        except (NotRunnable, Unsupported):
+            raise
+        except Exception:
+            if lowered.reused:
+                artifact_cache.evict(lowered.reused)
+            raise
+
+
+def delegation(facts: EngineInfo) -> str:
+    """Why the outcome is `undelegated`: nothing at all went to the delegate. "" where that cannot be said."""
+    if facts.delegated != 0:
+        return ""
+    left = ", ".join(sorted(set(facts.undelegated))[:5])
+    return f"nothing was delegated: all operators were left to another device{f' ({left})' if left else ''}"

@@ -1,0 +1,97 @@
+"""Sequences of calls: the state that one call gives is fed into the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from assay.core.model import Model
+from assay.core.result import Finding
+from assay.models.goldens import Golden
+from assay.models.own_data.state import as_input, first_state
+from assay.ports import Engine, Tensor
+from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.inputs.load_inputs import Source
+
+Samples = list[dict[str, Tensor]]
+
+
+def run_calls(engine: Engine, rewritten: TransformedModel, source: Source, model: Model) -> tuple[Samples, Samples]:
+    """Inputs with the states that were fed, and the answers. What a call brings of its state is fed as it is."""
+    if not source.state:
+        return source.inputs, [engine.run(sample) for sample in rewritten.fed(source.inputs)]
+    fed, answers = Samples(), Samples()
+    for start, count in spans(source.sequences):
+        before: Mapping[str, Tensor] = {}
+        for step in range(start, start + count):
+            call = dict(source.inputs[step])
+            for output, name in source.state.items():
+                if name not in call:
+                    call[name] = as_input(before[output], name, model) if before else first_state(name, model, call)
+            (ready,) = rewritten.fed([call])
+            before = engine.run(ready)
+            fed.append(call)
+            answers.append(dict(before))
+    return fed, answers
+
+
+def spans(sequences: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where each begins, and how many calls it has."""
+    start = 0
+    for count in sequences:
+        yield start, count
+        start += count
+
+
+def run_free(
+    engine: Engine, rewritten: TransformedModel, golden: Golden, model: Model
+) -> tuple[tuple[str, ...], tuple[Finding, ...]]:
+    """The engine on its own states: how far it drifts from the reference by the end of each sequence, told for each output; and
+    what no drift explains: a NaN, an infinity or a shape that the reference does not have there.
+
+    Each call by itself is judged on the reference's state before this. How far small errors grow is the model's own nature,
+    and so a figure, not a verdict.
+    """
+    lock = golden.lock
+    if not lock.state or sum(lock.sequences) != len(golden.inputs) or max(lock.sequences) < 2:
+        return (), ()
+    fed = set(lock.state.values())
+    drift: dict[str, float] = {}
+    findings: dict[str, Finding] = {}
+    for start, count in spans(lock.sequences):
+        own = [
+            dict(one) if not step else {name: array for name, array in one.items() if name not in fed}
+            for step, one in enumerate(golden.inputs[start : start + count])
+        ]
+        _, answers = run_calls(engine, rewritten, Source(own, state=lock.state, sequences=(count,)), model)
+        for step, (mine, theirs) in enumerate(zip(answers, golden.outputs[start : start + count], strict=True)):
+            for name in theirs:
+                apart = _apart(mine.get(name), theirs[name])
+                if apart is None:
+                    text = (
+                        f"fed its own state, output '{name}' has another shape, or NaN or infinity where the reference has a number, at "
+                        f"call {step} of a sequence."
+                    )
+                    findings.setdefault(name, Finding("drift", name, text))
+                elif step == count - 1:
+                    drift[name] = max(drift.get(name, 0.0), apart)
+    longest = max(lock.sequences)
+    told = [f"'{name}' {value:.2g}" for name, value in drift.items()]
+    note = (
+        f"fed its own state for up to {longest} calls, the engine ends off the reference by at most: {', '.join(told)}"
+    )
+    return ((note,) if told else ()), tuple(findings.values())
+
+
+def _apart(mine: Tensor | None, theirs: Tensor) -> float | None:
+    """The largest absolute difference; None where there is no telling."""
+    if mine is None or mine.shape != theirs.shape:
+        return None
+    if theirs.dtype.kind not in "fiub" or mine.dtype.kind not in "fiub":
+        return 0.0 if np.array_equal(mine, theirs) else 1.0
+    left, right = mine.astype(np.float64), theirs.astype(np.float64)
+    known = np.isfinite(right)
+    if (np.isfinite(left) != known).any():
+        return None
+    return float(np.abs(left - right)[known].max(initial=0.0))

@@ -1,0 +1,118 @@
+"""The inputs of a case and what they should give, as the worker reads them."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from assay.core.golden import GIVEN, GoldenLock
+from assay.core.job import Job
+from assay.core.model import Model
+from assay.core.reference import Reference, ReferenceKind
+from assay.models.conversion import format_of
+from assay.models.goldens import Golden, read_golden, read_inputs, read_lock, write_golden
+from assay.models.own_data import read_data
+from assay.models.own_data.state import without_fed
+from assay.plugins import library_of
+from assay.ports import Tensor
+from assay.worker.inputs.input_choice import drawn, new_plan
+from assay.worker.inputs.original import inputs_of_original
+
+
+@dataclass(frozen=True)
+class Source:
+    """Inputs, one dict for each call, and what came with them; `state` and `sequences` are those of a golden's lock."""
+
+    inputs: list[dict[str, Tensor]]
+    labels: dict[str, Tensor] = field(default_factory=dict)
+    state: dict[str, str] = field(default_factory=dict)
+    sequences: tuple[int, ...] = ()
+
+
+def load_golden(job: Job) -> Golden:
+    """The golden of the case, or the one that the oracle recorded for this run; where nobody has answers inputs alone. Raises
+    BadGolden."""
+    if job.case.inputs.golden:
+        return read_golden(Path(job.case.inputs.golden), model_digest=job.case.model.digest)
+    if has_no_reference(job):
+        return _inputs_alone(job)
+    return read_golden(Path(job.reference), model_digest=job.case.model.digest)
+
+
+def reference_of(job: Job, quantized: Path | None = None) -> Reference:
+    """Whose answers the job compares with. `quantized` is the model that transforms have made, where its answers are evaluated in
+    this process: then they are the evaluator's, whatever the golden of the float model is."""
+    engine = library_of(job.flow)
+    form = format_of(quantized or Path(job.case.model.source))
+    if quantized is not None and not job.case.inputs.golden:
+        producer = "reference" if form == "onnx" else "torch-eager"
+        kind = ReferenceKind.ORACLE if form == "onnx" else ReferenceKind.DEFINITION
+        return Reference(kind, producer, "", library_of(producer), engine, has_source(job))
+    lock = read_lock(Path(job.case.inputs.golden or job.reference))
+    library = lock.library or library_of(lock.producer)
+    if job.case.contract.published or (form != "onnx" and library == "torch"):
+        kind = ReferenceKind.DEFINITION
+    else:
+        kind = ReferenceKind.GOLDEN if job.case.inputs.golden else ReferenceKind.ORACLE
+    return Reference(kind, lock.producer, lock.producer_version, library, engine, has_source(job))
+
+
+def has_no_reference(job: Job) -> bool:
+    """Whether nobody has answers to compare with: `job.why` says why."""
+    return bool(job.why) and not job.reference and not job.case.inputs.golden
+
+
+def _inputs_alone(job: Job) -> Golden:
+    source = load_inputs(job) if has_source(job) else Source(drawn(job, new_plan(job), samples=job.case.inputs.samples))
+    inputs = source.inputs
+    model, seed = job.case.model, job.case.inputs.seed
+    lock = GoldenLock(model.digest, model.name, len(inputs), seed, "", "", "", job.why, "", ())
+    return Golden(lock, inputs, [{} for _ in inputs], source.labels)
+
+
+def has_source(job: Job) -> bool:
+    """Whether inputs are given, and none need be planned."""
+    recipe = job.case.inputs
+    return bool(recipe.golden or recipe.given or recipe.data) or job.case.original is not None
+
+
+def load_inputs(job: Job) -> Source:
+    """What to record from, of a case that has some: the inputs of its original, those that a user gave, data as they lie, or a
+    golden folder (of any model). Raises BadGolden."""
+    recipe = job.case.inputs
+    if job.case.original is not None:
+        return Source(*inputs_of_original(job, job.case.original))
+    if recipe.given:
+        given = read_inputs(Path(recipe.given))
+        return Source(given.inputs, given.labels, given.lock.state, given.lock.sequences)
+    if recipe.data is not None and not recipe.golden:
+        found = read_data(recipe.data, job.case.model)
+        return Source(found.inputs, found.labels, dict(found.state), found.sequences)
+    golden = read_golden(Path(recipe.golden))
+    lock = golden.lock
+    return Source(without_fed(golden.inputs, lock), golden.labels, lock.state, lock.sequences)
+
+
+def take_data(job: Job, model: Model) -> None:
+    """Read what the case brings as `inputs.data` into the folder `job.reference`: a golden where outputs came with it, inputs
+    that are yet to be answered else. Raises BadGolden and UsageError."""
+    data = job.case.inputs.data
+    assert data is not None
+    found = read_data(data, model)
+    write_golden(
+        Path(job.reference),
+        model=model,
+        inputs=found.inputs,
+        outputs=found.outputs,
+        labels=found.labels,
+        seed=job.case.inputs.seed,
+        producer=GIVEN,
+        producer_version="",
+        who=getpass.getuser(),
+        reason=job.why or f"given as {data.source}",
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        state=dict(found.state),
+        sequences=found.sequences,
+    )

@@ -1,0 +1,1 @@
+"""Which node is the first that is wrong, and where an error accumulates."""

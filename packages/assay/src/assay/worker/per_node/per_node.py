@@ -1,0 +1,206 @@
+"""Which node is the first that is wrong: each judged in float64 on the engine's own inputs to it.
+
+End to end, low precision drowns a defect in its own noise; at the node that has it, it stands out. An engine that is
+tapped may be another engine (fusions end at a tap): its outputs are compared with those of the untapped one.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from assay.core.empty_result import empty_result
+from assay.core.job import Job
+from assay.core.node_error import NodeError
+from assay.core.reference import Reference, ReferenceKind
+from assay.core.result import Comparison, Finding, Outcome, Result, Stage
+from assay.errors import Unsupported
+from assay.models.conversion import format_of
+from assay.models.expose_intermediates import expose_intermediates
+from assay.models.expose_program_intermediates import expose_program_intermediates
+from assay.plugins import library_of
+from assay.ports import Tensor
+from assay.worker.engine.apply_transforms import TransformedModel, apply_transforms
+from assay.worker.engine.calibration import evaluation_split
+from assay.worker.engine.lower import Lowered, load, lower
+from assay.worker.inputs.input_facts import input_facts
+from assay.worker.inputs.load_inputs import load_golden
+from assay.worker.per_node.accumulated_error import Accumulated, accumulated_errors, added_errors
+from assay.worker.stages import Stages
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+    from assay.worker.per_node.node_comparison import NodeValues, Values
+
+SAMPLES = 2
+"""Of the golden set: every node is derived a tolerance on each."""
+UNTRUE = "mutant:"
+"""The transform whose result is not the model: what it did is what is looked for."""
+EVALUATOR = "reference-f64"
+"""Whose answers each node is compared with."""
+KEPT = 20
+"""Comparisons recorded: the nodes that use most of their limit."""
+
+
+def compare_per_node(job: Job, stages: Stages) -> Result:
+    """MISMATCH names the first wrong node; OK: every node that could be judged is right on its own inputs."""
+    golden = evaluation_split(job, load_golden(job))
+    folder = Path(tempfile.mkdtemp(prefix="instrumented-", dir=job.scratch or None))
+    honest, lies = _divided(job)
+    rewritten = apply_transforms(honest, Path(job.case.model.source), stages)
+    samples = rewritten.fed(golden.inputs[:SAMPLES])
+    with stages.enter(Stage.TRANSFORM):
+        tapped, model = _instrumented(rewritten.model, folder)
+    untapped, _, _ = _run(_of(lies, rewritten.model), samples, stages)
+    values, lowered, engine = _run(_of(lies, tapped), samples, stages)
+    with stages.enter(Stage.COMPARE):
+        tapping = _changed(untapped, values)
+        feeds = [{**sample, **one} for sample, one in zip(samples, values, strict=True)]
+        seen, left_out = _judge(model, feeds, job)
+        node_errors = _node_errors(model, seen, _accumulated(job, rewritten, model, golden.inputs[:SAMPLES], feeds))
+    blamed = [one for one in seen if one.budget > 1.0]
+    return replace(
+        empty_result(job, Outcome.MISMATCH if blamed else Outcome.OK if seen else Outcome.MISTRUSTED),
+        detail=_detail(blamed, seen, left_out, tapping),
+        node=blamed[0].node if blamed else "",
+        findings=tuple(Finding("missing_output", one.output, one.text) for one in blamed if one.output not in feeds[0]),
+        comparisons=_comparisons(seen, feeds),
+        node_errors=node_errors,
+        facts=lowered.facts(engine),
+        inputs=input_facts(job.case.model, golden),
+        reference=Reference(ReferenceKind.ORACLE, EVALUATOR, "", library_of(EVALUATOR), library_of(job.flow)),
+    )
+
+
+def _instrumented(model: Path, folder: Path) -> tuple[Path, ModelProto]:
+    """The model with its inner tensors as outputs, and the graph that says what they should be."""
+    match format_of(model):
+        case "onnx":
+            tapped, graph, _ = expose_intermediates(model, folder)
+        case "torch":
+            tapped, graph, _ = expose_program_intermediates(model, folder)
+        case form:
+            raise Unsupported(f"local judgement taps ONNX graphs and exported programs, and this model is a {form}")
+    return tapped, graph
+
+
+def _divided(job: Job) -> tuple[Job, Job]:
+    """The job with the transforms that make the model to be judged, and with those that must not be believed: mutants."""
+    lies = tuple(one for one in job.flow.transforms if one.startswith(UNTRUE))
+    kept = tuple(one for one in job.flow.transforms if one not in lies)
+    return (
+        replace(job, flow=replace(job.flow, transforms=kept)),
+        replace(job, flow=replace(job.flow, transforms=lies)),
+    )
+
+
+def _of(job: Job, model: Path) -> Job:
+    return replace(job, case=replace(job.case, model=replace(job.case.model, source=str(model))))
+
+
+def _run(job: Job, samples: Sequence[Values], stages: Stages) -> tuple[list[dict[str, Tensor]], Lowered, Any]:
+    lowered = lower(job, stages)
+    engine = load(lowered, job, stages)
+    with stages.enter(Stage.RUN):
+        found = [dict(engine.run(sample)) for sample in lowered.rewritten.fed(samples)]
+    return found, lowered, engine
+
+
+def _changed(untapped: Sequence[Values], tapped: Sequence[Values]) -> str:
+    """In which output the taps changed the engine, and by how much of its norm; "" where not one bit differs."""
+    worst, where = 0.0, ""
+    for plain, seen in zip(untapped, tapped, strict=True):
+        for name, array in plain.items():
+            other = seen.get(name)
+            if other is None or other.shape != array.shape:
+                return f"output '{name}' is another"
+            if array.tobytes() != other.tobytes() and array.dtype.kind in "fiu":
+                wide, base = other.astype(np.float64), array.astype(np.float64)
+                share = float(np.linalg.norm(wide - base) / (np.linalg.norm(base) or 1.0))
+                if share >= worst:
+                    worst, where = share, f"output '{name}' moved by {share:.2g} of its norm"
+    return where
+
+
+def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[NodeValues], int]:
+    """All nodes in their order, and how many could not be judged."""
+    from assay.worker.per_node.node_comparison import NodeComparisons
+
+    nodes = NodeComparisons(model, feeds, job.flow.precision, tuple(job.flow.allowances), job.case.inputs.seed)
+    found = [nodes.judge(node) for node in nodes.all]
+    return [one for one in found if one is not None], sum(one is None for one in found)
+
+
+def _accumulated(
+    job: Job, rewritten: TransformedModel, model: ModelProto, samples: Sequence[Values], feeds: Sequence[Values]
+) -> dict[str, Accumulated]:
+    """Against the model before any transform. An exported program is compared by the graph that torch makes of it, which for a
+    quantized one is no float model."""
+    source = Path(job.case.model.source)
+    if format_of(source) == "onnx":
+        return accumulated_errors(model, source, samples, feeds)
+    return accumulated_errors(model, None, samples, feeds) if rewritten.standard is None else {}
+
+
+def _node_errors(
+    model: ModelProto, judged: Sequence[NodeValues], accumulated: Mapping[str, Accumulated]
+) -> tuple[NodeError, ...]:
+    """Every node of which an output was judged or has a float counterpart, in the order of the graph."""
+    from assay.worker.per_node.node_comparison import label
+
+    own = {one.node: one for one in judged}
+    added = added_errors(model.graph.node, accumulated)
+    errors = []
+    for position, node in enumerate(model.graph.node):
+        mine = own.get(label(node))
+        output = mine.output if mine else next((name for name in node.output if name in accumulated), "")
+        if not output:
+            continue
+        error = accumulated.get(output)
+        errors.append(
+            NodeError(
+                position,
+                node.name or output,
+                node.op_type,
+                output,
+                budget_used=mine.budget if mine else None,
+                sqnr_db=error.sqnr_db if error else None,
+                added_rel_l2=added.get(output),
+                cosine=error.cosine if error else None,
+                max_abs=error.max_abs if error else None,
+            )
+        )
+    return tuple(errors)
+
+
+def _detail(blamed: Sequence[NodeValues], judged: Sequence[NodeValues], left_out: int, tapping: str) -> str:
+    sure = f"the tapped engine's {tapping}: a fusion that ends at a tap is not judged" if tapping else ""
+    if not blamed:
+        rest = f", {left_out} could not be judged" if left_out else ""
+        told = f"{len(judged)} nodes are right on their own inputs{rest}"
+        return "; ".join(filter(None, (told, sure)))
+    more = f" (and {len(blamed) - 1} more: {', '.join(one.node for one in blamed[1:4])})" if blamed[1:] else ""
+    return "; ".join(filter(None, (f"the first wrong node is {blamed[0].node}{more}: {blamed[0].text}", sure)))
+
+
+def _comparisons(judged: Sequence[NodeValues], feeds: Sequence[Values]) -> tuple[Comparison, ...]:
+    given = [one for one in judged if one.output in feeds[0]]
+    worst = sorted(given, key=lambda one: -one.budget)[:KEPT]
+    return tuple(
+        Comparison(
+            one.output,
+            feeds[0][one.output].dtype.name,
+            feeds[0][one.output].shape,
+            len(feeds),
+            sum(sample[one.output].size for sample in feeds),
+            findings=(Finding("values", one.output, one.text),) if one.budget > 1.0 else (),
+            metrics={"budget_used": one.budget},
+        )
+        for one in worst
+    )

@@ -1,0 +1,1 @@
+"""Reference answers, and the tolerance derived from the model's arithmetic."""

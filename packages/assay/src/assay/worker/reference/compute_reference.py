@@ -1,0 +1,113 @@
+"""Look at a model and its golden, and record reference outputs."""
+
+from __future__ import annotations
+
+import getpass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from assay.core.dtype import CONTAINERS, dtype_name, is_floating, numpy_dtype
+from assay.core.empty_result import empty_result
+from assay.core.golden import REFERENCE
+from assay.core.input_plan import InputPlan
+from assay.core.job import Job
+from assay.core.result import Result, Stage
+from assay.errors import BadGolden
+from assay.models.flatten import declared_types
+from assay.models.goldens import read_golden, write_golden
+from assay.models.model_precision import coarse_types
+from assay.models.sources import open_source
+from assay.numerics.steps import each_sample
+from assay.plugins import library_of
+from assay.ports import Tensor
+from assay.worker.branch_search import BranchSearch
+from assay.worker.engine.lower import load, lower
+from assay.worker.engine.sequences import run_calls
+from assay.worker.inputs.input_choice import Samples, chosen
+from assay.worker.inputs.load_inputs import Source, has_source, load_inputs, take_data
+from assay.worker.stages import Stages
+
+
+def inspect(job: Job, stages: Stages) -> Result:
+    """`Result.model` describes the file. Raises BadModel or BadGolden: the file is not looked at anywhere else."""
+    with stages.enter(Stage.LOAD):
+        model = open_source(Path(job.case.model.source))
+        if job.case.inputs.data is not None:
+            take_data(job, model)
+        elif job.case.inputs.golden:
+            read_golden(Path(job.case.inputs.golden), model_digest=model.digest, model=model)
+        if job.case.original is not None:
+            model = msgspec.structs.replace(model, coarse=coarse_types(Path(job.case.model.source)))
+            if job.case.original.golden:
+                read_golden(Path(job.case.original.golden))
+    return msgspec.structs.replace(empty_result(job), model=model)
+
+
+def compute_reference(job: Job, stages: Stages) -> Result:
+    """Run the flow (the oracle, mostly) on the inputs and write a golden folder at `job.reference`. Where outputs are fed back,
+    each call takes the state that the flow gave in the call before, and is stored with it."""
+    lowered = lower(job, stages)
+    engine = load(lowered, job, stages)
+
+    def answer(inputs: Samples) -> Samples:
+        return [engine.run(sample) for sample in each_sample(lowered.rewritten.fed(inputs))]
+
+    source = Source([])
+    plan: InputPlan | None = None
+    with stages.enter(Stage.RUN):
+        if has_source(job):
+            source = load_inputs(job)
+            inputs, outputs = run_calls(engine, lowered.rewritten, source, job.case.model)
+        else:
+            inputs, outputs, plan = chosen(job, answer)
+            search = BranchSearch(lowered.rewritten.model, job.case.model, seed=job.case.inputs.seed)
+            inputs, outputs, plan = search.improve(inputs, outputs, plan, answer)
+    own = not job.why or job.why.startswith(REFERENCE)
+    with stages.enter(Stage.SAVE):
+        facts = lowered.facts(engine)
+        names = dict.fromkeys(name for sample in outputs for name in sample)
+        declared = {
+            name: dtype
+            for name, dtype in declared_types(job.case.model.outputs, names).items()
+            if dtype not in CONTAINERS
+        }
+        outputs = outputs if own else [_as_declared(one, declared, job.flow.name) for one in outputs]
+        write_golden(
+            Path(job.reference),
+            model=job.case.model,
+            inputs=inputs,
+            outputs=outputs,
+            labels=source.labels,
+            state=source.state,
+            sequences=source.sequences,
+            seed=job.case.inputs.seed,
+            producer=job.flow.name,
+            library=library_of(job.flow),
+            producer_version=facts.backend_version,
+            who=getpass.getuser(),
+            reason=job.why or REFERENCE,
+            plan=plan,
+            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+    return msgspec.structs.replace(empty_result(job), facts=facts)
+
+
+def _as_declared(answer: dict[str, Tensor], declared: dict[str, str], flow: str) -> dict[str, Tensor]:
+    """A golden is of the model's types: flows in double or in a half precision answer in their own. Raises BadGolden for what is
+    no rounding."""
+    return {name: _rounded(array, name, declared.get(name, ""), flow) for name, array in answer.items()}
+
+
+def _rounded(array: Tensor, name: str, declared: str, flow: str) -> Tensor:
+    given = dtype_name(array.dtype)
+    if given == declared or not declared:
+        return array
+    if not (is_floating(given) and is_floating(declared)):
+        raise BadGolden(
+            f"output {name!r} came as {given} where the model says {declared}; record it by another flow than {flow}"
+        )
+    with np.errstate(over="ignore"):
+        return array.astype(numpy_dtype(declared))

@@ -1,0 +1,1 @@
+"""How long one call takes, and which of two engines is faster."""

@@ -1,0 +1,138 @@
+"""Candidate against rival in one process, at every batch size asked for; and where the time goes, if the candidate is slower."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from assay import plugins
+from assay.core.empty_result import empty_result
+from assay.core.job import Job
+from assay.core.result import EngineInfo, OperatorTime, Result, Stage
+from assay.core.speed import SpeedComparison
+from assay.errors import UsageError
+from assay.models.artifacts import changed
+from assay.ports import Backend, Engine
+from assay.stats.sequential_test import answer_at, significantly_above
+from assay.stats.summary import median
+from assay.worker.engine.lower import lower
+from assay.worker.inputs.load_inputs import load_golden
+from assay.worker.inputs.rebatch import batch_of, rebatch
+from assay.worker.stages import Stages
+from assay.worker.timing.cpu_quota import usable_cores
+from assay.worker.timing.interleaved_timing import Feed, Make, time_interleaved
+from assay.worker.timing.operators import operator_times
+
+SHARE_OF_TIME = 0.8
+"""Of the job's time, when no launch is begun any more: an answer of few launches is better than none."""
+
+
+def compare_speed(job: Job, stages: Stages) -> Result:
+    """Raises UsageError where the two do not take the same inputs, or not at that batch size."""
+    assert job.rival is not None
+    deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
+    if trouble := job.rival.trouble or changed(job.rival) or too_few_cores(job):
+        return msgspec.structs.replace(empty_result(job), duel=SpeedComparison(job.rival.name, trouble=trouble))
+    samples = load_golden(job).inputs
+    own = lower(job, stages)
+    # A transform may change the type of an input; both sides are fed what the candidate takes.
+    feeds = [own.rewritten.fed([rebatch(job, samples, batch)])[0] for batch in job.measuring.batches or (0,)]
+
+    def make_own() -> Engine:
+        return own.backend.load(own.folder, job.flow)
+
+    make_rival = make_own if job.rival.stored else _baseline_engine(job, stages)
+    with stages.enter(Stage.LOAD):
+        facts, other = _facts(make_own, feeds[0]), _facts(make_rival, feeds[0])
+    with stages.enter(Stage.MEASURE):
+        duels = tuple(
+            msgspec.structs.replace(
+                time_interleaved(make_own, make_rival, feed, job, deadline),
+                rival=job.rival.name,
+                batch=batch_of(feed),
+                stored=job.rival.stored,
+            )
+            for feed in feeds
+        )
+        worst = slowest([_slowdown(job, seen) for seen in duels])
+        slower = [] if worst is None else [feeds[worst]]
+        times, rival_times = ([*map(_explained(make), slower)] for make in (make_own, make_rival))
+    if trouble := changed(job.rival):
+        return msgspec.structs.replace(empty_result(job), duel=SpeedComparison(job.rival.name, trouble=trouble))
+    return msgspec.structs.replace(
+        empty_result(job),
+        duel=duels[0],
+        more_duels=duels[1:],
+        facts=msgspec.structs.replace(facts, artifact_bytes=own.artifact_bytes, artifact_digest=own.artifact_digest),
+        rival_facts=other,
+        operator_times=times[0] if times else (),
+        rival_operator_times=rival_times[0] if rival_times else (),
+    )
+
+
+def too_few_cores(job: Job) -> str:
+    """Why engines with that many threads cannot be compared here; "" where they can."""
+    assert job.rival is not None
+    wanted = max(threads_of(job), int(job.rival.flow.options.get("threads", 1)))
+    cores = usable_cores()
+    if wanted <= cores or wanted == 1:
+        return ""
+    usable = f"{cores:g} core{'s' * (cores != 1)}"
+    return (
+        f"an engine of {wanted} threads was asked for and this process may use {usable}: its threads would wait for "
+        "one another; give it more cores, or compare with --threads 1"
+    )
+
+
+def threads_of(job: Job) -> int:
+    """Of the candidate."""
+    return int(job.flow.options.get("threads", 1))
+
+
+def _baseline_engine(job: Job, stages: Stages) -> Make:
+    assert job.rival is not None
+    case = msgspec.structs.replace(job.case, model=job.rival.model)
+    rival_job = msgspec.structs.replace(job, flow=job.rival.flow, case=case)
+    if job.rival.artifact:
+        with stages.enter(Stage.IMPORT):
+            backend: Backend = plugins.load("assay.backends", rival_job.flow.backend)()
+            backend.prepare()
+        folder = Path(job.rival.artifact)
+    else:
+        lowered = lower(rival_job, stages)
+        backend, folder = lowered.backend, lowered.folder
+    return lambda: backend.load(folder, rival_job.flow)
+
+
+def _facts(make: Make, feed: Feed) -> EngineInfo:
+    """Also the first look at whether it runs at all on these inputs."""
+    engine = make()
+    try:
+        engine.run(feed)
+    except ValueError as error:
+        raise UsageError(f"the two engines do not take the same inputs: {error}") from error
+    return engine.facts()
+
+
+def _slowdown(job: Job, seen: SpeedComparison) -> float | None:
+    """Logarithm of how much slower it seems, None where it does not: then a profile is not worth its time. The verdict itself
+    is the driver's."""
+    answer = answer_at(seen.launches, job.speed)
+    if answer.word == "slower":
+        return answer.mean
+    walls = [one.wall for one in seen.launches]
+    return median(walls) if significantly_above(walls, job.speed.wall_min_slowdown, job.speed) else None
+
+
+def slowest(slowdowns: Sequence[float | None]) -> int | None:
+    """The place of the batch size that the verdict will tell of, so that it is explained by its own operators; None where nothing
+    is slower."""
+    found = [(slowdown, -place) for place, slowdown in enumerate(slowdowns) if slowdown is not None]
+    return -max(found)[1] if found else None
+
+
+def _explained(make: Make) -> Callable[[Feed], tuple[OperatorTime, ...]]:
+    return lambda feed: operator_times(make(), feed)

@@ -1,0 +1,1 @@
+"""Does the engine give the reference's answers?"""

@@ -1,0 +1,239 @@
+"""An exception scenario: right use, wrong use, right use again of one engine."""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.core.dtype import numpy_dtype
+from assay.core.empty_result import empty_result
+from assay.core.error_case import ErrorCase
+from assay.core.flow import Flow
+from assay.core.job import Job
+from assay.core.result import Comparison, Finding, Outcome, Result, Stage
+from assay.errors import BadModel, Unsupported
+from assay.numerics.compare import compare_outputs
+from assay.ports import Engine, Tensor
+from assay.worker.engine.lower import Lowered, load, lower
+from assay.worker.inputs.load_inputs import load_golden
+from assay.worker.stages import Stages
+
+Values = Mapping[str, Tensor]
+CACHES = (
+    "HOME",
+    "XDG_CACHE_HOME",
+    "TORCHINDUCTOR_CACHE_DIR",
+    "TRITON_CACHE_DIR",
+    "OPENVINO_CACHE_DIR",
+    "TVM_CACHE_DIR",
+)
+"""Where libraries are told to keep what they compiled."""
+
+
+def run_error_case(job: Job, misuse: ErrorCase, stages: Stages) -> Result:
+    """OK: the wrong use ended as the case says, and the engine gives the right answer before and after. MISMATCH: it
+    accepted what is wrong, or is not usable any more. A crash or a hang is told by whoever watches this process."""
+    golden = load_golden(job)
+    lowered = lower(job, stages)
+    engine = load(lowered, job, stages)
+    (sample,), (expected,) = golden.inputs, golden.outputs
+    contract = msgspec.structs.replace(job.case.contract, precision=job.flow.precision)
+    declared = {spec.name: spec.dtype for spec in job.case.model.outputs} | lowered.rewritten.gives
+
+    def compared(found: Values) -> tuple[tuple[Comparison, ...], tuple[Finding, ...]]:
+        return compare_outputs([found], [expected], contract, expected_dtypes=declared)
+
+    with stages.enter(Stage.RUN):
+        before = engine.run(lowered.rewritten.fed([sample])[0])
+    with stages.enter(Stage.COMPARE):
+        comparisons, findings = compared(before)
+    if findings or any(one.findings for one in comparisons):
+        told = [*findings, *(finding for one in comparisons for finding in one.findings)]
+        detail = f"wrong before any wrong use: {told[0].text}"
+        return _result(job, Outcome.MISMATCH, detail, comparisons, findings, lowered, engine)
+    answer, words = _misused(job, misuse, engine, lowered.rewritten.fed([sample])[0], stages)
+    accepted = _accepted(misuse, answer, compared) if answer is not None else ()
+    unusable = _again(engine, lowered.rewritten.fed([sample])[0], before, stages)
+    found = (*accepted, *unusable)
+    detail = found[0].text if found else f"refused: {words}" if answer is None else "answered, which is allowed here"
+    return _result(job, Outcome.MISMATCH if found else Outcome.OK, detail, comparisons, found, lowered, engine)
+
+
+def _misused(job: Job, misuse: ErrorCase, engine: Engine, sample: Values, stages: Stages) -> tuple[Values | None, str]:
+    """What came of it: the answer and "", or None and the words of the error. Raises Unsupported where the flow has no
+    such thing to misuse. What is wrong is made before it is tried: a defect of ours must not look like a refusal."""
+    attempt = _attempt(job, misuse, engine, sample, stages)
+    try:
+        return attempt(), ""
+    except (ImportError, NameError):
+        raise
+    except Exception as error:  # noqa: BLE001  whatever is raised is the refusal that is looked for
+        return None, _words(error)
+
+
+def _attempt(job: Job, misuse: ErrorCase, engine: Engine, sample: Values, stages: Stages) -> Callable[[], Values]:
+    if misuse.kind == "model":
+        path = Path(job.case.model.source).with_name(misuse.model)
+        if not path.is_file():
+            raise BadModel(f"{path} is missing: remove the suite's cache and run again")
+        other = msgspec.structs.replace(job.case.model, source=str(path), digest="")
+        wrong_job = msgspec.structs.replace(job, case=msgspec.structs.replace(job.case, model=other))
+        return lambda: _elsewhere(wrong_job, sample, stages)
+    if misuse.kind in ("threads", "cache", "disk"):
+        asked = _threaded(job, misuse)
+
+        def spoilt() -> Values:
+            with _spoilt(misuse):
+                return _elsewhere(asked, sample, stages)
+
+        return spoilt
+    feeds = apply_wrong_use(sample, misuse)
+
+    def fed() -> Values:
+        with stages.enter(Stage.RUN):
+            return dict(engine.run(feeds))
+
+    return fed
+
+
+def apply_wrong_use(sample: Values, misuse: ErrorCase) -> dict[str, Tensor]:
+    """The inputs as the misuse has them; those it does not name stay."""
+    feeds = dict(sample)
+    if misuse.kind == "extra":
+        return {**feeds, "nobody_asked_for_this": np.zeros(2, np.float32)}
+    array = feeds.pop(misuse.input)
+    if misuse.kind == "missing":
+        return feeds
+    feeds[misuse.input] = _wrong(array, misuse)
+    return feeds
+
+
+def _wrong(array: Tensor, misuse: ErrorCase) -> Tensor:
+    match misuse.kind:
+        case "rank":
+            return np.ascontiguousarray(array[None])
+        case "shape":
+            return np.concatenate([array, array[..., -1:]], axis=-1)
+        case "empty":
+            return np.ascontiguousarray(array[..., :0])
+        case "dtype":
+            return array.astype(numpy_dtype(misuse.dtype))
+        case "value":
+            return np.full_like(array, misuse.value)
+    raise ValueError(f"there is no misuse of kind '{misuse.kind}'")
+
+
+def _elsewhere(job: Job, sample: Values, stages: Stages) -> Values:
+    lowered = lower(job, stages)
+    engine = load(lowered, job, stages)
+    with stages.enter(Stage.RUN):
+        return dict(engine.run(lowered.rewritten.fed([sample])[0]))
+
+
+def _threaded(job: Job, misuse: ErrorCase) -> Job:
+    if misuse.kind != "threads":
+        return job
+    from assay.worker.engine.lower import _backend
+
+    if not any(one.name == "threads" for one in _backend(job.flow.backend).options):
+        raise Unsupported(f"backend '{job.flow.backend}' has no option of threads", cause="other")
+    flow: Flow = msgspec.structs.replace(job.flow, options={**job.flow.options, "threads": misuse.value})
+    return msgspec.structs.replace(job, flow=flow)
+
+
+@contextmanager
+def _spoilt(misuse: ErrorCase) -> Iterator[None]:
+    """A cache that cannot be made: below a file. A disk that takes no more: no file of this process may grow past 1 KiB."""
+    if misuse.kind == "disk":
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        return
+    if misuse.kind != "cache":
+        yield
+        return
+    with tempfile.NamedTemporaryFile() as file:
+        kept: dict[str, Any] = {name: os.environ.get(name) for name in CACHES}
+        os.environ.update(dict.fromkeys(CACHES, f"{file.name}/cache"))
+        try:
+            yield
+        finally:
+            for name, value in kept.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
+
+
+def _words(error: BaseException) -> str:
+    return " ".join(str(error).split())[:500] or type(error).__name__
+
+
+def _accepted(misuse: ErrorCase, answer: Values, compared: Any) -> tuple[Finding, ...]:
+    if misuse.expects == "any":
+        return ()
+    if misuse.expects == "right":
+        comparisons, findings = compared(answer)
+        return (*findings, *(finding for one in comparisons for finding in one.findings))
+    shapes = ", ".join(f"{name} {array.dtype}{list(array.shape)}" for name, array in answer.items())
+    return (Finding("accepted", "", f"an error was due ({describe(misuse)}), and it answered {shapes}"),)
+
+
+def _again(engine: Engine, sample: Values, before: Values, stages: Stages) -> tuple[Finding, ...]:
+    try:
+        with stages.enter(Stage.RUN):
+            after = engine.run(sample)
+    except Exception as error:  # noqa: BLE001  an engine that raises now is not usable
+        return (Finding("unusable", "", f"after the wrong use the engine refuses the right inputs: {_words(error)}"),)
+    for name, array in before.items():
+        if name not in after or not np.array_equal(array, after[name], equal_nan=array.dtype.kind == "f"):
+            text = f"after the wrong use output '{name}' is another for the same right inputs"
+            return (Finding("unusable", name, text),)
+    return ()
+
+
+def describe(misuse: ErrorCase) -> str:
+    """The wrong use in words."""
+    what = {
+        "rank": f"input '{misuse.input}' with an axis too many",
+        "shape": f"input '{misuse.input}' one longer than the model takes",
+        "empty": f"input '{misuse.input}' without elements",
+        "dtype": f"input '{misuse.input}' as {misuse.dtype}",
+        "missing": f"without input '{misuse.input}'",
+        "extra": "with an input that the model does not have",
+        "value": f"input '{misuse.input}' all {misuse.value}",
+        "model": "a model that is wrong in itself",
+        "threads": f"{misuse.value} threads",
+        "cache": "no cache folder can be made",
+        "disk": "no file can grow",
+    }
+    return what[misuse.kind]
+
+
+def _result(
+    job: Job,
+    outcome: Outcome,
+    detail: str,
+    comparisons: tuple[Comparison, ...],
+    findings: tuple[Finding, ...],
+    lowered: Lowered,
+    engine: Engine,
+) -> Result:
+    return msgspec.structs.replace(
+        empty_result(job, outcome),
+        detail=detail,
+        comparisons=comparisons,
+        findings=findings,
+        facts=lowered.facts(engine),
+    )

@@ -1,0 +1,108 @@
+"""An operator and the body of the function that defines it: two lanes of one flow, on the same inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import msgspec
+import numpy as np
+
+from assay.core.dtype import dtype_name, is_floating
+from assay.core.empty_result import empty_result
+from assay.core.job import Job
+from assay.core.model import Model
+from assay.core.result import Comparison, EngineInfo, Finding, Outcome, Result, Stage
+from assay.errors import Unsupported
+from assay.models.goldens import Golden
+from assay.numerics.compare import compare_outputs
+from assay.ports import Tensor
+from assay.worker.engine.lower import load, lower
+from assay.worker.inputs.load_inputs import load_golden
+from assay.worker.stages import Stages
+
+Samples = Sequence[Mapping[str, Tensor]]
+
+
+def compare_with_function_body(job: Job, body: Model, stages: Stages) -> Result:
+    """MISMATCH: they disagree beyond what both may be off, or in shape or type; the detail names both, and with which of them
+    the published outputs go. A lane without an answer raises what its flow said, and which lane it was."""
+    golden = load_golden(job)
+    fed = [*golden.inputs, *(shuffled(sample, job.case.inputs.seed) for sample in golden.inputs)]
+    operator, facts = _compute_type(job, job.case.model, "the operator", fed, stages)
+    other, _ = _compute_type(job, body, "its function body", fed, stages)
+    contract = msgspec.structs.replace(job.case.contract, precision=job.flow.precision)
+    declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
+    with stages.enter(Stage.COMPARE):
+        compared, found = compare_outputs(other, operator, contract, expected_dtypes=declared)
+        comparisons, findings = tuple(_near(one) for one in compared), _beyond(found)
+        if findings:
+            text = f"{job.case.model.name} and its function body {body.name} disagree: {findings[0].text}; "
+            findings += (
+                Finding("function_body", findings[0].output, text + _sides(job, golden, operator, other, declared)),
+            )
+    return msgspec.structs.replace(
+        empty_result(job, Outcome.MISMATCH if findings else Outcome.OK),
+        detail=findings[-1].text if findings else "",
+        comparisons=comparisons,
+        findings=findings,
+        facts=facts,
+    )
+
+
+def shuffled(sample: Mapping[str, Tensor], seed: int) -> dict[str, Tensor]:
+    """The same real numbers at other places: still what the operator is defined for, and nothing is published for it."""
+    stream = np.random.Generator(np.random.PCG64(seed))
+    return {
+        name: stream.permutation(array.ravel()).reshape(array.shape)
+        if array.dtype != object and is_floating(dtype_name(array.dtype))
+        else array
+        for name, array in sample.items()
+    }
+
+
+def _compute_type(
+    job: Job, model: Model, which: str, samples: Samples, stages: Stages
+) -> tuple[list[dict[str, Tensor]], EngineInfo]:
+    own = msgspec.structs.replace(job, case=msgspec.structs.replace(job.case, model=model, body=None))
+    with _named(which):
+        lowered = lower(own, stages)
+        if lowered.rewritten.changed:
+            raise Unsupported(
+                "an operator and its body are compared with each other in the model's own types", cause="other"
+            )
+        engine = load(lowered, own, stages)
+        with stages.enter(Stage.RUN):
+            answers = [dict(engine.run(sample)) for sample in lowered.rewritten.fed(samples)]
+    return answers, lowered.facts(engine)
+
+
+@contextmanager
+def _named(lane: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        error.args = (f"{lane}: {error}", *error.args[1:])
+        raise
+
+
+def _near(one: Comparison) -> Comparison:
+    return msgspec.structs.replace(one, findings=_beyond(one.findings))
+
+
+def _beyond(found: Sequence[Finding]) -> tuple[Finding, ...]:
+    """A mean of one number is the same in both samples, bit by bit or nearly: that says nothing of two lanes within tolerance."""
+    return tuple(one for one in found if one.kind != "degenerate")
+
+
+def _sides(job: Job, golden: Golden, operator: Samples, body: Samples, declared: Mapping[str, str]) -> str:
+    """With which of the two the published outputs go."""
+    contract, count = job.case.contract, len(golden.outputs)
+    right = [
+        name
+        for name, answers in (("the operator", operator), ("the body", body))
+        if not compare_outputs(answers[:count], golden.outputs, contract, expected_dtypes=declared)[1]
+    ]
+    if len(right) == 2:
+        return "on the published inputs both are right, on the same numbers shuffled they part"
+    return f"the published outputs are those of {right[0] if right else 'neither'}"

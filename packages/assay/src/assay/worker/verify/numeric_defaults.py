@@ -1,0 +1,43 @@
+"""Whether what a backend does unasked is why its answers are wrong: the engine once more, with that turned off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from assay.core.job import Job
+from assay.core.result import EngineInfo, NumericDefault
+from assay.errors import AssayError
+from assay.ports import Engine
+from assay.worker.engine.lower import load, lower
+from assay.worker.stages import Stages
+
+MOST = 2
+"""Defaults that are looked at one by one, each at the price of an engine."""
+
+
+def tried(job: Job, facts: EngineInfo, is_right: Callable[[Engine], bool]) -> EngineInfo:
+    """The same facts, each default that an option of the flow turns off with what came of it: first all of them together, then, where
+    that cures, one by one. Where none does it alone, they do it together. `is_right` runs an engine and holds its answers."""
+    asked = [one for one in facts.numeric_defaults if one.option]
+    if not asked:
+        return facts
+    together = _cures(job, asked, is_right)
+    found = dict.fromkeys((one.name for one in asked), together)
+    if together and len(asked) > 1:
+        alone = [one.name for one in asked[:MOST] if _cures(job, [one], is_right)]
+        found.update((one.name, not alone or one.name in alone) for one in asked)
+    told = (msgspec.structs.replace(one, cures=found.get(one.name)) for one in facts.numeric_defaults)
+    return msgspec.structs.replace(facts, numeric_defaults=tuple(told))
+
+
+def _cures(job: Job, defaults: Sequence[NumericDefault], is_right: Callable[[Engine], bool]) -> bool | None:
+    """None where the engine cannot be built or run so."""
+    options = {**job.flow.options, **{one.option: one.off for one in defaults}}
+    other = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, options=options))
+    apart = Stages(lambda stage: None)  # no time of the engine that is judged
+    try:
+        return is_right(load(lower(other, apart), other, apart))
+    except (AssayError, RuntimeError, ValueError):
+        return None

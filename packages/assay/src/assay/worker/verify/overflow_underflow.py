@@ -1,0 +1,85 @@
+"""What the ranges of the types that a model declares explain of an engine's answers: NaN and infinities, and lost small numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import msgspec
+
+from assay.core.job import Job
+from assay.models.goldens import Golden
+from assay.numerics.tolerance.comparator import ToleranceComparator
+from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.verify.reference_comparison import Compared, ReferenceComparison, Samples, compare_to_reference
+
+_RANGES = ("nan", "infinity")
+"""Findings that the range of the model's own types may explain."""
+_BEYOND = (
+    "overflow, underflow or come from what rounding leaves of zero, in the types that the model itself declares, where double has a "
+    "number"
+)
+_SMALL = "come from numbers below the normal ones of the types that the model itself declares, which lose digits in every engine"
+_FLUSHED = (
+    "are what an engine gives that flushes numbers below the normal ones of their type to zero: declare the allowance flush-to-zero for "
+    "this flow if that is meant"
+)
+
+
+def excuse_overflow(
+    job: Job,
+    actual: Samples,
+    golden: Golden,
+    rewritten: TransformedModel,
+    judging: ToleranceComparator,
+    compare: Callable[..., Compared],
+    plain: Callable[..., Compared],
+) -> ReferenceComparison:
+    """Held; what the model itself gives within its own types counts as what is expected, and is told. Where only flushing to zero
+    explains it, that proves nothing."""
+    held = compare_to_reference(actual, golden, rewritten, compare, plain)
+    if judging.profile is None or rewritten.standard is not None or not held.given[1]:
+        return held
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    # Imported here: the oracle takes as long as a small case, and environments with older releases of onnx do not have all of it.
+    from assay.numerics.tolerance.simulate.overflow import excused
+    from assay.numerics.tolerance.simulate.underflow import underflown
+
+    try:
+        model = onnx.load(job.case.model.source)
+    except (DecodeError, OSError):
+        return held  # an exported program or a factory: the types of its inner values are not declared
+    arithmetic = judging.profile.header.arithmetic
+    kinds = {finding.kind for finding in held.given[1]}
+    if not kinds.isdisjoint(_RANGES):
+        actual, counts = excused(model, golden.inputs, actual, golden.outputs, arithmetic)
+        if counts:
+            held = _described(compare_to_reference(actual, golden, rewritten, compare, plain), counts, _BEYOND, judging)
+    if {finding.kind for finding in held.given[1]} != {"values"}:
+        return held
+    declared = "flush-to-zero" in job.flow.allowances
+    for flushed in (declared, True):
+        answers, counts = underflown(model, golden.inputs, actual, golden.outputs, arithmetic, flushed=flushed)
+        found = compare_to_reference(answers, golden, rewritten, compare, plain) if counts else held
+        if not found.given[1]:
+            return _described(
+                found, counts, _SMALL if flushed == declared else _FLUSHED, judging, poor=flushed != declared
+            )
+    return held
+
+
+def _described(
+    held: ReferenceComparison, counts: Mapping[str, int], why: str, judging: ToleranceComparator, *, poor: bool = False
+) -> ReferenceComparison:
+    """With a warning for each output; one most of whose elements were not judged, or which is `poor`, proves nothing."""
+    comparisons = []
+    for one in held.given[0]:
+        if count := counts.get(one.output, 0):
+            told = f"{count} of {one.elements} elements {why}"
+            judging.told.append(f"output '{one.output}': {told}; these were not judged")
+            if poor or 2 * count > one.elements:
+                one = msgspec.structs.replace(one, degenerate=told)
+        comparisons.append(one)
+    return replace(held, given=(tuple(comparisons), held.given[1]))

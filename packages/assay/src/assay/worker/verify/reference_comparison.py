@@ -1,0 +1,116 @@
+"""What an engine's answers are compared with: the model it was given, and the model as it was before any transform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from assay.core.job import Job
+from assay.core.result import Comparison, Finding, Stage
+from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
+from assay.models.goldens import Golden
+from assay.ports import Backend, Engine, Tensor
+from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.inputs.input_choice import inputs_at
+from assay.worker.inputs.shape_points import Sizes, format_shapes, shape_points
+from assay.worker.reference.reference_evaluation import QUANTIZED, evaluate
+from assay.worker.stages import Stages
+
+Samples = Sequence[Mapping[str, Tensor]]
+Compared = tuple[tuple[Comparison, ...], tuple[Finding, ...]]
+Compare = Callable[[Samples, Samples], Compared]
+"""(actual, expected): one mapping for each sample."""
+
+
+@dataclass(frozen=True)
+class ReferenceComparison:
+    """Answers compared with what was given and, where transforms changed the precision, with the float model.
+
+    `unproven` is why there is nothing to compare them with, or none at that size; "" where there is.
+    """
+
+    given: Compared
+    against_float: tuple[Comparison, ...] = ()
+    unproven: str = ""
+
+
+def compare_to_reference(
+    actual: Samples, golden: Golden, rewritten: TransformedModel, compare: Compare, against_float: Compare | None = None
+) -> ReferenceComparison:
+    """Where the model was quantized, its reference is the quantized model in the reference evaluator: how far that lies
+    from the float model is the user's loss, not the backend's mistake; it is measured by `against_float` (default: `compare`)."""
+    if rewritten.standard is None:
+        given = compare(actual, golden.outputs)
+        return ReferenceComparison(given, given[0] if rewritten.changed else ())
+    lost, broken = (against_float or compare)(actual, golden.outputs)
+    try:
+        outputs = evaluate(rewritten.standard, rewritten.fed(golden.inputs), oracles=QUANTIZED)
+    except Lowering as error:
+        structural = tuple(one for one in broken if one.kind != "values")
+        return ReferenceComparison(((), structural), lost, f"the quantized model has no reference answers: {error}")
+    return ReferenceComparison(compare(actual, outputs), lost)
+
+
+def compare_at_shapes(
+    job: Job, backend: Backend, engine: Engine, rewritten: TransformedModel, stages: Stages, compare: Compare
+) -> ReferenceComparison:
+    """The engine at the sizes that the case names, where the backend claims to take them all."""
+    comparisons: list[Comparison] = []
+    findings: list[Finding] = []
+    for sizes in shape_points(job.case.inputs) if getattr(backend, "dynamic", False) else []:
+        sample = inputs_at(job, sizes)
+        with stages.enter(Stage.RUN):
+            (fed,) = rewritten.fed([sample])
+            actual = _run(engine, fed, sizes, lambda: evaluate_reference(job, rewritten, sample))  # noqa: B023  called at once
+        with stages.enter(Stage.COMPARE):
+            try:
+                expected = evaluate_reference(job, rewritten, sample)
+            except Lowering as error:
+                return ReferenceComparison(
+                    (tuple(comparisons), tuple(findings)),
+                    unproven=f"no reference answers at {format_shapes(sizes)}: {error}",
+                )
+            found = compare([actual], expected)
+        comparisons += [_at(one, sizes) for one in found[0]]
+        findings += [_described(one, sizes) for one in found[1]]
+    return ReferenceComparison((tuple(comparisons), tuple(findings)))
+
+
+def evaluate_reference(job: Job, rewritten: TransformedModel, sample: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+    """The reference's answer to one sample that no golden has. Raises Lowering where there is none."""
+    if rewritten.standard is not None:
+        return evaluate(rewritten.standard, rewritten.fed([sample]), oracles=QUANTIZED)
+    return evaluate(Path(job.case.model.source), [sample])
+
+
+def _run(
+    engine: Engine, feed: Mapping[str, Tensor], sizes: Sizes, reference: Callable[[], object]
+) -> dict[str, Tensor]:
+    """Raises as the engine does, the sizes named: a claim to take all sizes is broken. Raises BadInputs where the reference does
+    not take them either: then the sizes are wrong, not the engine."""
+    try:
+        return engine.run(feed)
+    except (MemoryError, NotRunnable):
+        raise
+    except Exception as error:
+        try:
+            reference()
+        except Unsupported:
+            pass
+        except Lowering as refusal:
+            raise BadInputs(
+                f"at {format_shapes(sizes)} neither the engine nor the reference takes the inputs: {refusal}; give other sizes with --dim"
+            ) from error
+        raise Lowering(f"at {format_shapes(sizes)}: {error}") from error
+
+
+def _at(one: Comparison, sizes: Sizes) -> Comparison:
+    findings = tuple(_described(finding, sizes) for finding in one.findings)
+    return msgspec.structs.replace(one, at=format_shapes(sizes), findings=findings)
+
+
+def _described(finding: Finding, sizes: Sizes) -> Finding:
+    return msgspec.structs.replace(finding, text=f"at {format_shapes(sizes)}: {finding.text}")

@@ -1,0 +1,248 @@
+"""Does the engine give the reference's answers?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from assay.core.case import Contract
+from assay.core.dtype import CONTAINERS, dtype_name, is_floating
+from assay.core.empty_result import empty_result
+from assay.core.evidence import blocking, passed_over
+from assay.core.job import Job
+from assay.core.reference import Reference
+from assay.core.result import Cause, Comparison, EngineInfo, Finding, Outcome, Result, Stage, UntakenBranch
+from assay.core.task_figures import is_against_labels
+from assay.errors import Lowering
+from assay.models.flatten import declared_types
+from assay.models.golden_checks import fits, format_shape
+from assay.models.goldens import Golden
+from assay.models.load_tolerance import load_tolerance
+from assay.models.model_precision import model_precision
+from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_of_quantized
+from assay.numerics.tolerance.tolerance_tables import DERIVED
+from assay.plugins import library_of
+from assay.task_metrics.registry import score
+from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.calibration import evaluation_split
+from assay.worker.engine.lower import Lowered, delegation, load, lower
+from assay.worker.engine.model_format import model_path, to_onnx
+from assay.worker.engine.precision_audit import find_higher_precision, find_lower_precision, minor_deviations
+from assay.worker.inputs.input_facts import input_facts
+from assay.worker.inputs.load_inputs import has_no_reference, has_source, load_golden, reference_of
+from assay.worker.inputs.original import compare_with_original, golden_of_original
+from assay.worker.stages import Stages
+from assay.worker.verify.answers import Answered, answered, first_difference
+from assay.worker.verify.error_case import run_error_case
+from assay.worker.verify.function_equivalence import compare_with_function_body
+from assay.worker.verify.input_sensitivity import check_sensitivity
+from assay.worker.verify.metric_plugins import with_metrics
+from assay.worker.verify.numeric_defaults import tried
+from assay.worker.verify.output_statistics import with_statistics
+from assay.worker.verify.overflow_underflow import excuse_overflow
+from assay.worker.verify.reference_comparison import Compared, Samples, compare_at_shapes, compare_to_reference
+from assay.worker.verify.saving import save
+
+
+def verify(job: Job, stages: Stages) -> Result:
+    """lower -> save -> load -> run -> compare; the first sample is run twice to see whether the answer repeats."""
+    if job.case.misuse is not None:
+        return run_error_case(job, job.case.misuse, stages)
+    if job.case.body is not None:
+        return compare_with_function_body(job, job.case.body, stages)
+    golden = evaluation_split(job, load_golden(job))
+    lowered = lower(job, stages)
+    engine = load(lowered, job, stages)
+    rewritten = lowered.rewritten
+    plain = partial(_compare, job, rewritten, ToleranceComparator(contract_of(job)))
+    stages.inputs = input_facts(job.case.model, golden)
+    with stages.enter(Stage.RUN):
+        ran = answered(job, engine, rewritten, golden)
+    if has_no_reference(job):
+        return _unanswered(job, lowered.facts(engine), ran)
+    golden, actual = ran.golden, ran.actual
+    with stages.enter(Stage.COMPARE):
+        judging = _comparator(job, rewritten, golden).first(len(actual))
+        compare = partial(_compare, job, rewritten, judging)
+        held = excuse_overflow(job, actual, golden, rewritten, judging, compare, plain)
+    sized = compare_at_shapes(job, lowered.backend, engine, rewritten, stages, plain)
+    with stages.enter(Stage.COMPARE):
+        given = with_statistics(held.given[0], actual, golden.outputs)
+        comparisons, findings = given + sized.given[0], held.given[1] + sized.given[1]
+        repeatable = {name: one for name, one in actual[0].items() if name not in judging.random}
+        comparisons += check_sensitivity(job, rewritten, ran.probed, repeatable, plain)
+        unrepeated = first_difference(repeatable, ran.again)
+        against = _against(job, actual, held.against_float)
+    facts = _with_cures(job, lowered.facts(engine), findings, ran, rewritten, judging)
+    if job.save_inputs or job.save_outputs:
+        with stages.enter(Stage.SAVE):
+            save(job, golden, actual, facts.backend_version)
+        stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
+    asked = job.flow.precision
+    findings += ran.unlike + find_lower_precision(asked, facts, lambda: model_precision(_lowered_from(job, lowered)))
+    unproven = held.unproven or sized.unproven
+    outcome, detail = _outcome(
+        comparisons,
+        findings,
+        (Outcome.UNDELEGATED, delegation(facts)),
+        (Outcome.NONDETERMINISTIC, unrepeated),
+        (Outcome.MISTRUSTED, unproven or _poor(comparisons)),
+        (
+            Outcome.OTHER_PRECISION,
+            find_higher_precision(asked, facts, held.against_float if rewritten.standard else comparisons),
+        ),
+    )
+    passed = _unreported_outputs(job, comparisons, golden)
+    notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.told, *minor_deviations(asked, facts))
+    return msgspec.structs.replace(
+        _blank(job, outcome, facts),
+        cause=Cause.NO_REFERENCE if outcome is Outcome.MISTRUSTED and unproven else Cause.NONE,
+        detail=detail,
+        comparisons=comparisons,
+        against_float=against,
+        original=job.case.original.model.name if job.case.original is not None else "",
+        findings=findings,
+        task_metrics=_score(job, actual, golden) if _scorable(findings) else {},
+        inputs=input_facts(job.case.model, golden),
+        reference=reference_of(job, rewritten.standard),
+        warnings=tuple(dict.fromkeys(notes)),
+        untaken_branches=_untaken(judging, golden),
+    )
+
+
+def _untaken(judging: ToleranceComparator, golden: Golden) -> tuple[UntakenBranch, ...]:
+    """By the evaluations that the tolerance was derived from; where inputs were planned, how many others were tried."""
+    found = judging.profile.header.untaken if judging.profile is not None else ()
+    tried = golden.lock.plan.branch_tries if golden.lock.plan is not None else 0
+    return tuple(one if one.by_sizes else msgspec.structs.replace(one, tried=tried) for one in found)
+
+
+def _blank(job: Job, outcome: Outcome, facts: EngineInfo) -> Result:
+    return msgspec.structs.replace(empty_result(job, outcome), facts=facts)
+
+
+def _with_cures(
+    job: Job,
+    facts: EngineInfo,
+    findings: Sequence[Finding],
+    ran: Answered,
+    rewritten: TransformedModel,
+    judging: ToleranceComparator,
+) -> EngineInfo:
+    """Where answers are wrong, whether they are right without what the backend does unasked."""
+    if not findings or not facts.numeric_defaults:
+        return facts
+    silent = partial(_compare, job, rewritten, replace(judging, told=[]))
+    held_again = partial(compare_to_reference, golden=ran.golden, rewritten=rewritten, compare=silent)
+    return tried(job, facts, lambda other: not held_again([other.run(one) for one in ran.fed]).given[1])
+
+
+def _scorable(findings: Sequence[Finding]) -> bool:
+    """Whether the answers have the form that a task reads: other values are what it judges, other shapes are not."""
+    return all(one.kind == "values" for one in findings)
+
+
+def _against(job: Job, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
+    """What the user loses: against the original of the case, where it has one, else against the model before its transforms."""
+    if job.case.original is None:
+        return lost
+    return compare_with_original(job, actual, evaluation_split(job, golden_of_original(job, job.case.original)))
+
+
+def _unanswered(job: Job, facts: EngineInfo, ran: Answered) -> Result:
+    """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
+    repeatable = ran.actual[0]
+    if unrepeated := first_difference(repeatable, ran.again):
+        return msgspec.structs.replace(_blank(job, Outcome.NONDETERMINISTIC, facts), detail=unrepeated)
+    metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual)) if ran.golden.labels else {}
+    return msgspec.structs.replace(
+        _blank(job, Outcome.MISTRUSTED, facts),
+        detail=job.why,
+        cause=Cause.NO_REFERENCE,
+        task_metrics={name: value for name, value in metrics.items() if is_against_labels(name)},
+        reference=Reference(engine=library_of(job.flow), own_inputs=has_source(job)),
+    )
+
+
+def _lowered_from(job: Job, lowered: Lowered) -> Path:
+    """An artifact of an earlier run comes without its model after all transforms: then as quantized, or the case's own."""
+    if not lowered.reused:
+        return lowered.rewritten.model
+    return lowered.rewritten.standard or model_path(job, lowered.backend.accepts)
+
+
+def _compare(
+    job: Job, rewritten: TransformedModel, judging: ToleranceComparator, actual: Samples, expected: Samples
+) -> Compared:
+    names = dict.fromkeys(name for sample in expected for name in sample)
+    declared = declared_types(job.case.model.outputs, names) | rewritten.gives
+    if "float64" in (job.flow.precision, job.flow.options.get("precision")):
+        declared = {name: _in_double(name, dtype, actual) for name, dtype in declared.items()}
+    return with_metrics(judging.compare(actual, expected, declared), actual, expected, contract_of(job))
+
+
+def _in_double(name: str, declared: str, actual: Samples) -> str:
+    """A flow that computes in double throughout answers so: its values are compared in double, and not rounded before."""
+    given = {dtype_name(sample[name].dtype) for sample in actual if name in sample}
+    return "float64" if is_floating(declared) and given == {"float64"} else declared
+
+
+def _comparator(job: Job, rewritten: TransformedModel, golden: Golden) -> ToleranceComparator:
+    if rewritten.standard is None:
+        return load_tolerance(job, contract_of(job))
+    contract = contract_of(job)
+    standard = rewritten.standard
+    if contract.tolerance == DERIVED:
+        with suppress(Lowering):
+            standard = to_onnx(standard, job)
+    inputs, allowances = rewritten.fed(golden.inputs), tuple(job.flow.allowances)
+    return comparator_of_quantized(standard, inputs, contract, job.case.inputs.seed, allowances)
+
+
+def contract_of(job: Job) -> Contract:
+    """The case's contract at the precision that the flow promises."""
+    return msgspec.structs.replace(job.case.contract, precision=job.flow.precision)
+
+
+def _score(job: Job, actual: Samples, golden: Golden) -> dict[str, float]:
+    contract = job.case.contract
+    if contract.task_metric is None:
+        return {}
+    known = len(next(iter(golden.labels.values()))) if golden.labels else len(actual)
+    return score(
+        contract.task_metric, actual[:known], golden.outputs[:known], golden.labels, contract.task_metric_options
+    )
+
+
+def _outcome(
+    comparisons: Sequence[Comparison], findings: Sequence[Finding], *otherwise: tuple[Outcome, str]
+) -> tuple[Outcome, str]:
+    """A mismatch where anything was found, else the first of `otherwise` that has something to say."""
+    everything = [*findings, *(finding for one in comparisons for finding in one.findings)]
+    if everything:
+        more = f" (and {len(everything) - 1} more)" if len(everything) > 1 else ""
+        return Outcome.MISMATCH, everything[0].text + more
+    return next(((outcome, detail) for outcome, detail in otherwise if detail), (Outcome.OK, ""))
+
+
+def _unreported_outputs(job: Job, comparisons: Sequence[Comparison], golden: Golden) -> tuple[str, ...]:
+    """What the verdict does not rest on: outputs that prove nothing, and what the model declares of its outputs where its nodes
+    give something else."""
+    found = list(job.case.model.contradictions)
+    for spec in job.case.model.outputs:
+        shapes = [sample[spec.name].shape for sample in golden.outputs if spec.name in sample]
+        odd = next((one for one in shapes if spec.shape != ("...",) and not fits(one, spec.shape)), None)
+        if odd is not None and spec.dtype not in CONTAINERS and not any(f"'{spec.name}'" in told for told in found):
+            given = f"{format_shape(spec.shape)}, and its nodes give {format_shape(odd)}"
+            found.append(f"the model declares output '{spec.name}' as {given}")
+    return (*passed_over(comparisons), *(f"{told}: judged as the nodes give it" for told in found))
+
+
+def _poor(comparisons: Sequence[Comparison]) -> str:
+    told = (f"output '{one.output}': {one.degenerate}; such a pass proves nothing" for one in blocking(comparisons))
+    return next(told, "")

@@ -1,5 +1,0 @@
-"""`python -m assay` is `assay`."""
-
-from assay.faces.cli.main import main
-
-main()

@@ -1,1 +1,0 @@
-"""The composition roots: where adapters are chosen and put together."""

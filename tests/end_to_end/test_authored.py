@@ -1,0 +1,135 @@
+"""Authored cases: the program for those who read programs, the ONNX file for others, and how inputs lie in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from assay.core.case import Case, Inputs
+from assay.core.job import Job
+from assay.core.result import Outcome
+from assay.models.conversion import program_to_onnx
+from assay.models.goldens import write_golden
+from assay.models.onnx_file import open_model
+from assay.plugins import find_flow
+from assay.ports import Suite
+from assay.suites.build_cases import SIZES
+from assay.suites.models import Models
+from assay.suites.operators import Operators
+from assay.worker.dispatch import execute
+from assay.worker.engine.calibration import calibration_split
+from assay.worker.engine.model_format import model_path
+from assay.worker.inputs.load_inputs import load_golden
+from assay.worker.stages import Stages
+from int8_sums import skip_where_sums_saturate
+
+pytest.importorskip("torch")
+pytest.importorskip("onnxscript")
+
+
+def _made(suite: Suite, name: str) -> Case:
+    ((made, why),) = suite.make([case for case in suite.cases(seed=0) if case.name == name], workers=1)
+    assert not why
+    return made
+
+
+def test_programs_go_to_those_who_read_them_and_an_open_batch_is_tried_at_three_sizes() -> None:
+    made = _made(Models(), "models/mlp-dynamic")
+    assert Path(made.model.source).name == "model.onnx"
+    assert list(made.inputs.dims.values()) == [SIZES]
+    jobs = {name: Job(made, find_flow(name)) for name in ("onnxruntime", "torch-eager")}
+    assert model_path(jobs["torch-eager"], "torch").name == "model.pt2"
+    assert model_path(jobs["onnxruntime"], "onnx").name == "model.onnx"
+    for name in ("onnxruntime", "torch-eager"):
+        found = execute(jobs[name], Stages(lambda stage: None))
+        assert found.outcome is Outcome.OK, found.detail
+        assert found.facts.transforms == ()
+        assert sorted(one.at for one in found.comparisons) == [
+            "",
+            *(f"{next(iter(made.inputs.dims))}={n}" for n in (2, 5, 8)),
+        ]
+
+
+def test_what_the_exporter_lacks_is_a_program_alone_and_a_flow_of_onnx_says_so(tmp_path: Path) -> None:
+    from assay.errors import Unsupported
+
+    made = _made(Operators(), "operators/cdist-float32-smoke-5x3_7x3")
+    assert (Path(made.model.source).name, made.program) == ("model.pt2", None)
+    assert execute(Job(made, find_flow("torch-eager")), Stages(lambda stage: None)).outcome is Outcome.OK
+    with pytest.raises(Unsupported, match="No ONNX function found"):
+        program_to_onnx(Path(made.model.source), tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize(
+    ("layout", "flags"), [("", (True, False)), ("strided", (False, False)), ("channels-last", (False, False))]
+)
+def test_an_engine_is_fed_as_the_case_says(
+    layout: str, flags: tuple[bool, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from assay.backends.onnx_reference import Reference
+
+    seen: list[Any] = []
+
+    class Seeing(Reference):
+        def load(self, folder: Path, flow: Any) -> Any:
+            engine = super().load(folder, flow)
+            run = engine.run
+            engine.run = lambda tensors: (seen.extend(tensors.values()), run(tensors))[1]
+            return engine
+
+    monkeypatch.setattr("assay.worker.engine.lower._backend", lambda name: Seeing)
+    x = np.random.default_rng(0).standard_normal((2, 3, 4, 5)).astype(np.float32)
+    model = open_model(_relu(tmp_path))
+    write_golden(
+        tmp_path / "golden", model=model, inputs=[{"x": x}], outputs=[{"out0": np.maximum(x, 0)}], seed=0, producer="t",
+        producer_version="", who="t", reason="t", created_at="",
+    )  # fmt: skip
+    case = Case("c", model, Inputs(golden=str(tmp_path / "golden"), layout=layout))
+    found = execute(Job(case, find_flow("reference")), Stages(lambda stage: None))
+    assert found.outcome is Outcome.OK, found.detail
+    assert all((one.flags.c_contiguous, one.flags.f_contiguous) == flags for one in seen)
+    given = [np.array_equal(one, x) for one in seen]
+    assert given == [True, False, True], "the sample, other inputs to see whether they matter, the sample again"
+
+
+def _relu(folder: Path) -> Path:
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3, 4, 5]) for name in ("x", "out0")]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["out0"])], "g", values[:1], values[1:])
+    path = folder / "relu.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), str(path))
+    return path
+
+
+def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> None:
+    skip_where_sums_saturate()
+    from assay.pipeline.progress import SILENT
+    from assay.pipeline.run_suites import make
+
+    suite = Operators()
+    asked = [
+        case for case in suite.cases(seed=0) if case.name == "operators/linear-float32-smoke-5x16-size=8,bias=True"
+    ]
+    ((made,), _) = make((suite,), asked, 1, SILENT)
+    found = execute(Job(made, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
+    assert found.outcome is Outcome.OK, found.detail
+    assert {one.output: one.at for one in found.against_float} == {"out0": ""}, (
+        "the loss of quantizing is measured, too"
+    )
+    job = Job(made, find_flow("onnxruntime-int8-qdq-per-channel"))
+    (own,), calibration = load_golden(job).inputs, calibration_split(job)
+    assert len(calibration.samples) == len(calibration.indices) == 32
+    assert 0 not in calibration.indices
+    for sample in calibration.samples:
+        for name, array in own.items():
+            assert (sample[name].shape, sample[name].dtype) == (array.shape, array.dtype)
+            assert not np.array_equal(sample[name], array), "what is judged does not calibrate"
+            assert np.isin(sample[name], array).all(), "its values lie where the operator is defined"
+    (given,) = asked
+    ((kept, _),) = suite.make([given], workers=1)
+    refused = execute(Job(kept, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
+    assert "leaves none to judge" in refused.detail, "a golden of a user's own is not judged by what calibrated"

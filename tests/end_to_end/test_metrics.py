@@ -1,0 +1,73 @@
+"""A metric of a third party: found by its entry point, recorded beside the comparator's figures, and asked for by a goal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from assay.commands.check import CheckOptions, run_check
+from assay.core.result import Outcome
+from assay.core.verdict import VerdictStatus
+from assay.ports import Metric
+from assay.testing import check_metric
+from small_models import linear_model
+
+PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text()
+EXAMPLE = PAGE.partition("```python\n")[2].partition("```")[0]
+"""As the page tells a stranger to write it."""
+RAISING = """
+def peak_error(actual, expected, contract):
+    raise ValueError("no such thing")
+"""
+Installed = Callable[[str], None]
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
+    """Writes a package with one metric where every process of ours looks."""
+
+    def install(source: str) -> None:
+        info = tmp_path / "plug" / "strangers_metric-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Name: strangers-metric\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text("[assay.metrics]\npeak = strangers_metric:peak_error\n")
+        (info.parent / "strangers_metric.py").write_text(source)
+        monkeypatch.setenv("PYTHONPATH", str(info.parent))
+
+    return install
+
+
+def _options(tmp_path: Path, limit: str) -> CheckOptions:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(f'[[policy.goal]]\nfigure = "y.peak_error"\nmax = {limit}\n')
+    model = linear_model(tmp_path / "m.onnx")
+    return CheckOptions(
+        models=(model,), flows=("onnxruntime",), only_kind="verify", policy=policy, history=str(tmp_path / "h")
+    )
+
+
+@pytest.mark.parametrize(("limit", "word"), [("0.1", VerdictStatus.PASS), ("-1", VerdictStatus.FAIL)])
+def test_its_figure_is_recorded_and_judged(
+    tmp_path: Path, installed: Installed, limit: str, word: VerdictStatus
+) -> None:
+    installed(EXAMPLE)
+    checked = run_check(_options(tmp_path, limit))
+    (comparison,) = checked.results[0].comparisons
+    assert 0.0 <= comparison.metrics["peak_error"] < 1e-3
+    assert [one.word for one in checked.judgement.verdicts] == [word]
+
+
+def test_the_example_of_the_page_passes_the_check_that_it_names() -> None:
+    found: dict[str, Metric] = {}
+    exec(EXAMPLE, found)
+    check_metric(found["peak_error"])
+
+
+def test_one_that_raises_blames_nobody_else(tmp_path: Path, installed: Installed) -> None:
+    installed(RAISING)
+    checked = run_check(_options(tmp_path, "0.1"))
+    (result,) = checked.results
+    assert result.outcome is Outcome.INFRASTRUCTURE
+    assert "metric 'peak' fails on output 'y' (ValueError('no such thing')): fix it" in result.detail

@@ -1,0 +1,138 @@
+"""Two processes that take turns: what happens to one of them is told by the other at once, and blamed on the right side."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from assay.commands.compare import CompareOptions, compare_request
+from assay.commands.composition import open_services
+from assay.core.flow import Flow, Option
+from assay.core.job import Job, Limits
+from assay.core.result import Outcome, Result, Stage
+from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule
+from assay.models.files import folder_digest
+from assay.pipeline.compare import plan_comparison
+from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.services import Services
+from assay.pipeline.two_process_comparison import compare_in_two_processes
+from assay.ports import Launcher
+from assay.testing.faulty_backend import Faulty
+from assay.worker.stages import Stages
+from assay.worker.timing.compare_speed import compare_speed
+from assay.worker.timing.interleaved_timing import time_interleaved
+from small_models import linear_model
+
+PLAIN: dict[str, Option] = {"model": "identity", "work_s": 0.002}
+
+
+def _job(options: CompareOptions, house: Services) -> Job:
+    (job,) = plan_comparison(compare_request(options), house).jobs
+    assert ensure_references([job], house) == []
+    return replace(job, speed=SpeedRule(looks=(4,)))
+
+
+def _against(fault: str, tmp_path: Path, after: int = 5) -> tuple[Result, float]:
+    """A sound engine against one that was built well, and fails after so many calls."""
+    model = linear_model(tmp_path / "m.onnx")
+    artifact = tmp_path / "artifact"
+    artifact.mkdir()
+    Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
+    with open_services(str(tmp_path / "h")) as house:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
+        bad = Flow("bad", "faulty", {**PLAIN, "fault": fault, "after": after})
+        own = replace(job.flow, options=PLAIN)
+        rival = BaselineEngine("bad", bad, job.case.model, str(artifact))
+        begin = time.monotonic()
+        result = compare_in_two_processes(replace(job, flow=own, rival=rival), house)
+    return result, time.monotonic() - begin
+
+
+@pytest.mark.parametrize("again", range(2))
+def test_a_side_that_raises_in_its_turn_is_the_one_that_is_named(tmp_path: Path, again: int) -> None:
+    result, _ = _against("raise", tmp_path)
+    assert result.outcome is Outcome.ERROR
+    assert "bad: RuntimeError" in result.detail
+    assert "asked to raise" in result.detail
+
+
+def test_a_side_that_dies_in_its_turn_keeps_nobody_waiting(tmp_path: Path) -> None:
+    result, seconds = _against("segfault", tmp_path)
+    assert (result.outcome, result.signal) == (Outcome.CRASH, "SIGSEGV")
+    assert result.detail.startswith("bad: ")
+    assert seconds < Limits().timeout_s / 2, "it waited for a turn that never came"
+
+
+def test_engines_whose_inputs_a_transform_has_changed_take_turns(tmp_path: Path) -> None:
+    model = linear_model(tmp_path / "m.onnx")
+    with open_services(str(tmp_path / "h")) as house:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime+fp16:io", "onnxruntime+fp16:io")), house)
+        result = compare_in_two_processes(job, house)
+    assert result.outcome is Outcome.OK, result.detail
+    assert result.duel is not None
+    assert len(result.duel.launches) == 4
+
+
+@dataclass
+class _Altering:
+    """Launches as `launcher` does, once the engine of the side `letter` has been altered behind everybody's back."""
+
+    launcher: Launcher
+    letter: str
+
+    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+        (kept,) = [Path(job.keep) for job in jobs if job.case.name.startswith(f"{self.letter}/")]
+        (kept / "identity").write_text("y = 2 * x\n")
+        return self.launcher.launch(jobs)
+
+
+@pytest.mark.parametrize("letter", ["a", "b"])
+def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: Path, letter: str) -> None:
+    model = linear_model(tmp_path / "m.onnx")
+    artifact = tmp_path / "artifact"
+    artifact.mkdir()
+    Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
+    with open_services(str(tmp_path / "h")) as house:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
+        plain = replace(job.flow, options=PLAIN)
+        rival = BaselineEngine("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
+        job = replace(job, flow=plain, rival=rival)
+        result = compare_in_two_processes(job, dataclasses.replace(house, pair=_Altering(house.pair, letter)))
+    if letter == "a":
+        assert (result.outcome, result.stage) == (Outcome.ERROR, Stage.LOAD)
+        assert "the files of the engine are not those that were saved" in result.detail
+    else:
+        assert result.duel is not None
+        assert (result.duel.launches, "has changed on disk" in result.duel.trouble) == ((), True)
+
+
+def test_an_engine_that_is_altered_while_it_is_timed_has_decided_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both engines in one process, which loads the approved one again for each launch."""
+    model = linear_model(tmp_path / "m.onnx")
+    artifact = tmp_path / "artifact"
+    artifact.mkdir()
+    Faulty().lower(model, Flow("plain", "faulty", PLAIN)).save(artifact)
+    with open_services(str(tmp_path / "h")) as house:
+        job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
+    plain = replace(job.flow, options=PLAIN)
+    rival = BaselineEngine("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
+    job = replace(job, flow=plain, rival=rival, scratch=str(tmp_path), speed=SpeedRule(looks=(4,)))
+
+    def altering(*arguments: Any) -> SpeedComparison:
+        found = time_interleaved(*arguments)
+        (artifact / "identity").write_text("y = 2 * x\n")
+        return found
+
+    monkeypatch.setattr("assay.worker.timing.compare_speed.time_interleaved", altering)
+    told = compare_speed(job, Stages(lambda stage: None)).duel
+    assert told is not None
+    assert (told.launches, "has changed on disk" in told.trouble) == ((), True)

@@ -1,0 +1,197 @@
+"""The parts of a submission: what is missing or wrong is told all at once, with the line."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from assay_zoo.artifacts import check_artifacts
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.intake import take_in
+from assay_zoo.metadata import Metadata
+from assay_zoo.repository import read_policy
+from assay_zoo.services import open_tools
+from assay_zoo.submission import SubmissionContext
+from zoo_submission import METADATA, make_zoo
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_zoo(tmp_path / "zoo")
+
+
+def checked(folder: Path) -> list[Check]:
+    """What the group of checks holds against the submission."""
+    root = folder.parents[1]
+    history = root / ".assay"
+    history.mkdir()
+    with open_tools(root, str(history)) as tools:
+        intake = take_in(folder, tools.scratch / "in")
+        try:
+            metadata = Metadata.model_validate(tomllib.loads((folder / "metadata.toml").read_text()))
+        except (OSError, ValueError, RecursionError):
+            metadata = None
+        place = SubmissionContext(
+            folder=intake.folder,
+            root=root,
+            policy=read_policy(root),
+            metadata=metadata,
+            intake=intake,
+            name=folder.name,
+        )
+        found = check_artifacts(place, tools)
+    assert {one.name for one in found} >= {"artifacts.parts", "artifacts.metadata", "artifacts.sources"}
+    return [one for one in found if one.outcome is not CheckOutcome.PASSED]
+
+
+def told(folder: Path) -> list[tuple[str, str, int]]:
+    return [(one.name.partition(".")[2], one.path, one.line) for one in checked(folder)]
+
+
+def change(file: Path, found: str, put: str) -> None:
+    text = file.read_text()
+    assert found in text
+    file.write_text(text.replace(found, put))
+
+
+def line_of(text: str) -> int:
+    return METADATA.splitlines().index(text) + 1
+
+
+def test_a_whole_submission_has_all(folder: Path) -> None:
+    assert told(folder) == []
+
+
+def test_everything_that_is_missing_is_told_at_once(folder: Path) -> None:
+    for name in ("README.md", "inference.ipynb", "preprocess.py", "model.onnx", "test_data_set_0/output_0.pb"):
+        (folder / name).unlink()
+    missing = sorted(path for name, path, _ in told(folder) if name in ("parts", "samples"))
+    assert missing == ["README.md", "inference.ipynb", "model.onnx", "preprocess.py", "test_data_set_0/output_0.pb"]
+
+
+def test_without_metadata_the_usual_names_are_looked_for(folder: Path) -> None:
+    for name in ("metadata.toml", "validation.ipynb"):
+        (folder / name).unlink()
+    change(folder / "README.md", "## License", "## Something")
+    assert told(folder) == [
+        ("parts", "metadata.toml", 0), ("parts", "validation.ipynb", 0), ("readme", "README.md", 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("found", "put", "line", "says"),
+    [
+        ('version = "1.0"', 'version = "one"', line_of('version = "1.0"'), "must match"),
+        ("opset = 17", 'opset = "seventeen"', line_of("opset = 17"), "must be a whole number"),
+        ("opset = 17", "opset = 17\nopsett = 1", line_of("opset = 17") + 1, "is no known key; the nearest is 'opset'"),
+        ('dtype = "float32"\nshape = ["n", 2]\n\n[[out', 'dtype = "float"\nshape = ["n", 2]\n\n[[out',
+         line_of("[[inputs]]") + 2, "the nearest is 'float64'"),
+        ('scenario = "sums"', 'scenario = "sum"', line_of('scenario = "sums"'), "the nearest is 'sums'"),
+        ('metric = "share"', 'metric = "top1"', line_of('metric = "share"'), "asks for 'share'"),
+        ('name = "adder"', 'name = "other"', 1, "its folder is 'adder'"),
+        ("opset = 17", 'opset = 17\npreprocessing = "../p.py"', line_of("opset = 17") + 1, "outside of the submission"),
+        ('read = "output:share"', "", line_of("[accuracy]"), "is missing"),
+        ('version = "1.0"', 'version = "1.0', line_of('version = "1.0"'), "not valid TOML"),
+        ('version = "1.0"', "version = " + "[" * 5000, 0, "nested too deeply"),
+        ('version = "1.0"', f"version = 1{'0' * 5000}", line_of('version = "1.0"'), "has a number of 5001 digits"),
+    ],
+)  # fmt: skip
+def test_metadata_are_held_against_the_schema_with_their_line(
+    folder: Path, found: str, put: str, line: int, says: str
+) -> None:
+    change(folder / "metadata.toml", found, put)
+    (one,) = [one for one in checked(folder) if one.name == "artifacts.metadata"]
+    assert says in one.sentence
+    assert (one.path, one.line) == ("metadata.toml", line)
+    assert str(folder.parents[1]) not in one.sentence
+
+
+def test_several_mistakes_are_told_in_the_order_of_their_lines(folder: Path) -> None:
+    for found, put in (
+        ('version = "1.0"', "version = 1"),
+        ("opset = 17", "opset = 0"),
+        ('title = "Adds"', 'title = ""'),
+    ):
+        change(folder / "metadata.toml", found, put)
+    lines = [one.line for one in checked(folder) if one.name == "artifacts.metadata"]
+    assert lines == [2, 3, line_of("opset = 17")]
+
+
+def test_a_field_of_the_readme_that_differs_is_named(folder: Path) -> None:
+    change(folder / "README.md", "Adds a number to itself.", "Multiplies.")
+    (one,) = checked(folder)
+    assert "which metadata.toml says in description" in one.sentence
+    assert (one.path, one.line) == ("README.md", 3)
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("import torch", "imports 'torch'"),
+        ("from missing_script import x", "imports 'missing_script'"),
+        ("from . import gone", "imports '.gone'"),
+        ("from .gone import x", "imports '.gone'"),
+        ("def f():\n    __import__('torch')", "imports 'torch'"),
+        ("import importlib\nimportlib.import_module('gone.deeper')", "imports 'gone'"),
+    ],
+)
+def test_an_import_that_nothing_answers_to_is_told(folder: Path, source: str, says: str) -> None:
+    with (folder / "preprocess.py").open("a") as file:
+        file.write(f"\n{source}\n")
+    (one,) = checked(folder)
+    assert one.name == "artifacts.sources"
+    assert says in one.sentence
+    assert source.splitlines()[-1] in (folder / "preprocess.py").read_text().splitlines()[one.line - 1]
+
+
+def test_what_is_python_s_own_allowed_or_handed_in_is_none(folder: Path) -> None:
+    (folder / "own").mkdir()
+    (folder / "own" / "deeper.py").write_text("from .beside import y\n")
+    (folder / "own" / "beside.py").write_text("y = 1\n")
+    with (folder / "preprocess.py").open("a") as file:
+        file.write("\nimport json, os.path\nimport onnxruntime\nfrom own.deeper import y\nfrom . import postprocess\n")
+    assert told(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import torch", "imports 'torch'"),
+        ("!pip install torch", "asks a shell"),
+        ("%pip install torch", "asks a shell"),
+        ("%%bash\ncurl example.com", "asks a shell"),
+        ("def f(:", "is no Python"),
+    ],
+)
+def test_the_cells_of_a_notebook_are_read_and_the_line_is_that_of_the_file(folder: Path, code: str, says: str) -> None:
+    notebook = folder / "validation.ipynb"
+    content = json.loads(notebook.read_text())
+    content["cells"][1]["source"] = [f"{line}\n" for line in ["# a comment", *code.splitlines()]]
+    notebook.write_text(json.dumps(content, indent=1))
+    (one,) = checked(folder)
+    assert says in one.sentence
+    assert code.splitlines()[0] in notebook.read_text().splitlines()[one.line - 1]
+
+
+def test_harmless_magics_are_harmless(folder: Path) -> None:
+    notebook = folder / "inference.ipynb"
+    content = json.loads(notebook.read_text())
+    content["cells"][1]["source"] = "%%time\n%matplotlib inline\nif True:\n    %timeit 1\nimport numpy"
+    notebook.write_text(json.dumps(content))
+    assert told(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("rename", "to", "path"),
+    [
+        ("test_data_set_0", "test_data_set_1", "test_data_set_0"),
+        ("test_data_set_0", "test_data_set_00", "test_data_set_00"),
+        ("test_data_set_0/input_0.pb", "test_data_set_0/input_1.pb", "test_data_set_0/input_0.pb"),
+    ],
+)
+def test_test_data_sets_are_counted_without_holes(folder: Path, rename: str, to: str, path: str) -> None:
+    (folder / rename).rename(folder / to)
+    assert path in [one for name, one, _ in told(folder) if name == "samples"]

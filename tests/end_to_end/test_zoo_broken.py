@@ -1,0 +1,109 @@
+"""Submissions that are broken in one way each: the answer, and that no other check fails."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from assay_zoo.check import EXECUTING, GROUPS, CheckOutcome
+from assay_zoo.decision import Answer
+from assay_zoo.inspect import Inspection, inspect
+from assay_zoo.services import open_tools
+
+BROKEN = Path(__file__).parents[2] / "examples" / "zoo" / "broken"
+_NAMES = ("build", "case", "data", "files", "good", "graphs", "notebooks", "speed", "texts")
+
+
+@contextmanager
+def _importable() -> Iterator[None]:
+    """The builder's modules by their short names, as its own command has them, and nobody else afterwards."""
+    sys.path.insert(0, str(BROKEN))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(BROKEN))
+        for name in _NAMES:
+            sys.modules.pop(name, None)
+
+
+with _importable():
+    import good
+    from build import build
+    from case import TABLE, Broken
+
+RELATIVES = {
+    "golden-with-nan", "one-input-too-many", "external-data-absolute", "external-data-missing", "external-data-linked",
+    "link-to-the-system", "too-many-files", "image-is-program", "unproduced-output", "duplicate-tensor", "ir-too-new",
+    "unknown-operator", "weights-too-short", "readme-missing", "metadata-of-wrong-type", "no-inference-notebook",
+    "notebook-is-no-notebook", "no-preprocessing",
+}  # fmt: skip
+"""Near to others in the table: looked at by the slow test only."""
+QUICK = [one for one in TABLE.values() if not one.costly and one.name not in RELATIVES]
+BAD = (CheckOutcome.FAILED, CheckOutcome.UNDECIDED, CheckOutcome.INFRASTRUCTURE)
+
+
+def looked_at(root: Path, case: Broken | None, groups: Iterable[str] = GROUPS) -> Inspection:
+    build(root, case)
+    with open_tools(root, str(root / ".assay")) as tools:
+        return inspect(good.NAME, root, tools, groups=groups)
+
+
+def held_against(found: Inspection) -> dict[str, str]:
+    """Every check that is not content, with what it says."""
+    return {one.name: f"{one.outcome}: {one.sentence}" for one in found.checks if one.outcome in BAD}
+
+
+def check(found: Inspection, case: Broken) -> None:
+    told = held_against(found)
+    assert set(told) == {case.check}, told
+    assert found.decision.answer == case.answer
+    assert any(reason.startswith(f"{case.check}: ") for reason in found.decision.reasons)
+
+
+def test_there_are_enough_and_every_group_has_some() -> None:
+    assert len(TABLE) >= 35
+    assert {one.group for one in TABLE.values()} == set(GROUPS)
+    assert set(TABLE) >= RELATIVES
+    assert len(QUICK) >= 35
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
+def test_a_broken_submission_is_declined_for_its_own_reason(case: Broken, tmp_path: Path) -> None:
+    """By the group that must find it; the two that read every file find nothing else."""
+    groups = {"files", "artifacts"} if case.group in ("files", "artifacts") else {case.group}
+    check(looked_at(tmp_path, case, groups), case)
+
+
+@pytest.mark.parametrize(
+    "name", ["no-test-data", "data-without-expected-outputs", "one-input-too-many", "no-validation-notebook"]
+)
+def test_a_group_waits_for_the_part_that_it_could_only_stumble_over(name: str, tmp_path: Path) -> None:
+    found = looked_at(tmp_path, TABLE[name], {"artifacts", "functionality", "accuracy", "performance"})
+    check(found, TABLE[name])
+    waits = f"not executed: it waits for {TABLE[name].check}, which must hold first"
+    assert waits in {one.sentence for one in found.checks if one.outcome is CheckOutcome.SKIPPED}
+
+
+def test_the_good_one_from_which_they_are_made_is_promoted(tmp_path: Path) -> None:
+    found = looked_at(tmp_path, None)
+    assert held_against(found) == {}
+    assert found.decision.answer is Answer.PROMOTE, found.decision.reasons
+    assert {one.group for one in found.checks if one.executed} >= set(EXECUTING)
+
+
+@pytest.mark.parametrize("name", ["claim-too-high", "notebook-opens-network"])
+def test_a_notebook_is_executed_and_what_it_says_is_weighed(name: str, tmp_path: Path) -> None:
+    check(looked_at(tmp_path, TABLE[name], {"files", "accuracy"}), TABLE[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", TABLE.values(), ids=lambda case: case.name)
+def test_every_broken_submission_with_every_check(
+    case: Broken, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_ZOO_TEST_SECRET", "a secret of the machine")
+    check(looked_at(tmp_path, case), case)

@@ -1,0 +1,66 @@
+"""The example zoo: what it serves is what its checks still promote, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from assay.launch.sandbox import Bubblewrap
+from assay_zoo.check import EXECUTING, CheckOutcome
+from assay_zoo.decision import Answer
+from assay_zoo.index import index_trouble
+from assay_zoo.inspect import inspect
+from assay_zoo.manifest import read_manifest
+from assay_zoo.repository import read_policy, read_scenarios
+from assay_zoo.services import open_tools
+
+ZOO = Path(__file__).parents[2] / "examples" / "zoo"
+SERVED = {name: entry.versions[-1] for name, entry in read_manifest(ZOO).models.items()}
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    """The same zoo, before it served anything."""
+    here = Bubblewrap().available()
+    if not here.available:
+        if os.environ.get("ASSAY_REQUIRE_SANDBOX"):
+            pytest.fail(here.reason)
+        pytest.skip(here.reason)
+    root = tmp_path / "zoo"
+    for name in ("scenarios", "datasets"):
+        shutil.copytree(ZOO / name, root / name)
+    shutil.copyfile(ZOO / "zoo.toml", root / "zoo.toml")
+    return root
+
+
+def test_it_has_the_three_models_and_its_index_lists_them() -> None:
+    assert set(SERVED) == {"digit-classifier", "digit-detector", "digit-segmenter"}
+    assert index_trouble(ZOO) == ""
+    assert {one.scenario for one in SERVED.values()} == set(read_scenarios(ZOO))
+    assert read_policy(ZOO).demand_sandbox
+    for one in SERVED.values():
+        assert one.decision == "promote"
+        assert one.accuracy.measured == pytest.approx(one.accuracy.claimed, abs=1e-4)
+        assert all("latency_ms" in figures for figures in one.performance.values())
+
+
+def test_it_stays_small() -> None:
+    files = [path for path in ZOO.rglob("*") if path.is_file() and ".assay" not in path.parts]
+    assert sum(path.stat().st_size for path in files) < 3_000_000
+
+
+@pytest.mark.parametrize("name", sorted(SERVED))
+def test_a_served_model_is_promoted_again(name: str, zoo: Path) -> None:
+    version = SERVED[name]
+    shutil.copytree(ZOO / "models" / name / version.version, zoo / "submissions" / name)
+    with open_tools(zoo) as tools:
+        found = inspect(name, zoo, tools)
+    bad = {one.name: one.sentence for one in found.checks if one.outcome is not CheckOutcome.PASSED}
+    assert found.decision.answer is Answer.PROMOTE, (found.decision.reasons, bad)
+    assert found.digest == version.digest
+    assert {one.group for one in found.checks if one.executed} >= set(EXECUTING)
+    recomputed = next(one for one in found.checks if one.name == "accuracy.recomputed")
+    assert recomputed.executed >= 96

@@ -1,0 +1,277 @@
+"""A zoo changes in one step: killed anywhere, it serves the old or the new, and the same call again finishes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from assay.errors import UsageError
+from assay_zoo.check import EXECUTING, Check, CheckOutcome
+from assay_zoo.decision import Answer, Decision, decide
+from assay_zoo.index import index_text, index_trouble
+from assay_zoo.inspect import Inspection
+from assay_zoo.intake import take_in
+from assay_zoo.manifest import current_folder, read_manifest
+from assay_zoo.policy import Rules, Waiver, ZooPolicy
+from assay_zoo.promote import Change, promote, rollback
+from assay_zoo.records import decide_again, read_record, write_record
+
+METADATA = """\
+name = "adder"
+version = "{version}"
+title = "Adds | <b>one</b>"
+description = "Adds."
+license = "MIT"
+scenario = "s"
+use_cases = ["sums"]
+source = "here"
+references = ["none"]
+contributors = ["me"]
+opset = 17
+tags = ["sum"]
+inputs = [{{ name = "x", dtype = "float32", shape = ["n"] }}]
+outputs = [{{ name = "y", dtype = "float32", shape = ["n"] }}]
+dataset = {{ name = "d", source = "s", license = "MIT", preparation = "p" }}
+accuracy = {{ metric = "m", value = 0.5, read = "output:m" }}
+"""
+
+
+@pytest.fixture
+def zoo(tmp_path: Path) -> Path:
+    root = tmp_path / "zoo"
+    (root / "submissions").mkdir(parents=True)
+    (root / "zoo.toml").write_text('name = "a zoo"\n')
+    (root / "README.md").write_text("# A zoo\n\nwords above\n")
+    return root
+
+
+def submitted(root: Path, version: str) -> Inspection:
+    """A submission in its place, and an inspection of it in which everything passed."""
+    folder = root / "submissions" / "adder"
+    folder.mkdir()
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], f"g{version}", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), folder / "model.onnx")
+    (folder / "metadata.toml").write_text(METADATA.format(version=version))
+    return inspected(root)
+
+
+def inspected(root: Path) -> Inspection:
+    copy = root / "copy"
+    digest = take_in(root / "submissions" / "adder", copy).digest
+    shutil.rmtree(copy)
+    figures = {"latency_ms": 1.5, "machine": "a CPU", "flow": "onnxruntime"}
+    checks = [Check(name=f"{group}.x", outcome=CheckOutcome.PASSED, sentence="fine", executed=1) for group in EXECUTING]
+    checks[-1] = msgspec.structs.replace(checks[-1], figures=figures)
+    checks[-2] = msgspec.structs.replace(checks[-2], figures={"measured": 0.49})
+    found = tuple(checks)
+    return Inspection(name="adder", digest=digest, checks=found, decision=decide(found), at="2026-11-22", version="1")
+
+
+def accepted(root: Path, *versions: str) -> list[Change]:
+    return [promote(root, "adder", submitted(root, version), "me") for version in versions]
+
+
+def test_a_promotion_moves_the_submission_and_says_everything(zoo: Path) -> None:
+    (change,) = accepted(zoo, "1.0")
+    assert change.sentence == "adder 1.0 is served"
+    assert not (zoo / "submissions" / "adder").exists()
+    assert current_folder(zoo, "adder") == zoo / "models" / "adder" / "1.0"
+    (version,) = read_manifest(zoo).models["adder"].versions
+    assert version.accuracy.measured == 0.49
+    assert version.performance == {"a CPU": {"latency_ms": 1.5}}
+    assert (version.opset, version.by, version.files[0].path) == (17, "me", "model.onnx")
+    assert version.closure == version.files[0].sha256
+    index = (zoo / "README.md").read_text()
+    assert index.startswith("# A zoo\n\nwords above\n")
+    assert "Adds \\| \\<b\\>one\\</b\\>" in index
+    assert "| m 0.49 |" in index
+    assert index_trouble(zoo) == ""
+
+
+def test_an_index_that_a_hand_changed_is_seen(zoo: Path) -> None:
+    accepted(zoo, "1.0")
+    readme = zoo / "README.md"
+    readme.write_text(readme.read_text().replace("m 0.49", "m 0.99"))
+    assert "assay zoo index" in index_trouble(zoo)
+
+
+def test_a_rollback_serves_the_version_before_and_keeps_both(zoo: Path) -> None:
+    accepted(zoo, "1.0", "1.1", "1.2")
+    change = rollback(zoo, "adder", "you", reason="wrong on Mondays")
+    assert change.sentence == "adder 1.1 is served again; 1.2 is withdrawn: wrong on Mondays"
+    assert rollback(zoo, "adder", "you", reason="and this").current == "1.0"
+    entry = read_manifest(zoo).models["adder"]
+    assert entry.current == "1.0"
+    assert [one.withdrawn is not None for one in entry.versions] == [False, True, True]
+    assert {one.name for one in (zoo / "models" / "adder").iterdir()} == {"1.0", "1.1", "1.2"}
+    assert "adder/1.0/" in (zoo / "README.md").read_text()
+    with pytest.raises(UsageError, match=r"no version before 1\.0"):
+        rollback(zoo, "adder", "you", reason="more")
+
+
+def test_what_is_refused(zoo: Path) -> None:
+    found = submitted(zoo, "1.0")
+    declined = msgspec.structs.replace(found, decision=Decision(answer=Answer.DECLINE, reasons=("files.links: l",)))
+    with pytest.raises(UsageError, match=r"decided 'decline' .files.links: l.*--reason"):
+        promote(zoo, "adder", declined, "me")
+    with pytest.raises(UsageError, match="--by"):
+        promote(zoo, "adder", found, "")
+    with pytest.raises(UsageError, match="not of 'other'"):
+        promote(zoo, "other", found, "me")
+    with pytest.raises(UsageError, match="give --by and --reason"):
+        rollback(zoo, "adder", "me", reason="")
+    (zoo / "submissions" / "adder" / "more.txt").write_text("added later")
+    with pytest.raises(UsageError, match="not those that were inspected"):
+        promote(zoo, "adder", found, "me")
+    assert not (zoo / "manifest.json").exists()
+    promote(zoo, "adder", inspected(zoo), "me")
+    other = submitted(zoo, "1.0")
+    with pytest.raises(UsageError, match="raise the version"):
+        promote(zoo, "adder", other, "me")
+    (zoo / "submissions" / "adder" / "link").symlink_to("/etc/passwd")
+    with pytest.raises(UsageError, match="never promoted"):
+        promote(zoo, "adder", inspected(zoo), "me", reason="I said so")
+
+
+def test_a_person_may_promote_for_a_reason_that_is_kept(zoo: Path) -> None:
+    found = submitted(zoo, "1.0")
+    asked = msgspec.structs.replace(found, decision=decide(found.checks, Rules(human=True)))
+    promote(zoo, "adder", asked, "a person", reason="looked at it")
+    (version,) = read_manifest(zoo).models["adder"].versions
+    assert (version.by, version.reason, version.decision) == ("a person", "looked at it", "needs a person")
+
+
+def test_a_record_is_judged_again_by_the_policy_of_today(zoo: Path, tmp_path: Path) -> None:
+    found = submitted(zoo, "1.0")
+    bad = Check(name="files.secrets", outcome=CheckOutcome.FAILED, sentence="a.py looks like a secret")
+    record = msgspec.structs.replace(found, checks=(bad, *found.checks))
+    path = write_record(tmp_path / "record.json", record)
+    assert decide_again(read_record(path), ZooPolicy(name="z")).decision.answer is Answer.DECLINE
+    assert (
+        decide_again(read_record(path), ZooPolicy(name="z", decision=Rules(person=("files",)))).decision.answer
+        is Answer.PERSON
+    )
+    waiver = {"model": "adder", "check": "files.secrets", "match": "a secret", "reason": "r", "signed": "s"}
+    taken = ZooPolicy(name="z", waivers=(Waiver.model_validate({**waiver, "expires": "2999-01-01"}),))
+    waived = decide_again(read_record(path), taken)
+    assert waived.decision.answer is Answer.PROMOTE
+    over = ZooPolicy(name="z", waivers=(Waiver.model_validate({**waiver, "expires": "2020-01-01"}),))
+    assert decide_again(read_record(path), over).decision.answer is Answer.DECLINE
+    figures = {"waived_until": "2020-01-01"}
+    old = msgspec.structs.replace(bad, outcome=CheckOutcome.WAIVED, figures=figures)
+    past = msgspec.structs.replace(found, checks=(old, *found.checks))
+    assert decide_again(past, ZooPolicy(name="z")).decision.answer is Answer.DECLINE
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import msgspec
+from assay_zoo import promote as module
+from assay_zoo.records import read_record
+
+left = int(sys.argv[2])
+
+def counted(name):
+    real = getattr(os, name)
+    def call(*arguments, **options):
+        global left
+        if not arguments or "/dev/" not in str(arguments[0]):
+            left -= 1
+            if left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return real(*arguments, **options)
+    setattr(os, name, call)
+
+root = Path(sys.argv[1])
+record = read_record(root.parent / "record.json")
+for name in ("replace", "rename", "unlink", "rmdir", "mkdir", "fsync"):
+    counted(name)
+if sys.argv[3] == "promote":
+    module.promote(root, "adder", record, "me")
+else:
+    module.rollback(root, "adder", "me", reason="bad")
+"""
+
+
+def killed_after(root: Path, steps: int, what: str) -> bool:
+    """Whether the change was cut off after so many calls that change the disk."""
+    command = [sys.executable, "-c", KILLED, str(root), str(steps), what]
+    code = subprocess.run(command, check=False, cwd="/").returncode
+    assert code in (0, -9)
+    return code == -9
+
+
+def test_a_kill_at_any_step_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path) -> None:
+    accepted(zoo, "1.0")
+    found = submitted(zoo, "1.1")
+    write_record(tmp_path / "record.json", found)
+    before = tmp_path / "before"
+    shutil.copytree(zoo, before)
+    seen = set()
+    for step in range(200):
+        shutil.rmtree(zoo)
+        shutil.copytree(before, zoo)
+        cut = killed_after(zoo, step, "promote")
+        served = read_manifest(zoo).models["adder"].current
+        seen.add(served)
+        folder = current_folder(zoo, "adder")
+        assert folder is not None
+        assert {one.name for one in folder.iterdir()} == {"model.onnx", "metadata.toml"}
+        assert f'version = "{served}"' in (folder / "metadata.toml").read_text()
+        change = promote(zoo, "adder", found, "me")
+        assert change.current == "1.1"
+        _whole(zoo)
+        if not cut:
+            break
+    assert not cut
+    assert seen == {"1.0", "1.1"}
+    assert step > 10
+
+
+def _whole(root: Path) -> None:
+    """The zoo as it is after a promotion that nobody disturbed."""
+    manifest = read_manifest(root)
+    assert [one.version for one in manifest.models["adder"].versions] == ["1.0", "1.1"]
+    assert index_text(manifest) in (root / "README.md").read_text()
+    left = {str(one.relative_to(root)) for one in root.rglob("*") if one.is_file()}
+    models = {f"models/adder/{v}/{f}" for v in ("1.0", "1.1") for f in ("model.onnx", "metadata.toml")}
+    assert left == {
+        "zoo.toml", "README.md", "manifest.json", ".assay/zoo.lock", *models,
+    }  # fmt: skip
+
+
+def test_a_kill_within_a_rollback_leaves_the_old_or_the_new(zoo: Path, tmp_path: Path) -> None:
+    accepted(zoo, "1.0")
+    found = submitted(zoo, "1.1")
+    write_record(tmp_path / "record.json", found)
+    promote(zoo, "adder", found, "me")
+    before = tmp_path / "before"
+    shutil.copytree(zoo, before)
+    seen = set()
+    for step in range(50):
+        shutil.rmtree(zoo)
+        shutil.copytree(before, zoo)
+        cut = killed_after(zoo, step, "rollback")
+        seen.add(read_manifest(zoo).models["adder"].current)
+        if not cut:
+            break
+    assert seen == {"1.0", "1.1"}
+
+
+def test_two_promotions_at_once_are_one_after_the_other(zoo: Path, tmp_path: Path) -> None:
+    write_record(tmp_path / "record.json", submitted(zoo, "1.0"))
+    command = [sys.executable, "-c", KILLED, str(zoo), "100000", "promote"]
+    both = [subprocess.Popen(command, cwd="/") for _ in range(2)]
+    assert [one.wait(600) for one in both] == [0, 0]
+    assert len(read_manifest(zoo).models["adder"].versions) == 1
+    assert os.listdir(zoo / "submissions") == []

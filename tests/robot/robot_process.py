@@ -1,0 +1,158 @@
+"""A real robot over a real repository: `assay zoo robot` as a process of its own, pushed to with git, asked over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+BUILDER = Path(__file__).parents[2] / "examples" / "zoo" / "broken"
+NAME = "small-digits"
+_GIT = {
+    "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_AUTHOR_NAME": "Mira", "GIT_AUTHOR_EMAIL": "mira@example.org",
+    "GIT_COMMITTER_NAME": "Mira", "GIT_COMMITTER_EMAIL": "mira@example.org",
+}  # fmt: skip
+
+
+def git(folder: Path, *words: str) -> str:
+    """Standard output of git in `folder`."""
+    ended = subprocess.run(["git", *words], cwd=folder, env={**os.environ, **_GIT}, capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stderr.decode()
+    return ended.stdout.decode().strip()
+
+
+def built(into: Path, name: str) -> Path:
+    """The zoo with the broken submission `name` in it; with the good one for "good"."""
+    code = (
+        "import sys; from pathlib import Path; from build import build; from case import TABLE; "
+        "build(Path(sys.argv[1]), TABLE[sys.argv[2]] if sys.argv[2] != 'good' else None)"
+    )
+    words = [sys.executable, "-c", code, str(into), name]
+    subprocess.run(words, cwd=BUILDER, check=True, env={**os.environ, "PYTHONPATH": str(BUILDER)})
+    return into
+
+
+class Repository:
+    """A bare repository with a zoo on main, and a clone from which a submitter pushes."""
+
+    def __init__(self, folder: Path, policy: str = "") -> None:
+        self.bare, self.clone = folder / "zoo.git", folder / "clone"
+        self._folder = folder
+        git(folder, "init", "--quiet", "--bare", "--initial-branch=main", str(self.bare))
+        subprocess.run([sys.executable, "-m", "assay", "zoo", "init", str(self.clone)], check=True, capture_output=True)
+        source = built(folder / "good", "good")
+        (self.clone / "zoo.toml").write_text((source / "zoo.toml").read_text() + policy)
+        (self.clone / "scenarios").mkdir(exist_ok=True)
+        for one in (source / "scenarios").iterdir():
+            (self.clone / "scenarios" / one.name).write_text(one.read_text())
+        git(self.clone, "init", "--quiet", "--initial-branch=main")
+        git(self.clone, "remote", "add", "origin", str(self.bare))
+        git(self.clone, "add", "--all")
+        git(self.clone, "commit", "--quiet", "--message=A zoo")
+        git(self.clone, "push", "--quiet", "origin", "main")
+
+    def submit(self, branch: str, kind: str = "good", name: str = NAME, extra: str = "") -> str:
+        """Push submission/`branch` with submissions/`name`; the commit."""
+        source = self._folder / kind
+        if not source.exists():
+            built(source, kind)
+        git(self.clone, "switch", "--quiet", "--force-create", branch, "origin/main")
+        target = self.clone / "submissions" / name
+        subprocess.run(["cp", "-R", str(source / "submissions" / NAME), str(target)], check=True)
+        if name != NAME:
+            for file in (target / "metadata.toml", target / "README.md"):
+                file.write_text(file.read_text().replace(f'name = "{NAME}"', f'name = "{name}"'))
+        if extra:
+            (target / "NOTES.md").write_text(extra)
+        git(self.clone, "add", "--all", "--force", "submissions")
+        git(self.clone, "commit", "--quiet", f"--message=Submit {name}: {kind}")
+        git(self.clone, "push", "--quiet", "--force", "origin", f"HEAD:refs/heads/submission/{branch}")
+        return git(self.clone, "rev-parse", "HEAD")
+
+    def shown(self, branch: str, path: str) -> str:
+        """A file of a branch of the bare repository, "" where it is not."""
+        found = subprocess.run(["git", "show", f"{branch}:{path}"], cwd=self.bare, capture_output=True, check=False)
+        return found.stdout.decode() if found.returncode == 0 else ""
+
+    def commits(self, branch: str, path: str) -> int:
+        """How many commits of a branch changed a path."""
+        return len(git(self.bare, "log", "--format=%H", branch, "--", path).splitlines())
+
+    def status(self, sha: str, name: str = NAME) -> dict[str, Any]:
+        """What the robot says of a commit on its status branch, {} for nothing yet."""
+        text = self.shown("assay-status", f"{name}/{sha}.json")
+        found: dict[str, Any] = json.loads(text) if text else {}
+        return found
+
+
+class Robot:
+    """Started, stopped, killed and started again; one port and one folder of data."""
+
+    def __init__(self, folder: Path, repository: Repository, extra: str = "", limits: str = "") -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.site = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self.data = folder / "data"
+        self._config, self._log = folder / "robot.toml", folder / "robot.log"
+        self._config.write_text(
+            f'listen = "{self.site.removeprefix("http://")}"\npublic_url = "{self.site}"\ndata = "{self.data}"\n{extra}\n'
+            f'[zoo]\nrepository = "{repository.bare}"\n[git]\npoll_s = 0.5\n[limits]\nlease_s = 3\nretry_s = 0\ntaken = 1000\n{limits}\n'
+        )
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "assay", "zoo", "robot", "--config", str(self._config)],
+                stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+
+    def stop(self, number: int = signal.SIGTERM) -> None:
+        """End it, or kill it, and wait until it is gone."""
+        if self.process is not None:
+            self.process.send_signal(number)
+            self.process.wait(300)
+            self.process = None
+
+    def log(self) -> str:
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+    def get(self, address: str) -> Any:
+        return httpx.get(self.site + address, timeout=60)
+
+    def queue(self) -> list[dict[str, Any]]:
+        """Every submission that the robot knows; [] while it does not answer."""
+        try:
+            found = self.get("/queue.json").json()
+        except (httpx.HTTPError, ValueError):
+            return []
+        return [*found["running"], *found["waiting"], *found["closed"]]
+
+    def until(self, told: str, holds: Callable[[], Any], seconds: float = 600.0) -> Any:
+        """Wait for a condition; the robot's log is shown where it does not come, or where the robot died."""
+        end = time.monotonic() + seconds
+        while not (found := holds()):
+            assert self.process is not None
+            assert self.process.poll() is None, f"the robot ended:\n{self.log()[-4000:]}"
+            assert time.monotonic() < end, f"{told}: not within {seconds:g} s\n{self.queue()}\n{self.log()[-4000:]}"
+            time.sleep(0.1)
+        return found
+
+    def decided(self, sha: str, seconds: float = 600.0) -> dict[str, Any]:
+        """The submission of a commit, once it is neither waiting nor running."""
+
+        def found() -> dict[str, Any] | None:
+            closed = ("decided", "superseded", "withdrawn")
+            return next((one for one in self.queue() if one["sha"] == sha and one["state"] in closed), None)
+
+        answer: dict[str, Any] = self.until(f"a decision on {sha[:12]}", found, seconds)
+        return answer

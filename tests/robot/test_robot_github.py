@@ -1,0 +1,278 @@
+"""GitHub through a server that speaks its contracts: check runs, statuses, comments, limits, tokens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from fake_github import APP_ID, BOT, FakeGithub
+from live_server import serving
+from starlette.responses import JSONResponse, Response
+from told import SHA, failed, whole
+
+from assay_zoo.robot.config_schema import AppTable, GithubTable, SecretPlace
+from assay_zoo.robot.records import State
+from assay_zoo.robot.sources.forge_http import ForgeHttp
+from assay_zoo.robot.sources.github import Github
+from assay_zoo.robot.sources.source import SourceFailed
+
+REPOSITORY = "zoo/models"
+KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+PEM = KEY.private_bytes(
+    serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+).decode()
+PUBLIC = KEY.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[FakeGithub, str]]:
+    fake = FakeGithub(REPOSITORY, PUBLIC)
+    with serving(fake.app()) as address:
+        yield fake, address
+
+
+@pytest.fixture
+def fake(server: tuple[FakeGithub, str]) -> FakeGithub:
+    """The same server, as new."""
+    fake = server[0]
+    fresh = FakeGithub(REPOSITORY, PUBLIC)
+    fake.__dict__.update(fresh.__dict__)
+    fake.add_pull(1, SHA)
+    return fake
+
+
+@pytest.fixture
+def github(fake: FakeGithub, server: tuple[FakeGithub, str]) -> Iterator[Github]:
+    table = GithubTable(repository=REPOSITORY, api=server[1], app=AppTable(id=APP_ID, key=SecretPlace(env="X")))
+    opened = Github(table, PEM)
+    yield opened
+    opened.end()
+
+
+@pytest.fixture
+def holder(fake: FakeGithub, server: tuple[FakeGithub, str]) -> Iterator[Github]:
+    fake.public_key, fake.token = b"", "github_pat_1"
+    opened = with_token(server[1], "github_pat_1")
+    yield opened
+    opened.end()
+
+
+def with_token(address: str, token: str) -> Github:
+    return Github(GithubTable(repository=REPOSITORY, api=address, token=SecretPlace(env="X")), token)
+
+
+def test_open_requests_of_every_page_against_the_zoos_branch(fake: FakeGithub, github: Github) -> None:
+    for number in range(2, 251):
+        fake.add_pull(number, f"{number:040x}")
+    fake.add_pull(300, "c" * 40, base="other")
+    heads = github.heads()
+    assert len(heads) == 250
+    assert (heads[0].sha, heads[0].ref, heads[0].branch) == (SHA, "refs/pull/1/head", "octocat:patch-1")
+    assert github.head("", 300) is None
+    assert github.head("", 4000) is None
+    fake.pulls[1]["state"] = "closed"
+    assert github.head("", 1) is None
+    assert fake.tokens_given == 1, "one token serves until it ends"
+
+
+def test_a_check_run_lives_from_queued_to_completed(fake: FakeGithub, github: Github) -> None:
+    github.report(whole(), "https://zoo.example/submissions/1")
+    (run,) = fake.runs
+    assert (run["status"], run["name"], run["details_url"]) == (
+        "queued", "assay zoo: digits", "https://zoo.example/submissions/1",
+    )  # fmt: skip
+    github.report(whole(state=State.RUNNING), "")
+    assert fake.runs[0]["status"] == "in_progress"
+    assert fake.comments == [], "nobody is written to before there is something to say"
+    github.report(whole("promote", reasons=["26 checks passed"]), "")
+    (run,) = fake.runs
+    assert (run["status"], run["conclusion"]) == ("completed", "success")
+    assert run["output"]["title"] == "accepted: 26 checks passed"
+    assert len(fake.comments) == 1
+
+
+def test_more_annotations_than_github_takes_at_once(fake: FakeGithub, github: Github) -> None:
+    github.report(whole("decline", checks=failed(127), reasons=["artifacts.readme: it is bad"]), "")
+    (run,) = fake.runs
+    assert [one["start_line"] for one in fake.annotations[run["id"]]] == list(range(1, 128))
+    assert fake.annotations[run["id"]][0]["path"] == "submissions/digits/README.md"
+    assert run["conclusion"] == "failure"
+
+
+def test_a_report_that_was_cut_off_is_finished_without_doubles(fake: FakeGithub, github: Github) -> None:
+    told = whole("decline", checks=failed(127), reasons=["bad"])
+    github.report(whole(), "")
+    fake.faults = [("PATCH", "/check-runs/", JSONResponse({"message": "Server Error"}, 502))]
+    with pytest.raises(SourceFailed, match="502"):
+        github.report(told, "")
+    fake.faults = [("POST", "/issues/1/comments", JSONResponse({"message": "Server Error"}, 500))]
+    with pytest.raises(SourceFailed, match="500"):
+        github.report(told, "")
+    github.report(told, "")
+    github.report(told, "")
+    assert len(fake.runs) == 1
+    assert len(fake.annotations[fake.runs[0]["id"]]) == 127
+    assert len(fake.comments) == 1
+
+
+def test_a_cut_between_pages_of_annotations(fake: FakeGithub, github: Github) -> None:
+    github.report(whole(), "")
+    run = fake.runs[0]
+    fake.annotations[run["id"]] = [{}] * 50
+    run["output"]["annotations_count"] = 50
+    github.report(whole("decline", checks=failed(127), reasons=["bad"]), "")
+    assert len(fake.annotations[run["id"]]) == 127
+    assert fake.annotations[run["id"]][50]["start_line"] == 51
+
+
+def test_one_comment_that_is_edited_and_never_another_ones(fake: FakeGithub, github: Github) -> None:
+    marker = "<!-- assay zoo robot: digits -->"
+    fake.comments = [{"id": n, "number": 1, "body": "talk", "user": {"login": "octocat"}} for n in range(120)] + [
+        {"id": 500, "number": 1, "body": f"{marker}\nI am the robot", "user": {"login": "mallory"}}
+    ]
+    github.report(whole("decline", checks=failed(1), reasons=["bad"]), "")
+    github.report(whole("promote", promoted="d" * 40), "")
+    ours = [one for one in fake.comments if one["user"] == BOT]
+    assert len(ours) == 1
+    assert "In the zoo by commit " + "d" * 40 in ours[0]["body"]
+    assert fake.comments[120]["body"].endswith("I am the robot")
+    before = len(fake.log)
+    github.report(whole("promote", promoted="d" * 40), "")
+    assert not [method for method, path in fake.log[before:] if "comments" in path and method != "GET"]
+
+
+def test_an_older_commit_leaves_the_comment_alone(fake: FakeGithub, github: Github) -> None:
+    fake.add_pull(1, "b" * 40)
+    github.report(whole("decline", reasons=["old"]), "")
+    github.report(whole(state=State.SUPERSEDED), "")
+    assert fake.comments == []
+    assert fake.runs[0]["conclusion"] in ("failure", "cancelled")
+
+
+@pytest.mark.parametrize(
+    ("answer", "conclusion", "state"),
+    [
+        ("promote", "success", "success"),
+        ("decline", "failure", "failure"),
+        ("needs a person", "action_required", "pending"),
+        ("retry", "action_required", "error"),
+    ],
+)
+def test_no_answer_but_promote_looks_like_success(
+    answer: str, conclusion: str, state: str, fake: FakeGithub, github: Github, server: tuple[FakeGithub, str]
+) -> None:
+    github.report(whole(answer, reasons=["why"]), "")
+    assert fake.runs[0]["conclusion"] == conclusion
+    holder = with_token(server[1], fake.token)
+    holder.report(whole(answer, reasons=["why"], identity=2), "")
+    holder.end()
+    assert fake.statuses[-1]["state"] == state
+
+
+def test_a_token_writes_statuses(fake: FakeGithub, holder: Github) -> None:
+    holder.report(whole(), "https://zoo.example/submissions/1")
+    holder.report(whole("decline", reasons=["artifacts.readme: " + "x" * 300]), "")
+    assert [one["state"] for one in fake.statuses] == ["pending", "failure"]
+    assert fake.statuses[0]["context"] == "assay zoo: digits"
+    assert fake.statuses[0]["target_url"] == "https://zoo.example/submissions/1"
+    assert len(fake.statuses[1]["description"]) == 140
+    assert [one["user"]["login"] for one in fake.comments] == ["robot-account"]
+
+
+def test_a_token_that_ended_early_is_replaced(fake: FakeGithub, github: Github) -> None:
+    github.heads()
+    fake.token = "ghs_revoked_by_somebody"
+    assert len(github.heads()) == 1
+    assert fake.tokens_given == 2
+
+
+def test_a_wrong_key_is_told_without_the_key(fake: FakeGithub, server: tuple[FakeGithub, str]) -> None:
+    table = GithubTable(repository=REPOSITORY, api=server[1], app=AppTable(id=APP_ID, key=SecretPlace(env="X")))
+    app, holder = Github(table, "hunter2-is-no-key"), with_token(server[1], "wrong")
+    with pytest.raises(SourceFailed, match="private key of the GitHub App cannot be used") as error:
+        app.heads()
+    assert "hunter2" not in str(error.value)
+    with pytest.raises(SourceFailed, match="401: Bad credentials"):
+        holder.heads()
+    app.end()
+    holder.end()
+
+
+def limited(status: int, headers: dict[str, str], text: str = "no") -> Response:
+    return JSONResponse({"message": text}, status, headers=headers)
+
+
+@pytest.fixture
+def patient(fake: FakeGithub, server: tuple[FakeGithub, str]) -> Iterator[tuple[ForgeHttp, list[float]]]:
+    """A client, and how long it waited."""
+    waits: list[float] = []
+    fake.token = "t"
+    version = {"x-github-api-version": "2022-11-28"}
+    http = ForgeHttp(server[1], lambda _: {"authorization": "Bearer t"}, headers=version, sleep=waits.append)
+    yield http, waits
+    http.end()
+
+
+def test_failures_of_the_forge_are_waited_out(fake: FakeGithub, patient: tuple[ForgeHttp, list[float]]) -> None:
+    http, waits = patient
+    pulls = f"/repos/{REPOSITORY}/pulls/1"
+    fake.faults = [("GET", pulls, limited(502, {})), ("GET", pulls, limited(503, {}))]
+    assert http.get(pulls)["number"] == 1
+    assert waits == [0.5, 1.0]
+    fake.faults = [("GET", pulls, limited(429, {"retry-after": "3"}))]
+    assert http.get(pulls)["number"] == 1
+    assert waits[2:] == [3.0]
+    fake.faults = [("PATCH", pulls, limited(403, {"retry-after": "2"}, "secondary rate limit"))]
+    http.send("PATCH", pulls, {"state": "closed"})
+    assert waits[3:] == [2.0], "what was refused was not done: it may be sent again"
+
+
+def test_a_long_rate_limit_puts_the_work_off(fake: FakeGithub, patient: tuple[ForgeHttp, list[float]]) -> None:
+    http, waits = patient
+    pulls, reset = f"/repos/{REPOSITORY}/pulls/1", str(int(time.time()) + 1800)
+    for answer, low, high in (
+        (limited(403, {"x-ratelimit-remaining": "0", "x-ratelimit-reset": reset}), 900, 1801),
+        (limited(429, {"retry-after": "120"}), 120, 120),
+        (limited(403, {}, "You have exceeded a secondary rate limit"), 60, 60),
+    ):
+        fake.faults = [("GET", pulls, answer)]
+        with pytest.raises(SourceFailed, match="asks to wait") as error:
+            http.get(pulls)
+        assert low <= error.value.after_s <= high
+    assert waits == []
+    fake.faults = [("GET", pulls, limited(403, {}, "Resource not accessible by integration"))]
+    with pytest.raises(SourceFailed, match="403: Resource not accessible") as error:
+        http.get(pulls)
+    assert error.value.after_s == 0
+
+
+def test_what_may_have_been_done_is_not_sent_twice(fake: FakeGithub, github: Github) -> None:
+    fake.faults = [("POST", "/check-runs", limited(502, {}))]
+    with pytest.raises(SourceFailed, match="502"):
+        github.report(whole(), "")
+    assert [path for method, path in fake.log if method == "POST" and path.endswith("/check-runs")] == [
+        f"/repos/{REPOSITORY}/check-runs"
+    ]
+
+
+def test_a_next_page_at_another_host_is_not_followed(fake: FakeGithub, github: Github) -> None:
+    fake.faults = [("GET", "/pulls", JSONResponse([], headers={"link": '<http://127.0.0.1:9/steal>; rel="next"'}))]
+    with pytest.raises(SourceFailed, match="leads to another host"):
+        github.heads()
+
+
+def test_a_request_is_closed_when_its_submission_is_in(fake: FakeGithub, github: Github) -> None:
+    github.close(whole("promote", sha="b" * 40).submission)
+    assert fake.pulls[1]["state"] == "open", "another commit is there by now"
+    github.close(whole("promote").submission)
+    assert fake.pulls[1]["state"] == "closed"
+
+
+def test_git_sees_the_token_as_a_variable_for_one_host(github: Github, fake: FakeGithub) -> None:
+    given = github.credentials("https://github.example/zoo/models.git")
+    assert given["GIT_CONFIG_KEY_0"] == "http.https://github.example/.extraHeader"
+    assert fake.token not in "".join(given.values()), "it is encoded, as git sends it"
+    assert github.credentials("/srv/zoo.git") == {}

@@ -1,0 +1,276 @@
+"""The whole robot: a webhook comes in, a real child inspects, and both forges are told; what fails blames nobody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from fake_github import FakeGithub
+from fake_gitlab import TOKEN, FakeGitlab
+from live_server import serving, until_true
+from repositories import blob_of, git, make_zoo, put, put_entries
+from starlette.responses import JSONResponse
+from test_robot_webhooks import NEW, signed
+
+from assay.cli.main import main
+from assay.errors import HarnessError, UsageError
+from assay.launch.sandbox import Bubblewrap
+from assay_zoo.check import CheckOutcome
+from assay_zoo.robot.app import app_of
+from assay_zoo.robot.config import load_robot
+from assay_zoo.robot.records import Decided, State
+from assay_zoo.robot.service import Service
+
+OPERATOR = "operator-token-0123456789"
+PATIENT = "retry_s = 0\nattempts = 2\n"
+
+
+def robot_toml(folder: Path, source: str = "[git]\npoll_s = 0.2\n", more: str = "") -> Path:
+    (folder / "hook").write_text(NEW)
+    (folder / "token").write_text(TOKEN)
+    (folder / "operator").write_text(OPERATOR)
+    path = folder / "robot.toml"
+    path.write_text(
+        f'public_url = "https://zoo.example"\nsandbox = "optional"\n{more}[zoo]\nrepository = "zoo.git"\n{source}'
+        f'[operator]\ntoken = {{ file = "operator" }}\n[limits]\n{PATIENT}'
+    )
+    return path
+
+
+@contextmanager
+def robot(config: Path) -> Iterator[tuple[Service, httpx.Client]]:
+    service = Service(load_robot(config))
+    with serving(app_of(service)) as address, httpx.Client(base_url=address, timeout=300) as client:
+        yield service, client
+
+
+def decisions(service: Service, identity: int) -> tuple[Decided, ...]:
+    found = service.queue.whole(identity)
+    return found.decisions if found else ()
+
+
+def test_a_pull_request_from_webhook_to_check_run(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path / "zoo.git")
+    sha = put(
+        zoo, "refs/pull/1/head", {"submissions/digits/README.md": "# A <b>bad</b> one @everybody\n", "zoo.toml": "x"}
+    )
+    fake = FakeGithub("zoo/models", token=TOKEN)
+    fake.add_pull(1, sha)
+    down = JSONResponse({"message": "Server Error"}, 502)
+    fake.faults = [("GET", "/pulls", down)] * 4 + [("POST", "/comments", down)]
+    with serving(fake.app()) as forge:
+        source = (
+            f'[github]\nrepository = "zoo/models"\napi = "{forge}"\ntoken = {{ file = "token" }}\n'
+            '[webhook]\nsecrets = [{ file = "hook" }]\n'
+        )
+        with robot(robot_toml(tmp_path, source)) as (service, client):
+            until_true(lambda: len(service.queue.submissions()) == 1)
+            body = json.dumps({"pull_request": {"number": 1}}).encode()
+            hook = client.post("/hooks/github", content=body, headers=signed(body, NEW))
+            assert hook.status_code == 202
+            until_true(lambda: [one["state"] for one in fake.statuses[-1:]] == ["failure"], seconds=120)
+            until_true(lambda: len(fake.comments) == 1)
+            until_true(lambda: service.queue.counts().unsent == 0)
+            (one,) = service.queue.submissions()
+            assert (one.answer, one.state, one.number, one.author) == ("decline", State.DECIDED, 1, "octocat")
+            assert {status["state"] for status in fake.statuses} == {"pending", "failure"}
+            assert fake.statuses[-1]["target_url"] == f"https://zoo.example/submissions/{one.id}"
+            assert "artifacts" in fake.comments[0]["body"]
+            whole = service.queue.whole(one.id)
+            assert whole is not None
+            assert whole.decision is not None
+            assert Path(whole.decision.record).is_file()
+            assert fake.faults == [], "the forge was down twice, and nothing was lost"
+            text = client.get("/metrics").text
+            assert 'assay_robot_decisions_total{answer="decline"} 1.0' in text
+            assert 'assay_robot_webhook_seconds_count{status="202"} 1.0' in text
+            assert client.get("/healthz").json() == {"alive": True}
+            assert "<title>Queue · tiny</title>" in client.get("/").text
+            assert client.get(f"/submissions/{one.id}").status_code == 200
+            again = {"action": "rerequested", "check_run": {"head_sha": sha, "external_id": f"{one.id}.1"}}
+            body = json.dumps(again).encode()
+            hook = client.post("/hooks/github", content=body, headers=signed(body, NEW, "guid-2", "check_run"))
+            assert hook.status_code == 202
+            until_true(lambda: len(decisions(service, one.id)) == 2, seconds=120)
+            until_true(lambda: service.queue.counts().unsent == 0)
+            assert len(fake.comments) == 1
+    assert TOKEN not in (tmp_path / "robot" / "robot.db").read_bytes().decode("latin-1")
+
+
+def test_a_merge_request_is_told_at_gitlab(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path / "zoo.git")
+    sha = put(zoo, "refs/merge-requests/3/head", {"submissions/digits/README.md": "# bad\n"})
+    fake = FakeGitlab()
+    fake.add_request(3, sha, pipeline=5)
+    fake.add_request(4, put(zoo, "refs/merge-requests/4/head", {"docs/x.md": "no submission"}))
+    with serving(fake.app()) as forge:
+        source = f'[gitlab]\nproject = "zoo/models"\napi = "{forge}"\ntoken = {{ file = "token" }}\n'
+        with robot(robot_toml(tmp_path, source)) as (service, _):
+            until_true(lambda: fake.notes and service.queue.counts().unsent == 0, seconds=120)
+            assert [one["state"] for one in fake.statuses.values()] == ["failed"]
+            assert [one["number"] for one in fake.notes] == [3], "other merge requests are none of the robot's"
+            fake.requests[3]["state"] = "closed"
+
+
+def test_an_inspection_that_cannot_be_blames_nobody_and_can_be_asked_for_again(tmp_path: Path) -> None:
+    zoo = make_zoo(tmp_path / "zoo.git", {"zoo.toml": "name = 3\n"})
+    put(zoo, "refs/heads/submission/a", {"submissions/a/README.md": "# x\n"})
+    with robot(robot_toml(tmp_path)) as (service, client):
+        until_true(lambda: service.queue.submissions(state="decided"), seconds=120)
+        (one,) = service.queue.submissions()
+        whole = service.queue.whole(one.id)
+        assert whole is not None
+        assert whole.decision is not None
+        assert (one.answer, one.attempts) == ("retry", 1), "two attempts, the second one decided"
+        assert [check.outcome for check in whole.decision.checks] == [CheckOutcome.INFRASTRUCTURE]
+        assert "'name' must be a text" in whole.decision.reasons[0]
+        put(zoo, "refs/heads/main", {"zoo.toml": "name = 'fixed'\n"})
+        path = f"/submissions/{one.id}/rerun"
+        assert client.post(path).status_code == 401
+        assert client.post(path, headers={"authorization": "Bearer wrong"}).status_code == 401
+        assert client.post(path, data={"token": OPERATOR[:-1]}).status_code == 401
+        assert client.get(path).status_code in (404, 405)
+        assert client.post("/submissions/999/rerun", data={"token": OPERATOR}).status_code == 409
+        assert client.post(path, headers={"authorization": f"Bearer {OPERATOR}"}).status_code == 202
+        until_true(lambda: service.queue.submissions(answer="decline"), seconds=120)
+        until_true(lambda: service.queue.counts().unsent == 0)
+    told = json.loads(git(zoo, "show", f"assay-status:a/{one.sha}.json"))
+    assert (told["answer"], told["state"]) == ("decline", "decided")
+
+
+def test_a_folder_that_is_a_link_is_never_followed(tmp_path: Path) -> None:
+    """Else a folder of the robot's machine would be taken for the submission."""
+    zoo = make_zoo(tmp_path / "zoo.git")
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "README.md").write_text("the robot's own")
+    link = blob_of(zoo, str(secret).encode())
+    put_entries(zoo, "refs/heads/submission/a", [f"120000 {link}\tsubmissions/a"])
+    with robot(robot_toml(tmp_path)) as (service, _):
+        until_true(lambda: service.queue.submissions(state="decided"))
+        (one,) = service.queue.submissions()
+        whole = service.queue.whole(one.id)
+        assert whole is not None
+        assert whole.decision is not None
+        assert whole.decision.reasons == ("files.links: submissions/a is a link: a submission is a folder",)
+        until_true(lambda: service.queue.counts().unsent == 0)
+
+
+def test_a_branch_without_its_folder_is_declined_without_a_child(tmp_path: Path, location: str) -> None:
+    zoo = make_zoo(tmp_path / "zoo.git")
+    put(zoo, "refs/heads/submission/nothing", {"elsewhere/x": "1"})
+    with robot(robot_toml(tmp_path, more=f'database = "{location}"\n')) as (service, _):
+        until_true(lambda: service.queue.submissions(answer="decline"))
+        (one,) = service.queue.submissions()
+        whole = service.queue.whole(one.id)
+        assert whole is not None
+        assert whole.decision is not None
+        assert "the commit has no folder submissions/nothing" in whole.decision.reasons[0]
+        git(zoo, "update-ref", "-d", "refs/heads/submission/nothing")
+        until_true(lambda: service.queue.counts().unsent == 0)
+
+
+def test_a_request_that_is_closed_or_moves_on_is_checked_no_more(tmp_path: Path) -> None:
+    """And its commit is told so, so that nobody waits for it."""
+    zoo = make_zoo(tmp_path / "zoo.git")
+    first = [
+        put(zoo, f"refs/pull/{number}/head", {f"submissions/m{number}/README.md": "# x\n"}) for number in (1, 2, 3)
+    ]
+    fake = FakeGithub("zoo/models", token=TOKEN)
+    for number, sha in enumerate(first, start=1):
+        fake.add_pull(number, sha)
+    with serving(fake.app()) as forge:
+        source = (
+            f'[github]\nrepository = "zoo/models"\napi = "{forge}"\ntoken = {{ file = "token" }}\n'
+            '[webhook]\nsecrets = [{ file = "hook" }]\n'
+        )
+        with robot(robot_toml(tmp_path, source, "workers = 0\n")) as (service, client):
+
+            def states() -> dict[str, State]:
+                return {one.sha: one.state for one in service.queue.submissions()}
+
+            until_true(lambda: list(states().values()) == [State.QUEUED] * 3)
+            fake.pulls[1]["state"] = "closed"
+            newer = put(zoo, "refs/pull/2/head", {"submissions/m2/README.md": "# y\n"})
+            fake.pulls[2]["head"]["sha"] = newer
+            for number in (1, 2):
+                body = json.dumps({"pull_request": {"number": number}}).encode()
+                assert client.post("/hooks/github", content=body, headers=signed(body, NEW, f"g{number}")).is_success
+            wanted = dict(zip((*first, newer), (State.WITHDRAWN, State.SUPERSEDED, *[State.QUEUED] * 2), strict=True))
+            until_true(lambda: states() == wanted)
+            until_true(lambda: service.queue.counts().unsent == 0)
+            last = {one["sha"]: (one["state"], one["description"].partition(" ")[2]) for one in fake.statuses}
+            assert last == {
+                first[0]: ("error", "is not checked: it was withdrawn"),
+                first[1]: ("error", "is not checked: there is a newer commit"),
+                first[2]: ("pending", "waits in the queue"),
+                newer: ("pending", "waits in the queue"),
+            }
+            assert fake.comments == []
+
+
+def test_two_robots_do_not_share_a_folder(tmp_path: Path) -> None:
+    make_zoo(tmp_path / "zoo.git")
+    config = load_robot(robot_toml(tmp_path))
+    first = Service(config)
+    with pytest.raises(UsageError, match="another robot works in"):
+        Service(config)
+    first.close()
+    Service(config).close()
+
+
+def test_without_a_sandbox_nothing_starts_unless_the_operator_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_zoo(tmp_path / "zoo.git")
+    monkeypatch.setattr("assay_zoo.robot.service.Bubblewrap", lambda: Bubblewrap("bwrap-that-is-not-there"))
+    path = robot_toml(tmp_path)
+    Service(load_robot(path)).close()
+    path.write_text(path.read_text().replace('sandbox = "optional"', ""))
+    with pytest.raises(HarnessError, match="there is no sandbox for the code of submissions"):
+        Service(load_robot(path))
+
+
+def test_readiness_has_reasons(tmp_path: Path) -> None:
+    make_zoo(tmp_path / "zoo.git")
+    service = Service(load_robot(robot_toml(tmp_path)))
+    assert service.health.ready() == {}
+    (tmp_path / "zoo.git").rename(tmp_path / "gone.git")
+    service.health._at = -1e9
+    assert set(service.health.ready()) == {"repository"}
+    service.close()
+
+
+@pytest.mark.parametrize(
+    ("policy", "missing"),
+    [('packages = ["numpy", "no_such_package"]', True), ('packages = ["numpy"]', False), ("packages = 3", False)],
+)
+def test_packages_that_the_zoo_allows_and_the_machine_lacks_are_told_at_the_check(
+    policy: str, missing: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_zoo(tmp_path / "zoo.git", {"zoo.toml": f'name = "tiny"\n{policy}\n'})
+    with pytest.raises(SystemExit) as ended:
+        main(["zoo", "robot", "--config", str(robot_toml(tmp_path)), "--check"])
+    told = capsys.readouterr().out
+    assert not ended.value.code
+    assert told.splitlines()[-1].startswith("ready: ")
+    assert ("packages: no_such_package: zoo.toml allows them" in told) == missing
+
+
+def test_locks_of_a_killed_git_do_not_stop_the_next_robot(tmp_path: Path) -> None:
+    make_zoo(tmp_path / "zoo.git")
+    config = load_robot(robot_toml(tmp_path))
+    first = Service(config)
+    base = first.mirror.fetch_base()
+    first.close()
+    put(tmp_path / "zoo.git", "refs/heads/main", {"more": "1"})
+    (tmp_path / "robot/mirror.git/refs/assay/base.lock").touch()
+    (tmp_path / "robot/history/zoo-left").mkdir(parents=True)
+    second = Service(config)
+    assert second.mirror.fetch_base() != base
+    assert list((tmp_path / "robot/history").iterdir()) == []
+    second.close()

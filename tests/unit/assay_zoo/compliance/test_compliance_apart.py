@@ -1,0 +1,132 @@
+"""The child: whatever a model does to it is told of the model, and the caller goes on."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+from crafted_models import built
+from crafting import relu, text, with_weight
+
+from assay_zoo.check import Check, CheckOutcome
+from assay_zoo.compliance import check_compliance
+from assay_zoo.compliance.process import ChildLimits
+from assay_zoo.compliance.waivers import apply_waivers
+from assay_zoo.policy import Waiver, ZooPolicy
+from assay_zoo.submission import SubmissionContext, SubmissionServices
+
+TOOLS = cast(SubmissionServices, SimpleNamespace())
+AREAS = ["compliance.model", "compliance.graph", "compliance.node", "compliance.attribute", "compliance.function"]
+
+
+def place(folder: Path, *waivers: Waiver) -> SubmissionContext:
+    return SubmissionContext(folder=folder, root=folder, policy=ZooPolicy(name="zoo", waivers=waivers), metadata=None)
+
+
+def checked(folder: Path, *waivers: Waiver, limits: ChildLimits = ChildLimits()) -> list[Check]:
+    return check_compliance(place(folder, *waivers), TOOLS, limits=limits)
+
+
+def waiver(model: str, match: str, *, days: int = 30, check: str = "compliance.graph") -> Waiver:
+    expires = date.today() + timedelta(days)
+    return Waiver(model=model, check=check, match=match, reason="a known mask", signed="ada", expires=expires)
+
+
+def test_a_sound_model_passes_every_part(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
+    checks = checked(tmp_path)
+    assert [one.name for one in checks] == AREAS
+    assert all(one.outcome is CheckOutcome.PASSED and one.executed == 1 for one in checks)
+    assert (tmp_path / "model.onnx").read_bytes() == relu().SerializeToString()
+
+
+def test_a_broken_model_fails_its_part_alone(tmp_path: Path) -> None:
+    built("nan_weights", tmp_path)
+    failed = [one for one in checked(tmp_path) if one.outcome is CheckOutcome.FAILED]
+    assert [one.name for one in failed] == ["compliance.graph"]
+    assert "'w'" in failed[0].sentence
+    assert failed[0].path == "model.onnx"
+
+
+def test_a_missing_model_is_a_finding(tmp_path: Path) -> None:
+    failed = [one for one in checked(tmp_path) if one.outcome is CheckOutcome.FAILED]
+    assert [one.name for one in failed] == ["compliance.model"]
+    assert "does not exist" in failed[0].sentence
+
+
+def test_a_model_that_eats_the_memory_is_told(tmp_path: Path) -> None:
+    model = with_weight(np.ones((2, 3), np.float32))
+    tensor = model.graph.initializer.add()
+    tensor.name, tensor.data_type, tensor.raw_data = "big", 1, b"\0" * 160_000_000
+    tensor.dims.append(40_000_000)
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    checks = checked(tmp_path, limits=ChildLimits(memory_bytes=420_000_000))
+    told = [one.sentence for one in checks if one.outcome is CheckOutcome.FAILED]
+    assert any("ran out of memory" in one or "crashed" in one for one in told)
+    assert not [one for one in checks if one.outcome is CheckOutcome.PASSED]
+
+
+def test_a_model_that_takes_for_ever_is_told(tmp_path: Path) -> None:
+    """Within the bound on memory, and yet more than onnx follows: a vector doubled 24 times."""
+    steps = "".join(f" [n{i}] v{i + 1} = Concat<axis = 0>(v{i}, v{i})" for i in range(24))
+    model = text(f"g (float[4] x) => (float y) {{ [s] v0 = Identity(x){steps} [m] y = ReduceMax<keepdims = 0>(v24) }}")
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    checks = checked(tmp_path, limits=ChildLimits(seconds=3))
+    (failed,) = [one for one in checks if one.outcome is CheckOutcome.FAILED]
+    assert "did not end within 3 s of processor time" in failed.sentence
+    assert "'inference'" in failed.sentence
+
+
+def test_a_child_that_cannot_be_started_blames_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+    (one,) = checked(tmp_path)
+    assert one.outcome is CheckOutcome.INFRASTRUCTURE
+    assert "cannot be started" in one.sentence
+
+
+def test_a_child_that_dies_before_it_begins_blames_nobody(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
+    (one,) = checked(tmp_path, limits=ChildLimits(memory_bytes=60_000_000))
+    assert one.outcome is CheckOutcome.INFRASTRUCTURE
+    assert "before it began" in one.sentence
+
+
+def test_a_waiver_in_force_waives_and_gives_its_reason(tmp_path: Path) -> None:
+    built("nan_weights", tmp_path)
+    checks = checked(tmp_path, waiver(tmp_path.name, "NaN"))
+    (waived,) = [one for one in checks if one.outcome is CheckOutcome.WAIVED]
+    assert "by ada: a known mask" in waived.sentence
+    assert not [one for one in checks if one.outcome is CheckOutcome.FAILED]
+
+
+def test_an_expired_waiver_does_nothing_and_says_so(tmp_path: Path) -> None:
+    built("nan_weights", tmp_path)
+    (failed,) = [one for one in checked(tmp_path, waiver(tmp_path.name, "NaN", days=-1)) if one.outcome == "failed"]
+    assert "a waiver signed by ada expired on" in failed.sentence
+
+
+FAILED = Check(name="compliance.graph", outcome=CheckOutcome.FAILED, sentence="w holds NaN", executed=1)
+
+
+@pytest.mark.parametrize(
+    ("one", "outcome", "told"),
+    [
+        (waiver("m", "NaN"), CheckOutcome.WAIVED, 1),
+        (waiver("m", "NaN", days=0), CheckOutcome.WAIVED, 1),
+        (waiver("m", "infinite"), CheckOutcome.FAILED, 2),
+        (waiver("m", "NaN", check="compliance.node"), CheckOutcome.FAILED, 2),
+        (waiver("other", "NaN"), CheckOutcome.FAILED, 1),
+        (waiver("m", "NaN", check="functionality.golden"), CheckOutcome.FAILED, 1),
+    ],
+)
+def test_what_a_waiver_speaks_of(one: Waiver, outcome: CheckOutcome, told: int) -> None:
+    checks = apply_waivers([FAILED], [one], "m", "compliance", date.today())
+    assert checks[0].outcome is outcome
+    assert len(checks) == told
+    assert told == 1 or "nothing of the kind was found; remove the waiver" in checks[1].sentence

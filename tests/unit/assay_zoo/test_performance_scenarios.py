@@ -1,0 +1,32 @@
+"""The scenarios that a new zoo begins with: each can be followed as it is written."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+
+import pytest
+
+from assay.task_metrics.registry import check_task
+from assay_zoo.policy import Scenario
+
+SHIPPED = sorted((files("assay_zoo") / "data" / "scenarios").iterdir(), key=lambda path: path.name)
+
+
+def test_there_is_one_for_each_use() -> None:
+    names = [path.name for path in SHIPPED]
+    assert names == [
+        "image-classification.toml", "object-detection.toml", "semantic-segmentation.toml", "speech-recognition.toml",
+        "text-classification.toml",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_it_can_be_followed(path) -> None:  # type: ignore[no-untyped-def]
+    found = Scenario.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    assert f"{found.name}.toml" == path.name
+    if found.task:
+        check_task(found.task, found.task_options)
+    assert found.minimum is not None
+    assert {"latency_ms", "size_bytes"} <= {one.figure for one in found.measures}
+    assert all((one.at_most is None) != (one.at_least is None) for one in found.measures)

@@ -1,0 +1,29 @@
+"""What metadata.toml may not claim, whatever else is right."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from pydantic import ValidationError
+
+from assay_zoo.metadata import Metadata
+from zoo_submission import METADATA
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "where"),
+    [
+        ("value = 1.0", "value = nan", "accuracy.value"),
+        ("value = 1.0", "value = inf", "accuracy.value"),
+        ("value = 1.0", "value = 1.0\ntolerance = inf", "accuracy.tolerance"),
+        ("opset = 17", 'opset = 17\nmodel = "a\\u0000b"', "model"),
+        ("opset = 17", 'opset = 17\nvalidation = "a\\nb"', "validation"),
+    ],
+)
+def test_what_no_claim_can_be(right: str, wrong: str, where: str) -> None:
+    Metadata.model_validate(tomllib.loads(METADATA))
+    with pytest.raises(ValidationError) as told:
+        Metadata.model_validate(tomllib.loads(METADATA.replace(right, wrong)))
+    (one,) = told.value.errors()
+    assert ".".join(map(str, one["loc"])) == where

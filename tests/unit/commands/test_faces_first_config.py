@@ -1,0 +1,69 @@
+"""The assay.toml that is proposed to somebody whose models lie beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.cli.setup import listed
+from assay.commands.first_config import Proposal, config_text, find_models, propose
+from assay.config.assay_toml import TEMPLATE, load_config
+from assay.plugins import find_flow
+from small_models import linear_model
+
+
+def test_models_are_found_below_the_folder_and_not_in_those_of_other_tools(tmp_path: Path) -> None:
+    for name in ("b.onnx", "models/a.pt2", ".venv/x.onnx", "node_modules/y.onnx", "notes.txt", "models/.z.onnx"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    assert find_models(tmp_path) == (Path("b.onnx"), Path("models/a.pt2"))
+
+
+def test_the_proposed_file_is_read_as_it_was_meant(tmp_path: Path) -> None:
+    first, second, bad = Path('a "quoted".onnx'), Path("sub/other.onnx"), Path("bad.onnx")
+    (tmp_path / "sub").mkdir()
+    for path in (first, second, bad):
+        (tmp_path / path).write_bytes(b"x")
+    found = Proposal(
+        (first, bad, second),
+        {first: ("onnxruntime", "openvino-f32"), second: ("onnxruntime",)},
+        {bad: "error: no model"},
+    )
+    text = config_text(TEMPLATE, found)
+    (tmp_path / "assay.toml").write_text(text)
+    config = load_config(tmp_path / "assay.toml")
+    assert config.use == ("onnxruntime",)
+    assert {entry.path.relative_to(tmp_path): entry.flows for entry in config.models} == {
+        first: ("onnxruntime", "openvino-f32"),
+        second: (),
+    }
+    assert '# no flow ran this one: error: no model\n# [[model]]\n# path = "bad.onnx"' in text
+    assert "[limits]" in text
+
+
+def test_without_a_model_it_is_the_commented_template(tmp_path: Path) -> None:
+    assert config_text(TEMPLATE, propose(tmp_path, [find_flow("onnxruntime")], tmp_path)) == TEMPLATE
+
+
+@pytest.mark.slow
+def test_a_flow_is_proposed_for_the_models_that_it_ran(tmp_path: Path) -> None:
+    linear_model(tmp_path / "linear.onnx")
+    (tmp_path / "bad.onnx").write_text("no model")
+    found = propose(tmp_path, [find_flow("onnxruntime")], tmp_path / ".assay")
+    assert found.flows == {Path("linear.onnx"): ("onnxruntime",)}
+    assert found.common == ("onnxruntime",)
+    assert found.refused[Path("bad.onnx")].startswith("bad.onnx is truncated or not ONNX")
+
+
+@pytest.mark.parametrize(
+    ("models", "refused", "told"),
+    [
+        (1, 0, "1 model on a, b; look at it, then run `assay check`"),
+        (3, 1, "2 models on a, b; look at it, then run `assay check`"),
+        (2, 2, "no model that a flow runs; the reasons stand in it"),
+    ],
+)
+def test_models_that_no_flow_ran_are_not_counted(models: int, refused: int, told: str) -> None:
+    assert listed(models, refused, ("a", "b")) == told

@@ -1,0 +1,140 @@
+"""What a person who waits sees: by a clock that stands still between the events."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from assay.commands.progress import Lines, activity
+from assay.core.case import Case
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind
+from assay.core.model import Model
+from assay.core.result import Comparison, Outcome, Result, Stage
+from assay.core.step import UNKNOWN, Step
+
+JOB = Job(Case("net", Model("net", "", "")), Flow("onnxruntime", "onnxruntime"))
+
+
+class _Told:
+    """Lines and a clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now, self.texts = 0.0, list[str]()
+        self.lines = Lines(self.texts.append, lambda: self.now)
+
+    def ticks(self, seconds: float) -> None:
+        for _ in range(int(seconds * 4)):
+            self.now += 0.25
+            self.lines.tick()
+
+
+def _derivation(case: str = "net") -> Job:
+    flow = Flow("derive-float32", "", precision="float32")
+    return msgspec.structs.replace(JOB, case=Case(case, JOB.case.model), flow=flow, task=JobKind.DERIVE)
+
+
+def test_something_is_shown_within_two_seconds_whatever_happens() -> None:
+    told = _Told()
+    told.ticks(2.0)
+    assert told.texts == ["[  1.0 s] starting"]
+
+
+def test_a_pipe_has_a_first_line_before_anything_that_takes_time_to_import() -> None:
+    script = (
+        "import sys\n"
+        "from assay.cli.common import progress_bar\n"
+        "with progress_bar():\n"
+        "    print({'numpy', 'onnx', 'sqlalchemy', 'rich'}.intersection(sys.modules), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == ["[  0.0 s] starting", "set()"]
+
+
+def test_what_lasts_has_a_line_every_two_seconds_for_half_a_minute_and_every_ten_later() -> None:
+    told = _Told()
+    told.lines.at(_derivation(), Stage.RUN, 0, 1, UNKNOWN)
+    told.ticks(55.0)
+    assert told.texts == [
+        f"[{seconds:5.1f} s] deriving the tolerance of net for float32 (at most 300 s){lasts}"
+        for seconds, lasts in (
+            (1, ""),
+            *((at, f", for {at} s") for at in (*range(3, 30, 2), 39, 49)),
+        )
+    ]
+
+
+def test_a_sign_of_life_says_how_far_it_is_and_a_step_is_no_new_activity() -> None:
+    told = _Told()
+    told.lines.at(_derivation(), Stage.RUN, 0, 1, UNKNOWN)
+    told.ticks(1.0)
+    told.lines.at(_derivation(), Stage.RUN, 0, 1, Step(2, 4, 3, 8))
+    told.ticks(2.0)
+    told.lines.at(_derivation(), Stage.RUN, 0, 1, Step(1, 1, 5, 8))
+    told.ticks(2.0)
+    assert [one[10:] for one in told.texts] == [
+        "deriving the tolerance of net for float32 (at most 300 s)",
+        "deriving the tolerance of net for float32 (at most 300 s), sample 2 of 4, draw 3 of 8, for 3 s",
+        "deriving the tolerance of net for float32 (at most 300 s), draw 5 of 8, for 5 s",
+    ]
+
+
+def test_stages_that_are_over_at_once_have_no_lines_of_their_own() -> None:
+    told = _Told()
+    for stage in (Stage.IMPORT, Stage.LOWER, Stage.RUN, Stage.COMPARE, None):
+        told.lines.at(JOB, stage, 0, 1, UNKNOWN)
+        told.ticks(0.25)
+    assert told.texts == []
+
+
+def test_many_short_stages_are_still_a_line_every_two_seconds() -> None:
+    told = _Told()
+    for number in range(16):
+        told.lines.at(_derivation(f"net{number}"), Stage.RUN, number, 16, UNKNOWN)
+        told.ticks(0.5)
+        told.lines.at(_derivation(f"net{number}"), None, number + 1, 16, UNKNOWN)
+    assert told.texts == [
+        "[  2.0 s] deriving the tolerance of net3 for float32 (at most 300 s), 3 of 16 done",
+        "[  4.0 s] deriving the tolerance of net7 for float32 (at most 300 s), 7 of 16 done",
+        "[  6.0 s] deriving the tolerance of net11 for float32 (at most 300 s), 11 of 16 done",
+        "[  8.0 s] deriving the tolerance of net15 for float32 (at most 300 s), 15 of 16 done",
+    ]
+
+
+def test_a_verdict_is_shown_at_once_while_others_are_still_to_come() -> None:
+    told = _Told()
+    compared = Comparison("y", "float32", (4,), 1, 4, metrics={"budget_used": 0.25})
+    result = Result("net|onnxruntime|verify", "net", "onnxruntime", "verify", "", Outcome.OK, Stage.COMPARE)
+    told.lines.recorded(1, 2, msgspec.structs.replace(result, comparisons=(compared,)), "pass")
+    assert told.texts == ["[  0.0 s] pass: net on onnxruntime (verify, budget used 0.25)"]
+    told.lines.recorded(2, 2, result, "pass")
+    told.lines.recorded(1, 3000, result, "fail")
+    assert len(told.texts) == 1
+
+
+def test_of_jobs_side_by_side_the_one_that_still_runs_is_shown() -> None:
+    told = _Told()
+    told.lines.at(_derivation("first"), Stage.RUN, 0, 2, UNKNOWN)
+    told.lines.at(_derivation("second"), Stage.RUN, 0, 2, UNKNOWN)
+    told.lines.at(_derivation("second"), None, 1, 2, UNKNOWN)
+    assert told.lines.current.text == "deriving the tolerance of first for float32 (at most 300 s)"
+
+
+@pytest.mark.parametrize("task", list(JobKind))
+@pytest.mark.parametrize("stage", list(Stage))
+def test_every_activity_names_its_model(task: JobKind, stage: Stage) -> None:
+    assert "net" in activity(msgspec.structs.replace(JOB, task=task), stage)
+
+
+def test_what_lies_between_two_steps_is_no_news_unless_it_lasts() -> None:
+    told = _Told()
+    told.lines.at(_derivation(), Stage.RUN, 0, 1, UNKNOWN)
+    told.ticks(2.5)
+    told.lines.at(_derivation(), None, 1, 1, UNKNOWN)
+    told.ticks(1.75)
+    assert told.texts == ["[  1.0 s] deriving the tolerance of net for float32 (at most 300 s)"]
+    told.ticks(0.25)
+    assert told.texts[1:] == ["[  4.5 s] between two steps"]

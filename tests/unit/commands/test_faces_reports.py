@@ -1,0 +1,14 @@
+"""What the help says of reports is what there is."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import entry_points
+
+from assay.cli.common import REPORTS
+from assay.commands.reporting import GROUP
+
+
+def test_the_help_names_every_report_of_ours() -> None:
+    ours = {one.name for one in entry_points(group=GROUP) if one.value.startswith("assay.")}
+    assert ours == set(re.findall(r"[a-z-]+", REPORTS)) - {"of", "suites"}

@@ -1,0 +1,87 @@
+"""Sizes and values that a user states: what is understood, and what is said of what is not."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from assay.config.stated_inputs import check_stated, stated
+from assay.config.validate_shapes import check_dims, parse_dims, parse_sizes
+from assay.core.case import Case, Inputs
+from assay.core.input_plan import InputRange
+from assay.core.model import Model, TensorSpec
+from assay.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "triple", "listed"),
+    [
+        ("96", (96, 96, 96), (96,)),
+        ("64,96,160", (64, 64, 160), (64, 96, 160)),
+        ("96, 64, 160", (64, 96, 160), (96, 64, 160)),
+        ("64:128:160", (64, 128, 160), ()),
+        ("1:4:4", (1, 4, 4), ()),
+        ("64:160:32", (64, 64, 160), (64, 96, 128, 160)),
+        ("64:170:32", (64, 64, 160), (64, 96, 128, 160)),
+    ],
+)
+def test_sizes_as_people_write_them(text: str, triple: tuple[int, ...], listed: tuple[int, ...]) -> None:
+    assert parse_sizes("h", text) == (triple, listed)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1:16:4", "dimension 'h' is '1:16:4': that is a step of 4 from 1 to 16, or sizes out of order; write 1:4:16"
+         " for MIN:OPT:MAX, or list the sizes (1,5,9,13)"),
+        ("4:1:2", "dimension 'h' is '4:1:2', which is neither MIN:OPT:MAX nor MIN:MAX:STEP: write one size (96), a list"
+         " (64,96,160), MIN:OPT:MAX (64:96:160) or MIN:MAX:STEP (64:160:32)"),
+        ("4:8", "dimension 'h' is '4:8': write one size (96), a list (64,96,160), MIN:OPT:MAX (64:96:160) or MIN:MAX:STEP (64:160:32)"),
+        ("0,3", "dimension 'h' is '0,3': a size is 1 or more; write one size (96), a list (64,96,160), MIN:OPT:MAX"
+         " (64:96:160) or MIN:MAX:STEP (64:160:32)"),
+        ("100:500:2", "dimension 'h' is '100:500:2': these are 201 sizes, and 64 are the most; take a larger step"),
+    ],
+)  # fmt: skip
+def test_what_is_ambiguous_or_wrong_is_refused(text: str, told: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_sizes("h", text)
+    assert str(caught.value) == told
+
+
+CASE = Case("net", Model("net", "net.onnx", "", (TensorSpec("x", "float32", ("N", "?")), TensorSpec("n", "int64", ()))))
+
+
+def test_a_dimension_without_a_name_is_called_by_input_and_axis() -> None:
+    asked = parse_dims([("x[1]", "64,96"), ("N", [1, 2, 4])])
+    assert (asked.dims, asked.sizes) == ({"x[1]": (64, 64, 96), "N": (1, 2, 4)}, {"x[1]": (64, 96)})
+    check_dims(replace(CASE, inputs=Inputs(dims=asked.dims)))
+    with pytest.raises(UsageError, match="has no symbolic dimension 'x\\[2\\]'; perhaps you mean 'x\\[1\\]'"):
+        check_dims(replace(CASE, inputs=Inputs(dims={"x[2]": (1, 1, 1)})))
+
+
+def test_ranges_and_values_of_inputs() -> None:
+    found = stated([("x", "0:1")], [("n", "8000,16000")])
+    assert found == {
+        "x": InputRange(0, 1, why="as stated"),
+        "n": InputRange(8000, 16000, choices=(8000, 16000), why="as stated"),
+    }
+    check_stated(replace(CASE, inputs=Inputs(ranges=found)))
+
+
+@pytest.mark.parametrize(
+    ("ranges", "values", "told"),
+    [
+        ([("x", "1")], [], "the range of input 'x' is '1': write LOW:HIGH, for example 0:1"),
+        ([("x", "2:1")], [], "the range of input 'x' is '2:1': its lower end is above its upper one"),
+        ([], [("n", "fast")], "the value of input 'n' is 'fast': write a number, or several as in 8000,16000"),
+        ([("x", "0:1")], [("x", "1")], "input 'x' has a range and a value; leave out one of the two"),
+        ([("y", "0:1")], [], "model 'net' has no input 'y'; it has x, n"),
+        ([], [("n", "0.5")], "input 'n' of model 'net' is int64: state whole numbers"),
+    ],
+)
+def test_a_statement_that_cannot_be_followed(
+    ranges: list[tuple[str, str]], values: list[tuple[str, str]], told: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_stated(replace(CASE, inputs=Inputs(ranges=stated(ranges, values))))
+    assert str(caught.value) == told

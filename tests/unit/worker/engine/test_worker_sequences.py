@@ -1,0 +1,63 @@
+"""Calls that carry state: fed back by the reference, and by the engine itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.core.golden import GoldenLock
+from assay.core.model import Model, TensorSpec
+from assay.models.golden_samples import Golden
+from assay.worker.engine.apply_transforms import TransformedModel
+from assay.worker.engine.sequences import run_calls, run_free
+from assay.worker.inputs.load_inputs import Source
+
+MODEL = Model(
+    "sum",
+    "sum.onnx",
+    "a" * 64,
+    inputs=(TensorSpec("x", "float32", ("N",)), TensorSpec("s", "float32", ("N",))),
+    outputs=(TensorSpec("sN", "float32", ("N",)),),
+)
+PLAIN = TransformedModel(Path("sum.onnx"))
+STATE = {"sN": "s"}
+
+
+class Sum:
+    """A running sum, `off` by so much in each call, and lost after `lost` calls on its own states."""
+
+    def __init__(self, off: float = 0.0, lost: float = np.inf) -> None:
+        self.off, self.lost = off, lost
+
+    def run(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
+        total = tensors["x"] + tensors["s"] + np.float32(self.off)
+        return {"sN": np.where(total > self.lost, np.float32(np.nan), total)}
+
+
+def golden() -> Golden:
+    inputs = [{"x": np.ones(2, np.float32)} for _ in range(5)]
+    fed, answers = run_calls(Sum(), PLAIN, Source(inputs, state=STATE, sequences=(2, 3)), MODEL)  # type: ignore[arg-type]
+    lock = GoldenLock("a" * 64, "sum", 5, 0, "reference", "", "t", "t", "", (), state=STATE, sequences=(2, 3))
+    return Golden(lock, fed, answers, {})
+
+
+def test_the_state_of_one_call_is_fed_into_the_next_of_its_sequence() -> None:
+    stored = golden()
+    assert [float(one["s"][0]) for one in stored.inputs] == [0, 1, 0, 1, 2]
+    assert [float(one["sN"][0]) for one in stored.outputs] == [1, 2, 1, 2, 3]
+
+
+def test_the_drift_on_its_own_states_is_a_figure() -> None:
+    told, findings = run_free(Sum(0.25), PLAIN, golden(), MODEL)  # type: ignore[arg-type]
+    assert told == ("fed its own state for up to 3 calls, the engine ends off the reference by at most: 'sN' 0.75",)
+    assert findings == ()
+
+
+def test_an_engine_that_loses_its_state_is_found() -> None:
+    _, findings = run_free(Sum(0.25, lost=2.3), PLAIN, golden(), MODEL)  # type: ignore[arg-type]
+    assert [one.text for one in findings] == [
+        "fed its own state, output 'sN' has another shape, or NaN or infinity where the reference has a number, at call 1 of a sequence."
+    ]

@@ -1,0 +1,129 @@
+"""Which plan is kept: the first that the reference answers with something that tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper, parser
+
+from assay.core.case import Case, Inputs
+from assay.core.flow import Flow
+from assay.core.input_plan import InputRange
+from assay.core.job import Job
+from assay.errors import BadInputs, Lowering, Unsupported
+from assay.models.goldens import write_golden
+from assay.models.onnx_file import describe
+from assay.worker.inputs.input_choice import chosen, drawn, inputs_at, is_telling, new_plan
+from assay.worker.inputs.rebatch import rebatch
+
+Samples = list[dict[str, Any]]
+
+
+def job_of(folder: Path, text: str, weights: dict[str, Any] | None = None, inputs: Inputs | None = None) -> Job:
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}')
+    model.graph.initializer.extend(numpy_helper.from_array(one, name) for name, one in (weights or {}).items())
+    onnx.save(model, folder / "m.onnx")
+    return Job(Case("m", describe(folder / "m.onnx"), inputs or Inputs(samples=2)), Flow("reference", "reference"))
+
+
+PLAIN = "g (float[N, 4] x, int64[N, 4] i) => (float[N, 4] y) { f = Cast <to=1> (i) y = Add (x, f) }"
+
+
+def test_the_first_plan_that_tells_something_is_kept(tmp_path: Path) -> None:
+    job = job_of(tmp_path, PLAIN)
+
+    def only_small(inputs: Samples) -> Samples:
+        if any(one["i"].max() > 1 for one in inputs):
+            raise Lowering("an index is too large")
+        return [{"y": one["x"]} for one in inputs]
+
+    inputs, outputs, plan = chosen(job, only_small)
+    assert plan.note == "whole numbers are 0 and 1"
+    assert {number for one in inputs for number in one["i"].reshape(-1).tolist()} == {0, 1}
+    assert np.array_equal(outputs[0]["y"], inputs[0]["x"])
+
+
+def test_answers_that_tell_nothing_are_kept_where_there_are_no_others(tmp_path: Path) -> None:
+    job = job_of(tmp_path, PLAIN)
+    _, outputs, plan = chosen(job, lambda inputs: [{"y": np.full(4, np.nan)} for _ in inputs])
+    assert (plan, len(outputs)) == (new_plan(job), 2)
+
+
+def test_what_no_value_would_change_is_said_at_once(tmp_path: Path) -> None:
+    asked = []
+
+    def never(inputs: Samples) -> Samples:
+        asked.append(inputs)
+        raise Unsupported("no such operator")
+
+    with pytest.raises(Unsupported):
+        chosen(job_of(tmp_path, PLAIN), never)
+    assert len(asked) == 1
+
+
+def test_the_refusal_of_the_first_is_raised_where_all_are_refused(tmp_path: Path) -> None:
+    count = iter(range(9))
+
+    def refuse(inputs: Samples) -> Samples:
+        raise Lowering(f"refusal {next(count)}")
+
+    with pytest.raises(Lowering, match="refusal 0"):
+        chosen(job_of(tmp_path, PLAIN), refuse)
+
+
+def test_a_laxer_answer_to_sizes_that_the_graph_refuses_is_not_taken(tmp_path: Path) -> None:
+    inputs = Inputs(samples=1, dims={"A": (2, 2, 2), "B": (3, 3, 3)})
+    job = job_of(tmp_path, "g (float[A] x, float[B] z) => (float[?] y) { y = Add (x, z) }", inputs=inputs)
+    with pytest.raises(BadInputs, match="Add 'Add -> y': shapes \\[2\\] and \\[3\\] do not broadcast"):
+        chosen(job, lambda inputs: [{"y": np.zeros(0)} for _ in inputs])
+
+
+def test_stated_values_are_fed(tmp_path: Path) -> None:
+    ranges = {"i": InputRange(3, 5, choices=(3, 5)), "x": InputRange(7, 8)}
+    job = job_of(tmp_path, PLAIN, inputs=Inputs(samples=3, ranges=ranges))
+    samples = drawn(job, new_plan(job), samples=3)
+    assert [set(one["i"].reshape(-1).tolist()) for one in samples] == [{3}, {5}, {3}]
+    assert all(7 <= one["x"].min() <= one["x"].max() <= 8 for one in samples)
+
+
+def test_a_model_whose_state_has_its_batch_elsewhere_is_measured_at_other_batch_sizes(tmp_path: Path) -> None:
+    text = """g (float[N, 6] x, float[2, N, 6] state, int64 rate) => (float[2, N, 6] y) {
+      t = Add (x, state)
+      f = Cast <to=1> (rate)
+      y = Add (t, f)
+    }"""
+    job = job_of(tmp_path, text)
+    feed = rebatch(job, drawn(job, new_plan(job), samples=2), 3)
+    assert {name: one.shape for name, one in feed.items()} == {"x": (3, 6), "state": (2, 3, 6), "rate": ()}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "telling"),
+    [
+        ([{"y": np.array([1.0, 2.0])}], True),
+        ([{"y": np.array([1.0, 1.0])}], False),
+        ([{"y": np.array([1.0, 1.0])}, {"y": np.array([2.0, 2.0])}], True),
+        ([{"y": np.zeros((0, 3))}], False),
+        ([{"y": np.array([np.nan, np.nan, 1.0])}], False),
+        ([{"y": np.array([np.nan, 1.0, 2.0])}], True),
+        ([{"flag": np.array([1, 1]), "y": np.array([1.0, 2.0])}], True),
+        ([{"texts": np.array(["a", "a"], object)}], True),
+    ],
+)
+def test_what_tells_something(outputs: Samples, telling: bool) -> None:
+    assert is_telling(outputs) is telling
+
+
+def test_the_other_dimensions_stay_as_a_golden_has_them(tmp_path: Path) -> None:
+    text = "g (float[N, ?, W] x) => (float[N, ?, W] y) { y = Relu (x) }"
+    job = job_of(tmp_path, text, inputs=Inputs(golden=str(tmp_path / "golden"), dims={"W": (5, 5, 5)}))
+    sample = {"x": np.zeros((2, 7, 3), np.float32)}
+    write_golden(
+        tmp_path / "golden", model=job.case.model, inputs=[sample], outputs=[{"y": sample["x"]}], seed=0, producer="p",
+        producer_version="", who="w", reason="why", created_at="",
+    )  # fmt: skip
+    assert inputs_at(job, {"W": 5})["x"].shape == (2, 7, 5)
