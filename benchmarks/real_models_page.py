@@ -11,7 +11,7 @@ from typing import Any
 from real_models_lines import FACTOR, LIMITS, PAIR_FACTOR, Line
 
 WAYS = ("first contact", "plausible")
-REASON_LENGTH = 220
+REASON_LENGTH = 260
 MARKS = {
     "pass": ("✓", "pass, and an independent engine agrees"),
     "fail": ("✗", "fail, and an independent engine agrees that the answers are wrong"),
@@ -26,8 +26,10 @@ MARKS = {
     "WRONG": ("**!**", "the verdict is the contrary of what independent engines say"),
 }
 """By answer, and for right ones by verdict."""
+WORST_FIRST = ("WRONG", "vacuous", "open", "fail", "undecidable", "other precision", "skip", "pass")
 ADVICE = re.compile(
-    r"; (?:rewrite that part of the model|fix the flow|repeat the job alone|such a pass proves).*", re.DOTALL
+    r"; (?:rewrite that part of the model|fix the flow|choose a flow, a device|repeat the job alone|such a pass proves).*",
+    re.DOTALL,
 )
 """What to do about it comes last in each reason, and is the same in all."""
 
@@ -62,7 +64,8 @@ def page(lines: Sequence[Line], catalogue: Mapping[str, Any], notes: Mapping[str
     yield "Trained models that ship inside public wheels (`benchmarks/real_models.toml`: names, versions, digests), checked as a new user"
     yield "would: at *first contact* `assay check M.onnx --flow …` and nothing else; with *plausible* inputs, such as bytes, token ids"
     yield "and pictures. Made by `python benchmarks/real_models.py --only-kind verify` (no engine was measured),"
-    yield f"{min(days)} to {max(days)}, two cores shared with other work, load {min(loads):.0f} to {max(loads):.0f}."
+    yield f"{' to '.join(dict.fromkeys((min(days), max(days))))}, two cores shared with other work, load"
+    yield f"{min(loads):.0f} to {max(loads):.0f}."
     yield "Each row as it was collected: `docs/results/real-models.jsonl`."
     yield ""
     yield "Each verdict is compared with engines of other libraries, called directly: ONNX Runtime without optimisation, OpenVINO in"
@@ -70,6 +73,8 @@ def page(lines: Sequence[Line], catalogue: Mapping[str, Any], notes: Mapping[str
     yield f"right where its answers are within {FACTOR} times the distance of those two from each other (at least {FACTOR} roundings of"
     yield f"float32, at most {LIMITS['float32']:.0e}; in float16 {LIMITS['float16']:.0e}, in bfloat16 and int8 {LIMITS['int8']:.0e};"
     yield f"never below {PAIR_FACTOR} times that distance), in relative L2."
+    yield "Where a flow quantizes the model first, these engines are given the quantized model: how far that is from the float model is a"
+    yield "loss that the flow chose."
     yield ""
     for text in summary(lines):
         yield f"* {text}"
@@ -162,8 +167,7 @@ def _mark(line: Line) -> str:
 
 
 def _rank(mark: str) -> int:
-    order = [mark for mark, _ in reversed(MARKS.values())]
-    return order.index(mark)
+    return [MARKS[answer][0] for answer in WORST_FIRST].index(mark)
 
 
 def _far(line: Line) -> str:
@@ -176,7 +180,7 @@ def _listed(names: Iterable[str]) -> str:
 
 def _template(text: str) -> str:
     """Without its numbers and the names in quotes."""
-    return re.sub(r"'[^']*'|\"[^\"]*\"|\d[\d.e+-]*", "#", text)
+    return re.sub(r"(?<![^\s(])'[^']*'|\"[^\"]*\"|\d[\d.e+-]*", "#", text)
 
 
 def _cell(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,17 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     yield importlib.import_module("real_models_lines")
     sys.modules.pop("real_models_lines", None)
+
+
+def test_the_page_is_made_of_the_kept_lines(lines: Any) -> None:
+    results = BENCHMARKS.parent / "docs" / "results"
+    known = tomllib.loads((BENCHMARKS / "real_models.toml").read_text())
+    stored = [lines.Line(**json.loads(text)) for text in (results / "real-models.jsonl").read_text().splitlines()]
+    made = importlib.import_module("real_models_page").page(stored, known["model"], known["found"])
+    sys.modules.pop("real_models_page")
+    assert (results / "real-models.md").read_text() == "\n".join(made) + "\n", (
+        "run benchmarks/real_models.py --only none --keep ... --output ..."
+    )
 
 
 def line(lines: Any, **changed: Any) -> Any:
