@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
+from assay.numerics.oracle.convolution import convolved
 from assay.numerics.oracle.evaluator import Evaluator
-from assay.numerics.oracle.windows import window_of
+from assay.numerics.oracle.windows import Window, window_of
 from assay.ports import Tensor
 
 _small = st.integers(1, 3)
@@ -159,3 +161,26 @@ def test_relu_keeps_its_type(dtype: str) -> None:
     (y,) = Evaluator(model).evaluate({"x": x})
     assert y.dtype == x.dtype
     assert y.tolist() == [0, 0, 3]
+
+
+@pytest.mark.parametrize("out", [(5,), (3, 7), (1, 9), (4, 3, 5), (1, 1, 11)])
+@pytest.mark.parametrize("most", [1, 4, 16, 1000])
+def test_the_blocks_of_an_output_cover_it_in_order_without_a_gap(out: tuple[int, ...], most: int) -> None:
+    window = Window(*[(1,) * len(out)] * 6, out=out)
+    places = np.arange(math.prod(out)).reshape(out)
+    blocks = [
+        places[tuple(slice(first, first + size) for first, size in zip(*block, strict=True))].reshape(-1)
+        for block in window.blocks(most)
+    ]
+    assert np.concatenate(blocks).tolist() == list(range(places.size))
+    assert all(block.size <= most for block in blocks)
+
+
+@pytest.mark.parametrize("size", [(6, 9), (4, 5, 6), (23,)])
+def test_a_convolution_in_blocks_is_the_same_as_at_once(monkeypatch: pytest.MonkeyPatch, size: tuple[int, ...]) -> None:
+    random = np.random.default_rng(0)
+    x, w = random.standard_normal((2, 3, *size)), random.standard_normal((4, 3, *[3] * len(size)))
+    attributes = {"strides": [2] * len(size), "pads": [1] * (2 * len(size))}
+    whole = convolved(x, w, None, attributes)
+    monkeypatch.setattr("assay.numerics.oracle.convolution.COLUMNS", 1)
+    np.testing.assert_allclose(convolved(x, w, None, attributes), whole, rtol=1e-12, atol=1e-12)

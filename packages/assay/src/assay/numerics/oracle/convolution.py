@@ -12,7 +12,7 @@ AveragePool-22.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ from onnx.reference.ops.op_conv_transpose import ConvTranspose as _ConvTranspose
 from onnx.reference.ops.op_max_pool import MaxPool as _MaxPool
 
 from assay.numerics.oracle.chunked import AT_ONCE, in_chunks
-from assay.numerics.oracle.windows import Window, window_of
+from assay.numerics.oracle.parallel import in_threads
+from assay.numerics.oracle.windows import Block, Window, window_of
 from assay.ports import Tensor
 
 _FAST = ("float32", "float64")
@@ -148,10 +149,16 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
     y: Tensor = np.empty((x.shape[0], groups, out, places), x.dtype)
     step = max(1, AT_ONCE // max(1, out * places))
     images = max(1, step // groups)
-    for image in range(0, len(y), images):
-        for first in range(0, groups, step):
-            part: Any = (slice(image, image + images), slice(first, first + step))
-            _summed(padded[part], weights[part[1]], y[part], window)
+    weights = _as_columns(weights) if _is_gathered(weights) else weights
+    parts = (
+        (padded[part], weights[part[1]], y[part], block)
+        for image in range(0, len(y), images)
+        for first in range(0, groups, step)
+        for part in [(slice(image, image + images), slice(first, first + step))]
+        for block in _blocks(padded[part], weights, window)
+    )
+    summed = _gathered if weights.ndim == 3 else _summed
+    in_threads(lambda part: summed(*part, window), parts, y.size * inside * math.prod(window.kernel))
     y = y.reshape(x.shape[0], w.shape[0], *window.out)
     if b is not None and b.dtype == y.dtype:
         y += b.reshape(-1, *[1] * len(window.out))
@@ -159,41 +166,50 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
     return _biased(y, b)
 
 
-def _summed(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
-    """The sum over all offsets of some groups of some images, written over what was there. A channel by itself that makes one
-    is multiplied where it lies."""
+def _is_gathered(weights: Tensor) -> bool:
+    """A channel by itself that makes one is multiplied where it lies, and so is what has no window."""
+    return (weights.shape[2] > 1 or weights.shape[1] >= GATHERED) and math.prod(weights.shape[3:]) > 1
+
+
+def _as_columns(weights: Tensor) -> Tensor:
+    """(groups, out, in, kernel ...) as (groups, out, all that one output is made of), the channel last."""
+    return np.moveaxis(weights, 2, -1).reshape(*weights.shape[:2], -1)
+
+
+def _blocks(image: Tensor, weights: Tensor, window: Window) -> Iterator[Block]:
+    """Parts of the output that are made at once: all of it where nothing is gathered."""
+    gathered = math.prod(image.shape[:2]) * weights.shape[-1]
+    return window.blocks(COLUMNS // max(1, gathered) if weights.ndim == 3 else math.prod(window.out))
+
+
+def _summed(image: Tensor, weights: Tensor, into: Tensor, part: Block, window: Window) -> None:
+    """The sum over all offsets of some groups of some images, written over what was there."""
+    del part
     single = weights.shape[2] == 1 and weights.shape[1] < GATHERED
-    if not single and math.prod(window.kernel) > 1:
-        _gathered(image, weights, into, window)
-        return
     shape = (*image.shape[:3], *window.out) if single else (*image.shape[:3], into.shape[-1])
     into = into.reshape(*into.shape[:3], *window.out) if single else into
     product: Tensor = np.empty_like(into)
     for number, (offset, where) in enumerate(window.positions()):
-        weight, part = weights[offset], image[where].reshape(shape)
+        weight, seen = weights[offset], image[where].reshape(shape)
         made = product if number else into
         if single:
-            np.multiply(weight.reshape(*weight.shape[:2], *[1] * len(window.out)), part, out=made)
+            np.multiply(weight.reshape(*weight.shape[:2], *[1] * len(window.out)), seen, out=made)
         else:
-            np.matmul(weight, part, out=made)
+            np.matmul(weight, seen, out=made)
         if number:
             np.add(into, product, out=into)
 
 
-def _gathered(image: Tensor, weights: Tensor, into: Tensor, window: Window) -> None:
-    """The same by one product for some lines of the output: what lies under each of their windows is
-    a column."""
-    offsets, inside = math.prod(window.kernel), weights.shape[2]
-    height, line = window.out[0], math.prod(window.out[1:])
-    matrix = np.moveaxis(weights, 2, -1).reshape(*weights.shape[:2], offsets * inside)
-    lines = max(1, COLUMNS // max(1, math.prod(image.shape[:2]) * offsets * inside * line))
-    for first in range(0, height, lines):
-        count = min(lines, height - first)
-        columns: Tensor = np.empty((*image.shape[:2], offsets, inside, count, *window.out[1:]), image.dtype)
-        for number, (_, where) in enumerate(window.positions(first, count)):
-            columns[:, :, number] = image[where]
-        flat = columns.reshape(*image.shape[:2], offsets * inside, count * line)
-        np.matmul(matrix, flat, out=into[..., first * line : (first + count) * line])
+def _gathered(image: Tensor, weights: Tensor, into: Tensor, part: Block, window: Window) -> None:
+    """The same by one product for a part of the output: what lies under each of its windows is a column."""
+    offsets, inside = math.prod(window.kernel), image.shape[2]
+    begin, out = part
+    first, count = int(np.ravel_multi_index(begin, window.out)), math.prod(out)
+    columns: Tensor = np.empty((*image.shape[:2], offsets, inside, *out), image.dtype)
+    for number, (_, where) in enumerate(window.positions(part)):
+        columns[:, :, number] = image[where]
+    flat = columns.reshape(*image.shape[:2], offsets * inside, count)
+    np.matmul(weights, flat, out=into[..., first : first + count])
 
 
 class LpPool(OpRun):

@@ -11,6 +11,9 @@ import numpy as np
 
 from assay.ports import Tensor
 
+Block = tuple[tuple[int, ...], tuple[int, ...]]
+"""A part of the output: where it begins and how many there are, one entry per spatial axis."""
+
 
 @dataclass(frozen=True)
 class Window:
@@ -24,16 +27,28 @@ class Window:
     slack: tuple[int, ...]
     out: tuple[int, ...]
 
-    def positions(self, first: int = 0, count: int | None = None) -> Iterator[tuple[Any, Any]]:
+    def positions(self, part: Block | None = None) -> Iterator[tuple[Any, Any]]:
         """Every offset in the kernel as an index of the weights, with the index of the padded input that meets it: one
-        element per output position, or per position of `count` lines of the output from the `first` on. Both leave the axes
-        before the spatial ones as they are."""
-        out = self.out if count is None else (count, *self.out[1:])
-        skipped = [first * self.strides[0], *[0] * (len(out) - 1)]
+        element per output position, or per position of a part of the output. Both leave the axes before the spatial ones as
+        they are."""
+        first, out = part or ((0,) * len(self.out), self.out)
+        skipped = [start * stride for start, stride in zip(first, self.strides, strict=True)]
         for offset in np.ndindex(*self.kernel):
             begins = (b + o * d for b, o, d in zip(skipped, offset, self.dilations, strict=True))
             rows = zip(begins, self.strides, out, strict=True)
             yield (..., *offset), (..., *(slice(b, b + (n - 1) * s + 1, s) for b, s, n in rows))
+
+    def blocks(self, most: int) -> Iterator[Block]:
+        """Parts of the output in their order, each without a gap, of `most` positions or little more: some lines, or, where one is
+        too long, some lines of one."""
+        axis = 0
+        while axis < len(self.out) - 1 and math.prod(self.out[axis + 1 :]) > most:
+            axis += 1
+        step = max(1, most // max(1, math.prod(self.out[axis + 1 :])))
+        for outer in np.ndindex(*self.out[:axis]):
+            for first in range(0, self.out[axis], step):
+                begin = (*outer, first, *[0] * (len(self.out) - axis - 1))
+                yield begin, (*[1] * axis, min(step, self.out[axis] - first), *self.out[axis + 1 :])
 
     def pad(self, x: Tensor, value: float | int) -> Tensor:
         """`x` (batch, channel, spatial ...) with `value` around it, the slack included; `x` itself where there is nothing around."""

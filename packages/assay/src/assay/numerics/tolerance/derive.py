@@ -23,6 +23,7 @@ from assay.numerics.tolerance.arithmetic import Arithmetic, arithmetic_of
 from assay.numerics.tolerance.coarse import WORTH, coarsely, work
 from assay.numerics.tolerance.derived_tolerance import DRAWS, DerivedTolerance, Header, OutputNoise
 from assay.numerics.tolerance.judge.decisions import Decision, chosen_by, decision_of, interval, ranking
+from assay.numerics.tolerance.rules.cost import affordable
 from assay.numerics.tolerance.selftest import defect_label, last_tensor, middle_tensor, selftest
 from assay.numerics.tolerance.simulate.bit_exact import derive_bits
 from assay.numerics.tolerance.simulate.graph_study import Graph, drawn_by, study, untaken_branches
@@ -38,9 +39,6 @@ FEWER = 4
 four draws of few elements 0.7 % of correct evaluations lay beyond the norm's limit, of more than 1,000 elements none."""
 MANY = 4
 ENOUGH = 1024
-MOST_VALUES = 1 << 28
-"""Places times samples of one profile: some ten pictures of a large convolution net, minutes of work. Samples beyond are
-judged by what the noisiest element of these was allowed."""
 MEMORY_BYTES = 1 << 29
 """Of the values of one evaluation, roughly."""
 
@@ -126,7 +124,7 @@ class Deriving:
 
     def samples(self, inputs: Sequence[Tensors]) -> list[Sample]:
         """Oracle and noise of all samples, several at once where the model lets them."""
-        self.drawing.draws = self.how_many(len(inputs))
+        self.drawing.draws_by = lambda cost: self.how_many(affordable(cost, len(inputs)))
         try:
             return self._samples(inputs)
         except NonlinearNoise:
@@ -137,7 +135,8 @@ class Deriving:
         self, inputs: Sequence[Tensors], fit: Callable[[DerivedTolerance], bool], precision: str
     ) -> DerivedTolerance | None:
         """The coarse profile; None where that of the first sample does not `fit`."""
-        self.drawing.draws, self.drawing.once = self.how_many(len(inputs)), True
+        self.drawing.draws_by = lambda cost: self.how_many(affordable(cost, len(inputs)))
+        self.drawing.once = True
         self._samples_in_all = len(inputs)
         try:
             first = self._sample(0, inputs[0])
@@ -164,7 +163,8 @@ class Deriving:
             return []
         self._samples_in_all = len(inputs)
         found = {0: first or self._sample(0, inputs[0])}
-        inputs = inputs[: max(1, MOST_VALUES // max(1, found[0].recorded_bytes // BYTES_A_PLACE))]
+        inputs = inputs[: affordable(found[0].cost, len(inputs))]
+        self._samples_in_all = len(inputs)
         for places in alike(inputs):
             self._group(places, inputs, found)
         for sample in found.values():

@@ -15,6 +15,7 @@ from assay.errors import Unsupported
 from assay.numerics.oracle.hooks import Call
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.rules.dyadic import are_powers_of_two, holds, largest, step_of
+from assay.numerics.tolerance.rules.squares import sum_of_squares
 from assay.ports import Tensor
 
 EXACT = 0.0
@@ -37,8 +38,7 @@ class RuleSite(NamedTuple):
 
     def squared(self, *inputs: Tensor) -> Tensor:
         """The operator on squared inputs: the sum of squared terms where it is a sum of products."""
-        result: Tensor = self.again(*(one * one for one in inputs))[0]
-        return np.maximum(result, 0)
+        return sum_of_squares(inputs, self.again, self.value.size)
 
 
 def no_again(*_: Any) -> tuple[Any, ...]:

@@ -31,10 +31,15 @@ def exact_product(site: RuleSite, unit: Arithmetic) -> bool:
     if not grid.any():
         return False
     axis, along = _channels(site.call, np.asarray(site.value))
+    alpha, beta = (abs(float(site.call.attributes.get(one) or 1.0)) for one in ("alpha", "beta"))
+    if axis is not None:
+        # The result of one channel mostly tells: no other need be looked at then.
+        first = step_of(np.take(b, [0], axis), axis).reshape(()) * grid.reshape(()) * alpha
+        if not holds(largest(np.take(site.value, [0], along.index(-1))), first, unit.storage):
+            return False
     step = step_of(b, axis)
     if not step.any():
         return False
-    alpha, beta = (abs(float(site.call.attributes.get(one) or 1.0)) for one in ("alpha", "beta"))
     found = grid.reshape(()) * step.reshape(along) * (alpha if is_power_of_two(alpha) else 0.0)
     if others and others[0] is not None:
         found = np.minimum(found, float(step_of(others[0]).min()) * (beta if is_power_of_two(beta) else 0.0))
@@ -94,13 +99,14 @@ def product(weights: int = 1) -> Rule:
         if exact_sum(site, unit, *site.call.inputs) or exact_product(site, unit):
             return winograd(site, unit) if unit.winograd else EXACT
         squares = site.squared(a, b) * abs(float(site.call.attributes.get("alpha", 1.0) or 1.0))
-        direct = total(_terms(site.call), site.value, squares, unit)
+        direct = total(terms_of(site.call), site.value, squares, unit)
         return direct + winograd(site, unit) if unit.winograd else direct
 
     return rule
 
 
-def _terms(call: Call) -> float:
+def terms_of(call: Call) -> float:
+    """How many products each number is the sum of."""
     a, b = call.inputs[0], call.inputs[1]
     match call.operator:
         case "Conv":

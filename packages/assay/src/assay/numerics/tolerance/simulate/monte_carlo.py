@@ -21,6 +21,7 @@ from assay.numerics.oracle.split_weights import split_weights
 from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.coarse import draw_once
+from assay.numerics.tolerance.cost import cost_of
 from assay.numerics.tolerance.derived_tolerance import DRAWS
 from assay.numerics.tolerance.judge.systematic_error import Sums
 from assay.numerics.tolerance.rules.noise_pool import NoisePool
@@ -67,6 +68,7 @@ class Sample:
     decided: frozenset[str] = frozenset()
     exact: frozenset[str] = frozenset()
     recorded_bytes: int = 0
+    cost: int = 0
     kept: dict[str, Any] = field(default_factory=dict)
     tips: TieTracker | None = None
 
@@ -77,7 +79,7 @@ class NonlinearNoise(Exception):
 
 class NoiseSimulation:
     """Of one model and contract. `taps` are values wanted beside the outputs, `decisive` what the
-    operator gives that decides an output; `draws` how many noisy evaluations;
+    operator gives that decides an output; `draws` how many noisy evaluations, by what the first sample costs (`draws_by`);
     `met` the values that any gave; `kept` the names of those that every engine starts from;
     `without_rule` the operators without one; `fallen` those that several draws at once failed on."""
 
@@ -92,6 +94,7 @@ class NoiseSimulation:
         self.wide = wide_evaluator(light, weights)
         self._single = self._single_evaluator(light, weights)
         self.draws = DRAWS
+        self.draws_by: Callable[[int], int] = lambda _: DRAWS
         self.once = False
         self._together = stackable(self.wide)
         self._has_names = not any(isinstance(one, OpFunction) for one in self.wide.rt_nodes_)
@@ -142,6 +145,8 @@ class NoiseSimulation:
         for output, names in self.decisive.items():
             sample.margins.update((f"{output}/open", one) for one in recorder.open_ties(names))
         sample.recorded_bytes = recorder.values * BYTES_A_PLACE
+        sample.cost = cost_of(recorder.products, recorder.values)
+        self.draws = self.draws if number else self.draws_by(sample.cost)
         self.without_rule.update(recorder.without_rule)
         self.met.update((name, None) for outputs in recorder.places for name in outputs)
         self.seconds["record"] += time.perf_counter() - begin

@@ -18,6 +18,7 @@ from assay.numerics.tolerance.rules.ties import ELEMENTWISE, EXACTLY
 from assay.numerics.tolerance.simulate.graph_study import Graph
 from assay.numerics.tolerance.simulate.noise import Noisy
 from assay.numerics.tolerance.simulate.quantized_regions import is_silent
+from assay.numerics.tolerance.rules.cost import products_of
 from assay.ports import Tensor
 
 _ELEMENTWISE = ("Add", "AveragePool", "GlobalAveragePool", "Mul")
@@ -30,9 +31,10 @@ FEW = 3
 class SiteRecorder(Noisy):
     """Changes nothing; `places` are those of every operator in order, by what it gives; `without_rule` lists operators; `peak` is
     the largest finite number that any of them gives, `largest` the elements of the largest, `values` those of all that are
-    noisy. `kept` are names of values that every engine starts from; what it computes of them without a rounding is exact, too. None:
-    names do not say which value is meant (those inside functions may be anything). `exact` are what is computed so, or from
-    a grid that everything is put on; `decided` those without noise anywhere before them: every engine has every bit."""
+    noisy, `products` what the sums among these are made of. `kept` are names of values that every engine starts from; what it
+    computes of them without a rounding is exact, too. None: names do not say which value is meant (those inside functions may
+    be anything). `exact` are what is computed so, or from a grid that everything is put on; `decided` those without noise anywhere
+    before them: every engine has every bit."""
 
     def __init__(
         self, graph: Graph, arithmetic: Arithmetic, *, keep: bool = True, kept: frozenset[str] | None = None
@@ -43,6 +45,7 @@ class SiteRecorder(Noisy):
         self.peak = 0.0
         self.largest = 1
         self.values = 0
+        self.products = 0
         self._keep = keep
         self._sites: list[RuleSite] = []
         self.exact, self.decided = set(kept or ()), set(kept or ())
@@ -138,6 +141,7 @@ class SiteRecorder(Noisy):
         if self._keep:
             deviation = deviation_of(variance(), value)
             self._rounded = self._rounded or deviation is not None
+            self.products += products_of(call, value)
             if deviation is not None and self.in_single(call.outputs) and is_silent(deviation, value):
                 deviation = None
             self._note(value, value.size, [deviation])

@@ -1,0 +1,40 @@
+"""Sums of squared terms in single precision: a variance needs few digits, and a large product takes half the time so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from assay.numerics.tolerance.rules.dyadic import largest
+from assay.ports import Tensor
+
+LARGE = 1 << 16
+"""Numbers of one operator from which on it is worth looking at what goes in."""
+_SMALLEST = 1e-11
+"""Of what goes in, its largest being 1: the square of a product of two such numbers is still a number of single precision ..."""
+_SHORT = 1e-30
+"""... and a sum of them above this one has its digits."""
+
+
+def sum_of_squares(inputs: Sequence[Tensor], again: Callable[..., tuple[Any, ...]], size: int) -> Tensor:
+    """`again`, the sum of products of `inputs` that has `size` numbers, of their squares."""
+    if size >= LARGE and all(one.dtype == np.float64 for one in inputs) and len(inputs) <= 2:
+        scales = [largest(one) for one in inputs]
+        if all(_is_even(one, scale) for one, scale in zip(inputs, scales, strict=True)):
+            parts = (np.square((one / scale).astype(np.float32)) for one, scale in zip(inputs, scales, strict=True))
+            found = np.asarray(again(*parts)[0])
+            if found.dtype == np.float32 and not np.any((found > 0) & (found < _SHORT)):
+                return np.maximum(found, np.float32(0)) * math.prod(scales) ** 2
+    result: Tensor = again(*(one * one for one in inputs))[0]
+    return np.maximum(result, 0)
+
+
+def _is_even(one: Tensor, scale: float) -> bool:
+    """Whether all numbers are finite, and none but zeros far smaller than the largest."""
+    if not 0.0 < scale < math.inf:
+        return False
+    sizes = np.abs(one)
+    return not bool(np.any((sizes < _SMALLEST * scale) & (sizes > 0)))
