@@ -70,3 +70,14 @@ def test_a_convolution_has_the_same_bits_in_any_number_of_threads(monkeypatch: p
         monkeypatch.setattr(parallel, "_cores", lambda cores=cores: cores)
         answers.append(convolved(x, w, None, {"pads": [1, 1, 1, 1], "group": groups}))
     assert all(np.array_equal(answers[0], one) for one in answers[1:])
+
+
+def test_where_no_thread_may_begin_the_work_is_done_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(parallel, "_cores", lambda: 3)
+    monkeypatch.setattr(threading.Thread, "start", refuses)
+    done: list[int] = []
+    in_threads(done.append, range(5), WORTH)
+    assert done == list(range(5))

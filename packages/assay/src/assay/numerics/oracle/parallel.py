@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from contextvars import copy_context
 from threading import Lock, Thread
 from typing import TypeVar
@@ -41,10 +42,13 @@ def in_threads(work: Callable[[Part], None], parts: Iterable[Part], products: in
 
     # What numpy passes over in silence is a matter of the context.
     others = [Thread(target=copy_context().run, args=(take,), name="oracle") for _ in range(count - 1)]
-    for one in others:
-        one.start()
+    begun: list[Thread] = []
+    with suppress(RuntimeError):  # a sandbox may allow no more of them
+        for one in others:
+            one.start()
+            begun.append(one)
     take()
-    for one in others:
+    for one in begun:
         one.join()
     if failures:
         raise failures[0]
