@@ -51,9 +51,10 @@ def _product(seen: list[Any]) -> Callable[..., tuple[Any, ...]]:
     return again
 
 
-def test_large_sums_of_squares_are_made_in_single_precision() -> None:
+@pytest.mark.parametrize("sizes", [(1e30, 1e-25), (1e30, 1e30), (1e-40, 1e-3)])
+def test_large_sums_of_squares_are_made_in_single_precision_whatever_their_size(sizes: tuple[float, float]) -> None:
     seen: list[Any] = []
-    a, b = noise(300, 40).astype(np.float64) * 1e30, noise(40, 300, seed=1).astype(np.float64) * 1e-25
+    a, b = (noise(*shape).astype(np.float64) * size for shape, size in zip([(300, 40), (40, 300)], sizes, strict=True))
     found = sum_of_squares([a, b], _product(seen), LARGE)
     assert seen == [np.float32]
     np.testing.assert_allclose(found, (a * a) @ (b * b), rtol=1e-5)

@@ -168,7 +168,7 @@ def convolved(x: Tensor, w: Tensor, b: Tensor | None, attributes: Mapping[str, A
 
 def _is_gathered(weights: Tensor) -> bool:
     """A channel by itself that makes one is multiplied where it lies, and so is what has no window."""
-    return (weights.shape[2] > 1 or weights.shape[1] >= GATHERED) and math.prod(weights.shape[3:]) > 1
+    return bool(weights.shape[2] > 1 or weights.shape[1] >= GATHERED) and math.prod(weights.shape[3:]) > 1
 
 
 def _as_columns(weights: Tensor) -> Tensor:

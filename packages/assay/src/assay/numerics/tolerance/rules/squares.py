@@ -27,7 +27,9 @@ def sum_of_squares(inputs: Sequence[Tensor], again: Callable[..., tuple[Any, ...
             parts = (np.square((one / scale).astype(np.float32)) for one, scale in zip(inputs, scales, strict=True))
             found = np.asarray(again(*parts)[0])
             if found.dtype == np.float32 and not np.any((found > 0) & (found < _SHORT)):
-                return np.maximum(found, np.float32(0)) * math.prod(scales) ** 2
+                wide: Tensor = np.maximum(found, 0).astype(np.float64)
+                wide *= math.prod(scales) ** 2
+                return wide
     result: Tensor = again(*(one * one for one in inputs))[0]
     return np.maximum(result, 0)
 
