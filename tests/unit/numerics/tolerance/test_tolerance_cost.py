@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from small_graphs import network, noise
 
-from assay.numerics.tolerance.rules import cost
 from assay.numerics.tolerance.arithmetic import arithmetic_of
-from assay.numerics.tolerance.rules.cost import A_NUMBER, MOST, affordable, cost_of
 from assay.numerics.tolerance.derive import FEWER, MANY, Deriving
 from assay.numerics.tolerance.derived_tolerance import DRAWS
-from assay.numerics.tolerance.simulate.monte_carlo import BYTES_A_PLACE
+from assay.numerics.tolerance.rules import cost
+from assay.numerics.tolerance.rules.cost import A_NUMBER, MOST, affordable, cost_of
 from assay.numerics.tolerance.rules.squares import LARGE, sum_of_squares
+from assay.numerics.tolerance.simulate.monte_carlo import BYTES_A_PLACE
 
 
 @pytest.mark.parametrize(("each", "samples"), [(0, 4), (MOST // 4, 4), (MOST // 4 + 1, 3), (MOST, 1), (100 * MOST, 1)])

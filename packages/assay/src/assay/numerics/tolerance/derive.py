@@ -27,7 +27,7 @@ from assay.numerics.tolerance.rules.cost import affordable
 from assay.numerics.tolerance.selftest import defect_label, last_tensor, middle_tensor, selftest
 from assay.numerics.tolerance.simulate.bit_exact import derive_bits
 from assay.numerics.tolerance.simulate.graph_study import Graph, drawn_by, study, untaken_branches
-from assay.numerics.tolerance.simulate.monte_carlo import BYTES_A_PLACE, NoiseSimulation, NonlinearNoise, Sample
+from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation, NonlinearNoise, Sample
 from assay.numerics.tolerance.simulate.sample_batching import MOST, alike, join, may_join, same, split
 from assay.numerics.tolerance.simulate.spread import shrunk_deviation
 from assay.numerics.tolerance.simulate.tensors_only import tensors_only

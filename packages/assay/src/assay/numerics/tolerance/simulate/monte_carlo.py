@@ -21,9 +21,9 @@ from assay.numerics.oracle.split_weights import split_weights
 from assay.numerics.steps import at_draw
 from assay.numerics.tolerance.arithmetic import Arithmetic
 from assay.numerics.tolerance.coarse import draw_once
-from assay.numerics.tolerance.rules.cost import cost_of
 from assay.numerics.tolerance.derived_tolerance import DRAWS
 from assay.numerics.tolerance.judge.systematic_error import Sums
+from assay.numerics.tolerance.rules.cost import cost_of
 from assay.numerics.tolerance.rules.noise_pool import NoisePool
 from assay.numerics.tolerance.rules.rounding_sites import Diverged
 from assay.numerics.tolerance.rules.rounding_steps import StepRecorder

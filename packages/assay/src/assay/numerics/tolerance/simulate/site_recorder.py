@@ -11,6 +11,7 @@ import numpy as np
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.oracle.kernels.recurrent import Squares
 from assay.numerics.tolerance.arithmetic import Arithmetic
+from assay.numerics.tolerance.rules.cost import products_of
 from assay.numerics.tolerance.rules.noise_rules import INNER
 from assay.numerics.tolerance.rules.rounding_rules import RuleSite, no_again
 from assay.numerics.tolerance.rules.rounding_sites import Deviation, RoundingSite, RoundingSites, deviation_of
@@ -18,7 +19,6 @@ from assay.numerics.tolerance.rules.ties import ELEMENTWISE, EXACTLY
 from assay.numerics.tolerance.simulate.graph_study import Graph
 from assay.numerics.tolerance.simulate.noise import Noisy
 from assay.numerics.tolerance.simulate.quantized_regions import is_silent
-from assay.numerics.tolerance.rules.cost import products_of
 from assay.ports import Tensor
 
 _ELEMENTWISE = ("Add", "AveragePool", "GlobalAveragePool", "Mul")
