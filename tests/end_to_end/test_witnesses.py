@@ -17,14 +17,7 @@ from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.pipeline.check import Checked
 from mutating import F, run_assay, save
-
-BROKEN = """
-import numpy as np
-from assay.numerics.oracle.kernels import KERNELS
-
-KERNELS["{operator}"] = lambda call: ({answer},)
-"""
-"""An evaluator that is wrong in one operator: loaded by every worker before anything else."""
+from witnessing import BROKEN, start_workers_with
 
 
 @pytest.fixture
@@ -47,12 +40,6 @@ def refuse(self, *arguments, **options):
 
 Evaluator.evaluate = refuse
 """
-
-
-def start_workers_with(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "first").mkdir()
-    (folder / "first" / "sitecustomize.py").write_text(code)
-    monkeypatch.setenv("PYTHONPATH", str(folder / "first"))
 
 
 def check(path: Path, flows: Sequence[str]) -> Checked:

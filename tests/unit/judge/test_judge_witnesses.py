@@ -7,12 +7,13 @@ import datetime
 import pytest
 from msgspec.structs import replace
 
+from assay.core.node_error import NodeError
 from assay.core.policy import Policy
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Finding, Outcome, Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
-from assay.judge.witnesses import Doubt, doubt_of
+from assay.judge.witnesses import Doubt, agrees, agrees_at_node, doubt_of
 from assay.testing.builders import make_comparison, make_job, make_result
 
 F64 = Reference(ReferenceKind.ORACLE, "reference-f64", "1.23", "reference", "onnxruntime")
@@ -160,3 +161,44 @@ def test_a_policy_that_wants_evidence_fails_what_has_none() -> None:
 
 def test_a_tighter_budget_than_the_recorded_one_needs_no_witness() -> None:
     assert of(make_result(reference=F64), Policy(budget_max=0.1)).word is VerdictStatus.FAIL
+
+
+FAR = (make_comparison(budget_used=9.0, findings=(Finding("values", "scores", "far off"),)),)
+COARSE = (Finding("precision", "", "computed in int8"),)
+
+
+@pytest.mark.parametrize(
+    ("testimony", "right"),
+    [
+        (make_result(), True),
+        (make_result(outcome=Outcome.OTHER_PRECISION), True),
+        (make_result(comparisons=()), None),
+        (make_result(outcome=Outcome.MISMATCH, comparisons=FAR), False),
+        (make_result(outcome=Outcome.MISMATCH, findings=COARSE), None),
+        (make_result(outcome=Outcome.MISTRUSTED), None),
+        (make_result(outcome=Outcome.CRASH, comparisons=()), None),
+    ],
+)
+def test_a_witness_speaks_of_the_answers_that_it_gave(testimony: Result, right: bool | None) -> None:
+    assert agrees(testimony) is right
+
+
+@pytest.mark.parametrize(
+    ("used", "right"), [((2.0, 3.0), False), ((2.0, 0.1), True), ((2.0, None), None), ((2.0,), None)]
+)
+def test_a_witness_that_is_wrong_before_is_asked_of_the_blamed_node_itself(
+    used: tuple[float | None, ...], right: bool | None
+) -> None:
+    def nodes(*budgets: float | None) -> tuple[NodeError, ...]:
+        return tuple(NodeError(place, f"n{place}", "Elu", f"t{place}", one) for place, one in enumerate(budgets))
+
+    blamed = make_result(task="per_node", outcome=Outcome.MISMATCH, node="n1 (Elu)", node_errors=nodes(0.2, 5.0))
+    witness = make_result(task="per_node", outcome=Outcome.MISMATCH, node="n0 (Elu)", node_errors=nodes(*used))
+    assert agrees_at_node(witness, blamed) is right
+
+
+def test_two_that_answer_otherwise_than_the_oracle_were_not_compared_with_one_another() -> None:
+    reason = of(differing(F64, says("openvino-f32", False))).reason
+    assert reason.startswith(
+        "the reference is disputed: openvino-f32 answers otherwise than reference-f64, too; to decide it, "
+    )

@@ -269,6 +269,7 @@ class Result(msgspec.Struct, frozen=True):
     `comparisons` are against the reference of what the backend was given; where transforms changed that, `against_float`
     compares the same outputs with the reference of the model as it was: what the user loses, judged by goals only.
     `original` names the model that this one is to be still, "" where that is not asked: `against_float` is then against it.
+    `float_reference` is whose answers `against_float` is measured by, `float_witnesses` who was asked whether those are right.
     `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
     not repeat; `node_errors` are of a per-node job, in the order of the graph;
@@ -317,3 +318,5 @@ class Result(msgspec.Struct, frozen=True):
     witnesses: tuple[Witness, ...] = ()
     original: str = ""
     log_file: str = ""
+    float_reference: Reference = Reference()
+    float_witnesses: tuple[Witness, ...] = ()

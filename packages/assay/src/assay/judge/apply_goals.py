@@ -11,9 +11,11 @@ from assay.core.policy import Goal, Policy
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
-from assay.judge.decided import Kept, decided, needs_reference, refused, weakened
+from assay.judge.advice import Asked
+from assay.judge.decided import Kept, decided, refused, weakened
 from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
 from assay.judge.expectations import matches
+from assay.judge.losses import needs_reference
 from assay.judge.metric_registry import recorded_by
 from assay.judge.metrics import metrics, samples_missing
 
@@ -26,10 +28,15 @@ EXEMPT = frozenset({VerdictStatus.SKIP, VerdictStatus.ERROR, VerdictStatus.XFAIL
 
 
 def with_goals(
-    opinions: Sequence[DraftVerdict], policy: Policy, baseline: Sequence[Result], *, alone: bool = False
+    opinions: Sequence[DraftVerdict],
+    policy: Policy,
+    baseline: Sequence[Result],
+    *,
+    alone: bool = False,
+    asked: Mapping[str, Asked] = {},
 ) -> tuple[list[DraftVerdict], list[Verdict]]:
     """The opinions after every goal, and one failing verdict on the run for each goal that matches no job at all. A job
-    `alone` does not answer for figures that others record."""
+    `alone` does not answer for figures that others record; `asked` are the jobs by key, for commands."""
     if not policy.goals:
         return list(opinions), []  # thousands of figures that nobody asks for
     now = {one.job_key: metrics(one.result) for one in opinions if one.result is not None and one.ended}
@@ -48,7 +55,7 @@ def with_goals(
                 if complaint is None:
                     kept[one.job_key].append((goal, now[one.job_key][goal.figure]))
                 else:
-                    complaints[one.job_key].append(weakened(one, complaint))
+                    complaints[one.job_key].append(weakened(one, goal, complaint, asked.get(one.job_key)))
     return [_weighed(one, complaints[one.job_key], kept[one.job_key]) for one in opinions], unused
 
 

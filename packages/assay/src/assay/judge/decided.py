@@ -11,14 +11,14 @@ from assay.core.evidence import blocking
 from assay.core.job import JobKind
 from assay.core.policy import Goal
 from assay.core.result import Cause, Comparison, Outcome, Result
-from assay.core.task_figures import is_against_labels
 from assay.core.verdict import VerdictStatus
+from assay.judge.advice import Asked
 from assay.judge.draft_verdict import DraftVerdict, Violation, quantity
-from assay.judge.goal_rules import needs_baseline
+from assay.judge.goal_rules import limit_of, needs_baseline
+from assay.judge.losses import TASK, agreement, disputed_loss, is_loss, is_own_measure, is_vouched, needs_reference
 from assay.judge.metric_registry import AGAINST_FLOAT, NO_LIMIT_OF_ERROR
 from assay.judge.witnesses import Doubt, doubt_of
 
-TASK = "task."
 _METRIC = "task metric"
 _LIMIT = "stated limit"
 Kept = tuple[Goal, float]
@@ -28,11 +28,6 @@ Kept = tuple[Goal, float]
 def is_decided(reason: str) -> bool:
     """Whether a verdict with that reason rests on a limit that the user stated."""
     return reason.startswith(tuple(f"{who} decides: " for who in (_METRIC, _LIMIT)))
-
-
-def needs_reference(figure: str) -> bool:
-    """Whether the figure compares with reference answers; one that compares with labels does not."""
-    return not (figure.startswith(TASK) and is_against_labels(figure.removeprefix(TASK)))
 
 
 def decides(figure: str, result: Result) -> bool:
@@ -68,7 +63,7 @@ def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
         result,
         goal.figure,
         value,
-        _limit(goal)[1],
+        limit_of(goal)[1],
     )
 
 
@@ -81,11 +76,18 @@ def refused(one: DraftVerdict, complaints: Sequence[Violation]) -> str:
     return f"{_who(complaint.figure for complaint in failing)} decides: {texts}; without it inconclusive: {_why(one)}"
 
 
-def weakened(one: DraftVerdict, complaint: Violation) -> Violation:
-    """A goal that answers do not meet whose reference is in doubt blames nobody, unless it asks labels."""
+def weakened(one: DraftVerdict, goal: Goal, complaint: Violation, asked: Asked | None) -> Violation:
+    """A goal that answers do not meet whose reference is in doubt blames nobody, unless it asks labels; nor does a loss against the
+    float model whose own answers nobody vouches for."""
     result = one.result
     if result is None or complaint.word is not VerdictStatus.FAIL or not decides(complaint.figure, result):
         return complaint
+    if complaint.observed is not None and is_loss(goal.figure, result) and one.word is not VerdictStatus.FAIL:
+        if is_vouched(result):
+            complaint = msgspec.structs.replace(complaint, text=complaint.text + agreement(result))
+        else:
+            told = f"{disputed_loss(result, goal, asked)}; seen: {complaint.text}"
+            return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE, text=told)
     doubtful = _is_disputed(one) and needs_reference(complaint.figure)
     if doubtful or (is_open(one) and not _counts(complaint.figure, result)):
         return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE)
@@ -107,6 +109,8 @@ def values_alone(result: Result) -> bool:
 def _counts(figure: str, result: Result) -> bool:
     """Figures against an engine's own library, or against nobody, say nothing; those against labels do."""
     if not decides(figure, result):
+        return False
+    if is_loss(figure, result) and is_own_measure(result):
         return False
     alone = doubt_of(result) is Doubt.ITSELF or (result.cause is Cause.NO_REFERENCE and not result.against_float)
     return not (alone and needs_reference(figure))
@@ -133,7 +137,7 @@ def _who(figures: Iterable[str]) -> str:
 
 
 def _met(goal: Goal, value: float) -> str:
-    sign, limit = _limit(goal)
+    sign, limit = limit_of(goal)
     unit = quantity(goal.figure, limit).partition(" ")[2]
     name = goal.figure.removeprefix(TASK).replace("top1_", "top-1 ").replace("top5_", "top-5 ").replace("_", " ")
     return f"{name} {_number(value)} {sign} {_number(limit)}{' ' + unit if unit else ''}"
@@ -141,14 +145,6 @@ def _met(goal: Goal, value: float) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.3f}" if 0.001 <= abs(value) < 10.0 and len(f"{value:.6g}") <= 5 else f"{value:.4g}"
-
-
-def _limit(goal: Goal) -> tuple[str, float]:
-    if goal.min is not None:
-        return ">=", goal.min
-    if goal.max is not None:
-        return "<=", goal.max
-    return "==", goal.equal if goal.equal is not None else float("nan")
 
 
 def _why(one: DraftVerdict) -> str:

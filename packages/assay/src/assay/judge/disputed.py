@@ -56,6 +56,8 @@ def _disputed(result: Result, side: Side, witness: Witness | None) -> str:
         return f"the reference is disputed: {result.flow} and {witness.flow} agree, only {reference} differs"
     if witness.agrees_with_engine:
         return f"the reference is disputed: {result.flow} and {witness.flow} agree, which are one library, and {reference} differs"
+    if witness.agrees_with_engine is None:
+        return f"the reference is disputed: {witness.flow} answers otherwise than {reference}, too"
     return f"the reference is disputed: {result.flow}, {witness.flow} and {reference} all differ from one another"
 
 

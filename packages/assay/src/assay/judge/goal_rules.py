@@ -27,6 +27,15 @@ def needs_baseline(goal: Goal) -> bool:
     return given[0] not in ABSOLUTE
 
 
+def limit_of(goal: Goal) -> tuple[str, float]:
+    """The sign and the number of a goal that is absolute."""
+    if goal.min is not None:
+        return ">=", goal.min
+    if goal.max is not None:
+        return "<=", goal.max
+    return "==", goal.equal if goal.equal is not None else float("nan")
+
+
 def absolute(goal: Goal, observed: float) -> Violation | None:
     """None where `observed` keeps the goal's max, min or equal. NaN keeps nothing."""
     if goal.max is not None and not observed <= goal.max:

@@ -53,7 +53,7 @@ def judge(
     opinions = [judge_outcome(key, recorded.get(key), policy, known.get(key)) for key in keys]
     opinions = with_combinations(with_doubtful_inputs(with_invalid(opinions, asked), known, policy))
     opinions, unmet = with_expectations(opinions, policy, today)
-    opinions, unasked = with_goals(opinions, policy, baseline, alone=alone)
+    opinions, unasked = with_goals(opinions, policy, baseline, alone=alone, asked=known)
     rules = [] if narrowed else [*unmet, *unasked, *too_few(opinions, policy)]
     jobs = [opinion.verdict() for opinion in opinions]
     run, exit_code = total(opinions, rules)

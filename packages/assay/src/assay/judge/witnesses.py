@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
+from assay.core.job import JobKind
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Finding, Outcome, Result
 
@@ -36,7 +37,7 @@ class Side(enum.Enum):
 def doubt_of(result: Result) -> Doubt:
     """Whether a witness is needed. A golden of the user and published answers are witnesses by themselves."""
     reference = result.reference
-    findings = _findings(result)
+    findings = findings_of(result)
     if findings:
         if any(one.kind not in DOUBTFUL for one in findings):
             return Doubt.NONE
@@ -48,6 +49,26 @@ def doubt_of(result: Result) -> Doubt:
         return Doubt.REFERENCE
     own = not reference.independent and bool(result.comparisons)
     return Doubt.ITSELF if own and result.outcome is Outcome.OK else Doubt.NONE
+
+
+def agrees(testimony: Result) -> bool | None:
+    """Whether what a witness answered is right by the reference. None where the job did not come so far, its answers prove nothing, or
+    something else than its answers is wrong."""
+    if testimony.outcome is Outcome.MISMATCH:
+        return False if any(one.kind in DOUBTFUL for one in findings_of(testimony)) else None
+    right = testimony.outcome in (Outcome.OK, Outcome.OTHER_PRECISION)
+    nothing = testimony.task == JobKind.VERIFY.value and not testimony.comparisons
+    return True if right and not nothing else None
+
+
+def agrees_at_node(testimony: Result, result: Result) -> bool | None:
+    """The same of the first node that an engine is blamed for; None where the witness was not judged there."""
+    blamed = next((one for one in result.node_errors if (one.budget_used or 0.0) > 1.0), None)
+    if blamed is None:
+        return None
+    own = {one.output: one.budget_used for one in testimony.node_errors}
+    used = own.get(blamed.output)
+    return None if used is None else used <= 1.0
 
 
 def library_of_reference(result: Result) -> str:
@@ -88,7 +109,8 @@ def described(reference: Reference) -> str:
             return reference.producer
 
 
-def _findings(result: Result) -> list[Finding]:
+def findings_of(result: Result) -> list[Finding]:
+    """Of the job and of its outputs."""
     return [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
 
 

@@ -82,10 +82,11 @@ def run_jobs(
             lacking = ensure_references(todo, house)
             todo = without_reference(todo, lacking)
             todo = recorder.take([one for one in lacking if one.outcome is not Outcome.MISTRUSTED], todo)
+            goals = run.policy.goals
             verifying = VerifyStages(house, house.pool, coarse=coarse_suffices(run))
             for task, launcher in (
-                (JobKind.CHANGE, Witnessed(house, VerifyStages(house, house.pool, coarse=False))),
-                (JobKind.VERIFY, RefusedInputs(house, Witnessed(house, verifying))),
+                (JobKind.CHANGE, Witnessed(house, VerifyStages(house, house.pool, coarse=False), goals)),
+                (JobKind.VERIFY, RefusedInputs(house, Witnessed(house, verifying, goals))),
                 (JobKind.PER_NODE, Witnessed(house, house.pool)),
                 (JobKind.MEASURE, house.alone),
                 (JobKind.DUEL, Comparisons(house)),

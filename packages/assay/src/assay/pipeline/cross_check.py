@@ -14,7 +14,8 @@ from assay.errors import UsageError
 from assay.judge.witnesses import EVALUATOR
 from assay.pipeline.services import Services
 from assay.pipeline.verify_stages import VerifyStages
-from assay.pipeline.witnesses import LONGEST_S, WITNESSES
+from assay.pipeline.witness_flows import WITNESSES
+from assay.pipeline.witnesses import LONGEST_S
 from assay.plugins import find_flow, library_of
 
 

@@ -13,7 +13,8 @@ from assay.core.result import Result
 from assay.errors import HarnessError, UnknownName
 from assay.judge.refused_inputs import is_refused, takes
 from assay.pipeline.services import Services
-from assay.pipeline.witnesses import LONGEST_S, WITNESSES
+from assay.pipeline.witness_flows import WITNESSES
+from assay.pipeline.witnesses import LONGEST_S
 from assay.plugins import find_flow, library_of
 from assay.ports import Launcher
 

@@ -14,18 +14,28 @@ from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
 from assay.core.job import Job, JobKind, Limits
+from assay.core.policy import Goal
 from assay.core.reference import Witness
 from assay.core.result import Outcome, Result
 from assay.errors import HarnessError, UnknownName
-from assay.judge.witnesses import EVALUATOR, Doubt, Side, doubt_of, library_of_reference, side_of
+from assay.judge.losses import is_vouched, witness_needed
+from assay.judge.witnesses import (
+    EVALUATOR,
+    Doubt,
+    Side,
+    agrees,
+    agrees_at_node,
+    doubt_of,
+    library_of_reference,
+    side_of,
+)
 from assay.pipeline.change_witness import change_seen_by, parting_node
+from assay.pipeline.loss_witness import float_questions, loss_witness
 from assay.pipeline.services import Services
+from assay.pipeline.witness_flows import WITNESSES, is_witness, quantizing, witness_flow
 from assay.plugins import find_flow, library_of
 from assay.ports import Launcher
 
-WITNESSES = ("onnxruntime-disable", "openvino-f32", "torch-eager")
-"""Asked in this order after the engines of the run: an engine that rewrites as little as possible first, then other libraries, the
-one that takes longest to start last."""
 BUDGET_S = 120.0
 """What all witnesses of one case may take together; one that is asked before it is spent may finish."""
 LONGEST_S = 60.0
@@ -50,7 +60,9 @@ class Witnessed:
 
     house: Services
     launcher: Launcher
-    _asked: dict[tuple[str, str, str], _Asked] = field(default_factory=dict)
+    goals: tuple[Goal, ...] = ()
+    """A loss beyond one of them needs a second witness, too."""
+    _asked: dict[tuple[str, ...], _Asked] = field(default_factory=dict)
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """See `ports.Launcher`."""
@@ -60,20 +72,22 @@ class Witnessed:
         for result in self.launcher.launch(jobs):
             job = planned[result.job_key]
             peers.setdefault(job.case.name, []).append((job, result))
-            if doubt_of(result) is Doubt.NONE:
+            if doubt_of(result) is Doubt.NONE and not witness_needed(result, self.goals):
                 yield result
             else:
                 doubtful.append(result)
         for result in doubtful:
             job = planned[result.job_key]
-            yield self._with_witnesses(job, result, [one for one in peers[job.case.name] if one[0] is not job])
+            others = [one for one in peers[job.case.name] if one[0] is not job]
+            settled = result if doubt_of(result) is Doubt.NONE else self._with_witnesses(job, result, others)
+            yield self._with_loss_witnesses(job, settled, others) if witness_needed(settled, self.goals) else settled
 
     def _with_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
         """Asks one after another until one of another library agrees with the reference, or with the engine."""
         blamed = result.node if job.task is JobKind.PER_NODE else ""
-        asked = self._asked.setdefault((job.case.name, job.task.value, blamed), _Asked())
+        asked = self._asked.setdefault((job.case.name, job.task.value, blamed, *quantizing(job.flow)), _Asked())
         for other, theirs in peers:
-            if _may_be_asked(other, job):
+            if is_witness(other, job):
                 asked.witnesses.setdefault(other.flow.name, _witness(other.flow, theirs, result))
         known = [*asked.witnesses, *(name for name in WITNESSES if name not in (*asked.witnesses, job.flow.name))]
         # Those that the run has asked already cost nothing: whether they agree with the reference is known before anybody is asked.
@@ -96,21 +110,47 @@ class Witnessed:
         parted = self._parted(job, decisive, result, asked)
         return replace(result, witnesses=tuple(parted if one is decisive else one for one in result.witnesses))
 
-    def _testimony(self, job: Job, name: str, result: Result, asked: _Asked) -> Witness:
-        """What the flow of that name says to the reference."""
+    def _with_loss_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
+        """Asks one after another until one of another library gives the answers by which the loss is measured."""
+        questions = float_questions(job)
+        asked = self._asked.setdefault((job.case.name, job.task.value, "loss", *quantizing(job.flow)), _Asked())
+        for other, theirs in peers if job.case.original is None else ():
+            if is_witness(other, questions[0]) and agrees(theirs) is not None:
+                asked.witnesses.setdefault(other.flow.name, _witness(other.flow, theirs, result))
+        result = replace(result, float_witnesses=tuple(asked.witnesses.values()))
+        for name in WITNESSES:
+            if is_vouched(result) or asked.seconds > BUDGET_S:
+                break
+            if name in asked.witnesses or library_of(name) == result.float_reference.library:
+                continue
+            told = self._unavailable(name)
+            asked.witnesses[name] = told or loss_witness(
+                find_flow(name), questions, result, lambda one: self._run(one, asked)
+            )
+            result = replace(result, float_witnesses=tuple(asked.witnesses.values()))
+        return result
+
+    def _unavailable(self, name: str) -> Witness | None:
+        """What is said of a witness that is not here."""
         blank = Witness(name, library_of(name))
         try:
             flow = find_flow(name)
         except (UnknownName, HarnessError) as error:
             return replace(blank, detail=str(error))
-        if not (here := self.house.available(flow)).available:
-            return replace(blank, detail=here.reason.rstrip("."), install=here.install)
+        here = self.house.available(flow)
+        return None if here.available else replace(blank, detail=here.reason.rstrip("."), install=here.install)
+
+    def _testimony(self, job: Job, name: str, result: Result, asked: _Asked) -> Witness:
+        """What the flow of that name says to the reference."""
+        if (absent := self._unavailable(name)) is not None:
+            return absent
+        flow = witness_flow(name, job)
         if job.task is JobKind.CHANGE:
             folder = Path(job.scratch or self.house.folder)
             return _witness(flow, change_seen_by(flow, job, folder, lambda one: self._run(one, asked)), result)
         case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))
         question = replace(job, case=case, flow=flow, profile="", rival=None, limits=_bounded(job.limits))
-        return _witness(flow, self._run(question, asked), result)
+        return _witness(replace(flow, name=name), self._run(question, asked), result)
 
     def _beside_engine(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
         """The same, asked whether it agrees with the engine where it does not with the reference. A float engine has nothing to
@@ -137,13 +177,13 @@ class Witnessed:
         contract = job.case.contract
         contract = replace(contract, tolerance="default" if contract.tolerance == "derived" else contract.tolerance)
         case = replace(job.case, contract=contract, inputs=_without_sizes(job.case.inputs))
-        return _agreed(self._run(replace(job, case=case, reference=folder, profile=""), asked))
+        return agrees(self._run(replace(job, case=case, reference=folder, profile=""), asked))
 
     def _parted(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
         """With the first node where the witness is not what the evaluator says, on the witness's own inputs to it."""
         if witness.flow not in WITNESSES or job.task is JobKind.PER_NODE or library_of_reference(result) != EVALUATOR:
             return witness
-        flow = find_flow(witness.flow)
+        flow = witness_flow(witness.flow, job)
         if job.task is JobKind.CHANGE and witness.flow not in asked.nodes:
             asked.nodes[witness.flow] = parting_node(flow, job, lambda one: self._run(one, asked))
         if witness.flow not in asked.nodes:
@@ -158,12 +198,6 @@ class Witnessed:
         return result
 
 
-def _may_be_asked(other: Job, job: Job) -> bool:
-    """An engine of the run, of the model as it is and in its own precision, asked the same."""
-    flow = other.flow
-    return other.task is job.task and not flow.transforms and flow.precision in ("float32", "float64")
-
-
 def _excluded(result: Result) -> str:
     """The library that has no more to say: the engine's own where it would be its own witness, that of the reference else."""
     return result.reference.engine if _itself(result) else library_of_reference(result)
@@ -174,22 +208,19 @@ def _itself(result: Result) -> bool:
 
 
 def _witness(flow: Flow, testimony: Result, result: Result) -> Witness:
-    agreed, with_engine = _agreed(testimony), None
+    agreed, with_engine = agrees(testimony), None
+    detail = (
+        "" if agreed is not None else f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")
+    )
     if result.task == JobKind.PER_NODE.value and agreed is not None:
-        # A witness at the node that the engine is blamed for: where it is blamed for it, too, the evaluator stands alone.
-        agreed, with_engine = testimony.node != result.node, testimony.node == result.node
+        # Where it is blamed for the node that the engine is blamed for, too, the evaluator stands alone.
+        agreed = agrees_at_node(testimony, result)
+        with_engine = None if agreed is None else not agreed
     if result.task == JobKind.CHANGE.value and agreed is not None:
         # Its own answers to the two models: where they are alike it is for the model, and not for the reference that sees a change.
         agreed, with_engine = not agreed, agreed
     version = testimony.facts.backend_version
-    answered = testimony.outcome in (Outcome.OK, Outcome.MISMATCH)
-    detail = "" if answered else f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")
     return Witness(flow.name, library_of(flow), version, agreed, with_engine, detail=detail)
-
-
-def _agreed(testimony: Result) -> bool | None:
-    """None where the job did not come so far, or its answers prove nothing."""
-    return {Outcome.OK: True, Outcome.MISMATCH: False}.get(testimony.outcome)
 
 
 def _bounded(limits: Limits) -> Limits:

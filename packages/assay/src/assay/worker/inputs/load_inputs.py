@@ -46,7 +46,7 @@ def reference_of(job: Job, quantized: Path | None = None) -> Reference:
     this process: then they are the evaluator's, whatever the golden of the float model is."""
     engine = library_of(job.flow)
     form = format_of(quantized or Path(job.case.model.source))
-    if quantized is not None and not job.case.inputs.golden:
+    if quantized is not None:
         producer = "reference" if form == "onnx" else "torch-eager"
         kind = ReferenceKind.ORACLE if form == "onnx" else ReferenceKind.DEFINITION
         return Reference(kind, producer, "", library_of(producer), engine, has_source(job))

@@ -18,7 +18,7 @@ from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import Comparison, Outcome, Result, Stage
 from assay.core.tensor_parts import whole_name
 from assay.errors import UnknownName, UsageError
-from assay.models.goldens import Golden, read_golden
+from assay.models.goldens import Golden, read_golden, read_lock
 from assay.models.load_tolerance import DOUBLE, load_tolerance
 from assay.numerics.tolerance.comparator import Compared, ToleranceComparator
 from assay.plugins import find_flow, library_of
@@ -111,6 +111,7 @@ def compare_change(job: Job, stages: Stages) -> Result:
         if contract.task_metric is not None and not structural
         else {}
     )
+    whose = _reference(job, original, new, old)
     doubt = _doubt(new, old, given=bool(original.golden)) if findings else ""
     outcome = Outcome.MISTRUSTED if doubt else Outcome.MISMATCH if findings else Outcome.OK
     return msgspec.structs.replace(
@@ -121,7 +122,8 @@ def compare_change(job: Job, stages: Stages) -> Result:
         findings=() if doubt else findings,
         task_metrics=metrics,
         original=original.model.name,
-        reference=_reference(job, original, new, old),
+        reference=whose,
+        float_reference=whose if far else Reference(),
         warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes, *judging.told))),
         untaken_branches=judging.profile.header.untaken if judging.profile is not None else (),
     )
@@ -141,6 +143,18 @@ def _answered_by(form: str, lock: GoldenLock, *, own_inputs: bool) -> Reference:
     library = lock.library or library_of(lock.producer)
     kind = ReferenceKind.DEFINITION if form != "onnx" and library == "torch" else ReferenceKind.ORACLE
     return Reference(kind, lock.producer, lock.producer_version, library, own_inputs=own_inputs)
+
+
+def reference_of_original(job: Job, engine: str = "") -> Reference:
+    """Whose answers those of the original are, which a loss is measured by; `engine` is the library of the flow under test."""
+    original = job.case.original
+    assert original is not None
+    lock = read_lock(Path(job.original))
+    own = _is_given(job, original)
+    if not original.golden:
+        return msgspec.structs.replace(_answered_by(original.model.format, lock, own_inputs=own), engine=engine)
+    library = lock.library or library_of(lock.producer)
+    return Reference(ReferenceKind.GOLDEN, lock.producer, lock.producer_version, library, engine, own)
 
 
 def _is_given(job: Job, original: Original) -> bool:

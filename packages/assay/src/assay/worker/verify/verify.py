@@ -35,7 +35,7 @@ from assay.worker.engine.model_format import model_path, to_onnx
 from assay.worker.engine.precision_audit import find_higher_precision, find_lower_precision, minor_deviations
 from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import has_no_reference, has_source, load_golden, reference_of
-from assay.worker.inputs.original import compare_with_original, golden_of_original
+from assay.worker.inputs.original import compare_with_original, golden_of_original, reference_of_original
 from assay.worker.stages import Stages
 from assay.worker.verify.answers import Answered, answered, first_difference
 from assay.worker.verify.error_case import run_error_case
@@ -110,6 +110,7 @@ def verify(job: Job, stages: Stages) -> Result:
         task_metrics=_score(job, actual, golden) if _scorable(findings) else {},
         inputs=input_facts(job.case.model, golden),
         reference=reference_of(job, rewritten.standard),
+        float_reference=_float_reference(job) if against else Reference(),
         warnings=tuple(dict.fromkeys(notes)),
         untaken_branches=_untaken(judging, golden),
     )
@@ -152,6 +153,11 @@ def _against(job: Job, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[C
     if job.case.original is None:
         return lost
     return compare_with_original(job, actual, evaluation_split(job, golden_of_original(job, job.case.original)))
+
+
+def _float_reference(job: Job) -> Reference:
+    """Whose answers a loss is measured by."""
+    return reference_of(job) if job.case.original is None else reference_of_original(job, library_of(job.flow))
 
 
 def _unanswered(job: Job, facts: EngineInfo, ran: Answered) -> Result:

@@ -1,0 +1,48 @@
+"""Who says whether the answers of a float model are right, where a loss beyond a limit is measured by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from assay.core.flow import Flow
+from assay.core.job import Job, JobKind
+from assay.core.reference import Witness
+from assay.core.result import Result
+from assay.judge.witnesses import EVALUATOR, agrees
+from assay.pipeline.originals import original_case
+from assay.plugins import library_of
+
+Run = Callable[[Job], Result]
+"""One job, to its result."""
+
+
+def float_questions(job: Job) -> list[Job]:
+    """The jobs that verify the answers by which the loss of this one is measured, of any flow: those of the model itself where a
+    flow quantizes it, or where it is compared with its original; and those of the original."""
+    plain = replace(job, task=JobKind.VERIFY, flow=replace(job.flow, transforms=()), profile="", rival=None)
+    original = job.case.original
+    if original is None:
+        return [plain]
+    asked = [plain] if job.task is JobKind.CHANGE or job.flow.transforms else []
+    if not original.golden and original.model.source:
+        asked.append(replace(plain, case=original_case(job.case), reference=job.original, original=""))
+    return asked
+
+
+def loss_witness(flow: Flow, questions: Sequence[Job], result: Result, run: Run) -> Witness:
+    """Whether `flow` gives the reference's answers to all of them; where it does not to one, the node where they part."""
+    blank = Witness(flow.name, library_of(flow))
+    for question in questions:
+        case = replace(question.case, contract=replace(question.case.contract, precision=flow.precision))
+        job = replace(question, case=case, flow=flow)
+        testimony = run(job)
+        if (right := agrees(testimony)) is False:
+            local = replace(job, task=JobKind.PER_NODE)
+            node = run(local).node if result.float_reference.library == EVALUATOR else ""
+            return replace(blank, agrees_with_reference=False, node=node)
+        if right is None:
+            told = f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")
+            return replace(blank, detail=told)
+    return replace(blank, agrees_with_reference=bool(questions) or None)

@@ -1,0 +1,39 @@
+"""Which flows may say something of an answer: a witness is asked the same model, quantized as the engine under test has it."""
+
+from __future__ import annotations
+
+from assay.core.flow import Flow
+from assay.core.job import Job
+from assay.plugins import TRANSFORMS, find_flow, load, with_transforms
+
+WITNESSES = ("onnxruntime-disable", "openvino-f32", "torch-eager")
+"""Asked in this order after the engines of the run: an engine that rewrites as little as possible first, then other libraries, the
+one that takes longest to start last."""
+QUANTIZED = ("int", "uint", "float8", "float4")
+"""How the precisions of transforms begin that make another model, by whose own answers an engine is judged."""
+MUTANT = "mutant:"
+"""The transform that plants a defect: no witness has it."""
+
+
+def quantizing(flow: Flow) -> tuple[str, ...]:
+    """Its transforms up to the last that quantizes; none where an engine is judged by the answers of the model as it is."""
+    transforms = flow.transforms
+    last = max((place for place, told in enumerate(transforms, 1) if _quantizes(told)), default=0)
+    return tuple(told for told in transforms[:last] if not told.startswith(MUTANT))
+
+
+def witness_flow(name: str, job: Job) -> Flow:
+    """The flow of that name on the model by whose answers the engine of `job` is judged. Raises as `find_flow`."""
+    return with_transforms(find_flow(name), quantizing(job.flow))
+
+
+def is_witness(other: Job, job: Job) -> bool:
+    """Whether an engine of the run may be one: asked the same of the same model, in the precision of that model."""
+    if other.task is not job.task or other.flow.transforms != quantizing(job.flow):
+        return False
+    return bool(other.flow.transforms) or other.flow.precision in ("float32", "float64")
+
+
+def _quantizes(told: str) -> bool:
+    transform = load(TRANSFORMS, told.partition(":")[0])()
+    return str(getattr(transform, "precision", "")).startswith(QUANTIZED)
