@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 from onnx import numpy_helper, version_converter
 
 import assay
-from assay.core.verdict import VerdictStatus
+from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
+from assay.faces.cli.main import main
 from assay.pipeline.check import Checked
 from small_models import golden_for, linear_model
 
@@ -98,16 +100,44 @@ def test_names_are_mapped_and_the_golden_of_the_old_file_is_enough_if_somebody_s
     assert verdicts["renamed|model-change|change"].reason.endswith("; reference-f64 and onnxruntime-disable agree")
 
 
-def test_answers_that_are_not_those_of_the_old_file_are_doubted_in_a_warning(here: Path) -> None:
+def _answers(model: Path, target: Path) -> None:
+    """What an engine answers to one sample, as a user keeps it."""
     import onnxruntime
 
-    linear_model(here / "changed.onnx", scale=1.01)
-    session = onnxruntime.InferenceSession(here / "changed.onnx")
+    session = onnxruntime.InferenceSession(model)
     fed = session.get_inputs()[0]
     sample = np.random.default_rng(5).normal(size=[one if isinstance(one, int) else 2 for one in fed.shape])
     inputs = {fed.name: sample.astype(np.float32)}
     answers = dict(zip([one.name for one in session.get_outputs()], session.run(None, inputs), strict=True))
-    np.savez(here / "answers.npz", **inputs, **answers)
-    checked = assay.check("changed.onnx", reference="linear.onnx", golden="answers.npz", measure=False)
-    (change,) = (one for one in checked.results if one.task == "change")
-    assert any("itself disagrees with the float64 evaluation of the model" in one for one in change.warnings)
+    np.savez(target, **inputs, **answers)
+
+
+def _change(given: str) -> Verdict:
+    checked = assay.check("new.onnx", reference="linear.onnx", golden=given, measure=False)
+    return next(one for one in checked.judgement.verdicts if one.job_key.endswith("|change"))
+
+
+@pytest.mark.parametrize("quantized", [False, True], ids=["float", "int8"])
+def test_a_new_file_is_not_compared_with_its_own_answers(quantized: bool, here: Path) -> None:
+    linear_model(here / "new.onnx", scale=1.01)
+    if quantized:
+        _weights_in_int8(here / "new.onnx", here / "new.onnx")
+    _answers(here / "new.onnx", here / "answers.npz")
+    verdict = _change("answers.npz")
+    assert verdict.word is VerdictStatus.INCONCLUSIVE, verdict.reason
+    assert verdict.reason.startswith(
+        "the given answers are not those of 'linear': onnxruntime-disable answers that file otherwise; to decide it, leave them out, "
+        "so that both files are evaluated on these inputs: `assay check "
+    )
+    if not quantized:
+        with pytest.raises(SystemExit) as ended:
+            main(shlex.split(verdict.reason.split("`")[1])[1:])
+        assert ended.value.code == 1
+
+
+def test_answers_of_the_old_file_are_confirmed_by_another_engine(here: Path) -> None:
+    onnx.save(version_converter.convert_version(onnx.load("linear.onnx"), 21), "new.onnx")
+    _answers(here / "linear.onnx", here / "answers.npz")
+    assert _change("answers.npz").word is VerdictStatus.PASS
+    linear_model(here / "new.onnx", scale=1.01)
+    assert _change("answers.npz").word is VerdictStatus.FAIL

@@ -5,7 +5,7 @@ import shlex
 import pytest
 from msgspec.structs import replace
 
-from assay.core.case import Case, Contract, Inputs, Tolerance
+from assay.core.case import Case, Contract, Inputs, Original, Tolerance
 from assay.core.input_plan import InputRange
 from assay.core.job import Limits, Measuring
 from assay.core.repro import config_of, repro_line
@@ -145,3 +145,11 @@ def test_listed_sizes_and_stated_values_are_repeated() -> None:
 )
 def test_the_configuration_that_a_command_names(command: str, config: str) -> None:
     assert config_of(make_run(command=command)) == config
+
+
+def test_a_run_of_the_python_api_names_its_reference_and_no_configuration() -> None:
+    run = make_run(command="assay.check")
+    job = make_job()
+    job = replace(job, case=replace(job.case, original=Original(make_model("old"))))
+    assert config_of(run) == ""
+    assert "--reference models/old.onnx" in repro_line(run, job)

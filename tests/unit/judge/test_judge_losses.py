@@ -116,3 +116,47 @@ def test_a_stated_limit_decides_nothing_where_an_engine_is_measured_by_its_own_l
 )
 def test_nobody_is_asked_where_nothing_rests_on_it(result: Result, goals: list[Goal], needed: bool) -> None:
     assert witness_needed(result, goals) is needed
+
+
+GIVEN = Reference(ReferenceKind.GIVEN, "given")
+
+
+def changed(*witnesses: Witness, **changes: object) -> Result:
+    return replace(
+        lost(GIVEN, *witnesses, reference=F64),
+        task="change",
+        job_key="new|model-change|change",
+        original="old",
+        **changes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("witnesses", "reason"),
+    [
+        ((DIFFERS,), "the given answers are not those of 'old': onnxruntime-disable answers that file otherwise; "),
+        (
+            (SILENT,),
+            "nobody else says that the given answers are those of 'old' (onnxruntime-disable: it is not installed); ",
+        ),
+    ],
+)
+def test_answers_given_for_the_old_file_count_where_another_engine_gives_them_to_it(
+    witnesses: tuple[Witness, ...], reason: str
+) -> None:
+    out = (
+        "to decide it, leave them out, so that both files are evaluated on these inputs: "
+        "`assay check NEW.onnx --reference OLD.onnx --inputs ANSWERS.npz`"
+    )
+    verdict = of(changed(*witnesses))
+    assert (verdict.word, verdict.reason) == (VerdictStatus.INCONCLUSIVE, reason + out)
+    assert of(changed(AGREES)).word is VerdictStatus.PASS
+    assert witness_needed(changed(), [])
+    assert not witness_needed(changed(AGREES), [])
+
+
+def test_no_stated_limit_decides_a_change_by_answers_that_may_be_those_of_the_new_file() -> None:
+    own = replace(F64, own_inputs=True)
+    loose = Goal("vs_float.sqnr_db", min=10.0)
+    assert of(changed(DIFFERS, comparisons=(), reference=own), loose).word is VerdictStatus.INCONCLUSIVE
+    assert of(changed(AGREES, comparisons=(), reference=own), loose).word is VerdictStatus.PASS

@@ -158,6 +158,8 @@ def check(
         save_inputs=str(save_inputs),
         save_outputs=str(save_outputs),
         no_cache=no_cache,
+        # What is advised names a configuration file only where one was read.
+        command="assay check" if config or not models else "assay.check",
     )
     return run_check(options)
 

@@ -9,12 +9,14 @@ import msgspec
 
 class ReferenceKind(enum.StrEnum):
     """Where reference answers come from. `oracle`: an evaluator or another engine computed them for this run. `golden`: a folder
-    that the user gave. `definition`: they are right by definition, as those of a published conformance case, or of torch's
+    that the user gave. `given`: a user's answers for an original whose file is there, too, so that others can be asked.
+    `definition`: they are right by definition, as those of a published conformance case, or of torch's
     eager mode for a program that torch exported. `none`: nothing was compared with anybody else's answers."""
 
     NONE = "none"
     ORACLE = "oracle"
     GOLDEN = "golden"
+    GIVEN = "given"
     DEFINITION = "definition"
 
 

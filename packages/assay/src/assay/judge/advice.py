@@ -78,6 +78,16 @@ def to_compare(result: Result, asked: Asked | None) -> str:
     )
 
 
+def without_answers(result: Result, asked: Asked | None) -> str:
+    """The comparison of two files on the inputs that came with answers for the old one, without these."""
+    if asked is None or asked.job.case.original is None:
+        return "`assay check NEW.onnx --reference OLD.onnx --inputs ANSWERS.npz`"
+    case, golden = asked.job.case, asked.job.case.original.golden
+    plain = msgspec.structs.replace(case, original=msgspec.structs.replace(asked.job.case.original, golden=""))
+    job = msgspec.structs.replace(asked.job, case=plain)
+    return command(result, msgspec.structs.replace(asked, job=job), "--inputs", golden)
+
+
 def to_state(result: Result, asked: Asked | None) -> str:
     """On a user's own inputs, where an error that is small enough for its use settles a doubt."""
     open_ = blocking(result.comparisons) or result.comparisons

@@ -15,7 +15,7 @@ from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked
 from assay.judge.draft_verdict import DraftVerdict, Violation, quantity
 from assay.judge.goal_rules import limit_of, needs_baseline
-from assay.judge.losses import TASK, agreement, disputed_loss, is_loss, is_own_measure, is_vouched, needs_reference
+from assay.judge.losses import TASK, agreement, disputed_loss, is_loss, is_vouched, measures_nothing, needs_reference
 from assay.judge.metric_registry import AGAINST_FLOAT, NO_LIMIT_OF_ERROR
 from assay.judge.witnesses import Doubt, doubt_of
 
@@ -110,7 +110,7 @@ def _counts(figure: str, result: Result) -> bool:
     """Figures against an engine's own library, or against nobody, say nothing; those against labels do."""
     if not decides(figure, result):
         return False
-    if is_loss(figure, result) and is_own_measure(result):
+    if is_loss(figure, result) and measures_nothing(result):
         return False
     alone = doubt_of(result) is Doubt.ITSELF or (result.cause is Cause.NO_REFERENCE and not result.against_float)
     return not (alone and needs_reference(figure))

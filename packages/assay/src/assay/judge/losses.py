@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from assay.core.job import JobKind
 from assay.core.policy import Goal
-from assay.core.reference import ReferenceKind, Witness
+from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Outcome, Result
 from assay.core.task_figures import is_against_labels
 from assay.judge import goal_rules
-from assay.judge.advice import Asked, command
+from assay.judge.advice import Asked, command, to_compare, without_answers
 from assay.judge.expectations import matches
 from assay.judge.metric_registry import AGAINST_FLOAT
 from assay.judge.metrics import metrics
@@ -28,33 +29,61 @@ def is_loss(figure: str, result: Result) -> bool:
     return bool(result.against_float) and figure.startswith((AGAINST_FLOAT, TASK)) and needs_reference(figure)
 
 
+def measured_by(result: Result) -> Reference:
+    """Whose answers a loss is measured by: of two models that are compared those of the one that an oracle answered."""
+    both = result.task == JobKind.CHANGE.value and result.float_reference.kind is not ReferenceKind.GIVEN
+    return result.reference if both else result.float_reference
+
+
 def is_vouched(result: Result) -> bool:
-    """Whether the answers that a loss is measured by are a user's, right by definition, or those of two libraries."""
-    reference = result.float_reference
-    return reference.kind is not ReferenceKind.ORACLE or voucher(result) is not None
+    """Whether the answers that a loss is measured by are a user's, right by definition, or those of two libraries. Answers that were
+    given for a file that is there, too, are those of that file where a witness says so."""
+    kinds = (ReferenceKind.ORACLE, ReferenceKind.GIVEN)
+    return measured_by(result).kind not in kinds or voucher(result) is not None
 
 
 def voucher(result: Result) -> Witness | None:
-    """Who gives the same answers to the float model as its oracle, and is of another library."""
-    library = result.float_reference.library
+    """Who gives the same answers to the float model, and is of another library than its oracle."""
+    library = measured_by(result).library
     return next((one for one in result.float_witnesses if one.agrees_with_reference and one.library != library), None)
 
 
 def agreement(result: Result) -> str:
     """`; reference-f64 and onnxruntime-disable agree on the float model`, "" where nobody had to be asked."""
     witness = voucher(result)
-    return f"; {described(result.float_reference)} and {witness.flow} agree on the float model" if witness else ""
+    return f"; {described(measured_by(result))} and {witness.flow} agree on the float model" if witness else ""
 
 
-def is_own_measure(result: Result) -> bool:
-    """Whether an engine is measured by answers of its own library, and nobody vouches for them."""
-    return not result.float_reference.independent and not is_vouched(result)
+def measures_nothing(result: Result) -> bool:
+    """Whether an engine is measured by answers of its own library, or a change by answers that may be those of the new file, and
+    nobody vouches for them."""
+    reference = measured_by(result)
+    return (reference.kind is ReferenceKind.GIVEN or not reference.independent) and not is_vouched(result)
+
+
+def unconfirmed(result: Result, asked: Asked | None) -> str:
+    """Why a change proves nothing where answers were given for the original and its file is there, too: they may be those of the new
+    file, and a file is not compared with itself. In a sentence that ends with what would decide it; "" where another engine gives
+    them to the original."""
+    given = result.task == JobKind.CHANGE.value and result.float_reference.kind is ReferenceKind.GIVEN
+    if not given or is_vouched(result):
+        return ""
+    other = next((one for one in result.float_witnesses if one.agrees_with_reference is False), None)
+    if other is None:
+        told = f"nobody else says that the given answers are those of '{result.original}'{_silent(result)}"
+    else:
+        told = f"the given answers are not those of '{result.original}': {other.flow} answers that file otherwise"
+    return f"{told}; to decide it, leave them out, so that both files are evaluated on these inputs: {without_answers(result, asked)}"
 
 
 def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
     """Whether a loss that is judged would rest on one oracle: it is beyond a limit, or measured by the engine's own library. A limit
     relative to another result is judged later: then a witness is needed in any case."""
-    if is_vouched(result) or result.outcome is Outcome.MISMATCH:
+    if is_vouched(result):
+        return False
+    if result.task == JobKind.CHANGE.value and measured_by(result).kind is ReferenceKind.GIVEN:
+        return True
+    if result.outcome is Outcome.MISMATCH:
         return False
     mine = [one for one in goals if matches(result.case, one.case) and matches(result.flow, one.flow)]
     figures = metrics(result) if mine else {}
@@ -62,7 +91,7 @@ def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
         is_loss(goal.figure, result)
         and goal.figure in figures
         and (
-            is_own_measure(result)
+            measures_nothing(result)
             or goal_rules.needs_baseline(goal)
             or goal_rules.absolute(goal, figures[goal.figure]) is not None
         )
@@ -72,17 +101,23 @@ def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
 
 def disputed_loss(result: Result, goal: Goal, asked: Asked | None) -> str:
     """Why a loss beyond `goal` blames nobody, in a sentence that ends with what would decide it."""
-    reference = described(result.float_reference)
+    reference = described(measured_by(result))
     witness = next((one for one in result.float_witnesses if one.agrees_with_reference is False), None)
     if witness is None:
-        silent = "; ".join(f"{one.flow}: {one.detail}" for one in result.float_witnesses if one.detail)
-        told = f"the loss is measured by {reference}, and nobody else vouches for its answers{f' ({silent})' if silent else ''}"
+        told = f"the loss is measured by {reference}, and nobody else vouches for its answers{_silent(result)}"
     else:
         node = f"; they part at node '{witness.node}'" if witness.node else ""
         told = f"the loss is measured by answers that are disputed: {witness.flow} and {reference} differ on the float model{node}"
+    if result.float_reference.kind is ReferenceKind.GOLDEN:
+        return f"{told}; {to_compare(result, asked)}"
     limit = ["--require", stated(goal)] if not goal_rules.needs_baseline(goal) else []
     given = command(result, asked, "--golden", "ANSWERS.npz", *limit)
     return f"{told}; to decide it, give the answers of the framework that the float model comes from, beside their inputs: {given}"
+
+
+def _silent(result: Result) -> str:
+    told = "; ".join(f"{one.flow}: {one.detail}" for one in result.float_witnesses if one.detail)
+    return f" ({told})" if told else ""
 
 
 def stated(goal: Goal) -> str:

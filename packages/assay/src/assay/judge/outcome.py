@@ -14,6 +14,7 @@ from assay.judge.advice import Asked, advice, to_compare, to_measure
 from assay.judge.disputed import unsettled, vouched
 from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity
 from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
+from assay.judge.losses import unconfirmed
 from assay.judge.metrics import metrics
 from assay.judge.numeric_defaults import named
 from assay.judge.witnesses import described
@@ -52,6 +53,8 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
     blank = DraftVerdict(job_key, VerdictStatus.PASS, "", result.outcome, result)
     if result.outcome is Outcome.INFRASTRUCTURE:
         return replace(blank, word=VerdictStatus.ERROR, reason=_described(result))
+    if why := unconfirmed(result, asked):
+        return replace(blank, outcome=Outcome.MISTRUSTED, word=_status(Outcome.MISTRUSTED, policy), reason=why)
     found = accuracy.violations(result, policy)
     if any(complaint.word is VerdictStatus.FAIL for complaint in found):
         if why := unsettled(result, asked):

@@ -100,6 +100,8 @@ def described(reference: Reference) -> str:
     match reference.kind:
         case ReferenceKind.NONE:
             return ""
+        case ReferenceKind.GIVEN:
+            return "the given answers"
         case ReferenceKind.GOLDEN:
             same = "" if reference.independent else ", the same library as the engine"
             return f"the golden ({reference.producer}{same})" if reference.producer else "the golden"

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
-from assay.core.reference import Witness
+from assay.core.reference import ReferenceKind, Witness
 from assay.core.result import Result
+from assay.judge.losses import measured_by
 from assay.judge.witnesses import EVALUATOR, agrees
 from assay.pipeline.originals import original_case
 from assay.plugins import library_of
@@ -18,17 +19,19 @@ Run = Callable[[Job], Result]
 """One job, to its result."""
 
 
-def float_questions(job: Job) -> list[Job]:
+def float_questions(job: Job, result: Result) -> list[Job]:
     """The jobs that verify the answers by which the loss of this one is measured, of any flow: those of the model itself where a
-    flow quantizes it, or where it is compared with its original; and those of the original."""
+    flow quantizes it, or where it is compared with its original; and those of the original. Where answers were given for an original
+    that is there, too, whether they are its own."""
     plain = replace(job, task=JobKind.VERIFY, flow=replace(job.flow, transforms=()), profile="", rival=None)
     original = job.case.original
     if original is None:
         return [plain]
+    old = replace(plain, case=original_case(job.case), reference="" if original.golden else job.original, original="")
+    if result.float_reference.kind is ReferenceKind.GIVEN:
+        return [old]
     asked = [plain] if job.task is JobKind.CHANGE or job.flow.transforms else []
-    if not original.golden and original.model.source:
-        asked.append(replace(plain, case=original_case(job.case), reference=job.original, original=""))
-    return asked
+    return asked if original.golden else [*asked, old]
 
 
 def loss_witness(flow: Flow, questions: Sequence[Job], result: Result, run: Run) -> Witness:
@@ -40,7 +43,7 @@ def loss_witness(flow: Flow, questions: Sequence[Job], result: Result, run: Run)
         testimony = run(job)
         if (right := agrees(testimony)) is False:
             local = replace(job, task=JobKind.PER_NODE)
-            node = run(local).node if result.float_reference.library == EVALUATOR else ""
+            node = run(local).node if measured_by(result).library == EVALUATOR else ""
             return replace(blank, agrees_with_reference=False, node=node)
         if right is None:
             told = f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")

@@ -18,7 +18,7 @@ from assay.core.policy import Goal
 from assay.core.reference import Witness
 from assay.core.result import Outcome, Result
 from assay.errors import HarnessError, UnknownName
-from assay.judge.losses import is_vouched, witness_needed
+from assay.judge.losses import is_vouched, measured_by, witness_needed
 from assay.judge.witnesses import (
     EVALUATOR,
     Doubt,
@@ -112,7 +112,7 @@ class Witnessed:
 
     def _with_loss_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
         """Asks one after another until one of another library gives the answers by which the loss is measured."""
-        questions = float_questions(job)
+        questions = float_questions(job, result)
         asked = self._asked.setdefault((job.case.name, job.task.value, "loss", *quantizing(job.flow)), _Asked())
         for other, theirs in peers if job.case.original is None else ():
             if is_witness(other, questions[0]) and agrees(theirs) is not None:
@@ -121,7 +121,7 @@ class Witnessed:
         for name in WITNESSES:
             if is_vouched(result) or asked.seconds > BUDGET_S:
                 break
-            if name in asked.witnesses or library_of(name) == result.float_reference.library:
+            if name in asked.witnesses or library_of(name) == measured_by(result).library:
                 continue
             told = self._unavailable(name)
             asked.witnesses[name] = told or loss_witness(

@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.case import Contract, Original
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
 from assay.core.empty_result import empty_result
-from assay.core.golden import REFERENCE, GoldenLock
+from assay.core.golden import GIVEN, REFERENCE, GoldenLock
 from assay.core.job import Job
 from assay.core.model import TensorSpec
 from assay.core.reference import Reference, ReferenceKind
@@ -111,7 +111,6 @@ def compare_change(job: Job, stages: Stages) -> Result:
         if contract.task_metric is not None and not structural
         else {}
     )
-    whose = _reference(job, original, new, old)
     doubt = _doubt(new, old, given=bool(original.golden)) if findings else ""
     outcome = Outcome.MISTRUSTED if doubt else Outcome.MISMATCH if findings else Outcome.OK
     return msgspec.structs.replace(
@@ -122,8 +121,8 @@ def compare_change(job: Job, stages: Stages) -> Result:
         findings=() if doubt else findings,
         task_metrics=metrics,
         original=original.model.name,
-        reference=whose,
-        float_reference=whose if far else Reference(),
+        reference=_reference(job, original, new, old),
+        float_reference=reference_of_original(job) if far else Reference(),
         warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes, *judging.told))),
         untaken_branches=judging.profile.header.untaken if judging.profile is not None else (),
     )
@@ -154,7 +153,8 @@ def reference_of_original(job: Job, engine: str = "") -> Reference:
     if not original.golden:
         return msgspec.structs.replace(_answered_by(original.model.format, lock, own_inputs=own), engine=engine)
     library = lock.library or library_of(lock.producer)
-    return Reference(ReferenceKind.GOLDEN, lock.producer, lock.producer_version, library, engine, own)
+    kind = ReferenceKind.GIVEN if lock.producer == GIVEN and original.model.source else ReferenceKind.GOLDEN
+    return Reference(kind, lock.producer, lock.producer_version, library, engine, own)
 
 
 def _is_given(job: Job, original: Original) -> bool:
