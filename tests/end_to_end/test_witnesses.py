@@ -189,3 +189,23 @@ def test_a_change_that_a_witness_sees_too_is_one(model: Path) -> None:
     result, verdict = _change(model, 1.0)
     assert verdict.word is VerdictStatus.PASS
     assert result.witnesses == ()
+
+
+def test_an_oracle_that_loses_a_part_of_a_sequence_blames_no_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_workers_with(
+        BROKEN.format(operator="SequenceConstruct", answer="list(call.inputs)[:-1]"), tmp_path, monkeypatch
+    )
+    x = helper.make_tensor_value_info("x", F, [2, 8])
+    s = helper.make_tensor_sequence_value_info("s", F, None)
+    nodes = [
+        helper.make_node("Sin", ["x"], ["t"]),
+        helper.make_node("SequenceConstruct", ["x", "t"], ["s"], name="both"),
+    ]
+    graph = helper.make_graph(nodes, "m", [x], [s])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    result, verdict = only(check(tmp_path / "m.onnx", ["onnxruntime"]))
+    assert result.outcome is Outcome.MISMATCH
+    assert verdict.word is VerdictStatus.INCONCLUSIVE, verdict.reason
+    assert "the reference is disputed" in verdict.reason

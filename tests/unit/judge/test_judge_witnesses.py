@@ -137,7 +137,7 @@ def test_the_verdict_follows_from_who_agrees_with_whom(result: Result, word: Ver
     assert verdict.reason.endswith(reason)
 
 
-@pytest.mark.parametrize("kind", ["values", "shape", "nan", "infinity"])
+@pytest.mark.parametrize("kind", ["values", "shape", "nan", "infinity", "drift", "missing_reference"])
 def test_an_oracle_may_be_wrong_in_values_and_shapes_and_not_in_names_and_types(kind: str) -> None:
     assert doubt_of(differing(F64, kind=kind)) is Doubt.REFERENCE
     assert doubt_of(differing(F64, kind="dtype")) is Doubt.NONE

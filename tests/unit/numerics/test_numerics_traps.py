@@ -5,6 +5,7 @@ import pytest
 
 from assay.core.case import Contract, Tolerance
 from assay.numerics.compare import compare_outputs
+from assay.numerics.structure import check_structure
 
 LOOSE = Contract(tolerances={"*": Tolerance(rtol=1e-5, atol=1e-5)})
 
@@ -35,6 +36,19 @@ def test_a_lost_output_fails_in_either_order(order):
 
 def test_an_output_the_model_does_not_have_fails():
     assert kinds([{"a": noise(3), "b": noise(3)}], [{"a": noise(3)}]) == {"extra_output"}
+
+
+def test_an_output_that_only_the_reference_lacks_or_has_is_not_the_engines_fault():
+    model = {"a": "float32", "b": "float32"}
+    both, one = {"a": noise(3), "b": noise(3)}, {"a": noise(3)}
+    assert {found.kind for found in check_structure([both], [one], list(model), model)} == {"missing_reference"}
+    assert {found.kind for found in check_structure([one], [both], ["a"], model)} == {"missing_reference"}
+
+
+def test_how_many_parts_a_sequence_has_is_its_shape():
+    two, one = {"s[0]": noise(3), "s[1]": noise(3)}, {"s[0]": noise(3)}
+    assert {found.kind for found in check_structure([two], [one], list(one), {})} == {"shape"}
+    assert {found.kind for found in check_structure([one], [two], list(two), {})} == {"shape"}
 
 
 def test_fewer_samples_than_the_golden_fail():

@@ -41,7 +41,12 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     ):
         return f"{run.command} --only {shlex.quote(job.key)}"
     words = ["assay", "check", _operand(job.case.model.source), *flow_arguments(job.flow)]
-    words += [*original_words(job.case), *input_arguments(job.case), *_contract(job.case.contract), *_kind_arguments(job, command or ())]
+    words += [
+        *original_words(job.case),
+        *input_arguments(job.case),
+        *_contract(job.case.contract),
+        *_kind_arguments(job, command or ()),
+    ]
     if job.task in (JobKind.MEASURE, JobKind.DUEL):
         words += measuring_arguments(job.measuring)
     return shlex.join([*words, *_limits(job.limits), *_policy(command or ()), *_requirements(command or ())])

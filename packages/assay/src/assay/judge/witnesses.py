@@ -9,7 +9,20 @@ from assay.core.job import JobKind
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Finding, Outcome, Result
 
-DOUBTFUL = frozenset({"values", "shape", "nan", "infinity", "lowest_for_infinity", "empty", "degenerate", "task"})
+DOUBTFUL = frozenset(
+    {
+        "values",
+        "shape",
+        "nan",
+        "infinity",
+        "lowest_for_infinity",
+        "empty",
+        "degenerate",
+        "task",
+        "drift",
+        "missing_reference",
+    }
+)
 """Kinds of findings where the reference may be what is wrong. All others (an output that is missing, another type than the model
 declares) are seen without it."""
 EVALUATOR = "reference"

@@ -38,13 +38,13 @@ def _sample(
     found: list[tuple[str, str, str]] = []
     parts = {name for name in names if name not in left and name not in right and whole_name(name) != name}
     for name in (name for name in names if name not in left and name not in parts):
-        found.append(("missing_output", name, f"output {name!r} is missing."))
+        found.append((_kind(name, "missing_output"), name, f"output {name!r} is missing."))
     for name in (name for name in names if name not in right and name not in parts):
-        found.append(("missing_output", name, f"the reference has no output {name!r}: record the goldens again."))
+        found.append(("missing_reference", name, f"the reference has no output {name!r}: record the goldens again."))
     for name in (name for name in left if name not in names):
-        found.append(("extra_output", name, f"output {name!r} is not one of the model's."))
+        found.append((_kind(name, "extra_output"), name, f"output {name!r} is not one of the model's."))
     for name in (name for name in right if name not in names):
-        found.append(("extra_output", name, f"the reference has an output {name!r} that the model has not."))
+        found.append(("missing_reference", name, f"the reference has an output {name!r} that the model has not."))
     known, order = [name for name in left if name in names], [name for name in names if name in left]
     if known != order:
         found.append(("output_order", "", f"outputs come as {', '.join(known)}; the model has {', '.join(order)}."))
@@ -52,6 +52,11 @@ def _sample(
         if name in right:
             found += _tensor(name, left, right, dtypes)
     return found
+
+
+def _kind(name: str, of_a_whole: str) -> str:
+    """How many parts a sequence or a map has is no more certain than the reference is: a question of its shape."""
+    return of_a_whole if whole_name(name) == name else "shape"
 
 
 def _tensor(name: str, left: Tensors, right: Tensors, dtypes: Mapping[str, str]) -> list[tuple[str, str, str]]:
