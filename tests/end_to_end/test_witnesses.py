@@ -189,6 +189,7 @@ def test_a_change_that_a_witness_sees_too_is_one(model: Path) -> None:
     result, verdict = _change(model, 1.0)
     assert verdict.word is VerdictStatus.PASS
     assert result.witnesses == ()
+    assert [one.flow for one in result.float_witnesses] == ["onnxruntime-disable"]
 
 
 def test_an_oracle_that_loses_a_part_of_a_sequence_blames_no_engine(
@@ -209,3 +210,23 @@ def test_an_oracle_that_loses_a_part_of_a_sequence_blames_no_engine(
     assert result.outcome is Outcome.MISMATCH
     assert verdict.word is VerdictStatus.INCONCLUSIVE, verdict.reason
     assert "the reference is disputed" in verdict.reason
+
+
+def test_an_oracle_that_is_blind_to_what_was_changed_does_not_call_two_models_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine on the new file gives what a wrong evaluation of the old one gives: nobody else had answered the old one."""
+    monkeypatch.chdir(tmp_path)
+    for name, alpha in (("old", 2.0), ("new", 1.0)):
+        node = helper.make_node("Elu", ["x"], ["y"], name="curve", alpha=alpha)
+        save(tmp_path / f"{name}.onnx", [node], {"x": (F, [4, 8])}, {"y": (F, [4, 8])})
+    blind = "np.where(call.inputs[0] > 0, call.inputs[0], np.exp(call.inputs[0]) - 1).astype(call.inputs[0].dtype)"
+    start_workers_with(BROKEN.format(operator="Elu", answer=blind), tmp_path, monkeypatch)
+    checked = assay.check("new.onnx", reference="old.onnx", flows=["onnxruntime"], measure=False)
+    change, verify = checked.judgement.verdicts
+    assert verify.word is VerdictStatus.PASS
+    assert change.word is VerdictStatus.INCONCLUSIVE
+    assert change.reason.startswith(
+        "the reference is disputed: onnxruntime-disable and reference-f64, which answers both files alike, differ on one of them; they "
+        "part at node 'curve (Elu)'; to decide it, "
+    )

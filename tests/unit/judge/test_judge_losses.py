@@ -112,6 +112,9 @@ def test_a_stated_limit_decides_nothing_where_an_engine_is_measured_by_its_own_l
         (lost(ITSELF, sqnr_db=40.0), [LIMIT], True),
         (lost(outcome=Outcome.MISMATCH), [LIMIT], False),
         (make_result(), [LIMIT], False),
+        (replace(lost(reference=F64), task="change"), [], True),
+        (replace(lost(F64, AGREES, reference=F64), task="change"), [], False),
+        (replace(lost(reference=GOLDEN), task="change"), [], False),
     ],
 )
 def test_nobody_is_asked_where_nothing_rests_on_it(result: Result, goals: list[Goal], needed: bool) -> None:
@@ -160,3 +163,19 @@ def test_no_stated_limit_decides_a_change_by_answers_that_may_be_those_of_the_ne
     loose = Goal("vs_float.sqnr_db", min=10.0)
     assert of(changed(DIFFERS, comparisons=(), reference=own), loose).word is VerdictStatus.INCONCLUSIVE
     assert of(changed(AGREES, comparisons=(), reference=own), loose).word is VerdictStatus.PASS
+
+
+def test_two_files_that_an_oracle_answers_alike_are_one_model_unless_another_engine_answers_one_otherwise() -> None:
+    def same(*witnesses: Witness) -> Verdict:
+        result = lost(F64, *witnesses, reference=F64)
+        return of(replace(result, task="change", job_key="new|model-change|change", original="old"))
+
+    assert same().word is VerdictStatus.PASS
+    assert same(SILENT).word is VerdictStatus.PASS
+    assert same(DIFFERS, replace(AGREES, library="openvino")).word is VerdictStatus.PASS
+    disputed = same(DIFFERS)
+    assert disputed.word is VerdictStatus.INCONCLUSIVE
+    assert disputed.reason.startswith(
+        "the reference is disputed: onnxruntime-disable and reference-f64, which answers both files alike, differ on one of them; they "
+        "part at node '/pool'; to decide it, "
+    )

@@ -74,9 +74,10 @@ class Cause(enum.StrEnum):
 
 class Finding(msgspec.Struct, frozen=True):
     """One defect seen by the comparator. `kind` is one of: missing_output, missing_reference (the reference has other outputs),
-    extra_output, output_order, samples, dtype, shape, nan, infinity, lowest_for_infinity, values, degenerate, empty, unsupported_dtype, task, accepted (an answer where
-    an error was due), unusable (the engine after a wrong use), function_body (an operator and its body disagree), precision
-    (computed in a coarser type than the flow promises), drift (a sequence of calls that ends in NaN or infinity)."""
+    extra_output, output_order, samples, dtype, shape, nan, infinity, lowest_for_infinity, values, degenerate, empty,
+    unsupported_dtype, task, accepted (an answer where an error was due), unusable (the engine after a wrong use), function_body
+    (an operator and its body disagree), precision (computed in a coarser type than the flow promises), drift (a sequence of calls
+    that ends in NaN or infinity)."""
 
     kind: str
     output: str

@@ -5,20 +5,24 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay.core.policy import Policy
-from assay.core.result import Comparison, Result
+from assay.core.result import Comparison, Outcome, Result
 from assay.core.verdict import VerdictStatus
 from assay.judge.accuracy import worst_budget
+from assay.judge.advice import Asked
 from assay.judge.draft_verdict import DraftVerdict, quantity
+from assay.judge.losses import disputed_sameness
 from assay.judge.metric_registry import AGAINST_FLOAT
 from assay.judge.metrics import metrics
 
 FILE = "no engine took part: the file itself is another model"
 
 
-def within(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
+def within(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftVerdict:
     """The opinion of a `change` job in which nothing is beyond a limit."""
     result = opinion.result
     assert result is not None
+    if why := disputed_sameness(result, asked):
+        return replace(opinion, outcome=Outcome.MISTRUSTED, word=VerdictStatus.INCONCLUSIVE, reason=why)
     used = worst_budget(result)
     if used is not None:
         reason = f"the same model as '{result.original}': budget used {quantity('budget_used', used)} of {policy.budget_max:.4g}"

@@ -68,7 +68,7 @@ def unconfirmed(result: Result, asked: Asked | None) -> str:
     given = result.task == JobKind.CHANGE.value and result.float_reference.kind is ReferenceKind.GIVEN
     if not given or is_vouched(result):
         return ""
-    other = next((one for one in result.float_witnesses if one.agrees_with_reference is False), None)
+    other = dissenter(result)
     if other is None:
         told = f"nobody else says that the given answers are those of '{result.original}'{_silent(result)}"
     else:
@@ -78,11 +78,14 @@ def unconfirmed(result: Result, asked: Asked | None) -> str:
 
 def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
     """Whether a loss that is judged would rest on one oracle: it is beyond a limit, or measured by the engine's own library. A limit
-    relative to another result is judged later: then a witness is needed in any case."""
+    relative to another result is judged later: then a witness is needed in any case. So it is where an oracle says of two files that
+    they are one model: one that is blind to what was changed would say so, too."""
     if is_vouched(result):
         return False
-    if result.task == JobKind.CHANGE.value and measured_by(result).kind is ReferenceKind.GIVEN:
-        return True
+    if result.task == JobKind.CHANGE.value and (
+        result.outcome is Outcome.OK or measured_by(result).kind is ReferenceKind.GIVEN
+    ):
+        return bool(result.against_float)
     if result.outcome is Outcome.MISMATCH:
         return False
     mine = [one for one in goals if matches(result.case, one.case) and matches(result.flow, one.flow)]
@@ -102,17 +105,37 @@ def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
 def disputed_loss(result: Result, goal: Goal, asked: Asked | None) -> str:
     """Why a loss beyond `goal` blames nobody, in a sentence that ends with what would decide it."""
     reference = described(measured_by(result))
-    witness = next((one for one in result.float_witnesses if one.agrees_with_reference is False), None)
+    witness = dissenter(result)
     if witness is None:
         told = f"the loss is measured by {reference}, and nobody else vouches for its answers{_silent(result)}"
     else:
-        node = f"; they part at node '{witness.node}'" if witness.node else ""
-        told = f"the loss is measured by answers that are disputed: {witness.flow} and {reference} differ on the float model{node}"
+        differ = f"{witness.flow} and {reference} differ on the float model{_parted(witness)}"
+        told = f"the loss is measured by answers that are disputed: {differ}"
     if result.float_reference.kind is ReferenceKind.GOLDEN:
         return f"{told}; {to_compare(result, asked)}"
     limit = ["--require", stated(goal)] if not goal_rules.needs_baseline(goal) else []
     given = command(result, asked, "--golden", "ANSWERS.npz", *limit)
     return f"{told}; to decide it, give the answers of the framework that the float model comes from, beside their inputs: {given}"
+
+
+def dissenter(result: Result) -> Witness | None:
+    """Who answers otherwise than the oracle, where nobody vouches for it."""
+    others = () if voucher(result) else result.float_witnesses
+    return next((one for one in others if one.agrees_with_reference is False), None)
+
+
+def disputed_sameness(result: Result, asked: Asked | None) -> str:
+    """Why it proves nothing that an oracle answers two files alike, in a sentence that ends with what would decide it; "" where no
+    other engine answers one of them otherwise."""
+    witness = dissenter(result)
+    if witness is None:
+        return ""
+    told = f"{witness.flow} and {described(measured_by(result))}, which answers both files alike, differ on one of them{_parted(witness)}"
+    return f"the reference is disputed: {told}; {to_compare(result, asked)}"
+
+
+def _parted(witness: Witness) -> str:
+    return f"; they part at node '{witness.node}'" if witness.node else ""
 
 
 def _silent(result: Result) -> str:

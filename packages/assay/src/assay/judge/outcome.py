@@ -139,7 +139,7 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
     if result.duel is not None:
         return speed.judge_speed(opinion, policy)
     if opinion.task == JobKind.CHANGE.value:
-        return change.within(opinion, policy)
+        return change.within(opinion, policy, asked)
     if opinion.task == "verify" and not result.comparisons:
         nothing = f"nothing was compared: the model has no output that the reference has; {to_compare(result, asked)}"
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)

@@ -32,6 +32,7 @@ from assay.judge.witnesses import (
 from assay.pipeline.change_witness import change_seen_by, parting_node
 from assay.pipeline.loss_witness import float_questions, loss_witness
 from assay.pipeline.services import Services
+from assay.pipeline.verify_stages import VerifyStages
 from assay.pipeline.witness_flows import WITNESSES, is_witness, quantizing, witness_flow
 from assay.plugins import find_flow, library_of
 from assay.ports import Launcher
@@ -113,6 +114,7 @@ class Witnessed:
     def _with_loss_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
         """Asks one after another until one of another library gives the answers by which the loss is measured."""
         questions = float_questions(job, result)
+        coarse = VerifyStages(self.house, self.house.pool, coarse=True)
         asked = self._asked.setdefault((job.case.name, job.task.value, "loss", *quantizing(job.flow)), _Asked())
         for other, theirs in peers if job.case.original is None else ():
             if is_witness(other, questions[0]) and agrees(theirs) is not None:
@@ -125,7 +127,7 @@ class Witnessed:
                 continue
             told = self._unavailable(name)
             asked.witnesses[name] = told or loss_witness(
-                find_flow(name), questions, result, lambda one: self._run(one, asked)
+                find_flow(name), questions, result, lambda one: self._run(one, asked, coarse)
             )
             result = replace(result, float_witnesses=tuple(asked.witnesses.values()))
         return result
@@ -191,9 +193,11 @@ class Witnessed:
             asked.nodes[witness.flow] = self._run(local, asked).node
         return replace(witness, node=asked.nodes[witness.flow])
 
-    def _run(self, job: Job, asked: _Asked) -> Result:
+    def _run(self, job: Job, asked: _Asked, launcher: Launcher | None = None) -> Result:
         begin = time.monotonic()
-        (result,) = self.launcher.launch([replace(job, limits=_bounded(job.limits), save_inputs="", save_outputs="")])
+        (result,) = (launcher or self.launcher).launch(
+            [replace(job, limits=_bounded(job.limits), save_inputs="", save_outputs="")]
+        )
         asked.seconds += time.monotonic() - begin
         return result
 
