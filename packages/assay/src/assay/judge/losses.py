@@ -55,9 +55,11 @@ def agreement(result: Result) -> str:
 
 
 def measures_nothing(result: Result) -> bool:
-    """Whether an engine is measured by answers of its own library, or a change by answers that may be those of the new file, and
-    nobody vouches for them."""
+    """Whether an engine is measured by answers of its own library, or a change by answers that may be those of the new file, or that
+    another engine gives otherwise, and nobody vouches for them."""
     reference = measured_by(result)
+    if result.task == JobKind.CHANGE.value and dissenter(result) is not None:
+        return True
     return (reference.kind is ReferenceKind.GIVEN or not reference.independent) and not is_vouched(result)
 
 
