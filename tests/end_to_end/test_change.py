@@ -11,9 +11,9 @@ import pytest
 from onnx import numpy_helper, version_converter
 
 import assay
+from assay.cli.main import main
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
-from assay.faces.cli.main import main
 from assay.pipeline.check import Checked
 from small_models import golden_for, linear_model
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from onnx import helper
 
+from assay.commands.check import CheckOptions, run_check
 from assay.core.reference import ReferenceKind
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, VerdictStatus
-from assay.faces.api import CheckOptions, run_check
 from mutating import F, run_assay, save
 from witnessing import BROKEN, start_workers_with
 
