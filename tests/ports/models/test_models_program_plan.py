@@ -74,3 +74,43 @@ def test_one_hot(tmp_path: Path, classes: int) -> None:
 
     plan = _plan(tmp_path, Hot(), torch.zeros(3, dtype=torch.long))
     assert plan.ranges["kind"].high == classes - 1
+
+
+class Branching(torch.nn.Module):
+    """`ids` is read in one branch, `kinds` in both, `steps` in the body of a loop, `later` behind what a branch gives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.kinds, self.few = (torch.nn.Embedding(size, 4) for size in (50, 9, 5))
+
+    def forward(
+        self, x: torch.Tensor, ids: torch.Tensor, kinds: torch.Tensor, steps: torch.Tensor, later: torch.Tensor
+    ) -> torch.Tensor:
+        def yes(
+            x: torch.Tensor, ids: torch.Tensor, kinds: torch.Tensor, later: torch.Tensor
+        ) -> tuple[torch.Tensor, ...]:
+            return self.words(ids) + self.kinds(kinds) + x, later + 1
+
+        def no(
+            x: torch.Tensor, ids: torch.Tensor, kinds: torch.Tensor, later: torch.Tensor
+        ) -> tuple[torch.Tensor, ...]:
+            return self.few(kinds) - x, later * 1
+
+        y, places = torch.cond(x.sum() > 0, yes, no, (x, ids, kinds, later))
+
+        def goes_on(count: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+            return count < 3
+
+        def turn(count: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return count + 1, value + self.kinds(steps)
+
+        _, y = torch._higher_order_ops.while_loop(goes_on, turn, (torch.tensor(0), y))
+        return y + self.words(places)
+
+
+def test_what_branches_and_loops_read(tmp_path: Path) -> None:
+    whole = [torch.ones(3, dtype=torch.long) for _ in range(4)]
+    plan = _plan(tmp_path, Branching().requires_grad_(False), torch.randn(3, 4), *whole)
+    found = {name: (one.low, one.high) for name, one in plan.ranges.items()}
+    assert found == {"ids": (0, 49), "kinds": (0, 4), "steps": (0, 8), "later": (0, 48)}
+    assert plan.ranges["kinds"].why.startswith("Gather 'cond/1/")

@@ -17,7 +17,8 @@ from assay.core.job import Job
 from assay.errors import BadInputs, Lowering, Unsupported
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import describe
-from assay.worker.inputs.input_choice import chosen, drawn, inputs_at, is_telling, new_plan
+from assay.numerics.oracle.evaluator import Evaluator
+from assay.worker.inputs.input_choice import BY_TRIAL, chosen, drawn, inputs_at, is_telling, new_plan
 from assay.worker.inputs.rebatch import rebatch
 
 Samples = list[dict[str, Any]]
@@ -127,3 +128,79 @@ def test_the_other_dimensions_stay_as_a_golden_has_them(tmp_path: Path) -> None:
         producer_version="", who="w", reason="why", created_at="",
     )  # fmt: skip
     assert inputs_at(job, {"W": 5})["x"].shape == (2, 7, 5)
+
+
+BAG = """g (int64[M] ids, int64[2] off) => (float[1, 4] y) {
+    e = Gather(table, ids) begin = Slice(off, zero, one) end = Slice(off, one, two)
+    part = Slice(e, begin, end, zero) y = ReduceMean <axes=[0]> (part)
+}"""
+WEIGHTS = {
+    "table": np.eye(9, 4, dtype=np.float32),
+    **{name: np.array([at]) for at, name in enumerate(("zero", "one", "two"))},
+}
+
+
+def _answering(job: Job) -> Any:
+    evaluator = Evaluator(onnx.load(job.case.model.source))
+    return lambda inputs: [dict(zip(evaluator.output_names, evaluator.evaluate(one), strict=True)) for one in inputs]
+
+
+def test_offsets_ascend_where_nothing_else_tells_anything(tmp_path: Path) -> None:
+    job = job_of(tmp_path, BAG, WEIGHTS)
+    with np.errstate(all="ignore"):
+        inputs, outputs, plan = chosen(job, _answering(job))
+    assert is_telling(outputs)
+    assert plan.ranges["off"].kind == "ascending"
+    assert all(one["off"].tolist() == [0, one["ids"].size] for one in inputs)
+
+
+SUMS = """g (float[T, 4] x, int64[B] cu) => (float[4] y) {
+    last = Size(cu) trips = Sub(last, first) go = Constant<value = bool {1}>() none = Constant<value_floats = [0.0, 0.0, 0.0, 0.0]>()
+    y = Loop(trips, go, none) <body = b (int64 i, bool c, float[4] s) => (bool more, float[4] t) {
+        more = Identity(c) j = Add(i, first) begin = Gather(cu, i) end = Gather(cu, j)
+        from = Unsqueeze(begin, zero) to = Unsqueeze(end, zero)
+        part = Slice(x, from, to, zero) sum = ReduceSum<keepdims=0>(part, zero) t = Add(s, sum)
+    }>
+}"""
+
+
+def test_sizes_are_searched_where_those_of_the_plan_tell_nothing(tmp_path: Path) -> None:
+    job = job_of(tmp_path, SUMS, {"zero": np.array([0]), "first": np.array(1)})
+    inputs, outputs, plan = chosen(job, _answering(job))
+    assert is_telling(outputs)
+    assert plan.note.startswith(BY_TRIAL)
+    assert all(one["cu"].size > 1 for one in inputs)
+
+
+def test_an_index_into_what_nobody_knows_is_more_than_the_first_place(tmp_path: Path) -> None:
+    text = "g (int64[N] ids) => (float[N, D] y) { m = ReduceMax<keepdims=0>(ids) d = Add(m, one) y = OneHot(ids, d, ends) }"
+    job = job_of(tmp_path, text, {"one": np.array(1), "ends": np.array([0, 1], np.float32)})
+    _, outputs, plan = chosen(job, _answering(job))
+    assert is_telling(outputs)
+    assert (plan.ranges["ids"].low, plan.ranges["ids"].high) == (0, 3)
+
+
+def test_answers_without_nan_are_preferred(tmp_path: Path) -> None:
+    """The mean of an empty part is none: each part has an element where the offsets end before the last one."""
+    job = job_of(
+        tmp_path,
+        "g (float[4] x, int64[2] off) => (float[4] y) { f = Cast <to=1> (off) s = ReduceSum (f) y = Add (x, s) }",
+    )
+
+    def means(inputs: Samples) -> Samples:
+        full = [one["off"][0] == 0 < one["off"][1] < 4 for one in inputs]
+        return [
+            {"y": np.where(np.arange(4) < 3, one["x"], 0 if is_full else np.nan)}
+            for one, is_full in zip(inputs, full, strict=True)
+        ]
+
+    inputs, outputs, plan = chosen(job, means)
+    assert not any(np.isnan(one["y"]).any() for one in outputs)
+    assert plan.note == "'off' ascends to 3"
+    assert all(one["off"].tolist() == [0, 3] for one in inputs)
+
+
+def test_answers_with_nan_are_kept_where_there_are_no_others(tmp_path: Path) -> None:
+    job = job_of(tmp_path, PLAIN)
+    _, outputs, plan = chosen(job, lambda inputs: [{"y": np.array([1.0, 2.0, np.nan])} for _ in inputs])
+    assert (plan, len(outputs)) == (new_plan(job), 2)

@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.dtype import dtype_name
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto
+    from onnx import GraphProto, ModelProto, NodeProto
 
 Array = np.ndarray[Any, Any]
 _LARGEST_INSIDE = 2**30
@@ -53,8 +53,8 @@ def part(model: ModelProto, nodes: Sequence[NodeProto], values: Mapping[str, Arr
 
     made = {name for node in nodes for name in node.output if name}
     weights = {tensor.name: tensor for tensor in model.graph.initializer}
-    reads = dict.fromkeys(name for node in nodes for name in node.input if name and name not in made)
-    used = {name for node in nodes for name in node.input}
+    reads = dict.fromkeys(name for node in nodes for name in reads_of(node) if name and name not in made)
+    used = {name for node in nodes for name in reads_of(node)}
     ends = [name for name in made if name in values and _leaves(model, name, nodes, used)]
     graph = helper.make_graph(
         list(nodes),
@@ -73,7 +73,20 @@ def _leaves(model: ModelProto, name: str, nodes: Sequence[NodeProto], used: set[
     if name not in used or any(value.name == name for value in model.graph.output):
         return True
     inside = {tuple(node.output) for node in nodes}
-    return any(name in node.input and tuple(node.output) not in inside for node in model.graph.node)
+    return any(name in reads_of(node) and tuple(node.output) not in inside for node in model.graph.node)
+
+
+def reads_of(node: NodeProto) -> tuple[str, ...]:
+    """The inputs of a node, and what its branches and bodies read from outside."""
+    return (*node.input, *(name for one in node.attribute if one.HasField("g") for name in _free(one.g)))
+
+
+def _free(graph: GraphProto) -> list[str]:
+    """What a body reads that it neither is given, nor holds, nor computes."""
+    own = {one.name for one in (*graph.input, *graph.initializer)}
+    own |= {name for node in graph.node for name in node.output}
+    read = [name for node in graph.node for name in reads_of(node)]
+    return [name for name in dict.fromkeys((*read, *(one.name for one in graph.output))) if name and name not in own]
 
 
 def _info(name: str, array: Array) -> Any:

@@ -40,9 +40,9 @@ class RefusedInputs:
                 yield result
         for result in refused:
             job = planned[result.job_key]
-            yield replace(
-                result, witnesses=self._witnesses(job, [one for one in peers[job.case.name] if one is not result])
-            )
+            others = [one for one in peers[job.case.name] if one is not result]
+            mine = replace(result.reference, engine=library_of(job.flow))
+            yield replace(result, reference=mine, witnesses=self._witnesses(job, others))
 
     def _witnesses(self, job: Job, peers: Sequence[Result]) -> tuple[Witness, ...]:
         """The engines of the run, the one that rewrites as little as possible, and others until one says something."""

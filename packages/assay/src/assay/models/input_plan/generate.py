@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.core.dtype import is_floating, numpy_dtype
 from assay.core.input_plan import InputRange
-from assay.models.input_plan.requirements import COUNT, LENGTH, MASK, UNIQUE
+from assay.models.input_plan.requirements import ASCENDING, COUNT, LENGTH, MASK, UNIQUE
 
 Array = np.ndarray[Any, Any]
 SPAN = 9
@@ -47,6 +47,8 @@ def draw_in_range(
     first, last = _whole(low, high, dtype)
     if one.kind == UNIQUE:
         return _unique(shape, first, last, stream).astype(kind)
+    if one.kind == ASCENDING:
+        return _ascending(shape, first, last, stream).astype(kind)
     if one.kind == LENGTH:
         least = last if sample == 0 else max(first, (first + last) // 2)
         return np.asarray(stream.integers(least, last, shape, endpoint=True)).astype(kind)
@@ -97,6 +99,19 @@ def _integer_bounds(dtype: str) -> tuple[int, int]:
     bits = int(dtype.removeprefix("u").removeprefix("int"))
     bits = min(bits, 63) if dtype.startswith("u") else bits  # numpy draws int64
     return (0, 2**bits - 1) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def _ascending(shape: tuple[int, ...], first: int, last: int, stream: np.random.Generator) -> Array:
+    """From the first to the last along the last axis, no step back, and no place twice where there are enough."""
+    count = shape[-1] if shape else 1
+    if not prod(shape) or count > last - first + 1:
+        return np.sort(np.asarray(stream.integers(first, last, shape, endpoint=True)), axis=-1)
+    inner = range(first + 1, last)
+    rows = [
+        [first, *sorted(stream.choice(inner, max(count - 2, 0), replace=False).tolist()), last][:count]
+        for _ in range(prod(shape[:-1]))
+    ]
+    return np.asarray(rows).reshape(shape)
 
 
 def _unique(shape: tuple[int, ...], first: int, last: int, stream: np.random.Generator) -> Array:

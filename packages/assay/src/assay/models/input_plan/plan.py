@@ -11,16 +11,18 @@ from msgspec.structs import replace
 from assay.core.input_plan import InputPlan, InputRange
 from assay.core.model import Model
 from assay.models.input_plan.graph import Array, Graph, read_graph
-from assay.models.input_plan.requirements import DOMAIN, INDEX, UNIQUE, Need
+from assay.models.input_plan.requirements import ASCENDING, COUNT, DOMAIN, INDEX, UNIQUE, Need
 from assay.models.input_plan.shape_engine import EMPTY
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
-from assay.models.input_plan.symbols import Sizes, shaped, symbols
+from assay.models.input_plan.symbols import Sizes, planned_shapes, shaped, symbols
 from assay.models.input_plan.value_ranges import COMPARED, compared_constants, value_ranges
 
 Ranges = dict[str, InputRange]
 TRIED = "tried on the reference"
 """Why a range is as it is that no operator asks for."""
 _WHOLE = ("int", "uint")
+_FEW = 3
+"""The last place of a table whose size nobody knows."""
 
 
 def plan_of(model: Model, *, batch: int, fixed: Mapping[str, int], stated: Mapping[str, InputRange]) -> InputPlan:
@@ -135,6 +137,11 @@ def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
         for choice in one.choices if len(one.choices) > 1 else ():
             only = replace(one, choices=(choice,))
             yield replace(plan, ranges={**plan.ranges, name: only}, note=f"'{name}' is {choice:g} alone")
+    unknown = [name for name, one in plan.ranges.items() if one.kind in (INDEX, UNIQUE) and one.low == one.high == 0]
+    if unknown:
+        few = {name: replace(plan.ranges[name], high=_FEW) for name in unknown}
+        yield replace(plan, ranges={**plan.ranges, **few}, note=f"tables of unknown size have {_FEW + 1} places")
+    yield from ascending(plan, model)
     whole = [spec.name for spec in model.inputs if spec.dtype.startswith(_WHOLE) and spec.name not in plan.ranges]
     if whole:
         bits = {name: InputRange(0, 1, why=TRIED) for name in whole}
@@ -147,6 +154,23 @@ def alternatives(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
     if any(spec.dtype == "bool" for spec in model.inputs):
         truths = {spec.name: InputRange(1, 1, why=TRIED) for spec in model.inputs if spec.dtype == "bool"}
         yield replace(plan, ranges={**plan.ranges, **truths}, note="truth values are true")
+
+
+def ascending(plan: InputPlan, model: Model) -> Iterator[InputPlan]:
+    """With whole numbers along one axis as the places where parts of another begin and end: from 0 to each size that the inputs have,
+    or to the last place before it."""
+    shapes = planned_shapes(model, plan, batch=1)
+    names = [
+        spec.name
+        for spec in model.inputs
+        if spec.dtype in ("int64", "int32") and len(shapes[spec.name]) == 1 and shapes[spec.name] != (1,)
+        if spec.name not in plan.ranges or plan.ranges[spec.name].kind == COUNT
+    ]
+    for name in names:
+        sizes = dict.fromkeys(size for other, shape in shapes.items() if other != name for size in shape)
+        for last in (end for size in sizes for end in (size, size - 1) if end > 0):
+            one = InputRange(0, last, ASCENDING, why=TRIED)
+            yield replace(plan, ranges={**plan.ranges, name: one}, note=f"'{name}' ascends to {last}")
 
 
 def other_sizes(plan: InputPlan, model: Model, *, fixed: Collection[str]) -> Iterator[Sizes]:

@@ -39,13 +39,17 @@ class _Reader:
     nodes: list[Node] = field(default_factory=list)
     values: dict[str, Value] = field(default_factory=dict)
     names: dict[Any, str] = field(default_factory=dict)
+    parts: dict[Any, list[str]] = field(default_factory=dict)
+    """What an operator of higher order gives, which others take by number."""
+    scope: str = ""
+    """Before the names of a graph inside of another."""
 
     def name(self, given: Any) -> str:
         """Of an argument: a node, or a number, which becomes a constant."""
         if given in self.names if _is_node(given) else False:
             return self.names[given]
         if isinstance(given, bool | int | float):
-            made = f"#{len(self.values)}"
+            made = f"{self.scope}#{len(self.values)}"
             self.values[made] = of_data(np.asarray(given))
             return made
         return ""
@@ -65,15 +69,79 @@ def read_program(program: Program, size: Callable[[Any], int | None]) -> tuple[G
         **signature.inputs_to_lifted_tensor_constants,
     }
     tensors = {**exported.state_dict, **exported.constants}
+    walked = Evaluation(values=reader.values)
     for node in exported.graph.nodes:
         name = given[node.name].name if node.name in given else node.name
         reader.names[node] = name
         reader.values[name] = _value(node, tensors.get(stored.get(node.name, "")), size)
-        if node.op == "call_function":
-            _read(reader, node, _operator(node.target))
+        _add(reader, node, exported.graph_module, walked, size)
     inputs = tuple(spec.name for spec in program.inputs)
     graph = Graph(tuple(reader.nodes), inputs, (), {}, {spec.name: spec.shape for spec in program.inputs}, {})
-    return graph, Evaluation(values=reader.values)
+    return graph, walked
+
+
+def _add(reader: _Reader, node: Any, module: Any, walked: Evaluation, size: Callable[[Any], int | None]) -> None:
+    """What is known of one node. Operators of higher order (cond, while_loop, map, a region without gradients) are read as an If
+    whose branches are all graphs that they take."""
+    if node.op != "call_function":
+        return
+    bodies = [getattr(module, one.target) for one in node.args if _is_node(one) and one.op == "get_attr"]
+    bodies = [one for one in bodies if hasattr(one, "graph")]
+    if not bodies:
+        _read(reader, node, _operator(node.target))
+        return
+    given = [one for one in _leaves(node.args) if _is_node(one) or isinstance(one, bool | int | float)]
+    given = [one for one in given if not (_is_node(one) and one.op == "get_attr")]
+    graphs = {}
+    for number, body in enumerate(bodies):
+        # The first graph of a loop says whether it goes on: what it gives is no value of the loop.
+        decides = _operator(node.target) == "while_loop" and number == 0
+        scope = f"{reader.names[node]}/{number}/"
+        graphs[f"body_{number}"] = _body(reader, body, given, scope, walked, size, gives=not decides)
+    count = max(len(one.outputs) for one in graphs.values())
+    reader.parts[node] = [f"{reader.names[node]}#{number}" for number in range(count)]
+    for name in reader.parts[node]:
+        reader.values[name] = UNKNOWN
+    reader.nodes.append(Node("If", "", node.name, (), tuple(reader.parts[node]), graphs))
+
+
+def _body(
+    outer: _Reader,
+    module: Any,
+    given: Sequence[Any],
+    scope: str,
+    walked: Evaluation,
+    size: Callable[[Any], int | None],
+    *,
+    gives: bool,
+) -> Graph:
+    """A graph inside of another; what it is given last are its own inputs, by the names that they have outside."""
+    reader = _Reader(values=dict(outer.values), scope=scope)
+    taken = [node for node in module.graph.nodes if node.op == "placeholder"]
+    operands = dict(zip(reversed(taken), reversed(given), strict=False))
+    outputs: tuple[str, ...] = ()
+    for node in module.graph.nodes:
+        if node in operands and (name := outer.name(operands[node])):
+            reader.names[node] = name
+            reader.values.setdefault(name, outer.values.get(name, UNKNOWN))
+        elif node.op == "output":
+            outputs = tuple(reader.name(one) for one in _leaves(node.args)) if gives else ()
+        else:
+            reader.names[node] = scope + node.name
+            reader.values[scope + node.name] = _value(node, None, size)
+            _add(reader, node, module, walked, size)
+    graph = Graph(tuple(reader.nodes), (), outputs, {}, {}, {})
+    walked.inner[id(graph)] = reader.values
+    return graph
+
+
+def _leaves(given: Any) -> Iterator[Any]:
+    """Arguments that lie in tuples and lists, one after the other."""
+    if isinstance(given, tuple | list):
+        for one in given:
+            yield from _leaves(one)
+    else:
+        yield given
 
 
 def _is_node(given: Any) -> bool:
@@ -108,7 +176,9 @@ def _read(reader: _Reader, node: Any, operator: str) -> None:
     operator = operator.removesuffix("_") if operator not in _FIRST else operator
     args, out = node.args, reader.names[node]
     named = [reader.name(one) for one in args]
-    if operator in _PLAIN:
+    if operator == "getitem" and args[0] in reader.parts and args[1] < len(reader.parts[args[0]]):
+        reader.add("Identity", (reader.parts[args[0]][args[1]],), out)
+    elif operator in _PLAIN:
         reader.add(_PLAIN[operator], named, out)
     elif operator in _FIRST:
         reader.add("Identity", named[:1], out)

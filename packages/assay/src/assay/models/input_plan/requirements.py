@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from math import inf
 
 MASK, LENGTH, INDEX, COUNT = "mask", "length", "index", "count"
-DOMAIN, DIVISOR, UNIQUE = "domain", "divisor", "unique"
+DOMAIN, DIVISOR, UNIQUE, ASCENDING = "domain", "divisor", "unique", "ascending"
 """Kinds: 0 or 1; how many steps of another axis count; a place in a table; how often or how large; the domain of a function;
-what is divided by; places that must differ."""
+what is divided by; places that must differ; where parts of an axis begin and end."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from assay.core.job import Job
 from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
-from assay.models.input_plan.plan import TRIED, alternatives, other_sizes, plan_of
+from assay.models.input_plan.plan import TRIED, alternatives, ascending, other_sizes, plan_of
 from assay.models.random_inputs import random_inputs
 from assay.ports import Tensor
 
@@ -84,14 +84,16 @@ def drawn(job: Job, plan: InputPlan, *, samples: int) -> Samples:
 
 
 def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Samples, InputPlan]:
-    """Inputs, their answers, and the plan: the first that the reference answers with something to compare; where none does, the
-    first that it answers at all. Raises BadInputs where it takes none, and the graph says why; else what it raised at the first."""
+    """Inputs, their answers, and the plan: the first that the reference answers with something to compare, if there is one without
+    NaN; where none does, the first that it answers at all. Raises BadInputs where it takes none, and the graph says why; else what
+    it raised at the first."""
     begin = time.monotonic()
     refusal: Exception | None = None
     stated = bool(job.case.inputs.ranges)
     poor: tuple[Samples, Samples, InputPlan] | None = None
+    fair: tuple[Samples, Samples, InputPlan] | None = None
     for plan in _plans(job):
-        if (refusal or poor) and time.monotonic() - begin > TRYING_S:
+        if (refusal or poor or fair) and time.monotonic() - begin > TRYING_S:
             break
         inputs = drawn(job, plan, samples=job.case.inputs.samples)
         try:
@@ -103,14 +105,20 @@ def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Sam
             refusal = refusal or error
             continue
         if is_telling(outputs):
-            return inputs, outputs, plan
+            if not _has_nan(outputs):
+                return inputs, outputs, plan
+            fair = fair or (inputs, outputs, plan)
+            continue
         # A runtime may answer nonsense to sizes that the graph does not take.
         poor = poor or (None if plan.unmet and (plan.sizes or stated) else (inputs, outputs, plan))
+    if fair is not None:
+        return fair
+    plan = new_plan(job)
+    found = _at_other_sizes(job, answer, plan) if not plan.unmet else None
+    if found is not None and (poor is None or is_telling(found[1])):
+        return found
     if poor is not None:
         return poor
-    plan = new_plan(job)
-    if not plan.unmet and (found := _at_other_sizes(job, answer, plan)) is not None:
-        return found
     # A graph that contradicts itself at its own fixed shapes is no matter of inputs.
     if plan.unmet and (plan.sizes or stated):
         raise BadInputs(_unmet(job, plan)) from refusal
@@ -121,7 +129,7 @@ def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Sam
 def _at_other_sizes(
     job: Job, answer: Callable[[Samples], Samples], plan: InputPlan
 ) -> tuple[Samples, Samples, InputPlan] | None:
-    """Sizes that follow from values (of NonZero, Range, Compress) are no constraints of shapes alone: they are searched by asking
+    """Sizes that follow from values (of NonZero, Range, Compress, Slice) are no constraints of shapes alone: they are searched by asking
     the reference. The first telling answer, else the first one; None where there is none."""
     begin = time.monotonic()
     poor: tuple[Samples, Samples, InputPlan] | None = None
@@ -129,18 +137,18 @@ def _at_other_sizes(
         if time.monotonic() - begin > SEARCHING_S:
             break
         other = replace(new_plan(job, sizes), note=BY_TRIAL)
-        if other.unmet:
-            continue
-        try:
-            inputs = drawn(job, other, samples=job.case.inputs.samples)
-            outputs = answer(inputs)
-        except MemoryError:
-            raise
-        except Exception:  # noqa: BLE001  whatever an evaluator raises at inputs that it cannot take
-            continue
-        if is_telling(outputs):
-            return inputs, outputs, other
-        poor = poor or (inputs, outputs, other)
+        for one in (other, *ascending(other, job.case.model)) if not other.unmet else ():
+            try:
+                inputs = drawn(job, one, samples=job.case.inputs.samples)
+                outputs = answer(inputs)
+            except MemoryError:
+                raise
+            except Exception:  # noqa: BLE001  whatever an evaluator raises at inputs that it cannot take
+                continue
+            one = replace(one, note=BY_TRIAL if one is other else f"{BY_TRIAL}, {one.note}")
+            if is_telling(outputs):
+                return inputs, outputs, one
+            poor = poor or (inputs, outputs, one)
     return poor
 
 
@@ -159,6 +167,11 @@ def _unmet(job: Job, plan: InputPlan) -> str:
 def _plans(job: Job) -> Iterator[InputPlan]:
     first = new_plan(job)
     return chain([first], alternatives(first, job.case.model))
+
+
+def _has_nan(outputs: Sequence[dict[str, Tensor]]) -> bool:
+    arrays = (one for sample in outputs for one in sample.values() if isinstance(one, np.ndarray))
+    return any(bool(np.isnan(one).any()) for one in arrays if one.dtype.kind == "f")
 
 
 def is_telling(outputs: Sequence[dict[str, Tensor]]) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.tensor_parts import whole_name
 from assay.errors import Lowering, UsageError
-from assay.models.expose_intermediates import is_number, part
+from assay.models.expose_intermediates import is_number, part, reads_of
 from assay.models.model_precision import multiplies
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.tolerance.arithmetic import arithmetic_of
@@ -128,7 +128,7 @@ class NodeComparisons:
         """The node, and those before it whose answers were not seen."""
         region, todo = {id(node): node}, [node]
         while todo:
-            for name in todo.pop().input:
+            for name in reads_of(todo.pop()):
                 before = self._producer.get(name)
                 if before is not None and name not in self._feeds[0] and id(before) not in region:
                     region[id(before)] = before
@@ -172,7 +172,7 @@ class NodeComparisons:
         """The producers of what a node reads, as far as one kernel may compute them with it: what was rounded to a grid was
         stored, and a region across it would be allowed a step of the grid. In a coarse type all that the roundings of a sum of
         products leave would hide a defect of what follows; there only what the sum was before it was rounded is allowed for."""
-        found = [self._producer[name] for name in node.input if name in self._producer]
+        found = [self._producer[name] for name in reads_of(node) if name in self._producer]
         return [one for one in found if one.op_type not in ROUNDING and not (self._coarse and multiplies(one.op_type))]
 
     def apart(self, node: NodeProto, others: Sequence[Values], unrounded: bool = False) -> float:
