@@ -99,7 +99,10 @@ def test_an_engine_of_the_run_is_a_witness_as_well(tmp_path: Path) -> None:
 def test_an_engine_whose_own_library_takes_them_without_its_optimizer_is_at_fault(tmp_path: Path) -> None:
     workers = _Workers(HERE.name, "onnxruntime-basic")
     result = _result(workers, tmp_path, Inputs(), Flow("onnxruntime-basic", "onnxruntime"))
-    assert [(one.flow, one.takes_inputs) for one in result.witnesses] == [("onnxruntime-basic", False), (DISABLED, True)]
+    assert [(one.flow, one.takes_inputs) for one in result.witnesses] == [
+        ("onnxruntime-basic", False),
+        (DISABLED, True),
+    ]
     assert _verdicts(result)[0].word is VerdictStatus.FAIL
 
 
