@@ -1,4 +1,4 @@
-"""Pages that are made from the code when the site is built: the commands, and the list of findings."""
+"""Pages and tables that are made from the code when the site is built: commands, findings, outcomes."""
 
 from __future__ import annotations
 
@@ -42,8 +42,15 @@ def findings(folder: Path) -> str:
 
 def write(app: Sphinx) -> None:
     """Only what changed: an unchanged page is not read again."""
+    from assay.judge.outcome_table import outcome_reference
+
     docs = Path(app.srcdir)
-    pages = {"cli.md": cli_reference(), "findings.md": findings(docs / "findings")}
+    pages = {
+        "cli.md": cli_reference(),
+        "findings.md": findings(docs / "findings"),
+        # Included by pages, and no page of its own: its name does not end in .md.
+        "outcomes.inc": outcome_reference(),
+    }
     (docs / FOLDER).mkdir(exist_ok=True)
     for name, text in pages.items():
         path = docs / FOLDER / name

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterable
 
 from assay.commands.environments import CONFIG
-from assay.core.result import Outcome, Result
+from assay.core.result import Result
 from assay.errors import UsageError
+from assay.judge.outcome_table import REFUSALS
 from assay.models.cache_eviction import MOST_BYTES, Entry, compiled, evict
 
 
@@ -32,8 +33,7 @@ def most_bytes() -> int:
 
 def enforce_cache_limit_after_check(results: Iterable[Result]) -> None:
     """Where one of them may have added its refusal to the cache: nothing else is kept of a check."""
-    refused = (Outcome.UNSUPPORTED, Outcome.UNDELEGATED)
-    if any(one.outcome in refused and not one.facts.reused for one in results):
+    if any(one.outcome in REFUSALS and not one.facts.reused for one in results):
         enforce_cache_limit()
 
 

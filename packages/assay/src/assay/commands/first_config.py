@@ -13,6 +13,7 @@ from assay.core.case import Contract, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Limits
 from assay.core.result import Outcome
+from assay.judge.outcome_table import ANSWERS
 from assay.pipeline.progress import SILENT, Progress
 from assay.plugins import catalogue
 
@@ -28,7 +29,7 @@ TRIAL_S = 20.0
 ORACLES = ("reference", "torch", "faulty")
 """Backends that answer for the model itself, or for tests: nobody deploys by them."""
 DEFAULT_FLOW = "onnxruntime"
-RUNS = frozenset({Outcome.OK, Outcome.MISMATCH, Outcome.MISTRUSTED, Outcome.NONDETERMINISTIC})
+RUNS = ANSWERS - {Outcome.OTHER_PRECISION}
 """The model was lowered and run; what its answers are worth is what `assay check` is for."""
 
 

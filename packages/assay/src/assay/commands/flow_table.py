@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay import plugins
-from assay.commands.trials import Trial, Trials, outcome_words, trial_key, try_flows
+from assay.commands.trials import Trial, Trials, trial_key, try_flows
 from assay.core.flow import Flow
 from assay.core.result import Outcome
 from assay.errors import HarnessError, UnknownName
-from assay.judge.outcome import NEXT
+from assay.judge.outcome_table import OUTCOMES, outcome_words
 from assay.pipeline.progress import Progress
 from assay.ports import Availability
 
@@ -129,7 +129,7 @@ def _summary(lines: Sequence[FlowLine]) -> str:
 def _advice(lines: Sequence[FlowLine]) -> list[str]:
     """What to do about the outcomes of the table, each once."""
     outcomes = {line.trial.outcome for line in lines if line.state.available and line.trial is not None}
-    steps = {Outcome.OTHER_PRECISION: NEXT[Outcome.OTHER_PRECISION], Outcome.UNSUPPORTED: OTHER_MODELS}
+    steps = {Outcome.OTHER_PRECISION: OUTCOMES[Outcome.OTHER_PRECISION].advice, Outcome.UNSUPPORTED: OTHER_MODELS}
     return [f"{outcome_words(one.value)}: {step}" for one, step in steps.items() if one.value in outcomes]
 
 

@@ -21,6 +21,7 @@ from assay.core.flow import Flow
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import BrokenFlow, UnknownName, UsageError
+from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.launch.prefork import Preforked
 from assay.pipeline.check import Checked
 from assay.pipeline.expect import expectations
@@ -151,7 +152,7 @@ def _request(options: RunOptions) -> SuiteRequest:
         lanes = [*flows, *(with_opset(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
         known = expectations(options.expectations, [flow.name for flow in lanes], names)
         # What is known to be refused stands there: whatever else is, is new.
-        failing = tuple(dict.fromkeys((*policy.fail_on, "unsupported", "undelegated")))
+        failing = tuple(dict.fromkeys((*policy.fail_on, *(one.value for one in OUTCOMES if one in REFUSALS))))
         policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
     return SuiteRequest(
         suites=suites,

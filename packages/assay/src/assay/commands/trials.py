@@ -18,6 +18,7 @@ from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.job import Limits
 from assay.core.result import Outcome, Result
+from assay.judge.outcome_table import MACHINE, outcome_words
 from assay.pipeline.progress import SILENT, Progress
 from assay.ports import Availability, Backend
 
@@ -30,7 +31,7 @@ FORM = 2
 PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
 
 
-HOPELESS = (Outcome.OK, Outcome.UNAVAILABLE, Outcome.LOWERED, Outcome.INFRASTRUCTURE)
+HOPELESS = MACHINE | {Outcome.OK}
 """Other sizes change nothing about these."""
 
 
@@ -117,8 +118,3 @@ def trial_of(free: Result, fixed: Result | None = None) -> Trial:
     if fixed is not None and fixed.outcome is Outcome.OK:
         return Trial(Outcome.OK.value, f"{outcome_words(free.outcome.value)}: {detail}", fixed=True)
     return Trial(free.outcome.value, detail)
-
-
-def outcome_words(outcome: str) -> str:
-    """As a person reads it: `other precision`."""
-    return outcome.replace("_", " ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,11 @@ if TYPE_CHECKING:
     from assay.config.schema import ConfigFile, ModelFile, PolicyFile
     from assay.config.toml_errors import TomlFile
 
-TEMPLATE = (files("assay.config") / "template.toml").read_text(encoding="utf-8")
+TEMPLATE = (
+    (files("assay.config") / "template.toml")
+    .read_text(encoding="utf-8")
+    .replace("{{fail-on}}", json.dumps(Policy().fail_on))
+)
 """What `assay init` writes: every key, commented, with its default."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from assay.core.result import FAILS_BY_DEFAULT
 from assay.core.speed import SpeedRule
 
 
@@ -61,12 +62,5 @@ class Policy(msgspec.Struct, frozen=True):
     expectations: tuple[Expectation, ...] = ()
     minimum_cases: dict[str, int] = {}
     budget_max: float = 1.0
-    fail_on: tuple[str, ...] = (
-        "mismatch",
-        "error",
-        "crash",
-        "timeout",
-        "out_of_memory",
-        "nondeterministic",
-    )
+    fail_on: tuple[str, ...] = tuple(one.value for one in FAILS_BY_DEFAULT)
     speed: SpeedRule = SpeedRule()

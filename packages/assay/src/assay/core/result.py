@@ -53,6 +53,17 @@ class Outcome(enum.StrEnum):
     INFRASTRUCTURE = "infrastructure"
 
 
+FAILS_BY_DEFAULT = (
+    Outcome.MISMATCH,
+    Outcome.ERROR,
+    Outcome.CRASH,
+    Outcome.TIMEOUT,
+    Outcome.OUT_OF_MEMORY,
+    Outcome.NONDETERMINISTIC,
+)
+"""Outcomes that fail a job under a policy that says nothing of them; all else of an outcome is in the table of the judge."""
+
+
 class Cause(enum.StrEnum):
     """Why a stage failed, as far as the backend's words tell. `refused`: it said no in words of its own, which tell no more.
     `no_reference`: nobody has answers to compare with."""

@@ -11,6 +11,7 @@ from assay.core.result import Outcome
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict, is_refusal
 from assay.judge.expectations import matches
+from assay.judge.outcome_table import LEAST, OUTCOMES, outcome_words
 
 EXECUTED = frozenset(
     {VerdictStatus.PASS, VerdictStatus.FAIL, VerdictStatus.XFAIL, VerdictStatus.XPASS, VerdictStatus.INCONCLUSIVE}
@@ -50,18 +51,6 @@ def too_few(opinions: Sequence[DraftVerdict], policy: Policy) -> list[Verdict]:
     return verdicts
 
 
-SEVERITY = (
-    Outcome.MISMATCH,
-    Outcome.CRASH,
-    Outcome.TIMEOUT,
-    Outcome.OUT_OF_MEMORY,
-    Outcome.ERROR,
-    Outcome.NONDETERMINISTIC,
-    Outcome.OTHER_PRECISION,
-)
-"""Gravest first: a wrong answer goes out unseen, a crash does not. What is not here comes after."""
-
-
 def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[Verdict, int]:
     """What all opinions and the verdicts on the run (`rules`) add up to, and the exit code.
 
@@ -88,7 +77,7 @@ def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[V
 
 def _severity(one: DraftVerdict) -> tuple[int, float]:
     """Of jobs with one word: by outcome, then those that are further off."""
-    place = SEVERITY.index(one.outcome) if one.outcome in SEVERITY else len(SEVERITY)
+    place = OUTCOMES[one.outcome].rank if one.outcome is not None else LEAST
     off = one.observed if one.figure == "budget_used" and one.observed is not None else 0.0
     return place, -math.inf if math.isnan(off) else -off
 
@@ -125,7 +114,7 @@ def _skipped(opinions: Sequence[DraftVerdict]) -> str:
 def _kind(one: DraftVerdict) -> str:
     if one.result is not None and is_refusal(one.result):
         return Outcome.UNSUPPORTED.value
-    return one.outcome.value.replace("_", " ") if one.outcome is not None else "skipped"
+    return outcome_words(one.outcome) if one.outcome is not None else "skipped"
 
 
 def _nothing(jobs: Sequence[Verdict], opinions: Sequence[DraftVerdict]) -> str:

@@ -9,6 +9,7 @@ import msgspec
 from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.metric_registry import unit
+from assay.judge.outcome_table import OUTCOMES
 
 REFUSALS = frozenset({Cause.REFUSED, Cause.OPERATOR_UNSUPPORTED, Cause.OPSET_TOO_NEW})
 BUILDING = frozenset({Stage.TRANSFORM, Stage.LOWER})
@@ -18,19 +19,6 @@ def is_refusal(result: Result) -> bool:
     """Whether the backend or an importer before it did not take the model: it is not supported, however the library put that."""
     said_no = result.outcome is Outcome.ERROR and result.cause in REFUSALS and result.stage in BUILDING
     return said_no or result.outcome is Outcome.UNSUPPORTED
-
-
-ENDED = frozenset(
-    {
-        Outcome.OK,
-        Outcome.MISMATCH,
-        Outcome.NONDETERMINISTIC,
-        Outcome.MISTRUSTED,
-        Outcome.OTHER_PRECISION,
-        Outcome.LOWERED,
-    }
-)
-"""Outcomes of jobs that reached their end: whatever they could record, they recorded."""
 
 
 class DraftVerdict(msgspec.Struct, frozen=True):
@@ -59,7 +47,9 @@ class DraftVerdict(msgspec.Struct, frozen=True):
     def ended(self) -> bool:
         """Whether the job reached its end, so that a figure it has not recorded is one that it will never record."""
         result = self.result
-        return result is not None and (result.outcome in ENDED or bool(result.comparisons or result.measurements))
+        return result is not None and (
+            OUTCOMES[result.outcome].ended or bool(result.comparisons or result.measurements)
+        )
 
     def verdict(self) -> Verdict:
         return Verdict(self.word, self.reason, self.job_key, self.figure, self.observed, self.allowed)

@@ -12,9 +12,7 @@ from assay.core.policy import Expectation, Policy
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import BadPolicy
 from assay.judge.draft_verdict import DraftVerdict
-
-OF_COMPARING = frozenset({"mismatch", "nondeterministic", "mistrusted"})
-"""Outcomes that only a job that compares can show: a measure job that ended well says nothing against them."""
+from assay.judge.outcome_table import COMPARED
 
 
 def matches(name: str, glob: str) -> bool:
@@ -71,7 +69,7 @@ def _named(expectation: Expectation, one: DraftVerdict) -> bool:
 
 
 def _covers(expectation: Expectation, one: DraftVerdict) -> bool:
-    return _named(expectation, one) and (expectation.outcome not in OF_COMPARING or one.task in ("verify", "per_node"))
+    return _named(expectation, one) and (expectation.outcome not in COMPARED or one.task in ("verify", "per_node"))
 
 
 def _judged(

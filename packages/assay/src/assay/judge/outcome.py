@@ -17,31 +17,10 @@ from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
 from assay.judge.losses import unconfirmed
 from assay.judge.metrics import metrics
 from assay.judge.numeric_defaults import named
+from assay.judge.outcome_table import OUTCOMES, SKIPPED, outcome_words
 from assay.judge.witnesses import described
 
-NEXT = {
-    Outcome.UNSUPPORTED: "rewrite that part of the model, or choose another flow or a newer backend",
-    Outcome.UNDELEGATED: "rewrite these operators or choose another flow: they do not run where they should",
-    Outcome.OTHER_PRECISION: "choose a flow, a device or a model whose operators have kernels in that type, or call the flow what it is",
-    Outcome.ERROR: "read the job's log",
-    Outcome.CRASH: "read the job's log, and repeat the job alone with its repro line",
-    Outcome.TIMEOUT: "repeat the job alone, or raise --timeout (timeout-s in [limits])",
-    Outcome.OUT_OF_MEMORY: "repeat the job alone, or raise --memory (memory in [limits])",
-    Outcome.NONDETERMINISTIC: "switch to deterministic kernels, or list the outcome in [[policy.expect]] with a reason",
-    Outcome.UNAVAILABLE: "`assay flows` names the install command",
-    Outcome.LOWERED: "run the job on a machine that has it",
-    Outcome.INFRASTRUCTURE: "this is no fault of the model: fix the machine and repeat the job with its repro line",
-}
-"""What to do about an outcome."""
-
 _HANGS = "an engine that hangs is found by assay check"
-TOLERATED = {
-    Outcome.UNAVAILABLE: VerdictStatus.SKIP,
-    Outcome.LOWERED: VerdictStatus.SKIP,
-    Outcome.UNSUPPORTED: VerdictStatus.SKIP,
-    Outcome.UNDELEGATED: VerdictStatus.SKIP,
-}
-"""The word for an outcome that is not in `fail_on`; all others become inconclusive: never a pass."""
 
 
 def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: Asked | None = None) -> DraftVerdict:
@@ -78,7 +57,7 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
 def _mismatch(blank: DraftVerdict, found: list[Violation], policy: Policy) -> DraftVerdict:
     """The outputs are wrong by this policy, whatever else is said of the job, unless it failed in a worse way."""
     failing = [complaint for complaint in found if complaint.word is VerdictStatus.FAIL]
-    outcome = blank.outcome if blank.outcome not in (*TOLERATED, Outcome.OK, Outcome.MISTRUSTED) else Outcome.MISMATCH
+    outcome = blank.outcome if blank.outcome not in (*SKIPPED, Outcome.OK, Outcome.MISTRUSTED) else Outcome.MISMATCH
     assert outcome is not None
     reason = _join(failing)
     if outcome is not Outcome.MISMATCH and blank.result is not None:
@@ -105,7 +84,7 @@ def _counted_as(result: Result) -> Outcome:
 
 
 def _status(outcome: Outcome, policy: Policy) -> VerdictStatus:
-    return VerdictStatus.FAIL if outcome.value in policy.fail_on else TOLERATED.get(outcome, VerdictStatus.INCONCLUSIVE)
+    return VerdictStatus.FAIL if outcome.value in policy.fail_on else OUTCOMES[outcome].otherwise
 
 
 def _described(result: Result, asked: Asked | None = None) -> str:
@@ -116,7 +95,7 @@ def _described(result: Result, asked: Asked | None = None) -> str:
     alone = "; a fresh process did not repeat it" if result.only_after_other_jobs else ""
     # The backend's own words already hold the install command where there is one.
     outcome = _counted_as(result)
-    step = advice(result, asked) if outcome is Outcome.MISTRUSTED else NEXT.get(outcome, "")
+    step = advice(result, asked) if outcome is Outcome.MISTRUSTED else OUTCOMES[outcome].advice
     if is_invalid(result):
         step = f"{EXPORT_AGAIN}, or ask another engine; {CHECK}"
     told = (
@@ -129,7 +108,7 @@ def _described(result: Result, asked: Asked | None = None) -> str:
         result.outcome is one and word in result.detail for one, word in told
     )
     hint = "" if said else f"; {step}"
-    return f"{outcome.value.replace('_', ' ')} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
+    return f"{outcome_words(outcome)} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 
 
 def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftVerdict:

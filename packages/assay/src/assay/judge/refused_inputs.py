@@ -12,8 +12,8 @@ from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked, command
 from assay.judge.draft_verdict import DraftVerdict
+from assay.judge.outcome_table import ANSWERS
 
-_RAN = frozenset({Outcome.OK, Outcome.MISMATCH, Outcome.MISTRUSTED, Outcome.NONDETERMINISTIC, Outcome.OTHER_PRECISION})
 _SAYS_NO = frozenset({Cause.REFUSED, Cause.OTHER})
 
 
@@ -24,7 +24,7 @@ def is_refused(result: Result) -> bool:
 
 def takes(result: Result) -> bool | None:
     """Whether the engine takes the inputs; None where it says nothing of them."""
-    return True if result.outcome in _RAN else False if is_refused(result) else None
+    return True if result.outcome in ANSWERS else False if is_refused(result) else None
 
 
 def are_inputs_in_doubt(result: Result) -> bool:

@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from assay.config.toml_errors import read
 from assay.config.value_types import JUDGED, Date, OutcomeName, Reason, StageName
 from assay.core.policy import Expectation
-from assay.core.result import Outcome, Result
+from assay.core.result import FAILS_BY_DEFAULT, Result
 from assay.errors import each
 from assay.judge.expectations import matches
+from assay.judge.outcome_table import COMPARED
 
 _WIDTH = 110
 
@@ -113,7 +114,7 @@ def updated(known: Sequence[ExpectedOutcome], results: Sequence[Result]) -> tupl
 def normalize_message(result: Result) -> str:
     """What the flow said, without what differs from case to case (names, numbers, paths)."""
     text = re.sub(r"/\S+|0x[0-9a-f]+", "…", result.detail or result.outcome.value)
-    if result.outcome in (Outcome.MISMATCH, Outcome.NONDETERMINISTIC):
+    if result.outcome in COMPARED & set(FAILS_BY_DEFAULT):
         kinds = sorted({finding.kind for one in result.comparisons for finding in one.findings})
         kinds = kinds or sorted({finding.kind for finding in result.findings})
         return f"{result.outcome.value} in {', '.join(kinds).replace('_', ' ')}" if kinds else result.outcome.value

@@ -19,6 +19,7 @@ from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import UsageError
 from assay.judge.metric_registry import recorded_by
+from assay.judge.outcome_table import COMPARED, FAILURES, OUTCOMES
 from assay.pipeline.check import Checked, judge_run, run_jobs
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.mutation_score import Score, summary
@@ -30,7 +31,7 @@ from assay.pipeline.survivors import explain
 from assay.pipeline.tolerances import with_tolerances
 from assay.pipeline.witnesses import Witnessed
 
-CAUGHT = ("mismatch", "nondeterministic", "mistrusted", "crash", "timeout", "out_of_memory", "error")
+CAUGHT = tuple(one.value for one in OUTCOMES if one in COMPARED | FAILURES)
 """How a gate may see a mutant."""
 BUILDING = (Stage.START, Stage.IMPORT, Stage.TRANSFORM, Stage.LOWER, Stage.SAVE, Stage.LOAD)
 """What ends here was refused by the backend: no gate was asked."""

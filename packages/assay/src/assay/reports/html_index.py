@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from assay.core.result import Outcome
+from assay.judge.outcome_table import outcome_words
 from assay.reports import format as text
 from assay.reports.rows import SEVERITY, Row
 from assay.reports.sanitize import one_line
@@ -67,7 +68,7 @@ def _row(row: Row) -> list[object]:
         one_line(reason)[:REASON_LIMIT],
         [_sortable(value) for value in figures],
         list(texts),
-        outcome.value.replace("_", " ") if outcome else "",
+        outcome_words(outcome) if outcome else "",
         outcome in OK_OUTCOMES,
     ]
 

@@ -9,6 +9,7 @@ from html import escape
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
+from assay.judge.outcome_table import outcome_words
 from assay.reports.rows import Row, common_prefix, headline, rows
 from assay.reports.sanitize import one_line
 
@@ -82,7 +83,7 @@ def _cell(found: Sequence[Row]) -> str:
 def _what(row: Row) -> str:
     """The outcome that the gravest verdict is about, else the verdict."""
     outcomes = [one.result.outcome.value for one in row.entries if one.word == row.word and one.result is not None]
-    told = [one.replace("_", " ") for one in outcomes if one != "ok"]
+    told = [outcome_words(one) for one in outcomes if one != "ok"]
     return told[0] if told else row.word or "not run"
 
 

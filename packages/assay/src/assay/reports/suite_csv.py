@@ -7,9 +7,10 @@ import io
 from collections.abc import Sequence
 
 from assay.core.repro import repro_line
-from assay.core.result import Outcome, Result, Stage
+from assay.core.result import FAILS_BY_DEFAULT, Outcome, Result, Stage
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
+from assay.judge.outcome_table import ANSWERS, MACHINE
 from assay.reports.csv import guarded
 from assay.reports.rows import Entry, common_prefix, entries, figures
 
@@ -84,11 +85,11 @@ def _peer(entry: Entry) -> list[str]:
 def _detail(result: Result | None) -> str:
     if result is None:
         return "Skipped"
-    if result.outcome in (Outcome.OK, Outcome.MISTRUSTED, Outcome.OTHER_PRECISION):
+    if result.outcome in ANSWERS - set(FAILS_BY_DEFAULT):
         return "Success (Delegated)" if result.facts.delegated != 0 else "Success (Undelegated)"
     if result.outcome is Outcome.UNDELEGATED:
         return "Success (Undelegated)"
-    if result.outcome in (Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE, Outcome.LOWERED):
+    if result.outcome in MACHINE:
         return "Skipped"
     if result.outcome is Outcome.CRASH:
         return "Process Crash"
