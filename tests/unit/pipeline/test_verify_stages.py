@@ -21,7 +21,7 @@ from assay.models.tolerances import coarse_of, read_header, write_tolerance
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
 from assay.pipeline.services import Services
-from assay.pipeline.tolerances import is_coarse
+from assay.pipeline.tolerances import ensure_tolerances, is_coarse
 from assay.pipeline.verify_stages import VerifyStages, coarse_suffices
 
 WRONG = Finding("values", "y", "off")
@@ -110,3 +110,31 @@ def test_the_derived_one_comes_first_where_its_figures_are_asked_for(tmp_path: P
         assert not coarse_suffices(msgspec.structs.replace(run, policy=policy))
     assert coarse_suffices(msgspec.structs.replace(run, policy=Policy(goals=(Goal("median", max=1.0),))))
     assert not coarse_suffices(msgspec.structs.replace(run, baseline="earlier"))
+
+
+def test_flows_that_differ_in_their_rule_for_ties_have_one_derivation(tmp_path: Path) -> None:
+    """The file names a grid; another precision is another derivation."""
+    file = tmp_path / "net.onnx"
+    file.write_bytes(b"QuantizeLinear")
+    case = Case("net", Model("net", str(file), "1"), Inputs())
+    flows = [
+        Flow("ort", "ort", allowances=("ties-after-zero-point",)),
+        Flow("openvino", "openvino", allowances=("elementwise-ties-after-zero-point",)),
+        Flow("plain", "plain"),
+        Flow("half", "ort", precision="float16"),
+    ]
+    jobs = [Job(case, flow, reference=str(tmp_path / "oracle"), save_outputs=flow.name) for flow in flows]
+    asked: list[Job] = []
+
+    class Derives:
+        def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+            asked.extend(jobs)
+            return (empty_result(job, Outcome.TIMEOUT) for job in jobs)
+
+    workers = Derives()
+    house = Services(tmp_path, cast(Any, None), workers, workers, workers, *[cast(Any, None)] * 3)
+    placed, failed = ensure_tolerances(jobs, house)
+    assert [one.flow.name for one in asked] == ["derive-float32-ties-after-zero-point", "derive-float16"]
+    assert [list(one.tied) for one in asked] == [["elementwise-ties-after-zero-point", ""], []]
+    assert [asked[0].profile, *asked[0].tied.values(), asked[1].profile] == [one.profile for one in placed]
+    assert set(failed) == {one.profile for one in placed}, "a derivation that fails is told of every flow"

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
+import pytest
 from onnx import ModelProto, numpy_helper
 from small_graphs import budget, parsed
 
 from assay.models.tolerances import read_header, read_tolerance, write_tolerance
 from assay.numerics.oracle.tie_rules import otherwise
-from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.derive import Deriving, derive_each, derive_model
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.simulate.tie_choices import is_alike
 from assay.ports import Tensor
 
 AFTER = "ties-after-zero-point"
@@ -114,3 +117,27 @@ def test_other_answers_are_kept_and_a_changed_one_is_seen(tmp_path: Path) -> Non
     part = tmp_path / "other-01" / "oracle.safetensors"
     part.write_bytes(part.read_bytes()[:-1] + b"\x7f")
     assert read_header(tmp_path) is None
+
+
+@pytest.mark.parametrize("grids", [2, 6])
+def test_flows_of_several_rules_have_the_tolerances_that_each_would_have_alone(
+    grids: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, each = _net(grids), [(AFTER,), (), ("ties-away-from-zero",)]
+    alone = [_derived(model, *one) for one in each]
+    drawn: list[str] = []
+    samples = Deriving.samples
+
+    def counted(deriving: Deriving, inputs: list[dict[str, Tensor]]) -> object:
+        drawn.append(deriving.arithmetic.ties)
+        return samples(deriving, inputs)
+
+    monkeypatch.setattr(Deriving, "samples", counted)
+    together = derive_each(model, [{"x": TIES}], "float32", each)
+    for one, other in zip(together, alone, strict=True):
+        assert [len(found.others) for found in (one, other)] == [len(other.others)] * 2
+        assert msgspec.structs.replace(one.header, seconds={}) == msgspec.structs.replace(other.header, seconds={})
+        assert all(is_alike(*pair) for pair in zip([one, *one.others], [other, *other.others], strict=True))
+    # Half to even once, the answers of the rules, and of six grids all of them open.
+    assert drawn.count("") == 1 + sum(len(one.others) for one in together)
+    assert len(drawn) - drawn.count("") == (2 if grids == 6 else 0)

@@ -104,7 +104,8 @@ class Job(msgspec.Struct, frozen=True):
     fought with, under the rule `speed`; `keep` where a measure job leaves a copy of the artifact that it measured, and a
     job of `turns` finds it; with `reuse` an artifact that an earlier job lowered from the same, by the same versions, is
     loaded instead of lowering again; `coarse` lets a derive job write a coarse tolerance beside `profile` where that saves
-    work; `refusals` is what it makes of a refusal of an earlier job. `save_inputs` and `save_outputs` are where a verify job leaves
+    work; `tied` are folders of tolerances that it writes, too, by another rule for ties ("": half to even); `refusals` is
+    what a job makes of a refusal of an earlier job. `save_inputs` and `save_outputs` are where a verify job leaves
     what it fed and what the engine answered ("": nowhere)."""
 
     case: Case
@@ -126,6 +127,7 @@ class Job(msgspec.Struct, frozen=True):
     save_inputs: str = ""
     save_outputs: str = ""
     coarse: bool = False
+    tied: dict[str, str] = {}
     refusals: RefusalCache = RefusalCache.UNUSED
 
     @property

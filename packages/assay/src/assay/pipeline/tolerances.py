@@ -15,7 +15,7 @@ from assay.core.job import Job, JobKind
 from assay.core.result import Outcome, Result
 from assay.models.companion_goldens import lock_of_companion
 from assay.models.tolerances import coarse_of, read_header
-from assay.numerics.tolerance.arithmetic import TIES
+from assay.numerics.tolerance.arithmetic import TIES, ties_of, with_ties
 from assay.numerics.tolerance.derived_tolerance import VERSION
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.pipeline.originals import identity, is_quantized, tolerance_of
@@ -62,11 +62,29 @@ def derived_of(folder: str) -> str:
 def derive(jobs: Sequence[Job], house: Services, *, coarse: bool = False) -> Failed:
     """Every profile that is not there; returns the derivations that did not end well."""
     missing = {job.profile: job for job in jobs if job.profile and not _there(job.profile)}
-    asked = {(one := _derivation(tolerance_of(job), coarse)).key: (one, folder) for folder, job in missing.items()}
+    derivations = {folder: _derivation(tolerance_of(job), coarse) for folder, job in missing.items()}
+    asked = {one.key: one for one in _joined(list(derivations.values()))}
     if not asked:
         return {}
-    found = house.pool.launch([one for one, _ in asked.values()])
-    return {asked[result.job_key][1]: result for result in found if result.outcome is not Outcome.OK}
+    failed: Failed = {}
+    for result in house.pool.launch(list(asked.values())):
+        if result.outcome is not Outcome.OK:
+            one = asked[result.job_key]
+            failed.update(dict.fromkeys((one.profile, *one.tied.values()), result))
+    return failed
+
+
+def _joined(derivations: Sequence[Job]) -> list[Job]:
+    """One job for those that differ in their rule for ties alone, which have most of their work in common."""
+    found: dict[str, Job] = {}
+    for job in derivations:
+        untied = msgspec.structs.replace(job.flow, name="", allowances=with_ties(job.flow.allowances, ""))
+        common = value_digest((msgspec.structs.replace(job, flow=untied, profile=""),))
+        first = found.setdefault(common, job)
+        if first is not job:
+            tied = {**first.tied, ties_of(job.flow.allowances): job.profile}
+            found[common] = msgspec.structs.replace(first, tied=tied)
+    return list(found.values())
 
 
 def _there(folder: str) -> bool:
@@ -91,7 +109,9 @@ def _derivation(job: Job, coarse: bool) -> Job:
     name = "-".join(("derive", job.flow.precision, *allowances))
     flow = Flow(name, "", precision=job.flow.precision, allowances=allowances)
     limits = msgspec.structs.replace(job.limits, timeout_s=job.limits.deriving_s)
-    return msgspec.structs.replace(job, flow=flow, task=JobKind.DERIVE, limits=limits, coarse=coarse)
+    return msgspec.structs.replace(
+        job, flow=flow, task=JobKind.DERIVE, limits=limits, coarse=coarse, save_inputs="", save_outputs=""
+    )
 
 
 def _placed(job: Job, history: Path) -> Job:

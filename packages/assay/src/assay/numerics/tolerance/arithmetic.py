@@ -6,6 +6,8 @@ in it and accumulates in float32, as tensor units and CPU kernels do; tf32 only 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 from msgspec.structs import replace
 
@@ -27,6 +29,17 @@ ALLOWANCES = {
 
 TIES = ("ties-after-zero-point", "elementwise-ties-after-zero-point", "ties-away-from-zero")
 """Those of them that name another rule than half to even; one at most."""
+
+
+def ties_of(allowances: Iterable[str]) -> str:
+    """The rule for ties that these name; "" for half to even."""
+    return next((one for one in allowances if one in TIES), "")
+
+
+def with_ties(allowances: Iterable[str], rule: str) -> tuple[str, ...]:
+    """The same with this rule for ties."""
+    return (*(one for one in allowances if one not in TIES), *([rule] if rule else []))
+
 
 _ABSOLUTE_U = 4.0
 """erf, tanh and log of common kernels are polynomials with an absolute error of some units near zero (measured: at most 4u)."""
@@ -81,5 +94,5 @@ def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmeti
         absolute=0.0 if "relative-only" in allowances else _ABSOLUTE_U,
         winograd="winograd" in allowances or "winograd-8x8" in allowances,
         winograd_tile=8 if "winograd-8x8" in allowances else 6,
-        ties=next((one for one in allowances if one in TIES), ""),
+        ties=ties_of(allowances),
     )

@@ -72,28 +72,59 @@ def derive_model(
     coarse: bool = False,
 ) -> DerivedTolerance:
     """The same of a loaded model, which is left as it is."""
+    (found,) = derive_each(proto, inputs, precision, [allowances], seed=seed, coarse=coarse)
+    return found
+
+
+def derive_each(
+    proto: Any,
+    inputs: Sequence[Tensors],
+    precision: str,
+    allowances: Sequence[tuple[str, ...]],
+    *,
+    seed: int = 0,
+    coarse: bool = False,
+) -> list[DerivedTolerance]:
+    """One for each flow of a group whose allowances differ in their rule for ties alone: the noise of half to even, which is most of
+    the work, is drawn once for all."""
     whole = expanded(tensors_only(proto))
     graph = study(whole)
     # float32 is what a flow promises that promises nothing: what a model declares in double is asked for in double then.
-    plain = precision == "float32" and "double-in-float32" not in allowances
+    plain = precision == "float32" and "double-in-float32" not in allowances[0]
     precision = "float64" if plain and graph.is_double else precision
-    arithmetic = msgspec.structs.replace(arithmetic_of(precision, allowances), mixed=plain and graph.is_mixed)
-    closed = msgspec.structs.replace(arithmetic, ties="")
+    each = [
+        msgspec.structs.replace(arithmetic_of(precision, one), mixed=plain and graph.is_mixed) for one in allowances
+    ]
+    closed = msgspec.structs.replace(each[0], ties="")
+    assert all(msgspec.structs.replace(one, ties="") == closed for one in each)
     try:
         deriving = Deriving(whole, closed, seed, graph)
     except Lowering as error:
-        return derive_bits(whole, inputs, graph, precision, arithmetic, error)
-    rules = choices(deriving, inputs, arithmetic.ties, work(whole, inputs)) if graph.rounds else []
-    if rules is None:
-        deriving = Deriving(whole, arithmetic, seed, graph)
-    first = coarsely(deriving, inputs, precision) if coarse and work(whole, inputs) >= WORTH else None
-    profile = first or deriving.profile(deriving.samples(inputs), precision)
+        return [derive_bits(whole, inputs, graph, precision, one, error) for one in each]
+    cost = work(whole, inputs)
+    rules = [choices(deriving, inputs, one.ties, cost) if graph.rounds else [] for one in each]
+    coarse = coarse and cost >= WORTH
+    common = _tried(deriving, inputs, precision, coarse) if any(one is not None for one in rules) else None
+    found = []
+    for arithmetic, chosen in zip(each, rules, strict=True):
+        if chosen is None or common is None:
+            found.append(_tried(Deriving(whole, arithmetic, seed, graph), inputs, precision, coarse))
+            continue
+        tried = common.header.selftest
+        others = [_by_rules(Deriving(whole, closed, seed, graph), one, inputs, precision) for one in chosen]
+        others = [one.with_header(selftest=tried) for one in others if not is_alike(one, common)]
+        found.append(replace(common, others=others))
+    return found
+
+
+def _tried(deriving: Deriving, inputs: Sequence[Tensors], precision: str, coarse: bool) -> DerivedTolerance:
+    """By half to even, or with the ties of all grids open, and tried on built-in defects."""
+    profile = coarsely(deriving, inputs, precision) if coarse else None
+    profile = profile or deriving.profile(deriving.samples(inputs), precision)
     begin = time.perf_counter()
     tried = selftest(deriving, profile, inputs)
     seconds = {**deriving.drawing.seconds, "selftest": time.perf_counter() - begin}
-    others = [_by_rules(Deriving(whole, closed, seed, graph), one, inputs, precision) for one in rules or ()]
-    found = profile.with_header(selftest=tried, seconds=seconds)
-    return replace(found, others=[one.with_header(selftest=tried) for one in others if not is_alike(one, profile)])
+    return profile.with_header(selftest=tried, seconds=seconds)
 
 
 def _by_rules(deriving: Deriving, rules: Rules, inputs: Sequence[Tensors], precision: str) -> DerivedTolerance:

@@ -12,7 +12,7 @@ from assay.core.job import Job
 from assay.core.result import Result, Stage
 from assay.errors import Lowering, UsageError
 from assay.models.tolerances import coarse_of, write_tolerance
-from assay.numerics.tolerance.arithmetic import arithmetic_of
+from assay.numerics.tolerance.arithmetic import arithmetic_of, with_ties
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
 from assay.ports import Tensors
 from assay.worker.engine.calibration import evaluation_split
@@ -23,30 +23,38 @@ from assay.worker.stages import Stages
 
 
 def derive_tolerance(job: Job, stages: Stages) -> Result:
-    """Writes a profile at `job.profile`: of an exported program by the graph that torch makes of it. A model that it cannot be
-    derived for gets one that says why: that is no failure of the model."""
+    """Writes a profile at `job.profile`, and one in each folder of `job.tied`: of an exported program by the graph that torch makes
+    of it. A model that it cannot be derived for gets one that says why: that is no failure of the model."""
     golden = evaluation_split(job, load_golden(job))
+    folders = (job.profile, *job.tied.values())
     with stages.enter(Stage.RUN):
         try:
-            profile = _derived(to_onnx(Path(job.case.model.source), job), golden.inputs, job)
+            found = _derived(to_onnx(Path(job.case.model.source), job), golden.inputs, job)
         except (Lowering, UsageError) as error:
-            profile = missing_reason(_text(error), job.flow.precision)
+            found = [missing_reason(_text(error), job.flow.precision)] * len(folders)
     with stages.enter(Stage.SAVE):
-        write_tolerance(Path(coarse_of(job.profile) if profile.header.coarse else job.profile), profile)
-    return msgspec.structs.replace(empty_result(job), detail=profile.header.reason)
+        for folder, profile in zip(folders, found, strict=True):
+            write_tolerance(Path(coarse_of(folder) if profile.header.coarse else folder), profile)
+    return msgspec.structs.replace(empty_result(job), detail=found[0].header.reason)
 
 
-def _derived(model: Path, inputs: Sequence[Tensors], job: Job) -> DerivedTolerance:
+def _derived(model: Path, inputs: Sequence[Tensors], job: Job) -> list[DerivedTolerance]:
     """By the model's evaluation in double; where it has none, learnt from a plain engine. Raises Lowering with the reason of the
     first, and UsageError for a precision without arithmetic."""
-    from assay.numerics.tolerance.derive import derive as derived
+    import onnx
 
-    seed, allowances = job.case.inputs.seed, tuple(job.flow.allowances)
+    from assay.numerics.tolerance.derive import derive_each
+
+    own = tuple(job.flow.allowances)
+    each = [own, *(with_ties(own, rule) for rule in job.tied)]
+    seed, precision = job.case.inputs.seed, job.flow.precision
     try:
-        return derived(model, inputs, job.flow.precision, seed=seed, allowances=allowances, coarse=job.coarse)
+        return derive_each(onnx.load(model), inputs, precision, each, seed=seed, coarse=job.coarse)
     except Lowering as error:
+        flows = [msgspec.structs.replace(job.flow, allowances=one) for one in each]
+        asked = [msgspec.structs.replace(job, flow=flow) for flow in flows]
         try:
-            return learned_tolerance(model, inputs, job, _text(error))
+            return [learned_tolerance(model, inputs, one, _text(error)) for one in asked]
         except Lowering:
             raise error from None
 
