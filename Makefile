@@ -21,7 +21,7 @@ demo: $(VENV)/.demo
 # Tests that measure time or load the whole machine come last, one at a time, so that they disturb nobody and nobody disturbs them.
 test: $(VENV)/.test
 	$(BIN)/pytest -m 'not slow and not alone' --numprocesses $(PROCESSES) --dist worksteal
-	$(BIN)/pytest -m 'not slow and alone'
+	$(BIN)/pytest -m 'not slow and alone' $$(grep -rlE 'three_tries|mark\.alone' tests --include='test_*.py')
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --jobs auto --fresh-env \

@@ -1,9 +1,7 @@
-"""Small models with goldens of their own, and `assay mutate` as a user calls it."""
+"""Small models with goldens of their own."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,12 +13,6 @@ from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 
 F, I64 = TensorProto.FLOAT, TensorProto.INT64
-
-
-def run_assay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "assay", *arguments], cwd=cwd, capture_output=True, text=True, timeout=600, check=False
-    )
 
 
 def save(path: Path, nodes: list, inputs: dict, outputs: dict, constants: Mapping[str, np.ndarray] = {}) -> Path:  # type: ignore[type-arg]

@@ -1,20 +1,19 @@
-"""`assay` in a process of its own, and how it refuses what it cannot use."""
+"""How `assay` refuses what it cannot use."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
+
+import command_line
 
 PROGRESS = re.compile(r"^\[ *[0-9.]+ s\] .*\n", re.MULTILINE)
 
 
 def run_assay(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Its standard error without lines of progress, of which a slow machine shows more."""
-    done = subprocess.run(
-        [sys.executable, "-m", "assay", *arguments], cwd=cwd, capture_output=True, text=True, timeout=600, check=False
-    )
+    done = command_line.run_assay(*arguments, cwd=cwd)
     done.stderr = PROGRESS.sub("", done.stderr)
     return done
 

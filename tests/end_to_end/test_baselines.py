@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,29 @@ from statistical import three_tries
 FLOW = "onnxruntime"
 
 
+def _options(folder: Path) -> CheckOptions:
+    model = folder / "m.onnx"
+    return CheckOptions(models=(model,), flows=(FLOW,), baseline=True, history=str(folder / "h"), measure_seconds=0.05)
+
+
 @pytest.fixture
 def options(tmp_path: Path) -> CheckOptions:
-    model = linear_model(tmp_path / "m.onnx")
-    return CheckOptions(
-        models=(model,), flows=(FLOW,), baseline=True, history=str(tmp_path / "h"), measure_seconds=0.05
-    )
+    linear_model(tmp_path / "m.onnx")
+    return _options(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model and a history that holds its baseline, "release 1". Read only: a test works on a copy."""
+    folder = tmp_path_factory.mktemp("release")
+    linear_model(folder / "m.onnx")
+    set_baselines(_options(folder), "release 1")
+    return folder
+
+
+@pytest.fixture
+def released(release: Path, tmp_path: Path) -> CheckOptions:
+    return _options(Path(shutil.copytree(release, tmp_path / "release")))
 
 
 def _duel(checked: Checked) -> tuple[VerdictStatus, str]:
@@ -85,23 +103,21 @@ def test_the_command_that_is_proposed_approves_for_these_inputs_and_batches(opti
 
 
 @pytest.mark.parametrize("task", ["verify", "measure"])
-def test_a_job_alone_is_held_against_the_figures_of_the_baseline(options: CheckOptions, task: str) -> None:
+def test_a_job_alone_is_held_against_the_figures_of_the_baseline(released: CheckOptions, task: str) -> None:
     """As its repro line runs it: what other jobs would record is not asked of it."""
-    set_baselines(options, "release 1")
-    alone = replace(options, only=f"m|{FLOW}|{task}")
-    kept = _file(options).read_text()
+    alone = replace(released, only=f"m|{FLOW}|{task}")
+    kept = _file(released).read_text()
     assert [one.word for one in run_check(alone).judgement.verdicts] == [VerdictStatus.PASS]
     record = json.loads(kept)
     record["result"]["facts"]["artifact_bytes"] = 100
-    _file(options).write_text(json.dumps(record))
+    _file(released).write_text(json.dumps(record))
     (verdict,) = run_check(alone).judgement.verdicts
     assert verdict.word is VerdictStatus.FAIL
     assert re.fullmatch(r"artifact.bytes is [0-9,]+ bytes where the baseline run has 100 bytes, .*", verdict.reason)
 
 
-def test_without_measuring_no_memory_is_asked_for_beside_a_baseline(options: CheckOptions) -> None:
-    set_baselines(options, "release 1")
-    checked = run_check(replace(options, only_kind="verify"))
+def test_without_measuring_no_memory_is_asked_for_beside_a_baseline(released: CheckOptions) -> None:
+    checked = run_check(replace(released, only_kind="verify"))
     (verify,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|verify")]
     assert verify.word is VerdictStatus.PASS, verify.reason
 
@@ -128,13 +144,12 @@ def test_without_measuring_no_memory_is_asked_for_beside_a_baseline(options: Che
         (lambda record: record.update(version=9), "baseline.json has version 9, this assay knows 1; upgrade assay"),
     ],
 )
-def test_a_baseline_that_cannot_be_compared_with(options: CheckOptions, change: object, sentence: str) -> None:
-    set_baselines(options, "release 1")
-    path = _file(options)
+def test_a_baseline_that_cannot_be_compared_with(released: CheckOptions, change: object, sentence: str) -> None:
+    path = _file(released)
     record = json.loads(path.read_bytes())
     change(record)  # type: ignore[operator]
     path.write_text(json.dumps(record))
-    word, reason = _duel(run_check(options))
+    word, reason = _duel(run_check(released))
     assert word is VerdictStatus.INCONCLUSIVE
     assert re.search(sentence, reason), reason
 
@@ -162,17 +177,15 @@ def test_where_no_engine_is_left_the_samples_that_were_kept_are_compared(options
     assert "never measured side by side, so no less than 10 % counts" in reason
 
 
-def test_an_artifact_changed_on_disk(options: CheckOptions) -> None:
-    set_baselines(options, "release 1")
-    victim = next(one for one in (_file(options).parent / "artifact").rglob("*") if one.is_file())
+def test_an_artifact_changed_on_disk(released: CheckOptions) -> None:
+    victim = next(one for one in (_file(released).parent / "artifact").rglob("*") if one.is_file())
     victim.write_bytes(victim.read_bytes() + b"x")
-    word, reason = _duel(run_check(options))
+    word, reason = _duel(run_check(released))
     assert (word, "has changed on disk" in reason) == (VerdictStatus.INCONCLUSIVE, True)
 
 
-def test_one_of_another_machine(options: CheckOptions) -> None:
-    set_baselines(options, "release 1")
-    here = _file(options).parent
+def test_one_of_another_machine(released: CheckOptions) -> None:
+    here = _file(released).parent
     record = json.loads((here / "baseline.json").read_bytes())
     record["machine"]["cpu"] = "Another CPU"
     (here / "baseline.json").write_text(json.dumps(record))
@@ -180,7 +193,7 @@ def test_one_of_another_machine(options: CheckOptions) -> None:
     cut = here.with_name("00-cut")
     cut.mkdir()
     (cut / "baseline.json").write_text("{")
-    word, reason = _duel(run_check(options))
+    word, reason = _duel(run_check(released))
     assert word is VerdictStatus.INCONCLUSIVE
     assert "approved on another machine (Another CPU" in reason
 
@@ -193,11 +206,10 @@ def test_setting_needs_a_reason_and_an_engine(options: CheckOptions) -> None:
     assert list_baselines(options.history) == []
 
 
-def test_a_second_blessing_replaces_the_first_and_removing_forgets_it(options: CheckOptions) -> None:
-    set_baselines(options, "release 1")
-    set_baselines(options, "release 2")
-    assert [one.reason for one in list_baselines(options.history)] == ["release 2"]
-    assert remove_baseline("m", FLOW, options.history) >= 1
-    assert list_baselines(options.history) == []
+def test_a_second_blessing_replaces_the_first_and_removing_forgets_it(released: CheckOptions) -> None:
+    set_baselines(released, "release 2")
+    assert [one.reason for one in list_baselines(released.history)] == ["release 2"]
+    assert remove_baseline("m", FLOW, released.history) >= 1
+    assert list_baselines(released.history) == []
     with pytest.raises(UsageError, match="no baseline of 'm'"):
-        remove_baseline("m", FLOW, options.history)
+        remove_baseline("m", FLOW, released.history)

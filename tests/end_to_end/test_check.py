@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -15,21 +13,11 @@ from assay.core.result import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.models.onnx_file import open_model
 from assay.testing.faults import LIES
+from command_line import run_assay
 from small_models import golden_for, linear_model
 
 ONE_OUTPUT = ("swap_outputs", "reorder_outputs", "extra_output", "nondeterministic")
 """Lies that need two outputs, or that another test tells."""
-
-
-def run_assay(*arguments: str, cwd: Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "assay", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -53,19 +41,24 @@ def test_two_real_backends_pass_against_goldens_and_against_the_oracle(here: Pat
 
 
 def test_a_flow_in_double_answers_in_double_and_is_judged_in_it(here: Path, golden: Path) -> None:
-    flows = ["reference-f64", "torch-eager-f64", "torch-eager"]
-    for reference in (golden, None):
-        checked = assay.check("linear.onnx", flows=flows, golden=reference, measure=False)
-        assert {result.outcome for result in checked.results} == {Outcome.OK}
-        types = {result.flow: result.comparisons[0].dtype for result in checked.results}
-        assert types == dict(zip(flows, ("float64", "float64", "float32"), strict=True))
+    """Against a golden, against the oracle, and against a golden that another model wrote."""
     linear_model(here / "other.onnx", scale=1.001)
     golden_for(here / "other.onnx", here / "other")
     lock = (here / "other" / "golden.lock").read_text()
     digests = {name: open_model(here / f"{name}.onnx").digest for name in ("other", "linear")}
     (here / "other" / "golden.lock").write_text(lock.replace(digests["other"], digests["linear"]))
-    checked = assay.check("linear.onnx", flows=flows[:2], golden=here / "other", measure=False)
-    assert {result.outcome for result in checked.results} == {Outcome.MISMATCH}
+    models = {"given": 'golden = "golden"', "oracle": "", "wrong": 'golden = "other"'}
+    entries = [f'[[model]]\nname = "{name}"\npath = "linear.onnx"\n{line}\n' for name, line in models.items()]
+    (here / "assay.toml").write_text("".join(entries))
+    types = {"reference-f64": "float64", "torch-eager-f64": "float64", "torch-eager": "float32"}
+    checked = assay.check(flows=list(types), measure=False)
+    results = {(result.case, result.flow): result for result in checked.results}
+    for flow, dtype in types.items():
+        for model in ("given", "oracle"):
+            assert results[model, flow].outcome is Outcome.OK, results[model, flow].detail
+            assert results[model, flow].comparisons[0].dtype == dtype
+    for flow in ("reference-f64", "torch-eager-f64"):
+        assert results["wrong", flow].outcome is Outcome.MISMATCH
 
 
 def test_a_flow_of_a_gpu_is_measured_in_blocks_and_says_what_was_not_seen(here: Path, golden: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -11,6 +9,7 @@ import pytest
 
 import assay
 from assay.core.result import Outcome, Result
+from command_line import run_assay
 
 CONFIG = """\
 [environments.ort130]
@@ -36,12 +35,6 @@ def here(linear: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return linear.parent
 
 
-def _assay(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "assay", *arguments], capture_output=True, text=True, timeout=300, check=False
-    )
-
-
 def test_an_upgrade_is_answered_in_one_run_and_what_cannot_be_had_stops_nothing(here: Path) -> None:
     checked = assay.check("linear.onnx", flows=FLOWS, measure=False)
     by_flow: dict[str, Result] = {result.flow: result for result in checked.results}
@@ -60,18 +53,18 @@ def test_an_upgrade_is_answered_in_one_run_and_what_cannot_be_had_stops_nothing(
 
 def test_a_name_that_is_nearly_one_is_refused_before_anything_runs(here: Path) -> None:
     for name, told in (("onnxruntime@ort13", "'ort130'"), ("onnxruntim@ort130", "'onnxruntime'")):
-        done = _assay("check", "linear.onnx", "--flow", name)
+        done = run_assay("check", "linear.onnx", "--flow", name)
         assert done.returncode == 2
         assert told in done.stderr
 
 
 def test_the_repro_line_the_measuring_and_the_golden_use_the_environment_too(here: Path) -> None:
-    done = _assay("golden", "record", "linear.onnx", "g", "--flow", "onnxruntime@ort130", "--reason", "a test")
+    done = run_assay("golden", "record", "linear.onnx", "g", "--flow", "onnxruntime@ort130", "--reason", "a test")
     assert done.returncode == 0, done.stderr
     assert '"1.30.0"' in (here / "g" / "golden.lock").read_text()
     only = "linear|onnxruntime@ort130|measure"
     command = ("check", "linear.onnx", "--golden", "g", "--flow", "onnxruntime@ort130", "--only", only)
-    done = _assay(*command, "--measure-seconds", "0.05", "--report", "json=o.json")
+    done = run_assay(*command, "--measure-seconds", "0.05", "--report", "json=o.json")
     assert done.returncode == 0, done.stderr
     text = (here / "o.json").read_text()
     assert msgspec.json.decode(text)
@@ -79,11 +72,11 @@ def test_the_repro_line_the_measuring_and_the_golden_use_the_environment_too(her
 
 
 def test_assay_env_says_what_there_is(here: Path) -> None:
-    listed = _assay("env", "list")
+    listed = run_assay("env", "list")
     assert listed.returncode == 0, listed.stderr
     line = next(text for text in listed.stdout.splitlines() if text.startswith("nowhere"))
     assert "not built" in line
-    built = _assay("env", "build", "ort130", "nowhere")
+    built = run_assay("env", "build", "ort130", "nowhere")
     assert built.returncode == 4
     assert "MB: onnxruntime==1.30.0" in built.stdout
     assert "nowhere" in built.stderr
@@ -104,7 +97,7 @@ def test_assay_env_says_what_there_is(here: Path) -> None:
 )
 def test_a_wrong_entry_is_one_sentence(here: Path, text: str, told: str) -> None:
     (here / "assay.toml").write_text(text)
-    done = _assay("check", "linear.onnx", "--flow", "onnxruntime@a")
+    done = run_assay("check", "linear.onnx", "--flow", "onnxruntime@a")
     assert done.returncode == 2
     assert told in done.stderr
     assert "assay.toml, line" in done.stderr

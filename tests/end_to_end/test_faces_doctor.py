@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from command_line import run_assay
 
 CONFIG = (
     '[flow.mine]\nbackend = "onnxruntime"\noptions = { optimization = "basic" }\n[environments.own]\nrequires = ["x"]\n'
@@ -21,14 +21,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _assay(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "assay", *arguments], capture_output=True, text=True, timeout=600, check=False
-    )
-
-
 def test_a_healthy_flow_is_tried_and_its_versions_are_told(here: Path) -> None:
-    done = _assay("doctor", "mine")
+    done = run_assay("doctor", "mine")
     assert done.returncode == 0, done.stderr
     told = dict(line.split(None, 1) for line in done.stdout.splitlines())
     assert told["options"] == "optimization=basic"
@@ -42,7 +36,7 @@ def test_a_healthy_flow_is_tried_and_its_versions_are_told(here: Path) -> None:
 
 
 def test_a_flow_without_its_environment_says_what_to_do(here: Path) -> None:
-    done = _assay("doctor", "qnn-htp")
+    done = run_assay("doctor", "qnn-htp")
     assert done.returncode == 1
     assert "to do        assay env build qnn" in done.stdout
     assert "onnxruntime-qnn==2.7.0" in done.stdout
@@ -51,20 +45,20 @@ def test_a_flow_without_its_environment_says_what_to_do(here: Path) -> None:
 
 
 def test_a_flow_that_answers_wrong_is_not_healthy(here: Path) -> None:
-    done = _assay("doctor", "faulty-lie")
+    done = run_assay("doctor", "faulty-lie")
     assert done.returncode == 1
     assert "mismatch in compare" in done.stdout
 
 
 def test_unknown_names_are_refused_with_the_nearest(here: Path) -> None:
     for name, told in (("onnxruntim", "'onnxruntime'"), ("onnxruntime@owm", "'own'")):
-        done = _assay("doctor", name)
+        done = run_assay("doctor", name)
         assert done.returncode == 2
         assert told in done.stderr
 
 
 def test_all_at_once(here: Path) -> None:
-    done = _assay("doctor")
+    done = run_assay("doctor")
     assert done.returncode == 0, done.stderr
     for word in (
         "machine ",
@@ -76,6 +70,6 @@ def test_all_at_once(here: Path) -> None:
     ):
         assert word in done.stdout
     assert "flows run here (a tiny model passed" in done.stdout
-    listed = _assay("flows", "--installed")
+    listed = run_assay("flows", "--installed")
     assert listed.stdout in done.stdout
     assert "faulty" not in listed.stdout

@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 from assay.errors import UsageError
 from assay.suites.mined import Mined
 from assay.testing.suite_checks import check_suite
+from command_line import run_assay
 
 
 @pytest.fixture(autouse=True)
@@ -67,9 +68,7 @@ def test_a_model_that_changed_is_mined_again_and_one_that_is_not_there_is_told(t
 def test_they_run_and_are_weighted_by_use(tmp_path: Path) -> None:
     _model(tmp_path / "a.onnx")
     words = ["run", "mined:a.onnx", "--flow", "onnxruntime", "--report", "suite-markdown=out.md"]
-    done = subprocess.run(
-        [sys.executable, "-m", "assay", *words], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False
-    )
+    done = run_assay(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 of 2 jobs passed" in done.stdout
     assert "| onnxruntime | 4 | 100.0 % |" in (tmp_path / "out.md").read_text()
@@ -83,9 +82,8 @@ def test_a_file_that_is_no_model_is_the_users_mistake_told_in_one_sentence(tmp_p
 
 def test_a_smaller_model_mined_after_a_larger_one_is_no_suite_that_shrank(tmp_path: Path) -> None:
     large, small = _model(tmp_path / "a.onnx"), _model(tmp_path / "b.onnx", ("Relu",))
-    command = [sys.executable, "-m", "assay", "run", "--flow", "onnxruntime", "--history", str(tmp_path / "history")]
     for path in (large, small):
-        done = subprocess.run([*command, f"mined:{path}"], capture_output=True, text=True, check=False, timeout=300)
+        done = run_assay("run", "--flow", "onnxruntime", "--history", str(tmp_path / "history"), f"mined:{path}")
         assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -104,8 +102,9 @@ def test_programs_and_what_factories_build_are_taken_apart_too(tmp_path: Path, m
     found = []
     for told in ("built:net", str(tmp_path / "own" / "net.pt2"), str(tmp_path / "own")):
         suite = Mined(told)
-        found.append(sorted((case.name.partition("-")[0], case.uses) for case in suite.cases(seed=0)))
-        assert list(suite.cases(seed=0)) == list(suite.cases(seed=0))
+        cases = list(suite.cases(seed=0))
+        found.append(sorted((case.name.partition("-")[0], case.uses) for case in cases))
+        assert list(suite.cases(seed=0)) == cases
     assert found[0] == found[1] == found[2] == [("mined/Gemm", 1), ("mined/Gemm", 1), ("mined/Relu", 2)]
     with pytest.raises(UsageError, match="built"):
         list(Mined("built:nothing").cases(seed=0))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from assay.suites.edge import EdgeCases
 from assay.testing.suite_checks import check_suite
+from command_line import run_assay
 
 
 def run(flow: str, glob: str, code: int, folder: Path) -> str:
     words = ["run", "edge", "--flow", flow, "--filter", glob, "--expectations", str(folder), "--history", str(folder)]
-    done = subprocess.run(
-        [sys.executable, "-m", "assay", *words], capture_output=True, text=True, timeout=600, check=False
-    )
+    done = run_assay(*words)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 

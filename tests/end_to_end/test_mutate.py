@@ -10,7 +10,8 @@ import pytest
 from onnx import helper, parser, save_model
 
 from assay.models.goldens import read_golden
-from mutating import I64, F, record, run_assay, save
+from command_line import run_assay
+from mutating import I64, F, record, save
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from onnx import helper
 
 from assay.models.goldens import read_golden, write_golden
 from assay.models.onnx_file import open_model
-from mutating import F, record, run_assay, save
+from command_line import run_assay
+from mutating import F, record, save
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from assay.commands.check import CheckOptions, run_check
 from assay.core.reference import ReferenceKind
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, VerdictStatus
-from mutating import F, run_assay, save
+from command_line import run_assay
+from mutating import F, save
 from witnessing import BROKEN, start_workers_with
 
 QDQ = "onnxruntime-int8-qdq-per-tensor"

@@ -18,6 +18,7 @@ from onnx import helper, numpy_helper
 
 from assay.suites.folder import Folder
 from assay.testing.suite_checks import check_suite
+from command_line import run_assay
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -59,9 +60,7 @@ def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def assay(*arguments: str, code: int) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "assay", *arguments], capture_output=True, text=True, timeout=600, check=False
-    )
+    done = run_assay(*arguments)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -30,8 +30,8 @@ from assay.transforms.int8_nncf import Int8Nncf
 from assay.transforms.requirements import requirements
 from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
+from command_line import run_assay
 from int8_sums import skip_where_sums_saturate
-from mutating import run_assay
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODEL, GOLDEN = DIGITS / "models" / "classifier.onnx", DIGITS / "goldens" / "classifier"

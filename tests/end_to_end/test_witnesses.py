@@ -16,7 +16,8 @@ from assay.core.reference import ReferenceKind
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.pipeline.check import Checked
-from mutating import F, run_assay, save
+from command_line import run_assay
+from mutating import F, save
 from witnessing import BROKEN, start_workers_with
 
 

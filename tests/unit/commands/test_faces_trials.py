@@ -28,6 +28,7 @@ def test_a_trial_is_kept_by_the_versions_and_a_broken_file_counts_as_empty(tmp_p
     assert Trials(path).find(key) is None
 
 
+@pytest.mark.heavy
 def test_only_what_is_there_and_not_yet_known_is_tried_and_it_is_kept(tmp_path: Path) -> None:
     trials = Trials(tmp_path / "trials.json")
     flow = find_flow("reference")

@@ -85,6 +85,7 @@ pairs = st.integers(1, 40).flatmap(
 )
 
 
+@pytest.mark.heavy
 @settings(max_examples=300, deadline=None)
 @given(pairs)
 def test_float32_figures_are_those_of_a_plain_implementation(pair):

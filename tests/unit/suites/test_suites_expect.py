@@ -106,6 +106,7 @@ def test_the_command_of_the_whole_run(command: str, whole: str, shard: tuple[int
     assert without_shard(command) == (whole, shard)
 
 
+@pytest.mark.heavy
 def test_our_known_outcomes_are_of_flows_and_cases_that_there_are() -> None:
     suites = (Operators(), Models(), EdgeCases(), Gradients())
     names = {case.name for suite in suites for case in suite.cases(seed=0)}

@@ -96,6 +96,7 @@ def test_finite_differences_see_a_wrong_gradient_of_a_parameter(scaled: Any) -> 
     assert not found or found.endswith("by the parameter weight")
 
 
+@pytest.mark.heavy
 def test_a_derivative_of_a_recurrent_operator_is_a_program_that_runs(tmp_path: Path) -> None:
     from assay.models.goldens import read_golden
     from assay.models.program import open_program

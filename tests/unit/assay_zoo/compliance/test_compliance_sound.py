@@ -31,6 +31,7 @@ def test_trained_models(name: str) -> None:
     assert failures(DIGITS / name, Request("")) == []
 
 
+@pytest.mark.heavy
 def test_cases_of_onnx(tmp_path: Path) -> None:
     """Every sixth of onnx's own node cases, run on its data: 314 models of all operators."""
     from onnx.backend.test.loader import load_model_tests
