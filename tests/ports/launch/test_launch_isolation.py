@@ -151,7 +151,7 @@ def test_an_environment_that_is_not_to_be_had_hurts_its_own_jobs_only(make, line
     results = list(make().launch(_jobs(linear, golden, flows)))
     assert len(results) == 9
     outcomes = {result.flow: (result.outcome, result.cause) for result in results}
-    missing = (Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY)
+    missing = (Outcome.UNAVAILABLE, Cause.NO_ENVIRONMENT)
     assert outcomes == {"faulty@gone": missing, "faulty@dead": missing, "faulty@fine": (Outcome.OK, Cause.NONE)}
     told = {result.flow: result.detail for result in results}
     assert "'gone' is not to be had" in told["faulty@gone"]

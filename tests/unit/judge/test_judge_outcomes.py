@@ -106,7 +106,7 @@ def test_the_reason_of_a_crash_says_where_and_what_to_do() -> None:
         (Outcome.ERROR, Cause.WRONG_USAGE, "the options contradict each other; leave one of them out"),
         (
             Outcome.UNAVAILABLE,
-            Cause.MISSING_LIBRARY,
+            Cause.NO_ENVIRONMENT,
             "environment 'x' cannot be resolved: there is no version of y==99",
         ),
     ],

@@ -29,7 +29,8 @@
         ├── InvalidModel          the backend says the model is broken
         ├── Undelegated           operators were left to another device, and the flow forbids that
         ├── NotRunnable           lowered, but the device or runtime that could run it is not here
-        └── Unavailable           a library or device is missing
+        ├── Unavailable           a library or device is missing
+        └── PeerFailed            the other process of a comparison failed, this one is well
 """
 
 from __future__ import annotations
@@ -161,7 +162,11 @@ class NotRunnable(Lowering):
 
 
 class Unavailable(Lowering):
-    """A library or a device is missing."""
+    """A library or a device is missing. The text says what to install or where it runs."""
+
+
+class PeerFailed(Lowering):
+    """This process of a comparison is well: the other one is not, and says itself what happened to it."""
 
 
 def each(things: Iterable[Thing], use: Callable[[Thing], Used]) -> list[Used]:

@@ -66,7 +66,9 @@ FAILS_BY_DEFAULT = (
 
 class Cause(enum.StrEnum):
     """Why a stage failed, as far as the backend's words tell. `refused`: it said no in words of its own, which tell no more.
-    `no_reference`: nobody has answers to compare with."""
+    `no_reference`: nobody has answers to compare with. `invalid_model`: an engine finds the model invalid; `invalid_file`: the
+    checker of its format does. `not_installed`, `no_environment`, `needs_opset` and `not_made` (a case of a suite): what to do is
+    in the detail. `peer_failed`: the other process of a comparison failed, and this one is well."""
 
     NONE = "none"
     INVALID_MODEL = "invalid_model"
@@ -80,6 +82,12 @@ class Cause(enum.StrEnum):
     MISSING_DEVICE = "missing_device"
     REFUSED = "refused"
     NO_REFERENCE = "no_reference"
+    INVALID_FILE = "invalid_file"
+    NOT_INSTALLED = "not_installed"
+    NO_ENVIRONMENT = "no_environment"
+    NEEDS_OPSET = "needs_opset"
+    NOT_MADE = "not_made"
+    PEER_FAILED = "peer_failed"
     OTHER = "other"
 
 

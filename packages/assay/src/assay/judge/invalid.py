@@ -10,8 +10,6 @@ from assay.core.job import Job
 from assay.core.result import Cause, Outcome, Result
 from assay.judge.draft_verdict import BUILDING, DraftVerdict
 
-BROKEN = "the model is broken"
-"""How the reason begins where the checker of the format itself refuses the file."""
 EXPORT_AGAIN = "export or convert it again"
 CHECK = "`onnx.checker.check_model(FILE, full_check=True)` says what else contradicts"
 
@@ -19,7 +17,7 @@ CHECK = "`onnx.checker.check_model(FILE, full_check=True)` says what else contra
 def is_invalid(result: Result | None) -> bool:
     """Whether an engine, while it built the model, found the file itself invalid."""
     refused = result is not None and result.outcome is Outcome.ERROR and result.cause is Cause.INVALID_MODEL
-    return refused and result is not None and result.stage in BUILDING and not result.detail.startswith(BROKEN)
+    return refused and result is not None and result.stage in BUILDING
 
 
 def with_invalid(opinions: Sequence[DraftVerdict], asked: Mapping[str, Job]) -> list[DraftVerdict]:

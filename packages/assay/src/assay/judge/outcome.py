@@ -23,6 +23,12 @@ from assay.judge.witnesses import described
 _HANGS = "an engine that hangs is found by assay check"
 
 
+SAYS_WHAT_TO_DO = frozenset(
+    {Cause.WRONG_USAGE, Cause.NOT_INSTALLED, Cause.NO_ENVIRONMENT, Cause.NEEDS_OPSET, Cause.NOT_MADE}
+)
+"""Causes whose detail names the way out: no advice is added."""
+
+
 def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: Asked | None = None) -> DraftVerdict:
     """What outcome and comparison are worth under the policy. A job without a result is an error: it was lost. `asked` is the
     job itself, for commands that can be copied."""
@@ -98,16 +104,7 @@ def _described(result: Result, asked: Asked | None = None) -> str:
     step = advice(result, asked) if outcome is Outcome.MISTRUSTED else OUTCOMES[outcome].advice
     if is_invalid(result):
         step = f"{EXPORT_AGAIN}, or ask another engine; {CHECK}"
-    told = (
-        (Outcome.UNAVAILABLE, "install"),
-        (Outcome.UNAVAILABLE, "cannot be resolved"),
-        (Outcome.ERROR, "the case cannot be made"),
-        (Outcome.UNSUPPORTED, "before it"),
-    )
-    said = result.cause is Cause.WRONG_USAGE or any(
-        result.outcome is one and word in result.detail for one, word in told
-    )
-    hint = "" if said else f"; {step}"
+    hint = "" if result.cause in SAYS_WHAT_TO_DO else f"; {step}"
     return f"{outcome_words(outcome)} in {result.stage.value}{node}{signal}{detail}{alone}{hint}"
 
 

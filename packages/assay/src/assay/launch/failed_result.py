@@ -36,7 +36,7 @@ def _killed_from_outside(job: Job, stage: Stage, nearly_full: bool) -> Result:
 
 def no_environment(job: Job, why: str) -> Result:
     """Its worker's interpreter cannot be had."""
-    return _result(job, Stage.START, Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY, why)
+    return _result(job, Stage.START, Outcome.UNAVAILABLE, Cause.NO_ENVIRONMENT, why)
 
 
 def timed_out(job: Job, stage: Stage) -> Result:

@@ -173,20 +173,23 @@ class _ResultSink:
 
 def _unavailable(jobs: Sequence[Job], house: Services) -> list[Result]:
     """Flows whose backend or transforms are not installed where they run get their answer without a worker."""
-    known: dict[tuple[str, ...], str] = {}
+    known: dict[tuple[str, ...], tuple[str, Cause]] = {}
     needing = [job for job in jobs if job.task is not JobKind.CHANGE]
     for flow in (job.flow for job in needing):
         if (key := _needed(flow)) not in known:
             parts = (house.available(flow), *(() if flow.environment else transforms_available(flow)))
             here = next((one for one in parts if not one.available), parts[0])
             how = f"; to install it: {here.install}" if here.install else ""
-            known[key] = "" if here.available else f"{here.reason.rstrip('.')}{how}"
+            text = "" if here.available else f"{here.reason.rstrip('.')}{how}"
+            known[key] = text, Cause.NOT_INSTALLED if here.install else Cause.MISSING_LIBRARY
     return [
         msgspec.structs.replace(
-            empty_result(job, Outcome.UNAVAILABLE), cause=Cause.MISSING_LIBRARY, detail=known[_needed(job.flow)]
+            empty_result(job, Outcome.UNAVAILABLE),
+            cause=known[_needed(job.flow)][1],
+            detail=known[_needed(job.flow)][0],
         )
         for job in needing
-        if known[_needed(job.flow)]
+        if known[_needed(job.flow)][0]
     ]
 
 

@@ -131,7 +131,7 @@ def _without(job: Job, refusals: Sequence[Result]) -> Result:
     if invalid is not None:
         blank = empty_result(job, Outcome.ERROR)
         told = f"the model is broken: {invalid.detail} ({invalid.flow})"
-        return msgspec.structs.replace(blank, stage=Stage.LOWER, cause=Cause.INVALID_MODEL, detail=told)
+        return msgspec.structs.replace(blank, stage=Stage.LOWER, cause=Cause.INVALID_FILE, detail=told)
     if wrong := _wrong_inputs(refusals):
         return msgspec.structs.replace(empty_result(job, Outcome.ERROR), cause=Cause.WRONG_USAGE, detail=wrong)
     ours = not refusals or any(one.outcome is Outcome.INFRASTRUCTURE for one in refusals)

@@ -14,7 +14,7 @@ from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, Limits, Measuring
 from assay.core.policy import Policy
-from assay.core.result import Outcome, Result, Stage
+from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.run import Run
 from assay.errors import NothingSelected
 from assay.pipeline.check import Checked, run_jobs
@@ -173,4 +173,6 @@ def missing_case_result(job: Job, reason: str, suites: Sequence[Suite]) -> Resul
     outcome = next(getattr(suite, "unmade", Outcome.UNSUPPORTED) for suite in suites if suite.name == name)
     stage = Stage.TRANSFORM if outcome is Outcome.UNSUPPORTED else Stage.START
     blank = empty_result(job, outcome)
-    return msgspec.structs.replace(blank, stage=stage, detail=f"the case cannot be made: {reason}")
+    return msgspec.structs.replace(
+        blank, stage=stage, cause=Cause.NOT_MADE, detail=f"the case cannot be made: {reason}"
+    )

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
 from assay.core.job import Job, JobKind, Measuring
-from assay.core.result import Outcome, Result, Stage
+from assay.core.result import Cause, Outcome, Result, Stage
 from assay.core.speed import (
     INPUT_TYPES_SUFFIX,
     TIME_LIMIT_MESSAGE,
@@ -125,7 +125,7 @@ def _compare(
         pair = _pair(job, batch, artifacts, folder / f"launch-{batch}-{len(launches)}", chance)
         found = {result.job_key: result for result in house.pair.launch(pair)}
         mine, theirs = (found[one.key] for one in sorted(pair, key=lambda one: one.case.name))
-        for result in sorted((mine, theirs), key=lambda one: one.detail.startswith("the other ")):
+        for result in sorted((mine, theirs), key=lambda one: one.cause is Cause.PEER_FAILED):
             if result.outcome is not Outcome.OK:
                 return _failed(job, result)
         clock, rows = mine.detail, mine.measurements[0].batch

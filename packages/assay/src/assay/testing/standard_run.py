@@ -169,7 +169,7 @@ def _that_ended_early() -> tuple[Result, ...]:
             BF16,
             Outcome.UNAVAILABLE,
             Stage.IMPORT,
-            Cause.MISSING_LIBRARY,
+            Cause.NOT_INSTALLED,
             "openvino is not installed: pip install 'assay[openvino]'",
         ),
     )

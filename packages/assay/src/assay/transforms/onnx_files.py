@@ -61,7 +61,7 @@ def require_opset(proto: ModelProto, least: int, transform: str) -> None:
     if opset_of(proto) < least:
         raise Unsupported(
             f"{transform} needs opset {least} and the model has {opset_of(proto)}: put opset:{least} before it",
-            cause="operator_unsupported",
+            cause="needs_opset",
         )
 
 
@@ -73,7 +73,7 @@ def refused(transform: str, error: Exception) -> Lowering | MemoryError:
     newest = _NEWEST.search(text)
     if newest:
         why = f"{transform} cannot read this model: onnxruntime {newest[0]}; put opset:N before it"
-        return Unsupported(why, cause="opset_too_new")
+        return Unsupported(why, cause="needs_opset")
     return Unsupported(f"{transform} cannot serve this model: {one_line(_PLACES.sub('', text))}")
 
 

@@ -27,6 +27,7 @@ from assay.errors import (
     InvalidModel,
     Lowering,
     NotRunnable,
+    PeerFailed,
     Unavailable,
     Undelegated,
     Unsupported,
@@ -144,7 +145,9 @@ def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
         case NotRunnable() if stage in (Stage.LOAD, Stage.RUN, Stage.MEASURE):
             return Outcome.LOWERED, Cause.MISSING_DEVICE
         case Unavailable():
-            return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
+            return Outcome.UNAVAILABLE, Cause.NOT_INSTALLED
+        case PeerFailed():
+            return Outcome.ERROR, Cause.PEER_FAILED
         case ImportError() if stage is Stage.IMPORT:
             return Outcome.UNAVAILABLE, Cause.MISSING_LIBRARY
         case MemoryError():

@@ -16,7 +16,7 @@ from assay import plugins
 from assay.core.empty_result import empty_result
 from assay.core.job import Job
 from assay.core.result import Measurement, Result, Stage
-from assay.errors import InvalidModel
+from assay.errors import InvalidModel, PeerFailed
 from assay.models.artifacts import is_as_saved
 from assay.ports import Backend, Engine, Tensor
 from assay.worker.engine.apply_transforms import TransformedModel
@@ -36,7 +36,7 @@ from assay.worker.timing.interleaved_timing import (
     warm_up,
 )
 from assay.worker.timing.scheduler_clock import running_time
-from assay.worker.timing.turn_pipe import DONE, GO, QUIT, PeerFailed, TurnPipe
+from assay.worker.timing.turn_pipe import DONE, GO, QUIT, TurnPipe
 
 
 def alternate(job: Job, stages: Stages) -> Result:

@@ -6,16 +6,12 @@ import os
 import select
 from pathlib import Path
 
-from assay.errors import Lowering
+from assay.errors import PeerFailed
 
 PATIENCE_S = 120.0
 """For the other process to start, to load its engine, or to take its turn."""
 GO, DONE, QUIT, FAILED = b"g", b"d", b"q", b"f"
 _HELLO = b"h"
-
-
-class PeerFailed(Lowering):
-    """This side is well: the other one is not, and says itself what happened to it."""
 
 
 class TurnPipe:
