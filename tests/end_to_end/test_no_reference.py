@@ -30,7 +30,7 @@ def test_a_model_whose_shapes_do_not_fit_is_broken(folder: Path) -> None:
     _model(folder / "m.onnx", helper.make_node("Concat", ["a", "b"], ["y"], axis=0), ["n", "m"])
     checked = assay.check("m.onnx", flows=["onnxruntime"], measure=False)
     (result,) = checked.results
-    assert (result.outcome, result.cause) == (Outcome.ERROR, Cause.INVALID_FILE)
+    assert (result.outcome, result.cause) == (Outcome.ERROR, Cause.INVALID_MODEL)
     assert "Op (Concat) [ShapeInferenceError]" in result.detail
     assert checked.judgement.exit_code == 1
 
