@@ -15,7 +15,7 @@ from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
 from assay.core.model import Model
 from assay.core.policy import Goal, Policy
-from assay.core.result import Comparison, Finding, Outcome, Result
+from assay.core.result import Comparison, Finding, Outcome, Result, Stage, StageTime
 from assay.core.run import Run
 from assay.models.tolerances import coarse_of, read_header, write_tolerance
 from assay.numerics.tolerance.arithmetic import arithmetic_of
@@ -56,8 +56,9 @@ class _Workers:
         return msgspec.structs.replace(empty_result(job, outcome), comparisons=(compared,))
 
 
-def _verified(workers: _Workers, folder: Path, *, coarse: bool = True) -> Result:
-    job = Job(Case("net", Model("net", "", "1"), Inputs()), Flow("ort", "ort"), reference=str(folder / "oracle"))
+def _verified(workers: _Workers, folder: Path, *, coarse: bool = True, scratch: str = "") -> Result:
+    case = Case("net", Model("net", "", "1"), Inputs())
+    job = Job(case, Flow("ort", "ort"), reference=str(folder / "oracle"), scratch=scratch)
     house = Services(folder, cast(Any, None), workers, workers, workers, *[cast(Any, None)] * 3)
     (result,) = VerifyStages(house, workers, coarse=coarse).launch([job])
     assert result.job_key == job.key
@@ -138,3 +139,17 @@ def test_flows_that_differ_in_their_rule_for_ties_have_one_derivation(tmp_path: 
     assert [list(one.tied) for one in asked] == [["elementwise-ties-after-zero-point", ""], []]
     assert [asked[0].profile, *asked[0].tied.values(), asked[1].profile] == [one.profile for one in placed]
     assert set(failed) == {one.profile for one in placed}, "a derivation that fails is told of every flow"
+
+
+def test_what_lowering_took_is_told_though_the_second_job_did_not_lower(tmp_path: Path) -> None:
+    class Handed(_Workers):
+        def _verified(self, job: Job) -> Result:
+            assert job.keep == f"{tmp_path}/scratch/engines"
+            first = [StageTime(Stage.IMPORT, 0.5), StageTime(Stage.LOWER, 9.0), StageTime(Stage.SAVE, 0.25)]
+            stages = [*(first if is_coarse(job) else [StageTime(Stage.IMPORT, 0.1)]), StageTime(Stage.RUN, 1.0)]
+            return msgspec.structs.replace(super()._verified(job), stage_times=tuple(stages), seconds=2.0)
+
+    result = _verified(Handed(2.0, 0.4), tmp_path, scratch=f"{tmp_path}/scratch")
+    took = [(one.stage, one.seconds) for one in result.stage_times]
+    assert took == [(Stage.IMPORT, 0.5), (Stage.LOWER, 9.0), (Stage.SAVE, 0.25), (Stage.RUN, 1.0)]
+    assert result.seconds == 11.75

@@ -102,7 +102,8 @@ class Job(msgspec.Struct, frozen=True):
     that of the case's original; `why` the reason that a record job writes into it; `profile` the folder of the derived
     tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is
     fought with, under the rule `speed`; `keep` where a measure job leaves a copy of the artifact that it measured, and a
-    job of `turns` finds it; with `reuse` an artifact that an earlier job lowered from the same, by the same versions, is
+    job of `turns` finds it, or where a verify job leaves that which another tolerance may judge otherwise, for the job that asks
+    again; with `reuse` an artifact that an earlier job lowered from the same, by the same versions, is
     loaded instead of lowering again; `coarse` lets a derive job write a coarse tolerance beside `profile` where that saves
     work; `tied` are folders of tolerances that it writes, too, by another rule for ties ("": half to even); `refusals` is
     what a job makes of a refusal of an earlier job. `save_inputs` and `save_outputs` are where a verify job leaves

@@ -12,7 +12,7 @@ import msgspec
 
 from assay.core.job import Job
 from assay.core.policy import Policy
-from assay.core.result import Finding, Outcome, Result
+from assay.core.result import Finding, Outcome, Result, Stage
 from assay.core.run import Run
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import derive, derived_of, ensure_tolerances, is_coarse
@@ -33,6 +33,7 @@ def _without_figures(policy: Policy) -> bool:
 
 
 BY_COARSE = "by a coarse tolerance, which is narrower than the derived one, the budget used is {used:.3g}"
+_BUILDING = (Stage.IMPORT, Stage.TRANSFORM, Stage.LOWER, Stage.SAVE)
 WITHOUT = "without a derived tolerance, by a multiple of the unit roundoff, the budget used is {used:.3g}"
 
 
@@ -47,6 +48,7 @@ class VerifyStages:
         if not jobs:
             return
         placed, failed = ensure_tolerances(jobs, self._house, coarse=self._coarse)
+        placed = [_kept(job) if is_coarse(job) else job for job in placed]
         asked = {job.key: job for job in placed}
         narrowly: dict[str, Result] = {}
         for result in self._launcher.launch(placed):
@@ -68,7 +70,23 @@ class VerifyStages:
                 yield _undecided(before[job.key], failed[job.profile], job.limits.deriving_s, BY_COARSE)
         left = [job for job in fine if job.profile not in failed]
         if left:
-            yield from self._launcher.launch(left)
+            for result in self._launcher.launch(left):
+                yield _with_building(result, before[result.job_key])
+
+
+def _kept(job: Job) -> Job:
+    """The engine stays in the run's scratch, for the case that it is judged once more."""
+    return msgspec.structs.replace(job, keep=f"{job.scratch}/engines") if job.scratch else job
+
+
+def _with_building(result: Result, before: Result) -> Result:
+    """An engine that the first job lowered was not lowered again: what that took is told with it."""
+    if any(one.stage is Stage.LOWER for one in result.stage_times):
+        return result
+    building = tuple(one for one in before.stage_times if one.stage in _BUILDING)
+    loading = tuple(one for one in result.stage_times if one.stage not in _BUILDING)
+    seconds = result.seconds + sum(one.seconds for one in building)
+    return msgspec.structs.replace(result, stage_times=(*building, *loading), seconds=seconds)
 
 
 def _is_open(result: Result) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
 from assay.models.import_without_gc import import_without_gc
 from assay.ports import Backend, BuiltForSizes, Engine
-from assay.worker.engine import artifact_cache
+from assay.worker.engine import artifact_cache, handover
 from assay.worker.engine.apply_transforms import TransformedModel, apply_transforms
 from assay.worker.engine.model_format import model_path, to_format
 from assay.worker.engine.rejected_valid_models import rejected_valid_models
@@ -36,6 +37,8 @@ class Lowered:
     artifact_digest: str
     rewritten: TransformedModel
     reused: str = ""
+    told: tuple[str, ...] = ()
+    """What was said while it was lowered, where another job may ask for it again."""
 
     def facts(self, engine: Engine) -> EngineInfo:
         """The engine's own facts, what the artifact weighs, and the transforms that came before."""
@@ -55,22 +58,33 @@ def lower(job: Job, stages: Stages) -> Lowered:
         backend: Backend = _backend(job.flow.backend)()
         job = msgspec.structs.replace(job, flow=_sized(job, backend))
         # Before anything is imported: libraries set variables of their own.
-        key, kept = artifact_cache.look_up(job, backend)
+        left = handover.find(job)
+        key, kept = artifact_cache.look_up(job, backend) if left is None else ("", left)
         if kept is None:
             backend.prepare()
         elif kept.refusal is None:
             getattr(backend, "prepare_to_load", backend.prepare)()
+    if left is not None:
+        for text in left.warnings:
+            warnings.warn(text, stacklevel=2)
+        stages.built = left.facts
+        folder, changed = handover.opened(job, left)
+        return Lowered(backend, folder, left.facts.artifact_bytes, left.facts.artifact_digest, changed)
     if kept is not None:
         if kept.refusal is not None:
             artifact_cache.raise_cached_failure(key, kept, kept.refusal, stages)
         folder, changed, stages.built = artifact_cache.reusable(kept)
         return Lowered(backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key)
     if not key:
-        return _lower(job, backend, stages)
+        if not job.keep:
+            return _lower(job, backend, stages)
+        with artifact_cache.capture_warnings() as told:
+            lowered = _lower(job, backend, stages)
+        return replace(lowered, told=tuple(told))
     with artifact_cache.capture_warnings() as told, artifact_cache.keep_failures(key, job, stages):
         lowered = _lower(job, backend, stages)
     artifact_cache.store(key, job, lowered.folder, lowered.rewritten, stages.built, told)
-    return lowered
+    return replace(lowered, told=tuple(told))
 
 
 def _lower(job: Job, backend: Backend, stages: Stages) -> Lowered:

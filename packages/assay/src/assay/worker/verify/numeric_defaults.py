@@ -35,7 +35,8 @@ def tried(job: Job, facts: EngineInfo, is_right: Callable[[Engine], bool]) -> En
 def _cures(job: Job, defaults: Sequence[NumericDefault], is_right: Callable[[Engine], bool]) -> bool | None:
     """None where the engine cannot be built or run so."""
     options = {**job.flow.options, **{one.option: one.off for one in defaults}}
-    other = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, options=options))
+    # Another engine than the one that an earlier job may have left.
+    other = msgspec.structs.replace(job, keep="", flow=msgspec.structs.replace(job.flow, options=options))
     apart = Stages(lambda stage: None)  # no time of the engine that is judged
     try:
         return is_right(load(lower(other, apart), other, apart))

@@ -30,6 +30,7 @@ from assay.plugins import library_of
 from assay.task_metrics.registry import score
 from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.calibration import evaluation_split
+from assay.worker.engine.handover import leave
 from assay.worker.engine.lower import Lowered, delegation, load, lower
 from assay.worker.engine.model_format import model_path, to_onnx
 from assay.worker.engine.precision_audit import find_higher_precision, find_lower_precision, minor_deviations
@@ -47,6 +48,9 @@ from assay.worker.verify.output_statistics import with_statistics
 from assay.worker.verify.overflow_underflow import excuse_overflow
 from assay.worker.verify.reference_comparison import Compared, Samples, compare_at_shapes, compare_to_reference
 from assay.worker.verify.saving import save
+
+AGAIN = (Outcome.MISMATCH, Outcome.MISTRUSTED)
+"""What another tolerance could change: such a job may be asked once more."""
 
 
 def verify(job: Job, stages: Stages) -> Result:
@@ -97,6 +101,8 @@ def verify(job: Job, stages: Stages) -> Result:
             find_higher_precision(asked, facts, held.against_float if rewritten.standard else comparisons),
         ),
     )
+    if outcome in AGAIN:
+        leave(job, lowered.folder, rewritten, stages.built, lowered.told)
     passed = _unreported_outputs(job, comparisons, golden)
     notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.told, *minor_deviations(asked, facts))
     return msgspec.structs.replace(
@@ -136,7 +142,8 @@ def _with_cures(
     judging: ToleranceComparator,
 ) -> EngineInfo:
     """Where answers are wrong, whether they are right without what the backend does unasked."""
-    if not findings or not facts.numeric_defaults:
+    coarse = judging.profile is not None and judging.profile.header.coarse
+    if not findings or not facts.numeric_defaults or coarse:  # what is wrong by a coarse tolerance is judged once more
         return facts
     silent = partial(_compare, job, rewritten, replace(judging, told=[]))
     held_again = partial(compare_to_reference, golden=ran.golden, rewritten=rewritten, compare=silent)
@@ -176,8 +183,8 @@ def _unanswered(job: Job, facts: EngineInfo, ran: Answered) -> Result:
 
 
 def _lowered_from(job: Job, lowered: Lowered) -> Path:
-    """An artifact of an earlier run comes without its model after all transforms: then as quantized, or the case's own."""
-    if not lowered.reused:
+    """An artifact of an earlier run or job comes without its model after all transforms: then as quantized, or the case's own."""
+    if lowered.rewritten.model.name:
         return lowered.rewritten.model
     return lowered.rewritten.standard or model_path(job, lowered.backend.accepts)
 
