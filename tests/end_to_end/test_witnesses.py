@@ -12,6 +12,7 @@ import pytest
 from onnx import helper
 
 import assay
+from assay.commands.check import CheckOptions, run_check
 from assay.core.reference import ReferenceKind
 from assay.core.result import Outcome, Result
 from assay.core.verdict import Verdict, VerdictStatus
@@ -231,3 +232,13 @@ def test_an_oracle_that_is_blind_to_what_was_changed_does_not_call_two_models_on
         "the reference is disputed: onnxruntime-disable and reference-f64, which answers both files alike, differ on one of them; they "
         "part at node 'curve (Elu)'; to decide it, "
     )
+
+
+def test_a_limit_that_no_engine_keeps_disputes_no_reference(model: Path) -> None:
+    """A witness is judged by what its arithmetic allows, and not by what the user allows the engine under test."""
+    options = CheckOptions(
+        models=(model,), flows=("onnxruntime", "openvino-f32"), rtol=1e-12, atol=0.0, only_kind="verify"
+    )
+    result, verdict = only(run_check(options))
+    assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.FAIL), verdict.reason
+    assert verdict.reason.endswith("; reference-f64 and onnxruntime-disable agree")

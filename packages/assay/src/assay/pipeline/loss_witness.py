@@ -13,6 +13,7 @@ from assay.core.result import Result
 from assay.judge.losses import measured_by
 from assay.judge.witnesses import EVALUATOR, agrees
 from assay.pipeline.originals import original_case
+from assay.pipeline.witness_flows import fairly_judged
 from assay.plugins import library_of
 
 Run = Callable[[Job], Result]
@@ -38,8 +39,7 @@ def loss_witness(flow: Flow, questions: Sequence[Job], result: Result, run: Run)
     """Whether `flow` gives the reference's answers to all of them; where it does not to one, the node where they part."""
     blank = Witness(flow.name, library_of(flow))
     for question in questions:
-        case = replace(question.case, contract=replace(question.case.contract, precision=flow.precision))
-        job = replace(question, case=case, flow=flow)
+        job = replace(question, case=fairly_judged(question.case, flow), flow=flow)
         testimony = run(job)
         if (right := agrees(testimony)) is False:
             local = replace(job, task=JobKind.PER_NODE)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import Job, JobKind
+from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import TRANSFORMS, find_flow, load, with_transforms
 
 WITNESSES = ("onnxruntime-disable", "openvino-f32", "torch-eager")
@@ -27,9 +31,19 @@ def witness_flow(name: str, job: Job) -> Flow:
     return with_transforms(find_flow(name), quantizing(job.flow))
 
 
+def fairly_judged(case: Case, flow: Flow) -> Case:
+    """The case as a witness is asked it: by the tolerance that follows from its arithmetic, whatever a user allows the engine. By a
+    limit that no engine keeps a right reference would be disputed."""
+    contract = replace(case.contract, precision=flow.precision, tolerance=DERIVED, tolerances={})
+    return replace(case, contract=contract)
+
+
 def is_witness(other: Job, job: Job) -> bool:
-    """Whether an engine of the run may be one: asked the same of the same model, in the precision of that model."""
+    """Whether an engine of the run may be one: asked the same of the same model, in the precision of that model, and judged fairly."""
     if other.task is not job.task or other.flow.transforms != quantizing(job.flow):
+        return False
+    contract = other.case.contract
+    if job.task is JobKind.VERIFY and (contract.tolerance != DERIVED or contract.tolerances):
         return False
     return bool(other.flow.transforms) or other.flow.precision in ("float32", "float64")
 

@@ -33,7 +33,7 @@ from assay.pipeline.change_witness import change_seen_by, parting_node
 from assay.pipeline.loss_witness import float_questions, loss_witness
 from assay.pipeline.services import Services
 from assay.pipeline.verify_stages import VerifyStages
-from assay.pipeline.witness_flows import WITNESSES, is_witness, quantizing, witness_flow
+from assay.pipeline.witness_flows import WITNESSES, fairly_judged, is_witness, quantizing, witness_flow
 from assay.plugins import find_flow, library_of
 from assay.ports import Launcher
 
@@ -150,8 +150,9 @@ class Witnessed:
         if job.task is JobKind.CHANGE:
             folder = Path(job.scratch or self.house.folder)
             return _witness(flow, change_seen_by(flow, job, folder, lambda one: self._run(one, asked)), result)
-        case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))
-        question = replace(job, case=case, flow=flow, profile="", rival=None, limits=_bounded(job.limits))
+        question = replace(
+            job, case=fairly_judged(job.case, flow), flow=flow, profile="", rival=None, limits=_bounded(job.limits)
+        )
         return _witness(replace(flow, name=name), self._run(question, asked), result)
 
     def _beside_engine(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
@@ -176,8 +177,7 @@ class Witnessed:
             asked.folders[witness.flow] = folder if recorded.outcome is Outcome.OK else ""
         if not (folder := asked.folders[witness.flow]):
             return None
-        contract = job.case.contract
-        contract = replace(contract, tolerance="default" if contract.tolerance == "derived" else contract.tolerance)
+        contract = replace(job.case.contract, tolerance="default", tolerances={})
         case = replace(job.case, contract=contract, inputs=_without_sizes(job.case.inputs))
         return agrees(self._run(replace(job, case=case, reference=folder, profile=""), asked))
 
