@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from assay.core.gpu import GpuRecord
+from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.verdict import VerdictStatus
 from assay.reports.html import ROWS_PER_BLOCK, TEMPLATES, Html, blocks
 from assay.reports.html_latency import POINTS, extremes, latency, side_view
@@ -56,6 +57,16 @@ def test_the_details_hold_every_row_in_order(page: str) -> None:
     assert first["entries"][0]["comparisons"][0]["errors"]["counts"] == [310, 200, 100, 29, 1]
     assert first["entries"][1]["measurements"][0]["count"] == 200
     assert "[ WARN ] <Conv_3> & others" in found[3]["entries"][0]["log"]
+
+
+def test_who_vouches_for_the_answers_that_a_loss_is_measured_by_is_shown() -> None:
+    run, results, judgement = standard_run()
+    reference = Reference(ReferenceKind.ORACLE, "reference-f64", "", "reference")
+    told = Witness("onnxruntime-disable", "onnxruntime", agrees_with_reference=False, node="/pool")
+    lost = msgspec.structs.replace(results[0], float_reference=reference, float_witnesses=(told,))
+    text = json.dumps(details_of(Html().render(run, [lost, *results[1:]], judgement)))
+    assert '["Float reference", "reference-f64"]' in text
+    assert '["Its witnesses", "onnxruntime-disable differs from the reference (at node /pool)"]' in text
 
 
 def test_the_log_has_lost_its_colours(page: str) -> None:

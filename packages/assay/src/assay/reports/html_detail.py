@@ -115,6 +115,8 @@ def _ended(result: Result) -> Pairs:
             ("Repeated", repeated if result.only_after_other_jobs else ""),
             ("Reference", described(result.reference)),
             ("Witnesses", "; ".join(_witness(one) for one in result.witnesses)),
+            ("Float reference", described(result.float_reference)),
+            ("Its witnesses", "; ".join(_witness(one) for one in result.float_witnesses)),
             ("Took", text.duration(result.seconds)),
             ("Started", result.started_at),
             ("Log", one_line(result.log_file)),
