@@ -63,3 +63,13 @@ def test_a_quantized_engine_that_is_wrong_is_blamed_by_two(model: Path) -> None:
     assert (result.outcome, verdict.word) == (Outcome.MISMATCH, VerdictStatus.FAIL)
     assert "; reference and onnxruntime-disable agree" in verdict.reason
     assert [one.flow for one in result.witnesses] == ["onnxruntime-disable"]
+
+
+def test_a_node_of_a_quantized_model_is_asked_of_the_same_node(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_workers_with(WRONG, tmp_path, monkeypatch)
+    options = CheckOptions(models=(model,), flows=(QDQ,), only_kind="per_node", history=str(tmp_path / "h"))
+    (verdict,) = run_check(options).judgement.verdicts
+    assert verdict.word is VerdictStatus.INCONCLUSIVE, verdict.reason
+    assert verdict.reason.startswith(f"the reference is disputed: {QDQ} and ")
