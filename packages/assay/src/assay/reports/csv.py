@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
+from assay.reports.columns import columns_of
 from assay.reports.mutation_scores import MutationScore, mutation_scores
-from assay.reports.rows import Entry, entries, figures
+from assay.reports.rows import Entry, entries, row_of
 from assay.reports.sanitize import one_line
 
 COLUMNS = (
@@ -22,13 +23,7 @@ COLUMNS = (
     "reason",
     "outcome",
     "stage",
-    "budget_used",
-    "max_abs",
-    "batch",
-    "latency_median_s",
-    "latency_p90_s",
-    "peak_memory_bytes",
-    "artifact_bytes",
+    *(column.field for column in columns_of("csv")),
     "seconds",
     "mutants_of",
     "mutants_killed",
@@ -69,19 +64,13 @@ def _rate(one: MutationScore) -> list[str]:
 
 def _cells(run: Run, entry: Entry) -> list[str]:
     case, flow = entry.names
-    seen = figures([entry])
+    row = row_of([entry])
     result = entry.result
     return [
         *(guarded(text) for text in (run.id, case, flow, entry.task, entry.word, entry.reason)),
         result.outcome.value if result else "",
         result.stage.value if result else "",
-        _figure(seen.budget_used),
-        _figure(seen.max_abs),
-        _figure(seen.batch or None),
-        _figure(seen.median_s),
-        _figure(seen.p90_s),
-        _figure(seen.memory_bytes or None),
-        _figure(seen.artifact_bytes or None),
+        *(_figure(column.exact(row)) for column in columns_of("csv")),
         _figure(result.seconds if result else None),
     ]
 

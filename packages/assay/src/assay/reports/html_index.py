@@ -7,20 +7,11 @@ from collections.abc import Sequence
 
 from assay.core.result import Outcome
 from assay.judge.outcome_table import outcome_words
-from assay.reports import format as text
+from assay.reports.columns import columns_of
 from assay.reports.rows import SEVERITY, Row
 from assay.reports.sanitize import one_line
 
-COLUMNS = (
-    ("Budget used", "observed error / allowed error, worst output"),
-    ("Max abs", "largest absolute error, worst output"),
-    ("Median", "median latency per call at the smallest batch size"),
-    ("p90", "90th percentile of latency; reported from 44 samples on"),
-    ("Peak memory", "peak resident memory of load and run"),
-    ("Slow-down", "of the new engine against the old one, at its slowest batch size"),
-    ("Artifact", "size of what would be deployed"),
-)
-
+COLUMNS = columns_of("html")
 REASON_LIMIT = 300
 OK_OUTCOMES = (Outcome.OK, Outcome.MISMATCH)
 """Outcomes that a figure speaks for. Right answers in another precision, or that prove nothing, must not read like a pass:
@@ -32,32 +23,13 @@ def index(found: Sequence[Row], rows_per_block: int) -> dict[str, object]:
     A cell of the matrix shows its figure where `answered`, else its outcome."""
     return {
         "severity": [word or "not run" for word in SEVERITY],
-        "columns": [list(column) for column in COLUMNS],
+        "columns": [[column.title, column.meaning] for column in COLUMNS],
         "rowsPerBlock": rows_per_block,
         "rows": [_row(row) for row in found],
     }
 
 
 def _row(row: Row) -> list[object]:
-    seen = row.figures
-    figures = (
-        seen.budget_used,
-        seen.max_abs,
-        seen.median_s,
-        seen.p90_s,
-        seen.memory_bytes or None,
-        seen.slowdown_percent,
-        seen.artifact_bytes or None,
-    )
-    texts = (
-        text.budget(seen.budget_used, seen.is_bound),
-        text.number(seen.max_abs),
-        text.milliseconds(seen.median_s),
-        text.milliseconds(seen.p90_s),
-        text.size(seen.memory_bytes),
-        text.change(seen.slowdown_percent),
-        text.size(seen.artifact_bytes),
-    )
     gravest = next((entry for entry in row.entries if entry.word == row.word), None)
     reason = gravest.reason if gravest else ""
     outcome = gravest.result.outcome if gravest and gravest.result else None
@@ -66,8 +38,8 @@ def _row(row: Row) -> list[object]:
         one_line(row.flow),
         row.word or "not run",
         one_line(reason)[:REASON_LIMIT],
-        [_sortable(value) for value in figures],
-        list(texts),
+        [_sortable(column.exact(row)) for column in COLUMNS],
+        [column.shown(row) for column in COLUMNS],
         outcome_words(outcome) if outcome else "",
         outcome in OK_OUTCOMES,
     ]

@@ -10,6 +10,7 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.reports import format as text
+from assay.reports.columns import Column, columns_of
 from assay.reports.mutation_scores import GROUPS, mutation_scores, table
 from assay.reports.rows import EXIT_MEANING, SEVERITY, Row, counts, group_identical, headline, rows, run_verdicts
 from assay.reports.sanitize import one_line
@@ -64,14 +65,15 @@ def _table(found: Sequence[Row]) -> list[str]:
     shown = found
     if len(found) > ROWS_SHOWN:
         shown = sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
-    compared = any(row.reference for row in shown)
+    # A text that no row has is left out; figures keep their places.
+    columns = [one for one in columns_of("markdown") if one.value is not None or any(map(one.shown, shown))]
     lines = [
         ", ".join(f"{count} {word or 'not run'}" for word, count in counts(found).items()),
         "",
-        f"| verdict | case | flow | budget used | max abs | median | p90 | peak memory | artifact |{' reference |' * compared}",
-        f"|---|---|---|--:|--:|--:|--:|--:|--:|{'---|' * compared}",
+        f"| verdict | case | flow | {' | '.join(one.title.lower() for one in columns)} |",
+        f"|---|---|---|{''.join('--:|' if one.value is not None else '---|' for one in columns)}",
     ]
-    lines += [f"| {' | '.join([*_cells(row), *[escaped(row.reference, 120)] * compared])} |" for row in shown]
+    lines += [f"| {' | '.join(_cells(row, columns))} |" for row in shown]
     if len(shown) < len(found):
         lines += ["", f"{len(found) - len(shown)} more rows are not shown; none is worse than these."]
     return [*lines, ""]
@@ -90,20 +92,10 @@ def _mutation_scores(results: Sequence[Result]) -> list[str]:
     return lines
 
 
-def _cells(row: Row) -> list[str]:
-    figures = row.figures
+def _cells(row: Row, columns: Sequence[Column]) -> list[str]:
     word = row.word or "not run"
-    return [
-        word if row.word in QUIET else f"**{word}**",
-        escaped(row.case, 120),
-        escaped(row.flow, 120),
-        text.budget(figures.budget_used, figures.is_bound),
-        text.number(figures.max_abs),
-        text.milliseconds(figures.median_s),
-        text.milliseconds(figures.p90_s),
-        text.size(figures.memory_bytes),
-        text.size(figures.artifact_bytes),
-    ]
+    shown = [column.shown(row) if column.value is not None else escaped(column.shown(row), 120) for column in columns]
+    return [word if row.word in QUIET else f"**{word}**", escaped(row.case, 120), escaped(row.flow, 120), *shown]
 
 
 def _failures(run: Run, found: Sequence[Row]) -> list[str]:

@@ -151,7 +151,12 @@ def rows(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Row
     grouped: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries(run, results, judgement):
         grouped.setdefault(entry.names, []).append(entry)
-    return [Row(case, flow, tuple(found), figures(found)) for (case, flow), found in grouped.items()]
+    return [row_of(found) for found in grouped.values()]
+
+
+def row_of(found: Sequence[Entry]) -> Row:
+    """Entries of one case on one flow."""
+    return Row(*found[0].names, tuple(found), figures(found))
 
 
 def run_verdicts(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[Verdict]:

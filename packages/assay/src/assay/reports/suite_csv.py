@@ -11,8 +11,9 @@ from assay.core.result import FAILS_BY_DEFAULT, Outcome, Result, Stage
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.judge.outcome_table import ANSWERS, MACHINE
+from assay.reports.columns import columns_of
 from assay.reports.csv import guarded
-from assay.reports.rows import Entry, common_prefix, entries, figures
+from assay.reports.rows import Entry, common_prefix, entries, row_of
 
 PEER = (
     "Test ID", "Test Case", "Subtest", "Flow", "Params", "Result", "Result Detail", "Delegated", "Quantize Time (s)",
@@ -21,10 +22,13 @@ PEER = (
 )  # fmt: skip
 """The 22 columns of its reports, with its names: scripts that read those read this."""
 
+_ERRORS = [column for column in columns_of("suite-csv") if column.part == "error"]
+_COSTS = [column for column in columns_of("suite-csv") if column.part == "cost"]
 OURS = (
-    "run", "case", "verdict", "reason", "outcome", "stage", "cause", "node", "seed", "inputs", "budget_used", "max_abs", "rtol", "atol",
-    *(f"{stage.value}_s" for stage in Stage if stage is not Stage.START), "seconds", "peak_memory_bytes",
-    "artifact_bytes", "precision", "backend_version", "attempts", "repro",
+    "run", "case", "verdict", "reason", "outcome", "stage", "cause", "node", "seed", "inputs",
+    *(one.field for one in _ERRORS), "rtol", "atol",
+    *(f"{stage.value}_s" for stage in Stage if stage is not Stage.START), "seconds", *(one.field for one in _COSTS),
+    "precision", "backend_version", "attempts", "repro",
 )  # fmt: skip
 
 _RESULT = {"pass": "Pass", "xfail": "Fail", "skip": "Skip"}
@@ -98,7 +102,7 @@ def _detail(result: Result | None) -> str:
 
 def _ours(run: Run, entry: Entry) -> list[str]:
     result, job = entry.result, entry.job
-    seen = figures([entry])
+    row = row_of([entry])
     took = {one.stage: one.seconds for one in result.stage_times} if result else {}
     compared = result.comparisons[0] if result and result.comparisons else None
     specs = job.case.model.inputs if job else ()
@@ -116,14 +120,12 @@ def _ours(run: Run, entry: Entry) -> list[str]:
     ]
     return [
         *(guarded(one) for one in text),
-        _number(seen.budget_used),
-        _number(seen.max_abs),
+        *(_number(column.exact(row)) for column in _ERRORS),
         _number(compared.rtol if compared else None),
         _number(compared.atol if compared else None),
         *(_number(took.get(stage)) for stage in Stage if stage is not Stage.START),
         _number(result.seconds if result else None),
-        _number(seen.memory_bytes or None),
-        _number(seen.artifact_bytes or None),
+        *(_number(column.exact(row)) for column in _COSTS),
         result.facts.precision if result else "",
         result.facts.backend_version if result else "",
         str(result.attempts) if result else "",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.reports import format as text
+from assay.reports.columns import columns_of
 from assay.reports.rows import SEVERITY, Row
 from assay.reports.sanitize import one_line
 
@@ -26,8 +26,10 @@ STYLES = {
 ROWS_SHOWN = 60
 NARROWEST_CASE = 18
 GAP = 3
-# Left out in this order where the screen is too narrow for all.
-OPTIONAL = ("Artifact", "p90", "Peak mem", "Max abs", "Reference")
+COLUMNS = columns_of("terminal")
+OPTIONAL = tuple(one.header for one in sorted(COLUMNS, key=lambda one: one.leave_out) if one.leave_out)
+"""Left out in this order where the screen is too narrow for all."""
+LEFT = ("Verdict", "Case", "Flow", *(one.header for one in COLUMNS if one.value is None))
 
 
 def print_table(console: Console, found: Sequence[Row]) -> None:
@@ -59,19 +61,11 @@ def _shown(found: Sequence[Row]) -> Sequence[Row]:
 
 
 def _cells(row: Row) -> dict[str, str]:
-    figures = row.figures
     return {
         "Verdict": row.word or "not run",
         "Case": one_line(row.case),
         "Flow": one_line(row.flow),
-        "Budget": text.budget(figures.budget_used, figures.is_bound),
-        "Max abs": text.number(figures.max_abs),
-        "Median": text.milliseconds(figures.median_s),
-        "p90": text.milliseconds(figures.p90_s),
-        "Slow-down": text.change(figures.slowdown_percent),
-        "Peak mem": text.size(figures.memory_bytes),
-        "Artifact": text.size(figures.artifact_bytes),
-        "Reference": one_line(row.reference),
+        **{column.header: column.shown(row) for column in COLUMNS},
     }
 
 
@@ -105,11 +99,11 @@ def _print_columns(console: Console, names: Sequence[str], lines: Sequence[dict[
     rule = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
     table = Table(box=rule, padding=(0, 1), pad_edge=False, show_edge=False, header_style="bold")
     for name in names:
-        figures = name not in ("Verdict", "Case", "Flow", "Reference")
+        figures = name not in LEFT
         table.add_column(
             name,
             justify="right" if figures else "left",
-            no_wrap=figures or name in ("Verdict", "Reference"),
+            no_wrap=name not in ("Case", "Flow"),
             overflow="fold",
         )
     others = sum(max(len(name), *(len(line[name]) for line in lines)) + GAP for name in names if name != "Case")

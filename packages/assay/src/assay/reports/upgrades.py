@@ -9,10 +9,11 @@ from itertools import pairwise
 
 from assay.core.environment import split_flow
 from assay.reports import format as text
+from assay.reports.columns import columns_of
 from assay.reports.rows import Row
 
-HEADER = ("", "Version", "Verdict", "Budget", "Max abs", "Median", "Peak mem", "Artifact")
-_COLUMNS = ("budget_used", "max_abs", "median_s", "memory_bytes", "artifact_bytes")
+COLUMNS = [column for column in columns_of("upgrades") if column.value is not None]
+HEADER = ("", "Version", "Verdict", *(column.header for column in COLUMNS))
 
 
 @dataclass(frozen=True)
@@ -56,22 +57,13 @@ def _lines(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
 
 
 def _line(row: Row) -> tuple[str, ...]:
-    figures = row.figures
-    return (
-        row.flow,
-        version_of(row) or "unknown",
-        row.word or "not run",
-        text.number(figures.budget_used),
-        text.number(figures.max_abs),
-        text.milliseconds(figures.median_s),
-        text.size(figures.memory_bytes),
-        text.size(figures.artifact_bytes),
-    )
+    shown = (column.shown(row) for column in COLUMNS)
+    return (row.flow, version_of(row) or "unknown", row.word or "not run", *shown)
 
 
 def _moved(old: Row, new: Row) -> tuple[str, ...]:
     word = "same" if old.word == new.word else f"{old.word or 'not run'} -> {new.word or 'not run'}"
-    moves = (_percent(getattr(old.figures, name), getattr(new.figures, name)) for name in _COLUMNS)
+    moves = (_percent(column.exact(old), column.exact(new)) for column in COLUMNS)
     return ("change", "", word, *moves)
 
 
