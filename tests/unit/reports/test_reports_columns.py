@@ -12,7 +12,9 @@ from assay.reports.columns import EVERYWHERE, columns_of
 def test_names_are_there_and_unlike(report: str) -> None:
     columns = columns_of(report)  # type: ignore[arg-type]
     names = [column.field if report.endswith("csv") else column.header for column in columns]
-    assert names and all(names) and len(set(names)) == len(names)
+    assert names
+    assert all(names)
+    assert len(set(names)) == len(names)
 
 
 def test_the_page_explains_each() -> None:
