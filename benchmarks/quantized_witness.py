@@ -3,6 +3,7 @@ flow chose and not an error of its engine. The flow's transforms are applied aga
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +23,8 @@ def quantized(job: dict[str, Any], result: dict[str, Any], model: Path, folder: 
     if not job["flow"].get("transforms") or not result:
         return None
     asked = msgspec.structs.replace(msgspec.convert(job, Job), scratch=str(folder))
-    made = apply_transforms(asked, model, Stages(lambda stage: None))
+    with contextlib.chdir(folder):
+        made = apply_transforms(asked, model, Stages(lambda stage: None))
     if made.standard is None:
         return None
     given = result["facts"]["transforms"]

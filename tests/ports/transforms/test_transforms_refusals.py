@@ -13,6 +13,7 @@ from onnx import parser
 from assay import plugins
 from assay.errors import InvalidModel, Unsupported, UsageError
 from assay.ports import Tensors
+from assay.transforms.onnx_files import refused
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Apply = Callable[..., Path]
@@ -119,3 +120,11 @@ def test_an_infinite_mask_has_no_grid(apply: Apply) -> None:
         Unsupported, match=r"int8-qdq finds infinite values where it gives .*: no grid of integers holds"
     ):
         apply("int8-qdq", masked, samples=samples)
+
+
+def test_a_mistake_in_the_librarys_code_is_said_to_be_one_with_its_place() -> None:
+    with pytest.raises(TypeError) as caught:
+        onnx.helper.make_tensor_type_proto(None, None)  # type: ignore[arg-type]
+    (told,) = refused("int8-qdq", caught.value).args
+    assert told.startswith("int8-qdq cannot serve this model: TypeError in onnx's make_tensor_type_proto: ")
+    assert refused("int8-qdq", RuntimeError("no kernel")).args == ("int8-qdq cannot serve this model: no kernel",)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import traceback
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,7 @@ _WEIGHTS = "weights.bin"
 _NEWEST = re.compile(
     r"supports? (?:for domain \S+ is )?till opset \d+|Unsupported model IR version: \d+, max \S+ IR version: \d+"
 )
+_MISTAKES = (AssertionError, AttributeError, LookupError, TypeError, ValueError)
 # Where in the library's sources it was raised, and the name of a scratch file.
 _PLACES = re.compile(r"\[ONNXRuntimeError\] : \d+ : \w+ : |Load model from \S+ failed: ?|/\S+\.(?:cc|h):\d+:? ")
 
@@ -74,7 +77,17 @@ def refused(transform: str, error: Exception) -> Lowering | MemoryError:
     if newest:
         why = f"{transform} cannot read this model: onnxruntime {newest[0]}; put opset:N before it"
         return Unsupported(why, cause="needs_opset")
-    return Unsupported(f"{transform} cannot serve this model: {one_line(_PLACES.sub('', text))}")
+    return Unsupported(f"{transform} cannot serve this model: {_place(error)}{one_line(_PLACES.sub('', text))}")
+
+
+def _place(error: Exception) -> str:
+    """`ValueError in onnxruntime's quantize_model: ` of a mistake in the library's own Python code, whose words name no model."""
+    if not isinstance(error, _MISTAKES) or error.__traceback__ is None:
+        return ""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    folders = Path(frame.filename).parts
+    library = next((after for folder, after in pairwise(folders) if folder in ("site-packages", "dist-packages")), "")
+    return f"{type(error).__name__} in {Path(library).stem}'s {frame.name}: " if library else ""
 
 
 def one_line(text: str, limit: int = 400) -> str:

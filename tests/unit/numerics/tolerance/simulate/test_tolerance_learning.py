@@ -10,6 +10,7 @@ import pytest
 from onnx import ModelProto, numpy_helper, parser
 
 from assay.core.case import Contract
+from assay.core.result import Comparison
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.arithmetic import arithmetic_of
@@ -123,6 +124,31 @@ def test_outside_of_a_guess_nothing_is_called_wrong() -> None:
     chosen = comparator_by(Contract(tolerance="default"), lambda: without, derived=True)
     _, findings = chosen.compare(actual, expected, {"y": "float32"})
     assert [one.kind for one in findings] == ["values"]
+
+
+def test_nor_in_an_engine_that_quantizes_by_itself_unless_less_than_a_bit_is_left() -> None:
+    """Without the quantized model its loss and its errors are one number."""
+    without = DerivedTolerance(
+        Header("float32", arithmetic_of("float32"), seed=0, samples=0, reason="int8 has no arithmetic")
+    )
+    expected = [{"y": np.array([1.0, 0.1, -0.5, 2.0])}]
+    judging = comparator_by(Contract(precision="int8"), lambda: without, derived=True)
+
+    def compared(factor: float) -> tuple[Comparison, list[str]]:
+        (one,), findings = judging.compare(
+            [{"y": (expected[0]["y"] * factor).astype(np.float32)}], expected, {"y": "float32"}
+        )
+        return one, [finding.kind for finding in findings]
+
+    assert compared(1.01)[1] == []
+    assert compared(1.01)[0].degenerate == ""
+    one, kinds = compared(1.4)
+    assert kinds == []
+    assert one.findings == ()
+    assert "a tolerance that is a guess" in one.degenerate
+    one, kinds = compared(1.6)
+    assert kinds == ["values"]
+    assert one.degenerate == ""
 
 
 def test_nor_at_one_output_that_has_none() -> None:

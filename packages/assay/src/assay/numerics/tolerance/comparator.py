@@ -28,6 +28,8 @@ _SINGLE = 2.0**-20
 """Of its norm an output may move where constants are rounded to single precision: sixteen roundings."""
 _MOST_OTHERWISE = 0.5
 """Of the whole numbers of an output: where more are others, no grid decided that."""
+_LESS_THAN_A_BIT = 0.5
+"""Relative L2 distance, 6 dB: no quantization to eight bits loses so much."""
 _ROWS = ("shape", "values", "degenerate")
 """What is found where there are other rows, or as many in another order."""
 Samples = Sequence[Mapping[str, Tensor]]
@@ -126,17 +128,20 @@ class ToleranceComparator:
         self, comparisons: tuple[Comparison, ...], findings: list[Finding]
     ) -> tuple[tuple[Comparison, ...], list[Finding]]:
         """Numbers that a multiple of the unit roundoff does not explain, where nothing is known of the graph: no proof of a fault.
-        Texts are no numbers: another one is wrong."""
-        asked = self.contract.tolerance == DERIVED and "*" not in self.contract.tolerances
-        if not asked or self.contract.precision not in UNIT_ROUNDOFF:
+        Texts are no numbers: another one is wrong. An engine that quantizes by itself has no quantized model to be compared with, so that
+        its loss and its errors are one number: it is wrong where less than a bit of the answer is left."""
+        if self.contract.tolerance != DERIVED or "*" in self.contract.tolerances:
             return comparisons, findings
+        on_grid = self.contract.precision not in UNIT_ROUNDOFF
         outputs = self.profile.header.outputs if self.profile is not None else ()
         unknown = {one.name for one in outputs if one.kind == "none"}
-        texts = {one.output for one in comparisons if one.dtype == "string"}
+        certain = {one.output for one in comparisons if one.dtype == "string"}
+        if on_grid:
+            certain |= {one.output for one in comparisons if one.metrics.get("rel_l2", math.inf) > _LESS_THAN_A_BIT}
         found = {
             one.output
             for one in findings
-            if one.kind == "values" and one.output not in {*self.contract.tolerances, *texts}
+            if one.kind == "values" and one.output not in {*self.contract.tolerances, *certain}
             if self.guessed or one.output in unknown
         }
         left = tuple(_outside(one) if one.output in found else one for one in comparisons)
@@ -252,7 +257,7 @@ def comparator_by(
     why = found.header.reason if found is not None else "the derivation did not end well" if derived else ""
     told = (
         f"no tolerance could be derived for this model ({why}): judged by a fixed multiple of the unit roundoff instead (512 for "
-        "float32, 64 for float16, 16 for bfloat16), which knows nothing of the graph: what lies outside of it is not called wrong"
+        "float32, 64 for float16, 16 for bfloat16 and int8), which knows nothing of the graph: what lies outside of it is not called wrong"
     )
     return ToleranceComparator(contract, None, (told,) if why else (), guessed=bool(why))
 
