@@ -44,6 +44,11 @@ def plan_program(model: Model, *, batch: int, fixed: Sizes) -> ProgramPlan:
     return ProgramPlan(sizes, needs, unmet)
 
 
+def has_bodies(model: Model) -> bool:
+    """Whether an exported program has graphs inside of its own: of branches, say, or of loops."""
+    return any(True for _ in _opened(model.source, model.digest).exported.graph_module.named_children())
+
+
 @lru_cache(maxsize=1)
 def _opened(source: str, digest: str) -> Program:
     """`digest` is of the contents: another file of the same name is opened again."""

@@ -71,7 +71,7 @@ def _several(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 1, _index(min(known) if len(known) == len(sizes) else None, INDEX if node.op == "GatherND" else UNIQUE)
 
 
-@demands("EmbedLayerNormalization")
+@demands("EmbedLayerNormalization", "QEmbedLayerNormalization")
 def _embed(node: Node, inputs: Sequence[Value]) -> Demands:
     for place, table in ((0, 2), (1, 4)):
         yield place, _index(size_of(inputs, table, 0))
@@ -272,6 +272,13 @@ def _regions(node: Node, inputs: Sequence[Value]) -> Demands:
     scale = node.attributes.get("spatial_scale", 1.0) or 1.0
     yield 1, Need(0.0, max((size_of(inputs, 0, -1) or 2) - 1, 1) / scale)
     yield 2, _index(size_of(inputs, 0, 0))
+
+
+@demands("CropAndResize")
+def _crops(node: Node, inputs: Sequence[Value]) -> Demands:
+    yield 1, Need(0.0, 1.0)
+    yield 2, _index(size_of(inputs, 0, 0))
+    yield 3, Need(2, 8, COUNT)
 
 
 @demands("GridSample")

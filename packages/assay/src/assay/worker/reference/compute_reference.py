@@ -15,17 +15,19 @@ from assay.core.golden import REFERENCE
 from assay.core.input_plan import InputPlan
 from assay.core.job import Job
 from assay.core.result import Result, Stage
-from assay.errors import BadGolden
+from assay.errors import BadGolden, InvalidModel, Lowering, Unsupported
 from assay.models.flatten import declared_types
 from assay.models.goldens import read_golden, write_golden
+from assay.models.input_plan.program_plan import has_bodies
 from assay.models.model_precision import coarse_types
 from assay.models.sources import open_source
 from assay.numerics.steps import each_sample
 from assay.plugins import library_of
 from assay.ports import Tensor
-from assay.worker.branch_search import BranchSearch
 from assay.worker.engine.lower import load, lower
+from assay.worker.engine.model_format import to_onnx
 from assay.worker.engine.sequences import run_calls
+from assay.worker.inputs.branch_search import BranchSearch
 from assay.worker.inputs.input_choice import Samples, chosen
 from assay.worker.inputs.load_inputs import Source, has_source, load_inputs, take_data
 from assay.worker.stages import Stages
@@ -63,7 +65,8 @@ def compute_reference(job: Job, stages: Stages) -> Result:
             inputs, outputs = run_calls(engine, lowered.rewritten, source, job.case.model)
         else:
             inputs, outputs, plan = chosen(job, answer)
-            search = BranchSearch(lowered.rewritten.model, job.case.model, seed=job.case.inputs.seed)
+            graph = _graph_of(lowered.rewritten.model, job)
+            search = BranchSearch(graph, job.case.model, seed=job.case.inputs.seed)
             inputs, outputs, plan = search.improve(inputs, outputs, plan, answer)
     own = not job.why or job.why.startswith(REFERENCE)
     with stages.enter(Stage.SAVE):
@@ -93,6 +96,18 @@ def compute_reference(job: Job, stages: Stages) -> Result:
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(empty_result(job), facts=facts)
+
+
+def _graph_of(model: Path, job: Job) -> Path | None:
+    """As an ONNX graph, in which branches are found; of a program only where it has bodies of its own, for that takes long."""
+    if model.suffix == ".onnx":
+        return model
+    if job.case.model.format != "torch" or not has_bodies(job.case.model):
+        return None
+    try:
+        return to_onnx(Path(job.case.model.source), job)
+    except (Lowering, Unsupported, InvalidModel):
+        return None  # Whoever needs the graph says why there is none.
 
 
 def _as_declared(answer: dict[str, Tensor], declared: dict[str, str], flow: str) -> dict[str, Tensor]:

@@ -51,8 +51,8 @@ from assay.numerics.tolerance.rules.sums import (
     transform,
     variadic,
 )
+from assay.numerics.tolerance.rules.tabular import classification, linear, normalized, regression, weighted_counts
 from assay.numerics.tolerance.rules.ties import steps
-from assay.numerics.tolerance.tabular import classification, linear, normalized, regression, weighted_counts
 
 GROUP = "assay.noise_rules"
 

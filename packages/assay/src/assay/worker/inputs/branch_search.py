@@ -14,6 +14,7 @@ from assay.core.model import Model
 from assay.models.input_plan.candidates import candidates, compared_numbers
 from assay.models.input_plan.graph import read_graph
 from assay.numerics.oracle.branches import Branch, TakenBranches, branches_of
+from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.hooks import observed_by
 from assay.ports import Tensor
 
@@ -25,12 +26,14 @@ SEARCHING_S = 5.0
 
 
 class BranchSearch:
-    """Of the model that the reference evaluates, an ONNX file; of any other, and of one without If, nothing is looked for."""
+    """Of the model as an ONNX file; of one that is none, and of one without If, nothing is looked for."""
 
     def __init__(self, file: Path | None, model: Model, *, seed: int) -> None:
         self._model, self._seed = model, seed
         self._branches: tuple[Branch, ...] = ()
         self._numbers: tuple[float, ...] = ()
+        self._file = file
+        self._evaluator: Evaluator | None = None
         if file is not None and file.suffix == ".onnx" and file.is_file():
             self._read(file)
 
@@ -48,19 +51,31 @@ class BranchSearch:
         """The same with the last samples changed, as many as branches were found a value for; the first one stays."""
         if not any(one.inputs for one in self._branches) or len(inputs) < 2:
             return inputs, outputs, plan
-        taken = [self._watched(one, answer)[1] for one in inputs]
+        look = answer
+        taken = [self._watched(one, look)[1] for one in inputs]
         if not set().union(*taken):
-            return inputs, outputs, plan  # nobody can look into that reference
+            # Nobody can look into that reference: into the graph itself then, and the reference answers what is found.
+            look = self._evaluated
+            taken = [self._watched(one, look)[1] for one in inputs]
         inputs, outputs = list(inputs), list(outputs)
-        found, tried = self._found(inputs[0], plan, set().union(*taken), answer)
+        found, tried = self._found(inputs[0], plan, set().union(*taken), look)
         changed = []
-        for sample, answered, met in found:
+        for sample, seen, met in found:
             place = _replaceable(taken)
-            if place is None:
+            answered = seen if look is answer else self._watched(sample, answer)[0]
+            if place is None or answered is None:
                 break
             inputs[place], outputs[place], taken[place] = sample, answered, met
             changed.append(place)
         return inputs, outputs, replace(plan, branch_samples=tuple(sorted(changed)), branch_tries=tried)
+
+    def _evaluated(self, samples: Samples) -> Samples:
+        import onnx
+
+        if self._evaluator is None:
+            self._evaluator = Evaluator(onnx.load(str(self._file)))
+        names = self._evaluator.output_names
+        return [dict(zip(names, self._evaluator.evaluate(one), strict=True)) for one in samples]
 
     def _found(
         self, base: dict[str, Tensor], plan: InputPlan, met: set[str], answer: Answer

@@ -17,7 +17,7 @@ from assay.numerics.oracle.branches import TakenBranches, branches_of
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.hooks import observed_by
 from assay.ports import Tensor
-from assay.worker.branch_search import BranchSearch
+from assay.worker.inputs.branch_search import BranchSearch
 
 Samples = list[dict[str, Tensor]]
 BOTH = "then_branch = a () => (float[4] p) { p = Exp(x) }, else_branch = b () => (float[4] q) { q = Tanh(x) }"
@@ -123,13 +123,21 @@ def test_a_branch_that_no_value_reaches_ends_the_search(tmp_path: Path) -> None:
     assert all(np.array_equal(one["x"], other["x"]) for one, other in zip(inputs, before, strict=True))
 
 
-def test_a_reference_that_nobody_can_look_into_leaves_all_as_it_is(tmp_path: Path) -> None:
+def test_where_nobody_can_look_into_the_reference_the_graph_is_looked_into(tmp_path: Path) -> None:
+    """An engine of another library, say: it answers what is found."""
     _searched(tmp_path, BY_SUM)
     model = open_model(tmp_path / "m.onnx")
     before = random_inputs(model, seed=0, samples=2, batch=1)
-    blind = lambda samples: [{"y": one["x"]} for one in samples]  # noqa: E731
+    blind = lambda samples: [{"y": -one["x"]} for one in samples]  # noqa: E731
     search = BranchSearch(tmp_path / "m.onnx", model, seed=0)
-    assert search.improve(before, blind(before), InputPlan(), blind) == (before, blind(before), InputPlan())
+    inputs, outputs, plan = search.improve(before, blind(before), InputPlan(), blind)
+    assert plan.branch_samples == (1,)
+    assert inputs[1]["x"].sum() > 6
+    assert np.array_equal(outputs[1]["y"], -inputs[1]["x"])
+    nowhere = BranchSearch(None, model, seed=0)
+    same, _, unchanged = nowhere.improve(before, blind(before), InputPlan(), blind)
+    assert same is before
+    assert unchanged == InputPlan()
 
 
 @pytest.mark.parametrize(
