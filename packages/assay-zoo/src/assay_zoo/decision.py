@@ -33,15 +33,15 @@ def decide(checks: Sequence[Check], rules: Rules = Rules()) -> Decision:
     failed = [one for one in checks if one.outcome is CheckOutcome.FAILED]
     declining = [one for one in failed if one.group not in rules.person]
     if declining:
-        return Decision(answer=Answer.DECLINE, reasons=_told(failed))
+        return Decision(answer=Answer.DECLINE, reasons=_sentences(failed))
     broken = [one for one in checks if one.outcome is CheckOutcome.INFRASTRUCTURE]
     if broken:
-        return Decision(answer=Answer.RETRY, reasons=_told(broken))
+        return Decision(answer=Answer.RETRY, reasons=_sentences(broken))
     unsure = [one for one in checks if one.outcome is CheckOutcome.UNDECIDED or one in failed]
     missing = [name for name in rules.required if not _executed(checks, name)]
     if unsure or missing:
         unseen = tuple(f"{name}: nothing was executed" for name in missing)
-        return Decision(answer=Answer.PERSON, reasons=(*_told(unsure), *unseen))
+        return Decision(answer=Answer.PERSON, reasons=(*_sentences(unsure), *unseen))
     if rules.human:
         return Decision(
             answer=Answer.PERSON, reasons=("every check passed; the zoo's policy asks a person to promote",)
@@ -55,5 +55,5 @@ def _executed(checks: Sequence[Check], group: str) -> bool:
     return any(one.group == group and one.outcome in ran and one.executed for one in checks)
 
 
-def _told(checks: Sequence[Check]) -> tuple[str, ...]:
+def _sentences(checks: Sequence[Check]) -> tuple[str, ...]:
     return tuple(f"{one.name}: {one.sentence}" for one in checks)

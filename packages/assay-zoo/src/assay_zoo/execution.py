@@ -46,7 +46,7 @@ def execute(
 def _check(name: str, notebook: str, ended: Sandboxed, report: Report | None, packages: Sequence[str]) -> Check:
     cells = len(report.printed) if report else 0
     trouble = report.trouble if report else None
-    outcome, sentence = _told(notebook, ended, report, trouble, packages)
+    outcome, sentence = _outcome(notebook, ended, report, trouble, packages)
     return Check(
         name=name,
         outcome=outcome,
@@ -59,7 +59,7 @@ def _check(name: str, notebook: str, ended: Sandboxed, report: Report | None, pa
     )
 
 
-def _told(
+def _outcome(
     notebook: str, ended: Sandboxed, report: Report | None, trouble: Trouble | None, packages: Sequence[str]
 ) -> tuple[CheckOutcome, str]:
     if ended.ending is Ending.INFRASTRUCTURE:

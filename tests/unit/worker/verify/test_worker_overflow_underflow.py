@@ -50,7 +50,7 @@ def test_flushed_numbers_are_the_flows_own_where_it_declares_it(tmp_path: Path) 
     held, judging = _held(tmp_path, FLUSHED, "flush-to-zero")
     assert held.given[1] == ()
     assert not held.given[0][0].degenerate
-    assert "lose digits in every engine" in judging.told[0]
+    assert "lose digits in every engine" in judging.remarks[0]
 
 
 def test_flushed_numbers_prove_nothing_where_the_flow_does_not_declare_it(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def check_artifacts(place: SubmissionContext, tools: SubmissionServices) -> list
         "license": lambda: license_findings(place, text),
         "samples": lambda: sample_findings(place),
     }
-    checks = [check for name, look in groups.items() for check in _told(name, list(look()))]
+    checks = [check for name, look in groups.items() for check in _checks(name, list(look()))]
     checks += _opened(place)
     checks += _index(place)
     seconds = time.perf_counter() - begin
@@ -50,7 +50,7 @@ _HOLDS = {
 }
 
 
-def _told(name: str, findings: list[Finding]) -> list[Check]:
+def _checks(name: str, findings: list[Finding]) -> list[Check]:
     return [failed(name, one) for one in findings] or [passed(name, _HOLDS[name])]
 
 
@@ -83,7 +83,7 @@ def _opened(place: SubmissionContext) -> list[Check]:
     lost = {one.name for one in checks}
     for name, findings in found.items():
         if findings or (f"artifacts.{name}" not in lost and (name == "sources" or readme.is_file())):
-            checks += _told(name, findings)
+            checks += _checks(name, findings)
     return sorted(checks, key=lambda one: (one.name, one.path, one.line))
 
 

@@ -12,7 +12,7 @@ from assay_zoo.compliance.estimates import estimate, stacked
 from assay_zoo.compliance.finding import Area, Finding, shown
 from assay_zoo.compliance.loop_shapes import grown
 from assay_zoo.compliance.request import Request
-from assay_zoo.compliance.types import LARGEST_INDEX, Shape, told
+from assay_zoo.compliance.types import LARGEST_INDEX, Shape, format_shape
 from assay_zoo.compliance.walk import called, domain_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _value(
     # Outside of the main graph it may be a branch that is never taken.
     negative = [one for one in shapes if any(isinstance(size, int) and size < 0 for size in one)]
     if negative and known.scope.root:
-        told_ = f"{who} makes {shown(name)} of shape {told(negative[0])}: no size is negative"
+        told_ = f"{who} makes {shown(name)} of shape {format_shape(negative[0])}: no size is negative"
         yield Finding(Area.NODE, "negative-dimension", told_)
         return
     shape = max([*shapes, *least], key=_least)
@@ -64,7 +64,7 @@ def _value(
     if _least(shape) > LARGEST_INDEX or size > request.allocation_bytes:
         limit = f"this zoo allows {request.allocation_bytes}"
         free = "" if shape in shapes else " where every free dimension is 1"
-        told_ = f"{who} makes {shown(name)} of shape {told(shape)}{free}, {size} bytes at least, and {limit}"
+        told_ = f"{who} makes {shown(name)} of shape {format_shape(shape)}{free}, {size} bytes at least, and {limit}"
         yield Finding(Area.NODE, "allocation", told_)
 
 

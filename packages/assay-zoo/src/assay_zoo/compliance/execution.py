@@ -11,7 +11,7 @@ import numpy as np
 from assay.core.dtype import dtype_name
 from assay_zoo.compliance.element import element_name
 from assay_zoo.compliance.finding import Area, Finding, shown
-from assay_zoo.compliance.types import Shape, shape_of, told
+from assay_zoo.compliance.types import Shape, format_shape, shape_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
@@ -53,7 +53,9 @@ def _against(value: ValueInfoProto, result: Array, symbols: Mapping[str, int]) -
     if declared and dtype_name(result.dtype) != declared:
         yield _found(f"{what} is declared {declared}, and the reference gives {dtype_name(result.dtype)}")
     if shape is not None and not _same(shape, result.shape, symbols):
-        yield _found(f"{what} is declared with shape {told(shape)}, and the reference gives {told(result.shape)}")
+        yield _found(
+            f"{what} is declared with shape {format_shape(shape)}, and the reference gives {format_shape(result.shape)}"
+        )
 
 
 def _same(declared: Shape, got: Sequence[int], symbols: Mapping[str, int]) -> bool:

@@ -34,7 +34,9 @@ def check_functions(model: ModelProto) -> Iterator[Finding]:
     functions = functions_of(model)
     for signature, count in Counter(map(_signature, model.functions)).items():
         if count > 1:
-            yield _found("duplicate-function", f"{count} functions are called {_told(signature)}; keep one of them")
+            yield _found(
+                "duplicate-function", f"{count} functions are called {_format_signature(signature)}; keep one of them"
+            )
     imports = {domain_of(one.domain): one.version for one in model.opset_import}
     for function in model.functions:
         if not function.name:
@@ -51,13 +53,14 @@ def check_functions(model: ModelProto) -> Iterator[Finding]:
     except CycleError as error:
         for signature in sorted(set(error.args[1])):
             yield _found(
-                "recursion", f"function {_told(signature)} calls itself, directly or through others; expand it"
+                "recursion",
+                f"function {_format_signature(signature)} calls itself, directly or through others; expand it",
             )
     else:
         yield from _expansion(model, functions, calls, order)
     used = _called(functions, model.graph.node).union(*calls.values())
     for signature in sorted(set(functions) - used):
-        told = f"function {_told(signature)} is called by nobody"
+        told = f"function {_format_signature(signature)} is called by nobody"
         yield Finding(Area.FUNCTION, "unused-function", told, remark=True)
 
 
@@ -127,7 +130,7 @@ def _signature(function: FunctionProto) -> Signature:
     return domain_of(function.domain), function.name, function.overload
 
 
-def _told(signature: Signature) -> str:
+def _format_signature(signature: Signature) -> str:
     domain, name, overload = signature
     return shown(f"{domain or 'ai.onnx'}::{name}{f'::{overload}' if overload else ''}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay_zoo.compliance.constants import Known
 from assay_zoo.compliance.finding import Area, Finding
-from assay_zoo.compliance.types import Shape, told
+from assay_zoo.compliance.types import Shape, format_shape
 from assay_zoo.compliance.walk import called, domain_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _problems(node: NodeProto, known: Known) -> Iterator[str]:
     shape = known.shape(node.input[0])
     axis = next((one.i for one in node.attribute if one.name == "axis"), _AXIS.get(node.op_type))
     if shape is not None and node.op_type in _AXIS and axis is not None and not -len(shape) <= axis < len(shape):
-        yield f"has axis {axis} for an input of shape {told(shape)}"
+        yield f"has axis {axis} for an input of shape {format_shape(shape)}"
     elif shape is not None:
         yield from _axes(node, shape, known)
         yield from _elements(node, shape, axis or 0, known)
@@ -51,7 +51,7 @@ def _axes(node: NodeProto, shape: Shape, known: Known) -> Iterator[str]:
     place = 1 if node.op_type.startswith("Reduce") else _AXES_INPUT.get(node.op_type)
     for one in _operand(node, place, known) if place is not None else ():
         if not -len(shape) <= one < len(shape):
-            yield f"has axis {one} for an input of shape {told(shape)}"
+            yield f"has axis {one} for an input of shape {format_shape(shape)}"
 
 
 def _elements(node: NodeProto, shape: Shape, axis: int, known: Known) -> Iterator[str]:
@@ -60,12 +60,12 @@ def _elements(node: NodeProto, shape: Shape, axis: int, known: Known) -> Iterato
     if node.op_type in ("Gather", "GatherElements", "ScatterElements", "Scatter") and isinstance(size, int):
         for one in _operand(node, 1, known):
             if not -size <= one < size:
-                yield f"has the constant index {one} for axis {axis} of an input of shape {told(shape)}"
+                yield f"has the constant index {one} for axis {axis} of an input of shape {format_shape(shape)}"
                 return
     if node.op_type == "TopK" and isinstance(size, int):
         for count in _operand(node, 1, known):
             if not 0 <= count <= size:
-                yield f"asks for the top {count} of axis {axis} of an input of shape {told(shape)}"
+                yield f"asks for the top {count} of axis {axis} of an input of shape {format_shape(shape)}"
     if node.op_type in ("GatherND", "ScatterND"):
         yield from _tuples(node, shape, known)
 
@@ -78,7 +78,7 @@ def _tuples(node: NodeProto, shape: Shape, known: Known) -> Iterator[str]:
     for row in indices.reshape(-1, indices.shape[-1]).tolist():
         for one, size in zip(row, shape[skipped:], strict=False):
             if isinstance(size, int) and not -size <= one < size:
-                yield f"has the constant index {row} for an input of shape {told(shape)}"
+                yield f"has the constant index {row} for an input of shape {format_shape(shape)}"
                 return
 
 

@@ -12,7 +12,7 @@ from assay_zoo.compliance.defaults import tell_defaults
 from assay_zoo.compliance.element import bits_of, element_name
 from assay_zoo.compliance.finding import Area, Finding, shown
 from assay_zoo.compliance.nodes import schema_of
-from assay_zoo.compliance.types import shape_of, told
+from assay_zoo.compliance.types import format_shape, shape_of
 from assay_zoo.compliance.walk import domain_of, subgraphs
 
 if TYPE_CHECKING:
@@ -145,7 +145,9 @@ def _shapes(what: str, declared: ValueInfoProto, inferred: ValueInfoProto) -> It
         isinstance(one, int) and isinstance(other, int) and one != other for one, other in zip(said, found, strict=True)
     )
     if clash:
-        yield _declared(f"{what} is declared with shape {told(said)}, and has {told(found)}; correct the declaration")
+        yield _declared(
+            f"{what} is declared with shape {format_shape(said)}, and has {format_shape(found)}; correct the declaration"
+        )
 
 
 def _declared(sentence: str) -> Finding:

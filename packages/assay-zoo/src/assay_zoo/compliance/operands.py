@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay_zoo.compliance.constants import Known
 from assay_zoo.compliance.finding import Area, Finding
-from assay_zoo.compliance.types import Shape, told
+from assay_zoo.compliance.types import Shape, format_shape
 from assay_zoo.compliance.walk import called, domain_of
 
 if TYPE_CHECKING:
@@ -36,31 +36,31 @@ def _convolution(node: NodeProto, known: Known) -> Problems:
     if data is None or weights is None or len(weights) < 2:
         return
     if len(data) != len(weights):
-        yield f"has weights of shape {told(weights)} for an input of shape {told(data)}: not of one rank"
+        yield f"has weights of shape {format_shape(weights)} for an input of shape {format_shape(data)}: not of one rank"
         return
     group = _attribute(node, "group", 1)
     transposed = node.op_type == "ConvTranspose"
     channels, most = (weights[0], weights[0]) if transposed else (_times(weights[1], group), weights[0])
     if _differ(data[1], channels):
-        yield f"has weights of shape {told(weights)} in {group} groups, and its input has {data[1]} channels"
+        yield f"has weights of shape {format_shape(weights)} in {group} groups, and its input has {data[1]} channels"
     if isinstance(most, int) and group > 0 and most % group:
         yield f"has {group} groups, which do not divide the {most} channels of its weights"
     kernel = _attribute(node, "kernel_shape", [])
     if kernel and any(map(_differ, kernel, weights[2:])):
-        yield f"says kernel_shape {told(kernel)}, and its weights are of shape {told(weights)}"
+        yield f"says kernel_shape {format_shape(kernel)}, and its weights are of shape {format_shape(weights)}"
 
 
 def _recurrent(node: NodeProto, known: Known) -> Problems:
     data, weights, recurrence = _shapes(node, known, 3)
     if data is not None and weights is not None and len(data) == len(weights) == 3 and _differ(data[2], weights[2]):
-        yield f"has weights of shape {told(weights)} for an input of shape {told(data)}: their last sizes differ"
+        yield f"has weights of shape {format_shape(weights)} for an input of shape {format_shape(data)}: their last sizes differ"
     if recurrence is None or len(recurrence) != 3:
         return
     hidden, gates = recurrence[2], _GATES[node.op_type]
     if _differ(recurrence[1], _times(hidden, gates)):
-        yield f"has recurrence weights of shape {told(recurrence)}, and {gates} gates of {hidden} values"
+        yield f"has recurrence weights of shape {format_shape(recurrence)}, and {gates} gates of {hidden} values"
     if weights is not None and len(weights) == 3 and _differ(weights[1], recurrence[1]):
-        yield f"has weights of shape {told(weights)} and recurrence weights of shape {told(recurrence)}"
+        yield f"has weights of shape {format_shape(weights)} and recurrence weights of shape {format_shape(recurrence)}"
     if _differ(hidden, _attribute(node, "hidden_size", hidden)):
         yield f"says hidden_size {_attribute(node, 'hidden_size', 0)}, and its weights have {hidden}"
 
@@ -74,7 +74,7 @@ def _reshape(node: NodeProto, known: Known) -> Problems:
     sizes = [shape[at] if kept and not size and at < len(shape) else size for at, size in enumerate(target)]
     count, wanted = (prod(int(size) for size in one) for one in (shape, [size for size in sizes if size != -1]))
     if count != wanted if -1 not in sizes else wanted and count % wanted:
-        yield f"reshapes {told(shape)}, {count} values, to {told(target)}"
+        yield f"reshapes {format_shape(shape)}, {count} values, to {format_shape(target)}"
 
 
 def _normalization(node: NodeProto, known: Known) -> Problems:
@@ -96,7 +96,7 @@ def _quantization(node: NodeProto, known: Known) -> Problems:
     if data is None or scales is None or len(scales) != 1 or scales[0] == 1 or _attribute(node, "block_size", 0):
         return
     if -len(data) <= axis < len(data) and _differ(data[axis], scales[0]):
-        yield f"has {scales[0]} scales for axis {axis} of an input of shape {told(data)}"
+        yield f"has {scales[0]} scales for axis {axis} of an input of shape {format_shape(data)}"
 
 
 _RULES: dict[str, Callable[[NodeProto, Known], Problems]] = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from assay_zoo.compliance.element import bits_of, element_name
 from assay_zoo.compliance.finding import Area, Finding, shown
 from assay_zoo.compliance.request import Request
-from assay_zoo.compliance.types import LARGEST_INDEX, told
+from assay_zoo.compliance.types import LARGEST_INDEX, format_shape
 from assay_zoo.compliance.values import outside, value_problem
 from assay_zoo.compliance.walk import NAN_IS_A_WORD, Scope, called, domain_of, inside
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from onnx import SparseTensorProto, TensorProto
 
 
-class Held(NamedTuple):
+class OwnedTensor(NamedTuple):
     """A tensor, how a sentence names it, where it belongs, and the domain of the node that holds it ("" for none)."""
 
     tensor: TensorProto
@@ -38,25 +38,25 @@ _FIELDS = {
 """Every other type is stored in int32_data (onnx.proto)."""
 
 
-def tensors_of(everything: Sequence[Scope]) -> Iterator[Held]:
+def tensors_of(everything: Sequence[Scope]) -> Iterator[OwnedTensor]:
     """Initializers and tensors in attributes, dense ones and the parts of sparse ones."""
     for scope in everything:
         for tensor in scope.graph.initializer:
-            yield Held(tensor, f"initializer {shown(tensor.name)}{scope.where}", Area.GRAPH)
+            yield OwnedTensor(tensor, f"initializer {shown(tensor.name)}{scope.where}", Area.GRAPH)
         for sparse in scope.graph.sparse_initializer:
             what = f"sparse initializer {shown(sparse.values.name)}{scope.where}"
-            yield Held(sparse.values, f"the values of {what}", Area.GRAPH)
-            yield Held(sparse.indices, f"the indices of {what}", Area.GRAPH)
+            yield OwnedTensor(sparse.values, f"the values of {what}", Area.GRAPH)
+            yield OwnedTensor(sparse.indices, f"the indices of {what}", Area.GRAPH)
         for index, node in enumerate(scope.graph.node):
             domain = domain_of(node.domain)
             for attribute in node.attribute:
                 what = f"attribute {shown(attribute.name)} of {called(node, index)}{scope.where}"
                 for tensor in ([attribute.t] if attribute.HasField("t") else []) + list(attribute.tensors):
-                    yield Held(tensor, what, Area.ATTRIBUTE, domain)
+                    yield OwnedTensor(tensor, what, Area.ATTRIBUTE, domain)
                 own = [attribute.sparse_tensor] if attribute.HasField("sparse_tensor") else []
                 for sparse in (*own, *attribute.sparse_tensors):
-                    yield Held(sparse.values, f"the values of {what}", Area.ATTRIBUTE, domain)
-                    yield Held(sparse.indices, f"the indices of {what}", Area.ATTRIBUTE, domain)
+                    yield OwnedTensor(sparse.values, f"the values of {what}", Area.ATTRIBUTE, domain)
+                    yield OwnedTensor(sparse.indices, f"the indices of {what}", Area.ATTRIBUTE, domain)
 
 
 def check_tensors(everything: Sequence[Scope], request: Request) -> Iterator[Finding]:
@@ -86,11 +86,13 @@ def _stored(tensor: TensorProto, what: str, area: Area) -> Iterator[Finding]:
         yield Finding(area, "no-type", f"{what} is of element type {tensor.data_type}, which there is none of")
         return
     if any(size < 0 for size in tensor.dims):
-        yield Finding(area, "negative-dimension", f"{what} has shape {told(tensor.dims)}: no size is negative")
+        yield Finding(area, "negative-dimension", f"{what} has shape {format_shape(tensor.dims)}: no size is negative")
         return
     count = prod(tensor.dims)
     if count > LARGEST_INDEX:
-        yield Finding(area, "overflow", f"{what} has shape {told(tensor.dims)}: more elements than an int64 counts")
+        yield Finding(
+            area, "overflow", f"{what} has shape {format_shape(tensor.dims)}: more elements than an int64 counts"
+        )
         return
     held = [field for field in (*_FIELDS, "int32_data") if len(getattr(tensor, field))]
     held += ["raw_data"] if tensor.HasField("raw_data") else []
@@ -129,7 +131,7 @@ def _length(tensor: TensorProto, what: str, area: Area, count: int, field: str) 
         elif bits < 8 and code != "STRING":
             needed = (count * bits + 7) // 8
     if has != needed:
-        size = f"{element_name(tensor.data_type)} {told(tensor.dims)} needs {needed}"
+        size = f"{element_name(tensor.data_type)} {format_shape(tensor.dims)} needs {needed}"
         short = "too short" if has < needed else "too long"
         yield Finding(area, "data-length", f"the data of {what} are {short}: {has} {unit}, and {size}")
     elif wrong := outside(tensor, field, code, bits):
@@ -142,16 +144,16 @@ def _sparse(sparse: SparseTensorProto, what: str, request: Request) -> Iterator[
     dims, count = list(sparse.dims), prod(sparse.values.dims)
     dense = prod(dims) * bits_of(sparse.values.data_type) // 8
     if any(size <= 0 for size in dims) or prod(dims) > LARGEST_INDEX:
-        yield Finding(Area.GRAPH, "sparse", f"{what} has shape {told(dims)}, which cannot be")
+        yield Finding(Area.GRAPH, "sparse", f"{what} has shape {format_shape(dims)}, which cannot be")
         return
     if dense > request.allocation_bytes:
         limit = f"this zoo allows {request.allocation_bytes}"
-        yield Finding(Area.GRAPH, "sparse", f"{what} has shape {told(dims)}: {dense} bytes when dense, {limit}")
+        yield Finding(Area.GRAPH, "sparse", f"{what} has shape {format_shape(dims)}: {dense} bytes when dense, {limit}")
     if not sparse.values.name:
         yield Finding(Area.GRAPH, "sparse", f"{what}: its values have no name, so that no node can use it")
     shape = list(sparse.indices.dims)
     if shape not in ([count], [count, len(dims)]):
-        yield Finding(Area.GRAPH, "sparse", f"{what} has {count} values and indices of shape {told(shape)}")
+        yield Finding(Area.GRAPH, "sparse", f"{what} has {count} values and indices of shape {format_shape(shape)}")
         return
     yield from _indices(sparse, dims, what)
 
@@ -172,7 +174,9 @@ def _indices(sparse: SparseTensorProto, dims: list[int], what: str) -> Iterator[
     rows = [tuple(row) if indices.ndim == 2 else (int(row),) for row in indices.tolist()]
     for row in rows:
         if any(not 0 <= place < size for place, size in zip(row, limits, strict=True)):
-            yield Finding(Area.GRAPH, "index", f"{what} has an index {list(row)} outside of its shape {told(dims)}")
+            yield Finding(
+                Area.GRAPH, "index", f"{what} has an index {list(row)} outside of its shape {format_shape(dims)}"
+            )
             return
     if rows != sorted(set(rows)):
         yield Finding(Area.GRAPH, "sparse", f"{what} has indices that are not sorted, or come twice")

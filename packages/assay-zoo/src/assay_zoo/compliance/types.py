@@ -64,18 +64,20 @@ def _declared(value: ValueInfoProto, what: str, area: Area, request: Request, *,
     shape = shape_of(value.type) or ()
     sizes = [size for size in shape if isinstance(size, int)]
     if any(size < 0 for size in sizes):
-        yield Finding(area, "negative-dimension", f"{what} is declared with shape {told(shape)}: no size is negative")
+        yield Finding(
+            area, "negative-dimension", f"{what} is declared with shape {format_shape(shape)}: no size is negative"
+        )
     elif prod(sizes) > LARGEST_INDEX:
         yield Finding(
-            area, "overflow", f"{what} is declared with shape {told(shape)}: more elements than an int64 counts"
+            area, "overflow", f"{what} is declared with shape {format_shape(shape)}: more elements than an int64 counts"
         )
     elif prod(sizes) * bits_of(element) // 8 > request.allocation_bytes:
         size = prod(sizes) * bits_of(element) // 8
         limit = f"this zoo allows {request.allocation_bytes}"
-        yield Finding(area, "allocation", f"{what} is declared with shape {told(shape)}: {size} bytes, {limit}")
+        yield Finding(area, "allocation", f"{what} is declared with shape {format_shape(shape)}: {size} bytes, {limit}")
 
 
-def told(shape: Iterable[int | str]) -> str:
+def format_shape(shape: Iterable[int | str]) -> str:
     """As people write it: [N, 3, 224, 224]."""
     return f"[{', '.join(str(size)[:40] for size in shape)}]"
 
@@ -93,8 +95,8 @@ def _overridden(scope: Scope) -> Iterator[Finding]:
             and all(isinstance(one, str) or one == other for one, other in zip(shape, tensor.dims, strict=True))
         )
         if declared != tensor.data_type or not same:
-            ours = f"{element_name(declared)} {told(shape or ())}"
-            theirs = f"{element_name(tensor.data_type)} {told(tensor.dims)}"
+            ours = f"{element_name(declared)} {format_shape(shape or ())}"
+            theirs = f"{element_name(tensor.data_type)} {format_shape(tensor.dims)}"
             yield Finding(
                 Area.GRAPH,
                 "default-type",
@@ -119,7 +121,7 @@ def _claims(role: str, values: Sequence[ValueInfoProto], claims: Sequence[Claime
         if element and port.dtype != element:
             yield _claim(f"{what} {shown(port.dtype)}, and the model {element}")
         if shape is not None and not _fits(shape, port.shape):
-            yield _claim(f"{what} {told(port.shape)}, and the model {told(shape)}")
+            yield _claim(f"{what} {format_shape(port.shape)}, and the model {format_shape(shape)}")
 
 
 def _fits(shape: Shape, claimed: Shape) -> bool:

@@ -54,7 +54,7 @@ def check_files(place: SubmissionContext, tools: SubmissionServices) -> list[Che
     checks += _same_names(taken.entries)
     opened = [(entry, found) for entry, answer in looked for found in _found(answer)]
     refused = {one.path for one in taken.entries if one.problem}
-    checks += [_opened_check(entry, one) for entry, one in opened if not _told_before(one, refused)]
+    checks += [_opened_check(entry, one) for entry, one in opened if not _reported_before(one, refused)]
     checks += [_unread(entry, answer) for entry, answer in looked if answer.ending is Ending.ERROR]
     if broken := [answer for _, answer in looked if answer.ending is Ending.HARNESS]:
         return [*_first(_ordered(checks)), _unopened(broken[0])]
@@ -95,7 +95,7 @@ def _found(answer: Looked) -> list[Finding]:
     return [Finding(check="readable", sentence=f"cannot be opened: {answer.sentence}")]
 
 
-def _told_before(found: Finding, refused: Iterable[str]) -> bool:
+def _reported_before(found: Finding, refused: Iterable[str]) -> bool:
     """External data that the intake did not take is told there, with the reason."""
     return found.check == "external_data" and any(f"{path!r}" in found.sentence for path in refused)
 

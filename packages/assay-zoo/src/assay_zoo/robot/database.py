@@ -27,7 +27,7 @@ class Database:
             # SQLite would move its journal into the database in the middle of some webhook, and wait for the disk there.
             event.listen(self._engine, "connect", _no_checkpoint)
         try:
-            with self._told(), self._engine.begin() as connection:
+            with self._translate_errors(), self._engine.begin() as connection:
                 self._prepare(connection)
         except AssayError:
             self._engine.dispose()
@@ -51,7 +51,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction. On SQLite it has the one lock from its beginning on."""
-        with self._told(), self._engine.connect() as connection:
+        with self._translate_errors(), self._engine.connect() as connection:
             if self._rows_lock:  # else the history's one-writer lock would be taken
                 connection = connection.execution_options(**READ)
             with connection.begin():
@@ -59,7 +59,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        with self._told(), self._engine.connect().execution_options(**READ) as connection:
+        with self._translate_errors(), self._engine.connect().execution_options(**READ) as connection:
             yield connection
 
     def insert_new(self, connection: Connection, table: Table, **values: Any) -> bool:
@@ -72,7 +72,7 @@ class Database:
         """Move SQLite's journal into the database, so that it does not grow; to be called now and then by a thread that may
         wait. It holds up nobody."""
         if not self._rows_lock:
-            with self._told():
+            with self._translate_errors():
                 connection = self._engine.raw_connection()
                 try:
                     connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -83,7 +83,7 @@ class Database:
         self._engine.dispose()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except DBAPIError as error:

@@ -25,7 +25,7 @@ class Health:
 
     def ready(self) -> dict[str, str]:
         """What is not ready, each with its reason; empty where all is."""
-        told = {"database": self._database(), "repository": self._repository_told()}
+        told = {"database": self._database(), "repository": self._repository_state()}
         if self._demand:
             here = self._sandbox.available()
             told["sandbox"] = "" if here.available else f"{here.reason}; {here.install}"
@@ -39,7 +39,7 @@ class Health:
             return str(error)
         return ""
 
-    def _repository_told(self) -> str:
+    def _repository_state(self) -> str:
         with self._lock:
             if time.monotonic() - self._at >= _KEPT_S:
                 try:

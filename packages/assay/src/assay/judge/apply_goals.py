@@ -78,7 +78,7 @@ def _asked(
     built = [one for one in cell if one.word is VerdictStatus.SKIP and one.outcome is Outcome.LOWERED]
     recorded = [one for one in [*owing, *built] if goal.figure in now[one.job_key]]
     if recorded:
-        silent = _why_not_is_told(goal, cell)
+        silent = _explains_itself(goal, cell)
         return [
             (one, _kept(goal, one, now, then)) for one in recorded if not silent or _base(goal, one, then) is not None
         ]
@@ -108,7 +108,7 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
     return _with_doubt(complaint, one)
 
 
-def _why_not_is_told(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
+def _explains_itself(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
     """By the duel of the cell, which found no engine to be compared with: a figure that has none either would repeat it."""
     duels = [one.result.duel for one in cell if one.result is not None and one.result.duel is not None]
     return goal_rules.needs_baseline(goal) and goal.against == "run" and any(duel.trouble for duel in duels)

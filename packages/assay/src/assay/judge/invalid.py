@@ -27,7 +27,7 @@ def with_invalid(opinions: Sequence[DraftVerdict], asked: Mapping[str, Job]) -> 
         if one.result is not None and is_invalid(one.result):
             engines.setdefault(one.result.case, {})[_engine(one.result, asked)] = None
     return [
-        replace(one, reason=_told(one.result, list(engines[one.result.case])))
+        replace(one, reason=_described(one.result, list(engines[one.result.case])))
         if one.result is not None and is_invalid(one.result) and len(engines[one.result.case]) > 1
         else one
         for one in opinions
@@ -39,7 +39,7 @@ def _engine(result: Result, asked: Mapping[str, Job]) -> str:
     return job.flow.backend if job is not None else result.flow
 
 
-def _told(result: Result, engines: list[str]) -> str:
+def _described(result: Result, engines: list[str]) -> str:
     named = f"{', '.join(engines[:-1])} and {engines[-1]}"
     node = f" at node '{result.node}'" if result.node and result.node not in result.detail else ""
     return f"the model is not valid for engines {named}{node}: {result.detail.rstrip('.')}; {EXPORT_AGAIN}; {CHECK}"

@@ -38,7 +38,7 @@ class SandboxProcess:
         self.process, self.door, self.status = process, door, status
         self.tails = {"stdout": bytearray(), "stderr": bytearray()}
         self.written = {"stdout": 0, "stderr": 0}
-        self.told = {"door": b"", "status": b""}
+        self.received = {"door": b"", "status": b""}
         self.begun = time.monotonic()
         self.seconds = 0.0
         self.stopped = ""
@@ -126,11 +126,11 @@ class SandboxProcess:
 
     def hear(self, name: str, data: bytes) -> None:
         """What came through a stream."""
-        if name in self.told:
-            self.told[name] = (self.told[name] + data)[-TAIL_BYTES:]
-            if name == "status" and self._init is None and b"\n" in self.told[name]:
+        if name in self.received:
+            self.received[name] = (self.received[name] + data)[-TAIL_BYTES:]
+            if name == "status" and self._init is None and b"\n" in self.received[name]:
                 with contextlib.suppress(ValueError, KeyError, OSError):
-                    pid = json.loads(self.told[name].splitlines()[0])["child-pid"]
+                    pid = json.loads(self.received[name].splitlines()[0])["child-pid"]
                     self._init_pid, self._init = pid, os.pidfd_open(pid)
             return
         self.tails[name] = (self.tails[name] + data)[-TAIL_BYTES:]
@@ -140,16 +140,16 @@ class SandboxProcess:
 
     def ready(self) -> bool:
         """The first process waits for its limits."""
-        return self._init is not None and self.told["door"].startswith(b"ready\n")
+        return self._init is not None and self.received["door"].startswith(b"ready\n")
 
     def done(self) -> bool:
         """The command has ended, and the first process waits to be looked at."""
-        return self.told["door"].count(b"\n") >= 2
+        return self.received["door"].count(b"\n") >= 2
 
     def conclude(self) -> None:
         """The exit code, and which processes the command left behind."""
         with contextlib.suppress(ValueError):
-            self.exit_code = int(self.told["door"].splitlines()[1])
+            self.exit_code = int(self.received["door"].splitlines()[1])
         self.left_behind = usage(self._folders["proc"], 0, MANY, names=True).names if "proc" in self._folders else ()
 
     def _first_process(self) -> int:

@@ -84,7 +84,7 @@ class _Pages:
         found = self._whole(request)
         if found is None:
             return self._missing("There is no such submission.")
-        return self._page("submission.html.j2", **_told(found))
+        return self._page("submission.html.j2", **_page_values(found))
 
     def submission_json(self, request: Request) -> Response:
         found = self._whole(request)
@@ -94,7 +94,7 @@ class _Pages:
         found = self._whole(request)
         if found is None:
             return self._missing("There is no such submission.")
-        return render.standalone("submission.html.j2", {"title": self._title(), **_told(found)})
+        return render.standalone("submission.html.j2", {"title": self._title(), **_page_values(found)})
 
     def report_json(self, request: Request) -> Response:
         found = self._whole(request)
@@ -163,7 +163,7 @@ class _Pages:
         )
 
 
-def _told(found: Whole) -> dict[str, object]:
+def _page_values(found: Whole) -> dict[str, object]:
     decided = newest_decision(found)
     return {
         "submission": found.submission,

@@ -12,7 +12,7 @@ from assay.backends.cuda import cuda
 from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options
 from assay.backends.tensorrt.api import api_of
-from assay.backends.tensorrt.build import built, told_sizes
+from assay.backends.tensorrt.build import built, format_sizes
 from assay.backends.tensorrt.engine import DECLARED, PLAN, Declared, TensorRTEngine
 from assay.backends.tensorrt.logs import Listener
 from assay.backends.tensorrt.precision import BF16, FP8, FP16, FP32, INT8, NAMES, TF32
@@ -88,7 +88,7 @@ class TensorRT:
         trt = _library()
         api, listener = api_of(trt), Listener(trt)
         plan = built(trt, api, model, proto, signature, settings, dims, listener)
-        return TensorRTEngine(trt, api, plan, Declared(signature, settings, sizes=told_sizes(dims)), listener, cuda())
+        return TensorRTEngine(trt, api, plan, Declared(signature, settings, sizes=format_sizes(dims)), listener, cuda())
 
     def load(self, folder: Path, flow: Flow) -> TensorRTEngine:
         """The plan. Raises InvalidModel for one of another version or another GPU."""

@@ -123,7 +123,7 @@ def require_sizes(inputs: tuple[TensorSpec, ...], dims: Dims) -> None:
             )
 
 
-def told_sizes(dims: Dims) -> dict[str, str]:
+def format_sizes(dims: Dims) -> dict[str, str]:
     """The profile as options of the facts: `bounds.height` is `64..160, 96 best`."""
     return {
         f"{'size' if least == most else 'bounds'}.{name}": str(most)

@@ -11,7 +11,7 @@ from assay.backends.onnx_loader import load_checked, refuse_types, signature_of
 from assay.backends.options import resolve_options
 from assay.backends.tensorrt.availability import device_missing
 from assay.backends.tensorrt.backend import OPTIONS, TYPES, flows, settings_of
-from assay.backends.tensorrt.build import require_sizes, told_sizes
+from assay.backends.tensorrt.build import format_sizes, require_sizes
 from assay.backends.tensorrt.precision import carried_by, require_quantized, require_types
 from assay.backends.tensorrt.trtexec import build_command
 from assay.backends.tensorrt.trtexec_engine import DECLARED, LAYERS, PLAN, Declared, TrtexecEngine
@@ -40,7 +40,7 @@ class Trtexec:
             return Availability(available=False, reason=str(error))
         missing = device_missing()
         reason = f"no CUDA device: {missing}." if missing else ""
-        return Availability(not missing, found.told, reason)
+        return Availability(not missing, found.version_text, reason)
 
     def prepare(self) -> None:
         """Raises Unavailable where it is not on PATH. Nothing is imported."""
@@ -56,7 +56,7 @@ class Trtexec:
         require_sizes(signature.inputs, dims)
         program = find()
         if settings.strongly_typed or program.version[0] >= 11:
-            require_types(carried_by(proto), settings.precision, program.told)
+            require_types(carried_by(proto), settings.precision, program.version_text)
         else:
             require_quantized(carried_by(proto), settings.precision)
         folder = Path(tempfile.mkdtemp(prefix="trtexec-"))
@@ -67,8 +67,8 @@ class Trtexec:
         run(command, folder, "building")
         for file in (PLAN, LAYERS):
             if not (folder / file).is_file():
-                raise Lowering(f"trtexec {program.told} ended well and wrote no {file}.")
-        return TrtexecEngine(program, folder, Declared(signature, settings, program.version, sizes=told_sizes(dims)))
+                raise Lowering(f"trtexec {program.version_text} ended well and wrote no {file}.")
+        return TrtexecEngine(program, folder, Declared(signature, settings, program.version, sizes=format_sizes(dims)))
 
     def load(self, folder: Path, flow: Flow) -> TrtexecEngine:
         """Raises InvalidModel for a plan that was cut, or built by another version: trtexec would say it at the first call."""
@@ -79,6 +79,6 @@ class Trtexec:
         if program.version != declared.version and not declared.settings.version_compatible:
             built = ".".join(map(str, declared.version))
             raise InvalidModel(
-                f"{PLAN} was built by trtexec {built} and this is {program.told}: lower the model again, here."
+                f"{PLAN} was built by trtexec {built} and this is {program.version_text}: lower the model again, here."
             )
         return TrtexecEngine(program, folder, declared)

@@ -83,7 +83,7 @@ class TrtexecEngine:
         mode = msgspec.to_builtins(mode_of((), self._program.version[0]))
         options = {**settings, **self._declared.sizes, **{f"mode.{name}": value for name, value in mode.items()}}
         return EngineInfo(
-            backend_version=self._program.told,
+            backend_version=self._program.version_text,
             precision=coarsest(one for one in placements if one.role in ("compute", "fused")) or coarsest(placements),
             placements=placements,
             options={name: json.dumps(value).strip('"') for name, value in options.items()},

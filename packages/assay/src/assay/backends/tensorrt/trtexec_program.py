@@ -36,7 +36,7 @@ class Program(msgspec.Struct, frozen=True):
     version: tuple[int, int, int]
 
     @property
-    def told(self) -> str:
+    def version_text(self) -> str:
         """Its version, as people write it."""
         return ".".join(map(str, self.version))
 

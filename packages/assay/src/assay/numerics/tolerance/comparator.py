@@ -70,7 +70,7 @@ class ToleranceComparator:
             rest = self._rest(actual[known:], expected[known:], declared, {name: judged[name] for name in ours})
             comparisons = tuple(_with_rest(one, rest.get(one.output)) for one in comparisons)
             findings += [finding for one in rest.values() for finding in one.findings if finding.kind == "values"]
-            self.told.append(
+            self.remarks.append(
                 f"the tolerance was derived on the first {known} of {len(actual)} samples; the others may be off by as much as "
                 "the noisiest element of these"
             )
@@ -81,9 +81,9 @@ class ToleranceComparator:
         comparisons, findings = self._outside_a_guess(comparisons, findings)
         comparisons = tuple(msgspec.structs.replace(one, tolerance=self._whose(one, ours)) for one in comparisons)
         for one in judged.values():
-            self.told.extend(one.notes)
-        self.told.extend(self._unseen(judged) if not findings else ())
-        self.told.extend(told for one in comparisons if (told := coarse(one, contract)))
+            self.remarks.extend(one.notes)
+        self.remarks.extend(self._unseen(judged) if not findings else ())
+        self.remarks.extend(told for one in comparisons if (told := coarse(one, contract)))
         return comparisons, tuple(findings)
 
     def _undecided(
@@ -216,10 +216,10 @@ class ToleranceComparator:
         if self.profile.header.coarse and suspected:
             return {name: _open(one) if name in suspected else one for name, one in judged.items()}
         if not self.translated:
-            self.told.extend(suspected.values())
+            self.remarks.extend(suspected.values())
             return judged
         untrue = [name for name in suspected if self._is_another(name, expected)]
-        self.told.extend(
+        self.remarks.extend(
             f"the graph that the tolerance was derived from answers otherwise than the program at output '{name}', both in double: "
             "the conversion is not true to it; judged by a fixed multiple of the unit roundoff instead, which is wider"
             for name in untrue

@@ -28,7 +28,7 @@ from assay.numerics.tolerance.selftest import defect_label, last_tensor, middle_
 from assay.numerics.tolerance.simulate.bit_exact import derive_bits
 from assay.numerics.tolerance.simulate.graph_study import Graph, drawn_by, study, untaken_branches
 from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation, NonlinearNoise, Sample
-from assay.numerics.tolerance.simulate.sample_batching import MOST, alike, join, may_join, same, split
+from assay.numerics.tolerance.simulate.sample_batching import MOST, group_by_shape, join, may_join, same, split
 from assay.numerics.tolerance.simulate.spread import shrunk_deviation
 from assay.numerics.tolerance.simulate.tensors_only import tensors_only
 from assay.numerics.tolerance.simulate.tie_choices import choices, is_alike
@@ -196,7 +196,7 @@ class Deriving:
         found = {0: first or self._sample(0, inputs[0])}
         inputs = inputs[: affordable(found[0].cost, len(inputs))]
         self._samples_in_all = len(inputs)
-        for places in alike(inputs):
+        for places in group_by_shape(inputs):
             self._group(places, inputs, found)
         for sample in found.values():
             for decision in self.decisions.values():

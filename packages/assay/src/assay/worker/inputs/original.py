@@ -123,7 +123,7 @@ def compare_change(job: Job, stages: Stages) -> Result:
         original=original.model.name,
         reference=_reference(job, original, new, old),
         float_reference=reference_of_original(job) if far else Reference(),
-        warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes, *judging.told))),
+        warnings=tuple(dict.fromkeys((*original.notes, *_whose(new, old), *judging.notes, *judging.remarks))),
         untaken_branches=judging.profile.header.untaken if judging.profile is not None else (),
     )
 

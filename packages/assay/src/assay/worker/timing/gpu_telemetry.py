@@ -37,22 +37,22 @@ def _handle(nvml: Any, name: str) -> Any:
 
 
 def _read(nvml: Any, handle: Any) -> GpuReading:
-    def told(ask: Callable[[], Any]) -> Any:
+    def answer_of(ask: Callable[[], Any]) -> Any:
         """None where the device does not tell (a slice of one has no clocks), or the driver is too old for the question."""
         try:
             return ask()
         except nvml.NVMLError:
             return None
 
-    use = told(lambda: nvml.nvmlDeviceGetUtilizationRates(handle))
-    memory = told(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
-    processes = told(lambda: nvml.nvmlDeviceGetComputeRunningProcesses(handle))
-    reasons = told(lambda: nvml.nvmlDeviceGetCurrentClocksEventReasons(handle))
+    use = answer_of(lambda: nvml.nvmlDeviceGetUtilizationRates(handle))
+    memory = answer_of(lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
+    processes = answer_of(lambda: nvml.nvmlDeviceGetComputeRunningProcesses(handle))
+    reasons = answer_of(lambda: nvml.nvmlDeviceGetCurrentClocksEventReasons(handle))
     if reasons is None:  # Before driver 535 the question had another name.
-        reasons = told(lambda: nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
+        reasons = answer_of(lambda: nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
     return GpuReading(
-        sm_mhz=told(lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))),
-        memory_mhz=told(lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM))),
+        sm_mhz=answer_of(lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM))),
+        memory_mhz=answer_of(lambda: int(nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM))),
         reasons=None if reasons is None else int(reasons),
         memory_bytes=None if memory is None else int(memory.used),
         sm_share=None if use is None else use.gpu / 100,

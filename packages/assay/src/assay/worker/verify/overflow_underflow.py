@@ -78,7 +78,7 @@ def _described(
     for one in held.given[0]:
         if count := counts.get(one.output, 0):
             told = f"{count} of {one.elements} elements {why}"
-            judging.told.append(f"output '{one.output}': {told}; these were not judged")
+            judging.remarks.append(f"output '{one.output}': {told}; these were not judged")
             if poor or 2 * count > one.elements:
                 one = msgspec.structs.replace(one, degenerate=told)
         comparisons.append(one)

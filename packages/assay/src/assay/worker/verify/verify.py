@@ -104,7 +104,7 @@ def verify(job: Job, stages: Stages) -> Result:
     if outcome in AGAIN:
         leave(job, lowered.folder, rewritten, stages.built, lowered.told)
     passed = _unreported_outputs(job, comparisons, golden)
-    notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.told, *minor_deviations(asked, facts))
+    notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.remarks, *minor_deviations(asked, facts))
     return msgspec.structs.replace(
         _blank(job, outcome, facts),
         cause=Cause.NO_REFERENCE if outcome is Outcome.MISTRUSTED and unproven else Cause.NONE,

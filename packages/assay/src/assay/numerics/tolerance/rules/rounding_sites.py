@@ -73,7 +73,7 @@ class RoundingSites:
         return found
 
     @cached_property
-    def alike(self) -> list[tuple[list[int], Deviation]]:
+    def groups(self) -> list[tuple[list[int], Deviation]]:
         """Those of one size: where they are among the noisy ones, and the deviations of each in a row."""
         groups: dict[int, list[int]] = {}
         for column, size in enumerate(self.sizes.tolist()):
@@ -126,7 +126,7 @@ class Together:
         rows = quiet + len(first)
         alike = len(set(amplified)) == 1
         louder = np.array(amplified, np.float32)[:, None]
-        for columns, deviation in places.alike:
+        for columns, deviation in places.groups:
             count, size = deviation.shape
             noise = np.empty((count, rows, size), dtype)
             noise[:, :quiet] = NOTHING

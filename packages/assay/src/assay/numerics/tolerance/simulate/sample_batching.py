@@ -27,7 +27,7 @@ def may_join(proto: ModelProto, inputs: Sequence[Tensors]) -> bool:
     return len(shapes) == 1 and len(rows) == 1 and len(inputs) > 1
 
 
-def alike(inputs: Sequence[Tensors]) -> list[list[int]]:
+def group_by_shape(inputs: Sequence[Tensors]) -> list[list[int]]:
     """The positions of the samples, those of one shape together, in the order of their first."""
     groups: dict[object, list[int]] = {}
     for place, one in enumerate(inputs):
