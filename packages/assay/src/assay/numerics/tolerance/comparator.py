@@ -43,7 +43,7 @@ class ToleranceComparator:
     contract: Contract
     profile: DerivedTolerance | None = None
     notes: tuple[str, ...] = ()
-    told: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     translated: bool = False
     """What is expected are the program's own answers in double, and the profile is of a graph that was made of the program."""
     guessed: bool = False

@@ -145,7 +145,7 @@ def _with_cures(
     coarse = judging.profile is not None and judging.profile.header.coarse
     if not findings or not facts.numeric_defaults or coarse:  # what is wrong by a coarse tolerance is judged once more
         return facts
-    silent = partial(_compare, job, rewritten, replace(judging, told=[]))
+    silent = partial(_compare, job, rewritten, replace(judging, remarks=[]))
     held_again = partial(compare_to_reference, golden=ran.golden, rewritten=rewritten, compare=silent)
     return tried(job, facts, lambda other: not held_again([other.run(one) for one in ran.fed]).given[1])
 
