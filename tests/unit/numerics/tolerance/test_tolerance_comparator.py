@@ -201,7 +201,7 @@ def test_a_profile_of_another_graph_than_the_program_is_not_judged_by() -> None:
     actual = [{"y": (one["y"] * (1 + 2**-20)).astype(np.float32)} for one in program]
     _, findings = judging.compare(actual, program, DECLARED)
     assert [one.kind for one in findings] == ["values"]
-    translated = replace(judging, translated=True, told=[])
+    translated = replace(judging, translated=True, remarks=[])
     _, findings = translated.compare(actual, program, DECLARED)
     assert findings == ()
     assert "the conversion is not true to it" in translated.remarks[0]
