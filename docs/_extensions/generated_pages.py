@@ -1,4 +1,4 @@
-"""Pages and tables that are made from the code when the site is built: commands, findings, outcomes."""
+"""Pages and tables that are made from the code when the site is built: commands, findings, outcomes, task metrics."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def findings(folder: Path) -> str:
 def write(app: Sphinx) -> None:
     """Only what changed: an unchanged page is not read again."""
     from assay.judge.outcome_table import outcome_reference
+    from assay.task_metrics.registry import task_reference
 
     docs = Path(app.srcdir)
     pages = {
@@ -50,6 +51,7 @@ def write(app: Sphinx) -> None:
         "findings.md": findings(docs / "findings"),
         # Included by pages, and no page of its own: its name does not end in .md.
         "outcomes.inc": outcome_reference(),
+        "task-metrics.inc": task_reference(),
     }
     (docs / FOLDER).mkdir(exist_ok=True)
     for name, text in pages.items():

@@ -12,8 +12,9 @@ from assay.config.schema import ConfigFile
 from assay.core.result import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
-from assay.judge.metric_registry import METRICS, RECORDED, TASK_METRICS
+from assay.judge.metric_registry import METRICS, RECORDED, TASK_FIGURES
 from assay.judge.outcome_table import outcome_reference
+from assay.task_metrics.registry import task_reference
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "policy.md"
 OUTCOMES = (
@@ -158,10 +159,10 @@ def test_the_reference_names_every_key_figure_outcome_and_word() -> None:
     text = REFERENCE.read_text(encoding="utf-8")
     keys = _keys(ConfigFile)
     assert {"percent-max-degradation", "budget-max", "warmup-s", "task-metric-options", "rtol"} <= keys
-    figures = {row.pattern for row in (*RECORDED, *METRICS, *TASK_METRICS)}
+    figures = {row.pattern for row in (*RECORDED, *METRICS, *TASK_FIGURES)}
     named = {*keys, *figures, *(one.value for one in Outcome), *(one.value for one in VerdictStatus)}
     assert "_generated/outcomes.inc" in text
-    assert sorted(name for name in named if f"`{name}`" not in text + outcome_reference()) == []
+    assert sorted(name for name in named if f"`{name}`" not in text + outcome_reference() + task_reference()) == []
 
 
 def test_the_reference_says_what_the_table_of_figures_says() -> None:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from assay.task_metrics.registry import TASK_METRICS
+
 Texts = list[str] | None
 
 Flows = Annotated[
@@ -171,7 +173,7 @@ TaskMetric = Annotated[
     typer.Option(
         "--task-metric",
         metavar="KIND[:KEY=VALUE,...]",
-        help="Metric of the outputs' meaning: classification, detection, segmentation, transcription; e.g. classification:output=scores.",
+        help=f"Metric of the outputs' meaning: {', '.join(TASK_METRICS)}; e.g. classification:output=scores.",
     ),
 ]
 

@@ -22,6 +22,7 @@ from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 from assay.models.cache_eviction import MOST_BYTES
 from assay.models.sources import is_factory, source_name
+from assay.task_metrics.registry import TASK_METRICS
 
 if TYPE_CHECKING:
     from assay.config.schema import ConfigFile, ModelFile, PolicyFile
@@ -31,6 +32,7 @@ TEMPLATE = (
     (files("assay.config") / "template.toml")
     .read_text(encoding="utf-8")
     .replace("{{fail-on}}", json.dumps(Policy().fail_on))
+    .replace("{{task-metrics}}", ", ".join(TASK_METRICS))
 )
 """What `assay init` writes: every key, commented, with its default."""
 

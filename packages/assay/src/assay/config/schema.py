@@ -28,6 +28,7 @@ from assay.config.value_types import (
     Share,
     Sizes,
     StageName,
+    TaskMetricName,
 )
 from assay.core.policy import Policy
 from assay.core.speed import SpeedRule, interim_looks
@@ -55,7 +56,7 @@ class ModelFile(_Table):
     golden_of_another_model: bool = False
     map_inputs: dict[str, str] = {}
     map_outputs: dict[str, str] = {}
-    task_metric: Literal["classification", "detection", "segmentation", "transcription"] | None = None
+    task_metric: TaskMetricName | None = None
     task_metric_options: Options = {}
     flows: list[CellName] = []
     seed: Annotated[int, Field(ge=0)] = 0

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from assay.core.case import Case
 from assay.core.policy import Goal
 from assay.errors import UsageError
-from assay.judge.metric_registry import AGAINST_FLOAT, RECORDED, TASK_METRICS
+from assay.judge.metric_registry import AGAINST_FLOAT, RECORDED, TASK_FIGURES
 
 
 def check_goals(goals: Sequence[Goal], cases: Sequence[Case]) -> None:
@@ -30,4 +30,4 @@ def check_goals(goals: Sequence[Goal], cases: Sequence[Case]) -> None:
 
 
 def _listed(figure: str) -> bool:
-    return any(fnmatchcase(figure, row.pattern) for row in (*RECORDED, *TASK_METRICS))
+    return any(fnmatchcase(figure, row.pattern) for row in (*RECORDED, *TASK_FIGURES))

@@ -19,6 +19,7 @@ from assay.judge.metric_registry import RECORDED, is_unknown
 from assay.numerics.tolerance.arithmetic import ALLOWANCES
 from assay.numerics.tolerance.default import default_tolerance
 from assay.numerics.tolerance.tolerance_tables import table_of
+from assay.task_metrics.registry import TASK_METRICS
 
 JUDGED = tuple(one.value for one in Outcome if one not in (Outcome.OK, Outcome.INFRASTRUCTURE))
 """Outcomes a policy may speak of: what is fine needs no rule, and what the harness broke is no outcome of a model."""
@@ -28,6 +29,14 @@ LONGEST_NAME = 200
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+def _task_metric(value: object) -> str:
+    if not isinstance(value, str) or value not in TASK_METRICS:
+        raise ValueError(
+            f"must be one of {', '.join(TASK_METRICS)}, not {value!r}{nearest(str(value), tuple(TASK_METRICS))}"
+        )
+    return value
 
 
 def _outcome(value: object) -> str:
@@ -176,6 +185,7 @@ def _tolerance(value: object, tables: ValidatorFunctionWrapHandler) -> Any:
     return value
 
 
+TaskMetricName = Annotated[str, BeforeValidator(_task_metric)]
 OutcomeName = Annotated[str, BeforeValidator(_outcome)]
 EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
 CellName = Annotated[str, AfterValidator(_cell_name)]

@@ -12,6 +12,7 @@ from assay.core.job import Job, JobKind
 from assay.core.reference import ReferenceKind
 from assay.core.repro import flow_arguments, input_arguments, model_word, original_words
 from assay.core.result import Cause, Outcome, Result
+from assay.task_metrics.registry import TASK_METRICS
 
 TOP1 = "task.top1_agreement >= 0.99"
 ACCURACY = "task.top1_accuracy >= 0.9"
@@ -109,7 +110,7 @@ def _by_meaning(result: Result, asked: Asked | None, goal: str) -> str:
     given = [] if goal == TOP1 else ["--inputs", "LABELLED.npz"]
     words = [*given, "--task-metric", f"classification:output={output}", "--require", goal]
     meaning = command(result, asked, *words, own=not given)
-    return f"; or by what the outputs mean, if they are scores of classes (or detection, segmentation, transcription){labels}: {meaning}"
+    return f"; or by what the outputs mean, if they are scores of classes (or {', '.join(list(TASK_METRICS)[1:])}){labels}: {meaning}"
 
 
 def _scores(case: Case) -> str:

@@ -8,13 +8,13 @@ from assay.core.job import JobKind
 from assay.core.policy import Goal
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import Outcome, Result
-from assay.core.task_figures import is_against_labels
 from assay.judge import goal_rules
 from assay.judge.advice import Asked, command, to_compare, without_answers
 from assay.judge.expectations import matches
 from assay.judge.metric_registry import AGAINST_FLOAT
 from assay.judge.metrics import metrics
 from assay.judge.witnesses import described
+from assay.task_metrics.registry import is_against_labels
 
 TASK = "task."
 

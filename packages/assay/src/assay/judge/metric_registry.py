@@ -8,6 +8,8 @@ from typing import Literal
 
 import msgspec
 
+from assay.task_metrics.registry import TASK_METRICS
+
 Direction = Literal["up", "down", "both"]
 """Which way is worse. "both": away from 1 in either direction (a ratio)."""
 
@@ -144,18 +146,15 @@ METRICS = (
     MetricSpec("abs_p*", "", "up", "quantile of the absolute error: abs_p50, abs_p90, abs_p99"),
 )
 
-TASK_METRICS = (
-    MetricSpec("task.*_change", "", "up", "how far a score moved from the reference's"),
-    MetricSpec("task.*divergence*", "", "up", "divergence between distributions"),
-    MetricSpec("task.*differ*", "", "up", "a difference to the reference"),
-    MetricSpec("task.*error*", "", "up", "an error"),
-    MetricSpec("task.*loss*", "", "up", "a loss"),
-    MetricSpec("task.*unmatched*", "", "up", "objects without a partner"),
-    MetricSpec("task.*missed*", "", "up", "objects lost"),
-    MetricSpec(
-        "task.*", "", "down", "every other task metric is a score: task.top1_accuracy, task.map50, task.mean_iou"
+TASK_FIGURES = (
+    *(
+        MetricSpec(f"task.{row.pattern}", row.unit, row.worse, row.meaning)
+        for one in TASK_METRICS.values()
+        for row in one.figures
     ),
+    MetricSpec("task.*", "", "down", "a score"),
 )
+"""Of the table of task metrics; a figure that no task has counts as a score."""
 
 NO_LIMIT_OF_ERROR = ("budget*", "noise_share", "coarse_tolerance", "ties", "share_out_of_tolerance", "norm_ratio")
 """Metrics of an output of which no limit says that it is close enough: shares of a tolerance that proves nothing, and a ratio."""
@@ -176,7 +175,7 @@ def metric_spec(figure: str) -> MetricSpec | None:
     for row in METRICS:
         if fnmatchcase(last, row.pattern):
             return row
-    return next((row for row in TASK_METRICS if fnmatchcase(figure, row.pattern)), None)
+    return next((row for row in TASK_FIGURES if fnmatchcase(figure, row.pattern)), None)
 
 
 def direction(figure: str) -> Direction:

@@ -11,7 +11,6 @@ from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, option, output_of
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
-OPTIONS = frozenset({"output", "label", "scores"})
 
 
 def classification(

@@ -11,7 +11,6 @@ from assay.core.flow import Option
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, option
 
-OPTIONS = frozenset({"boxes", "scores", "classes", "label_boxes", "label_classes", "threshold", "format"})
 THRESHOLDS = tuple(0.5 + 0.05 * step for step in range(10))
 """Of IoU, as COCO averages them."""
 

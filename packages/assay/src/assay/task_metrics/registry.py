@@ -1,34 +1,115 @@
-"""The tasks by name."""
+"""The task metrics in one table: the options and the figures of each. Light, for the command line reads it: what computes
+them is imported when it is used."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from assay.core.flow import Option
 from assay.errors import UnknownName
-from assay.ports import Tensor, Tensors
-from assay.task_metrics import classification, detection, segmentation, transcription
 
-Score = Callable[[Sequence[Tensors], Sequence[Tensors], Mapping[str, Tensor], Mapping[str, Option]], dict[str, float]]
+if TYPE_CHECKING:
+    from assay.core.flow import Option
+    from assay.ports import Tensor, Tensors
 
-_TASKS: dict[str, tuple[Score, frozenset[str]]] = {
-    "classification": (classification.classification, classification.OPTIONS),
-    "detection": (detection.detection, detection.OPTIONS),
-    "segmentation": (segmentation.segmentation, segmentation.OPTIONS),
-    "transcription": (transcription.transcription, transcription.OPTIONS),
-}
+    Score = Callable[
+        [Sequence[Tensors], Sequence[Tensors], Mapping[str, Tensor], Mapping[str, Option]], dict[str, float]
+    ]
+
+
+class TaskFigure(NamedTuple):
+    """A name (or a glob), without its `task.`; which way is worse; one line of meaning; its unit ("" for a pure number).
+    `of_labels`: it compares the engine's answers with labels, so that it counts where there is no reference, or one in doubt."""
+
+    pattern: str
+    worse: Literal["up", "down"]
+    meaning: str
+    unit: str = ""
+    of_labels: bool = False
+
+
+class TaskMetric(NamedTuple):
+    """One kind of task. The function of the same name, in the module of the same name here, computes its figures."""
+
+    name: str
+    options: frozenset[str]
+    figures: tuple[TaskFigure, ...]
+
+    @property
+    def score(self) -> Score:
+        """Of actual, expected, labels and options."""
+        found: Score = getattr(import_module(f"assay.task_metrics.{self.name}"), self.name)
+        return found
+
+
+_METRICS = (
+    TaskMetric(
+        "classification",
+        frozenset({"output", "label", "scores"}),
+        (
+            TaskFigure("top1_agreement", "down", "share of rows with the reference's first choice"),
+            TaskFigure("top5_agreement", "down", "share of rows whose expected first choice is among the five best"),
+            TaskFigure("kl_divergence", "up", "mean Kullback-Leibler divergence from the reference, in nats"),
+            TaskFigure("top1_accuracy", "down", "share of rows whose first choice is the label", of_labels=True),
+            TaskFigure("top5_accuracy", "down", "share of rows whose label is among the five best", of_labels=True),
+            TaskFigure("expected_top1_accuracy", "down", "top1_accuracy of the reference"),
+        ),
+    ),
+    TaskMetric(
+        "detection",
+        frozenset({"boxes", "scores", "classes", "label_boxes", "label_classes", "threshold", "format"}),
+        (
+            TaskFigure("matched", "down", "share of the reference's objects that are found, with an overlap of 0.5"),
+            TaskFigure("unmatched_actual", "up", "objects that the reference does not have, as a share of its objects"),
+            TaskFigure("mean_matched_iou", "down", "mean overlap (intersection over union) of the objects that match"),
+            TaskFigure("max_confidence_difference", "up", "largest difference of the scores of objects that match"),
+            TaskFigure("map50", "down", "mean average precision at an overlap of 0.5", of_labels=True),
+            TaskFigure("map50_95", "down", "the same, mean over overlaps from 0.5 to 0.95 (COCO)", of_labels=True),
+            TaskFigure("expected_map50", "down", "map50 of the reference"),
+        ),
+    ),
+    TaskMetric(
+        "segmentation",
+        frozenset({"output", "label"}),
+        (
+            TaskFigure("pixel_agreement", "down", "share of pixels with the reference's class"),
+            TaskFigure("mean_iou_agreement", "down", "mean intersection over union with the reference's classes"),
+            TaskFigure("iou_agreement_class*", "down", "the same of one class"),
+            TaskFigure("psnr_db", "down", "peak of the expected logits to error ratio", "dB"),
+            TaskFigure("mean_iou", "down", "mean intersection over union with the labels", of_labels=True),
+            TaskFigure("iou_class*", "down", "the same of one class", of_labels=True),
+        ),
+    ),
+    TaskMetric(
+        "transcription",
+        frozenset({"output", "label", "decoding", "blank", "separator", "padding"}),
+        (
+            TaskFigure("word_agreement", "down", "1 - word error rate against the reference's texts"),
+            TaskFigure("word_error_rate", "up", "edits of words over the length of the label", of_labels=True),
+            TaskFigure("token_error_rate", "up", "edits of tokens over the length of the label", of_labels=True),
+            TaskFigure("expected_word_error_rate", "up", "word_error_rate of the reference"),
+        ),
+    ),
+)
+
+TASK_METRICS = {one.name: one for one in _METRICS}
 
 
 def check_task(task: str, options: Mapping[str, Option]) -> None:
     """Raises UnknownName for a task or an option that there is not."""
-    if task not in _TASKS:
-        raise UnknownName(f"there is no task {task!r}; choose one of {', '.join(_TASKS)}")
+    if task not in TASK_METRICS:
+        raise UnknownName(f"there is no task {task!r}; choose one of {', '.join(TASK_METRICS)}")
+    known = TASK_METRICS[task].options
     for name in options:
-        if name not in _TASKS[task][1]:
-            near = difflib.get_close_matches(name, _TASKS[task][1], n=1)
-            told = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(sorted(_TASKS[task][1]))}"
-            raise UnknownName(f"task {task!r} has no option {name!r}; {told}")
+        if name not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name, known, n=1)
+            advice = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(sorted(known))}"
+            raise UnknownName(f"task {task!r} has no option {name!r}; {advice}")
 
 
 def score(
@@ -40,4 +121,29 @@ def score(
 ) -> dict[str, float]:
     """The figures of that task. Raises UsageError for what the task cannot be computed from."""
     check_task(task, options)
-    return _TASKS[task][0](actual, expected, labels, options)
+    return TASK_METRICS[task].score(actual, expected, labels, options)
+
+
+@lru_cache(maxsize=1024)
+def task_figure(name: str) -> TaskFigure | None:
+    """The row of a figure, named without its `task.`; None where no task has it."""
+    return next((row for one in _METRICS for row in one.figures if fnmatchcase(name, row.pattern)), None)
+
+
+def is_against_labels(name: str) -> bool:
+    """Of a figure without its `task.`; what is `expected_...` is of the reference and not of the engine."""
+    row = task_figure(name)
+    return row is not None and row.of_labels
+
+
+def task_reference() -> str:
+    """The table of the reference, as Markdown."""
+    lines = ["| task metric | figure | unit | better | needs labels | what it is |", "|---|---|---|---|---|---|"]
+    for one in _METRICS:
+        for row in one.figures:
+            better = "lower" if row.worse == "up" else "higher"
+            labels = "yes" if row.of_labels or row.pattern.startswith("expected_") else "no"
+            lines.append(
+                f"| `{one.name}` | `task.{row.pattern}` | {row.unit or '-'} | {better} | {labels} | {row.meaning} |"
+            )
+    return "\n".join(lines) + "\n"

@@ -10,8 +10,6 @@ from assay.core.flow import Option
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import joined, label, option, output_of
 
-OPTIONS = frozenset({"output", "label"})
-
 
 def segmentation(
     actual: Sequence[Tensors],

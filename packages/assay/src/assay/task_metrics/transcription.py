@@ -11,7 +11,6 @@ from assay.errors import UsageError
 from assay.ports import Tensor, Tensors
 from assay.task_metrics.options import label, option, output_of
 
-OPTIONS = frozenset({"output", "label", "decoding", "blank", "separator", "padding"})
 Token = tuple[int, ...]
 """A word: the tokens that spell it."""
 

@@ -17,7 +17,6 @@ from assay.core.evidence import blocking, passed_over
 from assay.core.job import Job
 from assay.core.reference import Reference
 from assay.core.result import Cause, Comparison, EngineInfo, Finding, Outcome, Result, Stage, UntakenBranch
-from assay.core.task_figures import is_against_labels
 from assay.errors import Lowering
 from assay.models.flatten import declared_types
 from assay.models.golden_checks import fits, format_shape
@@ -27,7 +26,7 @@ from assay.models.model_precision import model_precision
 from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_of_quantized
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import library_of
-from assay.task_metrics.registry import score
+from assay.task_metrics.registry import is_against_labels, score
 from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.handover import leave
