@@ -22,7 +22,7 @@ PUBLISHED = Reference(ReferenceKind.DEFINITION, "onnx", "", "", "onnxruntime", o
 POOR = (make_comparison(degenerate="constant 0.1"),)
 CHECK = "assay check models/net.onnx --flow onnxruntime"
 CLASSES = (
-    "; or by what the outputs mean, if they are scores of classes (or detection, segmentation, transcription)"
+    "; or by what the outputs mean, if they are scores of classes (or detection, pose, segmentation, transcription)"
     "{labels}: `" + CHECK + " {inputs} --task-metric classification:output=scores --require 'task.top1_{goal}'`"
 )
 LABELLED = CLASSES.format(

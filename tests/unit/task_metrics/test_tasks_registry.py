@@ -12,9 +12,11 @@ from assay.task_metrics.registry import TASK_METRICS, is_against_labels, score, 
 
 LOGITS = np.random.default_rng(0).normal(size=(2, 3, 4, 4)).astype(np.float32)
 BOXES = {"boxes": np.array([[[0, 0, 10, 10.0]]]), "scores": np.array([[0.9]]), "classes": np.array([[1]])}
+POSE = np.random.default_rng(1).normal(size=(2, 17, 3)) * 50 + 100
 SAMPLES = {
     "classification": ({"logits": LOGITS[:, :, 0, 0]}, {"label": np.array([0, 1])}),
     "detection": (BOXES, {"boxes": BOXES["boxes"], "classes": BOXES["classes"]}),
+    "pose": ({"keypoints": POSE}, {"keypoints": POSE}),
     "segmentation": ({"logits": LOGITS}, {"mask": LOGITS.argmax(axis=1)}),
     "transcription": ({"logits": LOGITS[:, 0]}, {"tokens": np.array([[1, 2], [2, 3]])}),
 }

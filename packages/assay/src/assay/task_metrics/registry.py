@@ -72,6 +72,20 @@ _METRICS = (
         ),
     ),
     TaskMetric(
+        "pose",
+        frozenset({"keypoints", "label", "scale", "sigmas"}),
+        (
+            TaskFigure("oks_agreement", "down", "mean object keypoint similarity to the reference's poses"),
+            TaskFigure("min_oks_agreement", "down", "the same of the pose that is furthest off"),
+            TaskFigure("max_keypoint_distance", "up", "largest distance of a keypoint, as a share of the pose's size"),
+            TaskFigure("oks", "down", "mean object keypoint similarity to the labels", of_labels=True),
+            TaskFigure(
+                "oks50", "down", "share of the poses with a similarity to the labels of 0.5 or more", of_labels=True
+            ),
+            TaskFigure("expected_oks", "down", "oks of the reference"),
+        ),
+    ),
+    TaskMetric(
         "segmentation",
         frozenset({"output", "label"}),
         (

@@ -1,0 +1,118 @@
+"""Same answer in pose estimation: the same keypoints, as far as their kind and the size of the pose allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from assay.core.flow import Option
+from assay.errors import UsageError
+from assay.ports import Tensor, Tensors
+from assay.task_metrics.options import joined, label, option
+
+COCO = (
+    0.026,
+    0.025,
+    0.025,
+    0.035,
+    0.035,
+    0.079,
+    0.079,
+    0.072,
+    0.072,
+    0.062,
+    0.062,
+    0.107,
+    0.107,
+    0.087,
+    0.087,
+    0.089,
+    0.089,
+)
+"""How far people who label disagree about each keypoint, as a share of the pose's size (cocodataset.org, keypoints evaluation)."""
+PLAIN = 0.05
+"""The same for each keypoint of a set that is not COCO's, unless `sigmas` says otherwise."""
+
+
+def pose(
+    actual: Sequence[Tensors],
+    expected: Sequence[Tensors],
+    labels: Mapping[str, Tensor],
+    options: Mapping[str, Option],
+) -> dict[str, float]:
+    """Figures of output `keypoints` (N, K, 2), or (N, K, 3) with a confidence that is not read: one pose for each row, in pixels.
+
+    The similarity of two poses (OKS; Lin et al. 2014, COCO) is the mean over keypoints of exp(-d^2 / (2 s^2 k^2)): d is the
+    distance, s the pose's size (the root of the area of the box around the true keypoints, or of label `scale`, an area for each
+    pose), k twice the keypoint's sigma. `sigmas` is one number for all keypoints; without it they are COCO's where there are 17,
+    else 0.05. Label `label` ("keypoints", (N, K, 2 or 3)): a third number of 0 says that a keypoint is not labelled. A pose that
+    has no labelled keypoint, or no size, is left out; NaN where none is left.
+    """
+    name = option(options, "keypoints", "keypoints")
+    ours, theirs = _points(joined(actual, name), name), _points(joined(expected, name), name)
+    areas = label(labels, option(options, "scale", "scale"), len(ours))
+    sigmas = _sigmas(options, ours.shape[1])
+    everything = np.ones(theirs.shape[:2], bool)
+    similar, relative = _similarity(ours, theirs, everything, areas, sigmas)
+    figures = {
+        "oks_agreement": _mean(similar),
+        "min_oks_agreement": float(similar.min()) if similar.size else float("nan"),
+        "max_keypoint_distance": float(relative.max()) if relative.size else float("nan"),
+    }
+    given = label(labels, option(options, "label", "keypoints"), len(ours))
+    if given is not None:
+        truth = _points(given, f"label {name}")
+        if truth.shape != ours.shape:
+            raise UsageError(
+                f"the labels have {truth.shape[1]} keypoints for each pose, output '{name}' has {ours.shape[1]}"
+            )
+        labelled = given[..., 2] > 0 if given.shape[-1] == 3 else everything
+        near, _ = _similarity(ours, truth, labelled, areas, sigmas)
+        figures["oks"] = _mean(near)
+        figures["oks50"] = _mean(near >= 0.5)
+        figures["expected_oks"] = _mean(_similarity(theirs, truth, labelled, areas, sigmas)[0])
+    return figures
+
+
+def _points(tensor: Tensor, name: str) -> Tensor:
+    if tensor.ndim != 3 or tensor.shape[-1] not in (2, 3):
+        raise UsageError(
+            f"task 'pose' reads keypoints (poses, keypoints, 2 or 3), and '{name}' has the shape {tuple(tensor.shape)}; "
+            "name another output with --task-metric pose:keypoints=NAME"
+        )
+    return np.asarray(tensor[..., :2], np.float64)
+
+
+def _sigmas(options: Mapping[str, Option], count: int) -> Tensor:
+    given = options.get("sigmas")
+    if given is None:
+        return np.asarray(COCO if count == len(COCO) else [PLAIN] * count)
+    if isinstance(given, bool | str) or not given > 0:
+        raise UsageError(f"option 'sigmas' of task 'pose' must be a number above 0, not {given!r}")
+    return np.full(count, float(given))
+
+
+def _similarity(
+    found: Tensor, truth: Tensor, labelled: Tensor, areas: Tensor | None, sigmas: Tensor
+) -> tuple[Tensor, Tensor]:
+    """OKS of each pose, and each keypoint's distance as a share of the pose's size; poses without a size are left out. What is NaN
+    is as far off as can be."""
+    squares = np.asarray(areas, np.float64).reshape(-1) if areas is not None else _box_areas(truth, labelled)
+    kept = labelled.any(axis=1) & (squares > 0)
+    distances = np.square(found - truth).sum(axis=2)[kept]
+    distances = np.where(np.isnan(distances), np.inf, distances)
+    size, weights = squares[kept][:, None], labelled[kept]
+    terms = np.exp(-distances / (2 * size * np.square(2 * sigmas)))
+    return (terms * weights).sum(axis=1) / weights.sum(axis=1), np.sqrt(distances / size)[weights]
+
+
+def _box_areas(points: Tensor, labelled: Tensor) -> Tensor:
+    """Of the box around the labelled keypoints of each pose."""
+    low = np.where(labelled[..., None], points, np.inf).min(axis=1)
+    high = np.where(labelled[..., None], points, -np.inf).max(axis=1)
+    return np.prod(np.maximum(high - low, 0.0), axis=1)
+
+
+def _mean(values: Tensor) -> float:
+    return float(values.mean()) if values.size else float("nan")
