@@ -111,7 +111,8 @@ def _box_areas(points: Tensor, labelled: Tensor) -> Tensor:
     """Of the box around the labelled keypoints of each pose."""
     low = np.where(labelled[..., None], points, np.inf).min(axis=1)
     high = np.where(labelled[..., None], points, -np.inf).max(axis=1)
-    return np.prod(np.maximum(high - low, 0.0), axis=1)
+    area: Tensor = np.prod(np.maximum(high - low, 0.0), axis=1)
+    return area
 
 
 def _mean(values: Tensor) -> float:
