@@ -8,11 +8,17 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from plain_numpy.backend import PlainNumpy
+from plain_numpy.backend import PlainEngine, PlainNumpy
 
 from assay.core.flow import Flow
 from assay.errors import InvalidModel, Unsupported
+from assay.ports import Backend, Dynamic, Engine
 from assay.testing import check_backend
+
+BACKEND: type[Backend] = PlainNumpy
+DYNAMIC: type[Dynamic] = PlainNumpy
+ENGINE: type[Engine] = PlainEngine
+"""For mypy: the classes have the types of their ports, and of the optional ability that they have."""
 
 
 def test_it_conforms() -> None:

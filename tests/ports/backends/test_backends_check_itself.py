@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from assay.backends.availability import installed
 from assay.core.flow import Flow, Option
+from assay.core.result import OperatorTime
 from assay.errors import InvalidModel
-from assay.ports import Engine
+from assay.ports import Backend, Engine, Tensor, Tensors
 from assay.testing.backend_checks import check_backend
-from assay.testing.faulty_backend import Faulty
+from assay.testing.faulty_backend import Faulty, FaultyEngine
+from assay.testing.tiny_models import BATCH
 
 
 class _Broken(Faulty):
@@ -126,3 +129,104 @@ def test_a_missing_library_says_how_to_get_it() -> None:
     assert not found.available
     assert found.reason == "no-such-distribution is not installed."
     assert found.install == "pip install 'assay[toy]'"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"dynamic": 1}, "dynamic is 1; it must be True or False"),
+        ({"needs_sizes": "yes"}, "needs_sizes is 'yes'"),
+        ({"integers": None}, "integers is None"),
+        ({"forkable": 0}, "forkable is 0"),
+        ({"library": ""}, "library names no library"),
+        ({"requires": ["numpy"]}, "requires is .*; it must be a tuple"),
+        ({"requires": ()}, "it must be a tuple"),
+        ({"flows": (Flow(name="broken", backend="faulty", environment="own"),)}, "names an environment"),
+    ],
+)
+def test_abilities_of_a_backend_that_are_declared_wrongly(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(AssertionError, match=words):
+        check_backend(_backend(**changes))
+
+
+def test_one_engine_for_every_size_that_takes_one_only() -> None:
+    class _Fixed(_Broken):
+        def lower(self, model: Path, flow: Flow) -> Engine:  # type: ignore[override]
+            size = flow.dims[BATCH][1] if flow.dims else 0
+
+            def run(engine: FaultyEngine, tensors: Tensors) -> dict[str, Tensor]:
+                outputs = FaultyEngine.run(engine, tensors)
+                right = next(iter(tensors.values())).shape[0] in (0, size)
+                return outputs if right else {name: one * 0 for name, one in outputs.items()}
+
+            return _with_methods(super().lower(model, flow), run=run)
+
+    kind = type("Fixed", (_Fixed,), {"__module__": Faulty.__module__, "__qualname__": "Faulty"})
+    with pytest.raises(AssertionError, match="is off by"):
+        check_backend(kind())
+    fixed = {"dynamic": False, "__module__": Faulty.__module__, "__qualname__": "Faulty"}
+    check_backend(type("Fixed", (_Fixed,), fixed)())
+
+
+def _with_methods(engine: Engine, **methods: object) -> Engine:
+    engine.__class__ = type("Able", (FaultyEngine,), methods)
+    return engine
+
+
+def _engine(**methods: object) -> type[_Broken]:
+    """A backend whose loaded engine has these methods beside its own."""
+
+    class _Able(_Broken):
+        def load(self, folder: Path, flow: Flow) -> Engine:  # type: ignore[override]
+            return _with_methods(super().load(folder, flow), **methods)
+
+    return _Able
+
+
+def _spoil(engine: object, feeds: Tensors, *rest: object) -> tuple[OperatorTime, ...]:
+    next(iter(feeds.values())).fill(7.0)
+    return ()
+
+
+@pytest.mark.parametrize(
+    ("method", "does", "words"),
+    [
+        ("bind", lambda self, feeds: lambda: _spoil(self, feeds), "bind wrote into the input"),
+        ("device_call", lambda self, feeds: lambda: -1.0, "device_call gives -1.0 seconds"),
+        ("call_times", lambda self, feeds, seconds: (), "call_times gives the time of no call"),
+        ("call_times", lambda self, feeds, seconds: (0.0,), "call_times gives 0.0"),
+        ("operator_times", _spoil, "operator_times wrote into the input"),
+        ("operator_times", lambda self, feeds: ("Conv",), "which is no OperatorTime"),
+    ],
+)
+def test_abilities_of_an_engine_that_break_their_promise(method: str, does: object, words: str) -> None:
+    kind = type("Able", (_engine(**{method: does}),), {"__module__": Faulty.__module__, "__qualname__": "Faulty"})
+    with pytest.raises(AssertionError, match=words):
+        check_backend(kind())
+
+
+_STARTS = """
+import threading, time
+from assay.testing.faulty_backend import Faulty
+
+class Threaded(Faulty):
+    forkable = True
+    def prepare(self):
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+
+class Hasty(Faulty):
+    def prepare_to_load(self):
+        raise ImportError("half of the library is not enough")
+"""
+
+
+@pytest.mark.parametrize(("name", "words"), [("Threaded", "leaves 2 threads"), ("Hasty", "half of the library")])
+def test_what_is_promised_of_fresh_processes(
+    name: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "backend_that_starts_badly.py").write_text(_STARTS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    backend: Backend = getattr(import_module("backend_that_starts_badly"), name)()
+    with pytest.raises(AssertionError, match=words):
+        check_backend(backend)

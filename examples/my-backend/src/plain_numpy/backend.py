@@ -45,6 +45,7 @@ class PlainNumpy:
     name = "plain-numpy"
     accepts = "onnx"
     dynamic = True
+    """The optional ability `assay.ports.Dynamic`: one engine takes every size of a symbolic dimension."""
     options = (OptionSpec("sums", "float32", ("float32", "float64"), "the type in which sums are taken"),)
     flows = (
         Flow(name="plain-numpy", backend="plain-numpy"),

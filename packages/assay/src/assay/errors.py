@@ -19,8 +19,6 @@
     │   └── BrokenFlow            a registered flow that cannot be imported
     ├── HarnessError              exit 4: the harness or the machine failed
     │   ├── StoreError            the history cannot be read or written
-    │   ├── BlobMissing
-    │   ├── BlobCorrupt
     │   ├── WorkerFailed          workers cannot be started
     │   ├── BrokenMetric          a plug-in's metric that cannot be imported or raises: infrastructure, the engine is not blamed
     │   └── EnvironmentFailed     an environment cannot be resolved or built: its flows are unavailable, others go on
@@ -108,14 +106,6 @@ class StoreError(HarnessError):
 
 class NewerHistory(UsageError):
     """The history was written by a newer version of assay."""
-
-
-class BlobMissing(HarnessError):
-    """A blob that should be there is not."""
-
-
-class BlobCorrupt(HarnessError):
-    """The bytes of a blob are not those of its digest."""
 
 
 class BrokenMetric(HarnessError):

@@ -17,7 +17,7 @@ from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.environment import SEPARATOR, split_flow
 from assay.core.flow import Flow
 from assay.errors import HarnessError, UnknownName
-from assay.ports import Availability, Backend
+from assay.ports import Availability, Backend, Transform, library_name, needs_samples
 
 BACKENDS = "assay.backends"
 TRANSFORMS = "assay.transforms"
@@ -101,8 +101,8 @@ def transforms_available(flow: Flow) -> list[Availability]:
 def is_calibrated(told: str) -> bool:
     """Whether a transform, as a flow tells it, needs samples. Raises as `load`."""
     name, _, argument = told.partition(":")
-    transform = load(TRANSFORMS, name)()
-    return bool(transform.calibrated) and argument not in getattr(transform, "uncalibrated", ())
+    transform: Transform = load(TRANSFORMS, name)()
+    return needs_samples(transform, argument)
 
 
 def all_flows() -> dict[str, Flow]:
@@ -158,7 +158,7 @@ def library_of(flow: Flow | str) -> str:
         backend, _ = _offer(flow.backend)
     except (HarnessError, UnknownName):
         return flow.backend
-    return str(getattr(backend, "library", backend.name))
+    return library_name(backend)
 
 
 def with_transforms(flow: Flow, transforms: Sequence[str]) -> Flow:
@@ -206,10 +206,12 @@ def contradiction(flow: Flow) -> str:
     return ""
 
 
-def _deciding(flow: Flow) -> list[tuple[str, Any]]:
+def _deciding(flow: Flow) -> list[tuple[str, Transform]]:
     """Its transforms that decide the precision, as told and as they are."""
-    named = [(told, load(TRANSFORMS, told.partition(":")[0])()) for told in flow.transforms]
-    return [(told, transform) for told, transform in named if getattr(transform, "precision", "")]
+    named: list[tuple[str, Transform]] = [
+        (told, load(TRANSFORMS, told.partition(":")[0])()) for told in flow.transforms
+    ]
+    return [(told, transform) for told, transform in named if transform.precision]
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from assay import plugins
 from assay.core.flow import Flow
 from assay.core.result import Outcome, Result
-from assay.ports import Availability, Backend
+from assay.ports import Availability, Backend, has_integers, required_packages
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def asked(flow: Flow) -> tuple[str, ...]:
     """Of the environment that the backend ships, or of the extra of that name: the versions it is tested with."""
     backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
     if flow.environment:
-        return tuple(getattr(backend, "requires", ()))
+        return required_packages(backend)
     lines = metadata.requires("assay") or []
     return tuple(
         line.partition(";")[0].strip() for line in lines if re.search(rf"""extra == ['"]{flow.backend}['"]""", line)
@@ -77,7 +77,7 @@ def _try(flow: Flow, history: Path) -> Result:
 
     backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
     with tempfile.TemporaryDirectory(prefix="assay-doctor-", ignore_cleanup_errors=True) as name:
-        model = tiny_model(Path(name) / "tiny.onnx", integers=bool(getattr(backend, "integers", True)))
+        model = tiny_model(Path(name) / "tiny.onnx", integers=has_integers(backend))
         with open_services(str(Path(name) / "history"), locks=history) as house:
             request = Request(
                 models=(ModelRequest(path=model, flows=(flow,)),), measuring=None, command=f"assay doctor {flow.name}"

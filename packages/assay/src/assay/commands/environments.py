@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from assay import plugins
 from assay.core.environment import EnvironmentSpec
 from assay.errors import UnknownName
+from assay.ports import required_packages
 
 if TYPE_CHECKING:
     from assay.config.assay_toml import Config
@@ -33,7 +34,7 @@ def shipped_environments() -> dict[str, EnvironmentSpec]:
     found = plugins.catalogue()
     return {
         flow.environment: EnvironmentSpec(
-            flow.environment, tuple(getattr(found.backends[flow.backend], "requires", ())), shipped_by=flow.backend
+            flow.environment, required_packages(found.backends[flow.backend]), shipped_by=flow.backend
         )
         for flow in found.flows.values()
         if flow.environment

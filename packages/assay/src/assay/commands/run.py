@@ -30,7 +30,7 @@ from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.run_suites import SuiteRequest, with_opset
 from assay.pipeline.run_suites import run_suites as run_pipeline
 from assay.pipeline.suite_select import Selection, parse_shard
-from assay.ports import Suite
+from assay.ports import HasVariants, Suite
 
 GROUP = "assay.suites"
 MINED = "mined:"
@@ -115,7 +115,7 @@ def _named(name: str) -> Suite:
         suite: Suite = plugins.load(GROUP, name)()
         return suite
     loaded = plugins.load(GROUP, kind)
-    variants = getattr(loaded, "variants", ())
+    variants = loaded.variants if isinstance(loaded, HasVariants) else ()
     if variant not in variants:
         told = f"it has {', '.join(f'{kind}:{one}' for one in variants)}" if variants else f"write {kind}"
         raise UsageError(f"suite '{kind}' has no variant '{variant}'; {told}")

@@ -20,7 +20,7 @@ from assay.core.job import Limits
 from assay.core.result import Outcome, Result
 from assay.judge.outcome_table import MACHINE, outcome_words
 from assay.pipeline.progress import SILENT, Progress
-from assay.ports import Availability, Backend
+from assay.ports import Availability, Backend, has_integers
 
 TRIAL_S = 120.0
 """Compilers take some seconds for a model of six operators; more than that is no answer."""
@@ -100,7 +100,7 @@ def _checked(flows: Sequence[Flow], locks: Path, progress: Progress, batch: int 
         by_form: dict[bool, list[Flow]] = {}
         for flow in flows:
             backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
-            by_form.setdefault(bool(getattr(backend, "integers", True)), []).append(flow)
+            by_form.setdefault(has_integers(backend), []).append(flow)
         models = tuple(
             ModelRequest(
                 path=tiny_model(Path(name) / f"tiny{number}.onnx", integers=integers, batch=batch), flows=tuple(own)

@@ -97,7 +97,7 @@ def _check_fits(what: str, number: int) -> None:
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What crosses the wall on the way in. `scratch` is a folder the worker may write to; `blobs` the blob store's folder;
+    """What crosses the wall on the way in. `scratch` is a folder the worker may write to;
     `reference` a golden folder recorded by the oracle for this run, where the case has no golden of its own; `original`
     that of the case's original; `why` the reason that a record job writes into it; `profile` the folder of the derived
     tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is
@@ -115,7 +115,6 @@ class Job(msgspec.Struct, frozen=True):
     limits: Limits = Limits()
     measuring: Measuring = Measuring()
     scratch: str = ""
-    blobs: str = ""
     reference: str = ""
     why: str = ""
     profile: str = ""

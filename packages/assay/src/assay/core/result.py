@@ -294,7 +294,7 @@ class Result(msgspec.Struct, frozen=True):
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
     not repeat; `node_errors` are of a per-node job, in the order of the graph;
     `log` is the bounded native stdout and stderr, `log_file` where it was written to with the rest
-    that is known of the job ("": nowhere); `blobs` maps a name (`actual/<output>`) to a sha256.
+    that is known of the job ("": nowhere).
     """
 
     job_key: str
@@ -321,7 +321,6 @@ class Result(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     untaken_branches: tuple[UntakenBranch, ...] = ()
     log: str = ""
-    blobs: dict[str, str] = {}
     versions: dict[str, str] = {}
     started_at: str = ""
     seconds: float = 0.0

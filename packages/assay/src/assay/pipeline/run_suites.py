@@ -28,7 +28,7 @@ from assay.pipeline.suite_contract import collect_cases, make_files
 from assay.pipeline.suite_counts import check_counts
 from assay.pipeline.suite_select import Selection, select
 from assay.pipeline.threads import with_threads
-from assay.ports import Suite
+from assay.ports import Suite, count_name, missing_outcome
 
 ADAPTED = "+opset-"
 """Between the name of a flow and the opset to which its models were converted."""
@@ -64,7 +64,7 @@ def run_suites(request: SuiteRequest, house: Services) -> Checked:
     for suite in request.suites:
         house.progress.doing(f"collecting the cases of {suite.name}")
         found = collect_cases(suite, request.seed)
-        counts[getattr(suite, "counted_as", suite.name)] = len(found)
+        counts[count_name(suite)] = len(found)
         cases += found
     check_counts(counts, house.folder, accept=request.accept_counts)
     chosen = select(cases, request.selection, only=request.only)
@@ -170,7 +170,7 @@ def _reference(case: Case, house: Services) -> str:
 def missing_case_result(job: Job, reason: str, suites: Sequence[Suite]) -> Result:
     """As the suite says that such cases end: unsupported, where it says nothing."""
     name = job.case.name.partition("/")[0]
-    outcome = next(getattr(suite, "unmade", Outcome.UNSUPPORTED) for suite in suites if suite.name == name)
+    outcome = next(missing_outcome(suite) for suite in suites if suite.name == name)
     stage = Stage.TRANSFORM if outcome is Outcome.UNSUPPORTED else Stage.START
     blank = empty_result(job, outcome)
     return msgspec.structs.replace(

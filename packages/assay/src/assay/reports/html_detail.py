@@ -91,7 +91,6 @@ def _result(result: Result) -> dict[str, object]:
         "warnings": [sanitize(warning) for warning in warnings_of(result)],
         "log": sanitize(shortened(sanitize(result.log), LOG_LIMIT)),
         "versions": _pairs(sorted(result.versions.items())),
-        "blobs": _pairs(sorted(result.blobs.items())),
     }
 
 

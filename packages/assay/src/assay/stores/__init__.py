@@ -1,1 +1,1 @@
-"""The history and the blobs."""
+"""The history."""

@@ -20,7 +20,7 @@ import msgspec
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import StoreError
-from assay.models.blobs import sync_folder
+from assay.models.files import sync_folder
 
 _MARK = b"assay journal 1\n"
 _HEAD = struct.Struct("<II")

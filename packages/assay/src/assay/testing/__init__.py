@@ -12,13 +12,12 @@ if TYPE_CHECKING:
     from assay.testing.backend_checks import check_backend
     from assay.testing.launcher_checks import check_launcher
     from assay.testing.metric_checks import check_metric
-    from assay.testing.store_checks import check_blobs, check_store
+    from assay.testing.store_checks import check_store
     from assay.testing.suite_checks import check_suite
     from assay.testing.transform_checks import check_transform
 
 _MODULES = {
     "check_backend": "backend_checks",
-    "check_blobs": "store_checks",
     "check_launcher": "launcher_checks",
     "check_metric": "metric_checks",
     "check_store": "store_checks",
@@ -28,7 +27,6 @@ _MODULES = {
 
 __all__ = [
     "check_backend",
-    "check_blobs",
     "check_launcher",
     "check_metric",
     "check_store",

@@ -15,7 +15,8 @@ import numpy as np
 from assay.core.flow import Flow
 from assay.errors import AssayError, InvalidModel, Lowering, NotRunnable, Unavailable, Unsupported, UsageError
 from assay.models.conversion import convert_to
-from assay.ports import Backend, Engine, Tensor
+from assay.ports import Backend, BuiltForSizes, Tensor, has_integers, is_dynamic
+from assay.testing.ability_checks import check_backend_abilities, check_engine_abilities, check_start, identical
 from assay.testing.tiny_models import (
     BATCH,
     INPUT,
@@ -35,11 +36,12 @@ def check_backend(backend: Backend, *, model_path: Path | None = None, feeds: di
     takes this process with it: run the check under a test runner that you can afford to lose.
     """
     _check_names(backend)
+    check_backend_abilities(backend)
     _check_availability(backend)
     backend.prepare()
     with tempfile.TemporaryDirectory(prefix="assay-check-") as name:
         folder = Path(name)
-        tiny = _delivered(backend, tiny_model(folder / "tiny.onnx", integers=_has_integers(backend)))
+        tiny = _delivered(backend, tiny_model(folder / "tiny.onnx", integers=has_integers(backend)))
         for flow in backend.flows:
             # What the transforms of a flow do is `check_transform`'s business; the backend's is its options.
             if flow.options.get("fault", "none") == "none" and not flow.transforms:
@@ -93,8 +95,11 @@ def _check_availability(backend: Backend) -> None:
 
 def _check_flow(backend: Backend, flow: Flow, tiny: Path, folder: Path) -> None:
     for batch in (1, 3):
-        # Where shapes are compiled in, it is told them, as the case tells the worker.
-        flow = msgspec.structs.replace(flow, dims={BATCH: (1, batch, 3)})
+        # Where shapes are compiled in, it is told them, as the case and the samples tell the worker.
+        fed = (
+            {f"{INPUT}[0]": (batch, batch, batch)} if isinstance(backend, BuiltForSizes) and backend.needs_sizes else {}
+        )
+        flow = msgspec.structs.replace(flow, dims={BATCH: (1, batch, 3)}, sample_sizes=fed)
         image = np.random.default_rng(batch).normal(size=(batch, 3, 8, 8)).astype(np.float32)
         try:
             outputs = _check_round_trip(backend, flow, tiny, {INPUT: image}, folder / f"{flow.name}-{batch}")
@@ -104,21 +109,19 @@ def _check_flow(backend: Backend, flow: Flow, tiny: Path, folder: Path) -> None:
         except NotRunnable:
             _check_lowered(backend, flow, tiny, image, folder / f"{flow.name}-lowered")
             return
-        declared = [name for name in OUTPUTS if name != INTEGER_OUTPUT or _has_integers(backend)]
+        declared = [name for name in OUTPUTS if name != INTEGER_OUTPUT or has_integers(backend)]
         assert list(outputs) == declared, f"{flow.name}: outputs are {list(outputs)}, the model's are {declared}."
         expected = tiny_expected(image)
         for name in declared:
             _check_output(flow, name, outputs[name], expected[name])
-    _check_empty_batch(backend, flow, tiny)
+    _check_other_sizes(backend, flow, tiny)
+    if flow.name == backend.flows[0].name:
+        check_start(backend, flow, tiny, {INPUT: image})
 
 
 def _delivered(backend: Backend, model: Path) -> Path:
     """The model in the form that the backend reads, as the worker delivers it."""
     return convert_to(model, backend.accepts, model.parent)
-
-
-def _has_integers(backend: Backend) -> bool:
-    return bool(getattr(backend, "integers", True))
 
 
 def _check_advice(flow: Flow, text: str) -> None:
@@ -168,11 +171,11 @@ def _check_round_trip(
     after = loaded.run(feeds)
     assert list(before) == list(after), f"{flow.name}: outputs are {list(before)}, after save and load {list(after)}."
     for name, array in before.items():
-        assert _identical(array, again[name]), f'{flow.name}: output "{name}" differs between two runs.'
-        assert _identical(array, after[name]), (
+        assert identical(array, again[name]), f'{flow.name}: output "{name}" differs between two runs.'
+        assert identical(array, after[name]), (
             f'{flow.name}: output "{name}" is not bit by bit the same after save and load.'
         )
-    _check_bound(flow, loaded, feeds, after)
+    check_engine_abilities(flow, loaded, feeds, after)
     facts = loaded.facts()
     assert facts.backend_version, f"{flow.name}: facts() do not report the backend's version."
     # An approved engine is run again only by the version that built it: what both tell is compared.
@@ -184,31 +187,14 @@ def _check_round_trip(
     return before
 
 
-def _check_bound(flow: Flow, engine: Engine, feeds: dict[str, Tensor], answers: dict[str, Tensor]) -> None:
-    """Timed calls must leave the caller's arrays and later answers alone."""
-    bind = getattr(engine, "bind", None)
-    if bind is None:
-        return
-    given = {name: array.copy() for name, array in feeds.items()}
-    call = bind(feeds)
-    call()
-    engine.run({name: np.zeros_like(array) for name, array in feeds.items()})
-    call()
-    for name, array in given.items():
-        assert _identical(array, feeds[name]), f'{flow.name}: a bound engine wrote into the caller\'s input "{name}".'
-    for name, array in engine.run(feeds).items():
-        assert _identical(array, answers[name]), f'{flow.name}: output "{name}" differs after calls of bind().'
-
-
-def _identical(one: Tensor, other: Tensor) -> bool:
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return False
-    return np.array_equal(one, other) if one.dtype == object else one.tobytes() == other.tobytes()
-
-
-def _check_empty_batch(backend: Backend, flow: Flow, tiny: Path) -> None:
-    """No images, no answers, or a refusal: what may not happen is that the process dies."""
+def _check_other_sizes(backend: Backend, flow: Flow, tiny: Path) -> None:
+    """One engine at other sizes. No images: no answers, or a refusal; what may not happen is that the process dies."""
     engine = backend.lower(tiny, flow)
+    for batch in (1, 2) if is_dynamic(backend) else ():
+        image = np.random.default_rng(batch).normal(size=(batch, 3, 8, 8)).astype(np.float32)
+        outputs, expected = engine.run({INPUT: image}), tiny_expected(image)
+        for name in outputs:
+            _check_output(flow, name, outputs[name], expected[name])
     try:
         outputs = engine.run({INPUT: np.zeros((0, 3, 8, 8), np.float32)})
     except (Lowering, ValueError, RuntimeError):

@@ -114,7 +114,6 @@ def _that_disagreed() -> tuple[Result, ...]:
             task_metrics={"top1_agreement": 0.984, "top5_agreement": 1.0, "kl_divergence": 2.1e-4},
             warnings=("INFERENCE_PRECISION_HINT f32 was requested, f16 is the actual precision",),
             log="\x1b[33m[ WARN ]\x1b[0m <Conv_3> & others were fused\n",
-            blobs={"actual/scores": "cd" * 32},
         ),
         make_result(
             CLASSIFIER,

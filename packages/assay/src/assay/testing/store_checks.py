@@ -1,4 +1,4 @@
-"""What a history and a blob store must do, whoever wrote them. Each check raises AssertionError at the first promise broken."""
+"""What a history must do, whoever wrote them. Each check raises AssertionError at the first promise broken."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from multiprocessing.process import BaseProcess
 
 from assay.core.result import Outcome, Result
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
-from assay.errors import BlobMissing, RunNotFound
-from assay.ports import Blobs, RunSummary, Store
+from assay.errors import RunNotFound
+from assay.ports import RunSummary, Store
 from assay.testing.builders import make_result, make_run, standard_run
 
 _BATCH = 150
@@ -27,23 +27,6 @@ def check_store(make: Callable[[], Store]) -> None:
     processes call it too. Takes some seconds: real processes write at once and are killed while they write."""
     for check in (round_trip, idempotent, found, summarised, read_while_written, two_writers, power_cut):
         check(make)
-
-
-def check_blobs(make: Callable[[], Blobs]) -> None:
-    """`make` opens the same blob store every time; it must be picklable."""
-    blobs = make()
-    for data in (b"", b"\0", b"text", os.urandom(3 * 2**20)):
-        digest = blobs.put(data)
-        assert len(digest) == 64, f"the key of a blob is its sha256 in hexadecimal digits, not {digest!r}"
-        assert make().get(digest) == data, f"{len(data)} bytes came back changed"
-        assert blobs.put(data) == digest, "the same bytes have the same key"
-    for unknown in ("0" * 64, "", "../../etc/passwd", "A" * 64):
-        try:
-            blobs.get(unknown)
-        except BlobMissing:
-            continue
-        raise AssertionError(f"get({unknown!r}) must raise BlobMissing")
-    _blobs_survive(make)
 
 
 def round_trip(make: Callable[[], Store]) -> None:
@@ -181,31 +164,6 @@ def power_cut(make: Callable[[], Store], rounds: int = 3) -> None:
             )
             assert _summary(store, run.id).recorded == len(there), "after a kill the summary and the results disagree"
             store.record(run.id, [make_result("after")])
-
-
-def _blobs_survive(make: Callable[[], Blobs]) -> None:
-    process, pipe = _start(_write_blobs, make)
-    digests = [pipe.recv() for _ in range(5)]
-    _kill(process)
-    try:
-        while pipe.poll():
-            digests.append(pipe.recv())
-    except EOFError:
-        pass
-    for number, digest in enumerate(digests):
-        assert make().get(digest) == _blob(number), "a blob whose put had returned was lost by a kill"
-    for number in range(len(digests) + 1):
-        assert make().get(make().put(_blob(number))) == _blob(number), "a blob cut short by a kill cannot be put again"
-
-
-def _blob(number: int) -> bytes:
-    return number.to_bytes(4, "big") * 100_000
-
-
-def _write_blobs(make: Callable[[], Blobs], pipe: Connection) -> None:
-    blobs = make()
-    for number in range(10_000):
-        pipe.send(blobs.put(_blob(number)))
 
 
 def _write_batches(make: Callable[[], Store], run_id: str, name: str, batches: int, pipe: Connection) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from assay.core.case import Case
+from assay.core.result import Outcome
 from assay.models.goldens import read_golden
 from assay.models.sources import open_source
-from assay.ports import Suite
+from assay.ports import HasVariants, Suite, count_name, missing_outcome
 
 
 def check_suite(suite: Suite, *, at_least: int = 1, made: int = 3, seed: int = 5) -> None:
@@ -26,11 +28,23 @@ def check_suite(suite: Suite, *, at_least: int = 1, made: int = 3, seed: int = 5
         assert name.startswith(f"{suite.name}/"), f"Case {name!r} is not named '{suite.name}/...'."
         assert "|" not in name, f"Case {name!r} holds '|', which separates case, flow and task."
     assert suite.about.strip(), "The suite does not say what is in it (`about`)."
+    _check_abilities(suite)
     found = list(suite.make(cases[:made], workers=1))
     got = [case.name for case, _ in found]
     assert got == names[:made], f"make() was asked for {names[:made]} and gave {got}."
     for case, reason in found:
         _check_made(case, reason)
+
+
+def _check_abilities(suite: Suite) -> None:
+    outcome = missing_outcome(suite)
+    assert isinstance(outcome, Outcome), f"A case without files ends {outcome!r} (`unmade`), which is no outcome."
+    assert count_name(suite), "The list that its cases are counted with has no name (`counted_as`)."
+    kind: Any = type(suite)
+    for variant in suite.variants if isinstance(suite, HasVariants) else ():
+        other: Suite = kind(variant)
+        assert other.name == suite.name, f"Its variant {variant!r} is another suite, {other.name!r}."
+        assert count_name(other) != count_name(kind()), f"Its variant {variant!r} is counted with another list."
 
 
 def _check_made(case: Case, reason: str) -> None:

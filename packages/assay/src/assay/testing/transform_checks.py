@@ -14,7 +14,7 @@ import numpy as np
 from assay.core.dtype import is_floating
 from assay.errors import AssayError, Lowering, UsageError
 from assay.models.files import file_digest
-from assay.ports import Tensor, Tensors, Transform
+from assay.ports import PartlyCalibrated, Tensor, Tensors, Transform, needs_samples
 from assay.testing.tiny_models import INPUT, tiny_expected, tiny_model
 
 LEAST_SQNR_DB = {"": 100.0, "float16": 50.0, "bfloat16": 30.0, "int8": 20.0}
@@ -51,6 +51,11 @@ def _check_names(transform: Transform) -> None:
     known = transform.precision == "" or transform.precision.startswith("int") or is_floating(transform.precision)
     assert known, f"{transform.name}: precision {transform.precision!r} is no type that is known."
     assert isinstance(transform.calibrated, bool), f"{transform.name}: calibrated is {transform.calibrated!r}."
+    if isinstance(transform, PartlyCalibrated):
+        right = isinstance(transform.uncalibrated, tuple) and (transform.calibrated or not transform.uncalibrated)
+        assert right, (
+            f"{transform.name}: uncalibrated is {transform.uncalibrated!r}, where calibrated is {transform.calibrated}."
+        )
 
 
 _PROBE = """
@@ -126,13 +131,13 @@ def _check_refusals(
     _raises(Lowering, "a file that is no model", applied(noise, known, samples), transform)
     if unknown:
         _raises(UsageError, f"the argument {unknown!r}", applied(model, unknown, samples), transform)
-    if transform.calibrated:
+    if needs_samples(transform, known):
         _raises(UsageError, "no samples at all", applied(model, known, ()), transform)
 
 
 def _apply(transform: Transform, model: Path, argument: str, samples: Sequence[Tensors], folder: Path) -> Path:
     own = Path(tempfile.mkdtemp(prefix="transform-", dir=folder))
-    return transform.apply(model, own, argument, samples if transform.calibrated else ())
+    return transform.apply(model, own, argument, samples if needs_samples(transform, argument) else ())
 
 
 def _raises(kind: type[AssayError], what: str, action: Callable[[], object], transform: Transform) -> None:

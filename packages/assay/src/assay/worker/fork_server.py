@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from assay import plugins
 from assay.core.fork_protocol import FORK, REFUSED, RUNNING, WAIT
 from assay.models.import_without_gc import import_without_gc
-from assay.ports import Backend
+from assay.ports import Backend, Forkable, prepare_to_load
 from assay.worker.engine.artifact_cache import environment_key
 
 IDLE_S = 1.0
@@ -54,11 +54,11 @@ def _import(flows: Sequence[str]) -> Callable[[], None]:
         known = [plugins.find_flow(name) for name in flows]
         (name,) = {flow.backend for flow in known}
         backend: Backend = plugins.load(plugins.BACKENDS, name)()
-        if not getattr(backend, "forkable", False) or any(flow.device != "cpu" for flow in known):
+        if not (isinstance(backend, Forkable) and backend.forkable) or any(flow.device != "cpu" for flow in known):
             return lambda: None
     except Exception:  # noqa: BLE001  any of it is met again
         return lambda: None
-    _try(getattr(backend, "prepare_to_load", backend.prepare))
+    _try(lambda: prepare_to_load(backend))
     return lambda: _try(backend.prepare)
 
 

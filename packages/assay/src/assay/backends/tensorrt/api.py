@@ -21,7 +21,7 @@ class Api(Protocol):
         """Raises Unsupported for what this version, or this model under it, cannot express."""
         ...
 
-    def device_bytes(self, engine: Any) -> int:
+    def device_bytes(self, built: Any) -> int:
         """Device memory that a context needs."""
         ...
 

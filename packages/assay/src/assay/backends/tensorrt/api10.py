@@ -27,8 +27,6 @@ class Api10:
         else:
             set_flags(trt, config, settings.precision, carried)
 
-    def device_bytes(self, engine: Any) -> int:
+    def device_bytes(self, built: Any) -> int:
         """The second is there by 10.5."""
-        return int(
-            engine.device_memory_size_v2 if hasattr(engine, "device_memory_size_v2") else engine.device_memory_size
-        )
+        return int(built.device_memory_size_v2 if hasattr(built, "device_memory_size_v2") else built.device_memory_size)

@@ -22,9 +22,9 @@ class Api11:
         """Raises Unsupported where the model's types are not those of the flow."""
         require_carried(trt, config, settings.precision, carried)
 
-    def device_bytes(self, engine: Any) -> int:
+    def device_bytes(self, built: Any) -> int:
         """The first is gone."""
-        return int(engine.device_memory_size_v2)
+        return int(built.device_memory_size_v2)
 
 
 def require_carried(trt: Any, config: Any, precision: str, carried: Carried) -> None:

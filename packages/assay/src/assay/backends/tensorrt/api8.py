@@ -27,9 +27,9 @@ class Api8:
         """A flag allows a type; TensorRT chooses per layer."""
         set_flags(trt, config, settings.precision, carried)
 
-    def device_bytes(self, engine: Any) -> int:
+    def device_bytes(self, built: Any) -> int:
         """An int32 in the documentation of 8.6: large engines wrap."""
-        return int(engine.device_memory_size)
+        return int(built.device_memory_size)
 
 
 def set_flags(trt: Any, config: Any, precision: str, carried: Carried) -> None:

@@ -117,7 +117,6 @@ function task(entry) {
   if (some(entry.warnings)) parts.push(...titled("Warnings", make("pre", { tabindex: 0 }, entry.warnings.join("\n"))));
   if (entry.log) parts.push(...titled("Native output", make("pre", { tabindex: 0 }, entry.log)));
   if (some(entry.versions)) parts.push(...titled("Environment", pairs(entry.versions)));
-  if (some(entry.blobs)) parts.push(...titled("Kept tensors", pairs(entry.blobs)));
   return make("section", { class: "task" }, ...parts);
 }
 

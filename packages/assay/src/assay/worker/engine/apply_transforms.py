@@ -73,9 +73,8 @@ def apply_transforms(job: Job, model: Path, stages: Stages) -> TransformedModel:
                     seed=calibration.seed,
                 )
             )
-        precision = getattr(transform, "precision", "")
-        changed = changed or bool(precision)
-        standard = model if precision.startswith(QUANTIZED) else standard
+        changed = changed or bool(transform.precision)
+        standard = model if transform.precision.startswith(QUANTIZED) else standard
     takes, gives = _types(model) if changed and format_of(model) == "onnx" else ({}, {})
     return TransformedModel(model, tuple(applied), standard, changed, takes, gives)
 

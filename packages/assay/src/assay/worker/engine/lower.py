@@ -17,7 +17,7 @@ from assay.core.result import EngineInfo, Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
 from assay.models.import_without_gc import import_without_gc
-from assay.ports import Backend, BuiltForSizes, Engine
+from assay.ports import Backend, BuiltForSizes, Engine, prepare_to_load
 from assay.worker.engine import artifact_cache, handover
 from assay.worker.engine.apply_transforms import TransformedModel, apply_transforms
 from assay.worker.engine.model_format import model_path, to_format
@@ -63,7 +63,7 @@ def lower(job: Job, stages: Stages) -> Lowered:
         if kept is None:
             backend.prepare()
         elif kept.refusal is None:
-            getattr(backend, "prepare_to_load", backend.prepare)()
+            prepare_to_load(backend)
     if left is not None:
         for text in left.warnings:
             warnings.warn(text, stacklevel=2)

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from assay.errors import Unsupported
-from assay.ports import Engine, Tensor
+from assay.ports import Engine, SelfTimed, SupportsBind, Tensor
 
 Call = Callable[[], object]
 
 
 def bound_call(engine: Engine, feed: Mapping[str, Tensor]) -> Call:
-    """Every call of it is one inference on `feed`. An engine that can has a method `bind`; it is not used for inputs that
+    """Every call of it is one inference on `feed`. An engine's `bind` is not used for inputs that
     lie in memory in another order, because what reordering them costs is then part of the question."""
-    if hasattr(engine, "call_times"):
+    if isinstance(engine, SelfTimed):
         raise Unsupported(
             "a call of this engine cannot be timed from outside: it is measured, and not beside another one"
         )
-    bind = getattr(engine, "bind", None)
-    if bind is not None and all(array.flags.c_contiguous for array in feed.values()):
-        call: Call = bind(feed)
-        return call
+    if isinstance(engine, SupportsBind) and all(array.flags.c_contiguous for array in feed.values()):
+        return engine.bind(feed)
     run = engine.run
     return lambda: run(feed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from assay.ports import Engine, Tensor
+from assay.ports import DeviceTimed, Engine, Tensor
 from assay.worker.timing.bound_call import Call, bound_call
 
 _spent_s = 0.0
@@ -17,9 +17,8 @@ def device_time() -> float:
 
 def device_call(engine: Engine, feed: Mapping[str, Tensor]) -> Callable[[], float] | None:
     """One inference, awaited, that gives the seconds its device spent on it; None where the engine does not tell them."""
-    make = getattr(engine, "device_call", None)
     contiguous = all(array.flags.c_contiguous for array in feed.values())
-    return make(feed) if make is not None and contiguous else None
+    return engine.device_call(feed) if isinstance(engine, DeviceTimed) and contiguous else None
 
 
 def calls_of(engines: Sequence[Engine], feed: Mapping[str, Tensor], clock: str = "") -> tuple[tuple[Call, ...], str]:

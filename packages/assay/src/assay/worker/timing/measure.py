@@ -9,7 +9,6 @@ import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -17,7 +16,7 @@ from assay.core.empty_result import empty_result
 from assay.core.job import Job
 from assay.core.result import Measurement, Memory, OperationCount, Outcome, Result, Stage
 from assay.core.speed import INPUT_TYPES_SUFFIX
-from assay.ports import Engine, Tensor
+from assay.ports import Engine, SelfTimed, Tensor
 from assay.worker.engine.lower import Lowered, delegation, load, lower
 from assay.worker.engine.precision_audit import find_higher_precision
 from assay.worker.inputs.input_facts import input_facts
@@ -60,7 +59,7 @@ def measure(job: Job, stages: Stages) -> Result:
     load_peak = peak_bytes() if resettable else 0
     resettable = reset_peak()
     loaded = resident_bytes()
-    if hasattr(engine, "call_times"):
+    if isinstance(engine, SelfTimed):
         return _by_its_own_clock(job, stages, lowered, engine, feeds)
     peaks: list[int] = []
     with stages.enter(Stage.MEASURE):
@@ -88,13 +87,11 @@ def measure(job: Job, stages: Stages) -> Result:
 
 
 def _by_its_own_clock(
-    job: Job, stages: Stages, lowered: Lowered, engine: Any, feeds: Sequence[dict[str, Tensor]]
+    job: Job, stages: Stages, lowered: Lowered, engine: SelfTimed, feeds: Sequence[dict[str, Tensor]]
 ) -> Result:
     """The engine runs in another process, and only that knows when a call begins: its memory is not this one's either."""
     with stages.enter(Stage.MEASURE):
-        taken = [
-            Measurement(batch_of(feed), tuple(engine.call_times(feed, job.measuring.seconds)), ()) for feed in feeds
-        ]
+        taken = [Measurement(batch_of(feed), engine.call_times(feed, job.measuring.seconds), ()) for feed in feeds]
         times = operator_times(engine, feeds[0])
     facts = lowered.facts(engine)
     return msgspec.structs.replace(

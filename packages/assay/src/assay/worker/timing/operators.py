@@ -1,4 +1,4 @@
-"""Where the time of one call goes, where the backend can tell: an engine that can has a method `operator_times`."""
+"""Where the time of one call goes, where the engine profiles its operators."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import warnings
 from collections.abc import Mapping
 
 from assay.core.result import OperatorTime
-from assay.ports import Engine, Tensor
+from assay.ports import Engine, ProfilesOperators, Tensor
 
 
 def operator_times(engine: Engine, feed: Mapping[str, Tensor]) -> tuple[OperatorTime, ...]:
     """From the backend's own profile; () where it has none. What a profile fails in is no failure of the engine."""
-    tell = getattr(engine, "operator_times", None)
-    if tell is None:
+    if not isinstance(engine, ProfilesOperators):
         return ()
     try:
-        return tuple(tell(feed))
+        return tuple(engine.operator_times(feed))
     except Exception as error:  # noqa: BLE001  the profile explains a verdict; it must not change it
         warnings.warn(f"no times of operators: the profile failed with {type(error).__name__}: {error}", stacklevel=2)
         return ()

@@ -12,7 +12,7 @@ from assay.core.job import Job
 from assay.core.result import Comparison, Finding, Stage
 from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
-from assay.ports import Backend, Engine, Tensor
+from assay.ports import Backend, Engine, Tensor, is_dynamic
 from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.inputs.input_choice import inputs_at
 from assay.worker.inputs.shape_points import Sizes, format_shapes, shape_points
@@ -60,7 +60,7 @@ def compare_at_shapes(
     """The engine at the sizes that the case names, where the backend claims to take them all."""
     comparisons: list[Comparison] = []
     findings: list[Finding] = []
-    for sizes in shape_points(job.case.inputs) if getattr(backend, "dynamic", False) else []:
+    for sizes in shape_points(job.case.inputs) if is_dynamic(backend) else []:
         sample = inputs_at(job, sizes)
         with stages.enter(Stage.RUN):
             (fed,) = rewritten.fed([sample])

@@ -1,0 +1,73 @@
+"""The extension manual: what a backend, a transform, a metric, a suite, a launcher, a store and a report must do.
+
+Each protocol names the conformance check in `assay.testing` that an implementation must pass. What a plug-in may do, and need
+not, is a protocol of its own: a plug-in has the ability where it has the members of that protocol. Implementations are found by
+entry point (groups `assay.backends`, `assay.transforms`, `assay.suites`, `assay.metrics`, `assay.reports`,
+`assay.launchers`, `assay.stores`); ours come in by the same door as a third party's.
+"""
+
+from __future__ import annotations
+
+from assay.ports.backend import (
+    Backend,
+    BuiltForSizes,
+    DeclaresIntegers,
+    Dynamic,
+    Forkable,
+    LoadsWithLess,
+    NamesLibrary,
+    ShipsEnvironment,
+    has_integers,
+    is_dynamic,
+    library_name,
+    prepare_to_load,
+    required_packages,
+)
+from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed, SupportsBind
+from assay.ports.launcher import Launcher, Sandbox
+from assay.ports.metric import Metric
+from assay.ports.report import Report
+from assay.ports.store import RunSummary, Store
+from assay.ports.suite import CountedApart, HasVariants, JudgesMissingFiles, Suite, count_name, missing_outcome
+from assay.ports.transform import PartlyCalibrated, Transform, needs_samples
+from assay.ports.values import Availability, OptionSpec, Tensor, Tensors
+
+__all__ = [
+    "Availability",
+    "Backend",
+    "BuiltForSizes",
+    "CountedApart",
+    "DeclaresIntegers",
+    "DeviceTimed",
+    "Dynamic",
+    "Engine",
+    "Forkable",
+    "HasVariants",
+    "JudgesMissingFiles",
+    "Launcher",
+    "LoadsWithLess",
+    "Metric",
+    "NamesLibrary",
+    "OptionSpec",
+    "PartlyCalibrated",
+    "ProfilesOperators",
+    "Report",
+    "RunSummary",
+    "Sandbox",
+    "SelfTimed",
+    "ShipsEnvironment",
+    "Store",
+    "Suite",
+    "SupportsBind",
+    "Tensor",
+    "Tensors",
+    "Transform",
+    "count_name",
+    "has_integers",
+    "is_dynamic",
+    "library_name",
+    "missing_outcome",
+    "needs_samples",
+    "prepare_to_load",
+    "required_packages",
+]

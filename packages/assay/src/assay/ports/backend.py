@@ -1,0 +1,151 @@
+"""What lowers models, and what it may declare besides. Each ability is read by the function beside it, which knows what holds
+for a backend that does not have it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from assay.core.flow import Flow
+from assay.ports.engine import Engine
+from assay.ports.values import Availability, OptionSpec
+
+
+class Backend(Protocol):
+    """Lowers models. The class is instantiated without arguments; importing its module must not import the library.
+
+    Conformance: `assay.testing.check_backend`.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def options(self) -> tuple[OptionSpec, ...]: ...
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        """The named flows this backend offers, the default one first."""
+        ...
+
+    @property
+    def accepts(self) -> str:
+        """The form of model that `lower` reads: "onnx" (a file) or "torch" (a file of torch.export). The worker converts."""
+        ...
+
+    def availability(self) -> Availability:
+        """Without importing the library where that is possible (importlib.metadata): this is called in the driver."""
+        ...
+
+    def prepare(self) -> None:
+        """Import the library (the `import` stage)."""
+        ...
+
+    def lower(self, model: Path, flow: Flow) -> Engine:
+        """Compile the file for this flow. Raises errors of `assay.errors.Lowering` where the backend's words tell why."""
+        ...
+
+    def load(self, folder: Path, flow: Flow) -> Engine:
+        """The engine saved into `folder` by `Engine.save`. Raises NotRunnable where the device or the runtime that would
+        run it is not here (`Engine.run` may, too): the job is then recorded as lowered, never as passed."""
+        ...
+
+
+@runtime_checkable
+class Dynamic(Protocol):
+    """A backend that says whether one engine takes every size of the symbolic dimensions. Without it: it does not."""
+
+    @property
+    def dynamic(self) -> bool:
+        """Where the case names sizes, such an engine is verified at every one of them; `lower` finds them in `Flow.dims`."""
+        ...
+
+
+def is_dynamic(backend: Backend) -> bool:
+    """Whether it claims that one engine takes every size."""
+    return isinstance(backend, Dynamic) and backend.dynamic
+
+
+@runtime_checkable
+class BuiltForSizes(Protocol):
+    """A backend that says whether `lower` needs a size for every symbolic dimension, all or the usual ones. Without it: no."""
+
+    @property
+    def needs_sizes(self) -> bool:
+        """The worker then gives the sizes of the samples in `Flow.sample_sizes`; `assay.core.flow.sizes_to_build` joins them
+        with what is stated. The engine's facts name what was built for: `size.NAME`, or `bounds.NAME` for a range."""
+        ...
+
+
+@runtime_checkable
+class NamesLibrary(Protocol):
+    """A backend whose answers are computed by a library that another backend is called after. Without it: it has its own."""
+
+    @property
+    def library(self) -> str:
+        """Flows of one library do not vouch for one another."""
+        ...
+
+
+def library_name(backend: Backend) -> str:
+    """Whose code computes its answers."""
+    return backend.library if isinstance(backend, NamesLibrary) else backend.name
+
+
+@runtime_checkable
+class DeclaresIntegers(Protocol):
+    """A backend that says whether it has integer tensors. Without it: it has."""
+
+    @property
+    def integers(self) -> bool:
+        """False: the models that it is tried with have no ArgMax."""
+        ...
+
+
+def has_integers(backend: Backend) -> bool:
+    """Whether models with integer tensors are for it."""
+    return backend.integers if isinstance(backend, DeclaresIntegers) else True
+
+
+@runtime_checkable
+class ShipsEnvironment(Protocol):
+    """A backend whose flows name an environment of their own (`Flow.environment`), and what must be installed there."""
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Requirements as pip reads them: `("onnxruntime-qnn==2.7.0", "onnxruntime==1.31.1")`."""
+        ...
+
+
+def required_packages(backend: Backend) -> tuple[str, ...]:
+    """What it asks for in an environment of its own; () where it ships none."""
+    return backend.requires if isinstance(backend, ShipsEnvironment) else ()
+
+
+@runtime_checkable
+class Forkable(Protocol):
+    """A backend that says whether a process that has imported it may be forked into workers. Without it: no."""
+
+    @property
+    def forkable(self) -> bool:
+        """True: what `prepare` (and `prepare_to_load`) imports is all in memory: no thread, lock, folder or device that
+        belongs to one process."""
+        ...
+
+
+@runtime_checkable
+class LoadsWithLess(Protocol):
+    """A backend of which loading and running need less of the library than lowering."""
+
+    def prepare_to_load(self) -> None:
+        """Called instead of `prepare` where an artifact of an earlier run is loaded. `prepare` may follow it in the same
+        process."""
+        ...
+
+
+def prepare_to_load(backend: Backend) -> None:
+    """Import what loading and running need."""
+    if isinstance(backend, LoadsWithLess):
+        backend.prepare_to_load()
+    else:
+        backend.prepare()

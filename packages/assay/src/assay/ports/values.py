@@ -1,0 +1,35 @@
+"""What passes between Assay and a plug-in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from assay.core.flow import Option
+
+Tensor = np.ndarray[Any, Any]
+Tensors = Mapping[str, Tensor]
+"""Name to array. bfloat16, fp8 and int4 arrays carry the dtypes of ml_dtypes."""
+
+
+class OptionSpec(msgspec.Struct, frozen=True):
+    """One option of a backend: its default, what it may be (empty: any of the default's type), and what it does. `allowance` is
+    the one that a flow has no claim to where this is false."""
+
+    name: str
+    default: Option
+    choices: tuple[Option, ...] = ()
+    help: str = ""
+    allowance: str = ""
+
+
+class Availability(msgspec.Struct, frozen=True):
+    """Whether a backend can run here. `install` is the command that would make it available."""
+
+    available: bool
+    version: str = ""
+    reason: str = ""
+    install: str = ""

@@ -1,0 +1,155 @@
+"""What a backend and its engines promise where they have one of the optional abilities of `assay.ports`."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from assay.core.flow import Flow
+from assay.core.result import OperatorTime
+from assay.ports import (
+    Backend,
+    BuiltForSizes,
+    DeclaresIntegers,
+    DeviceTimed,
+    Dynamic,
+    Engine,
+    Forkable,
+    LoadsWithLess,
+    NamesLibrary,
+    ProfilesOperators,
+    SelfTimed,
+    ShipsEnvironment,
+    SupportsBind,
+    Tensor,
+    Tensors,
+)
+
+_TIMED_S = 0.1
+
+
+def check_backend_abilities(backend: Backend) -> None:
+    """What can be known without the library."""
+    flags = {
+        "dynamic": backend.dynamic if isinstance(backend, Dynamic) else False,
+        "needs_sizes": backend.needs_sizes if isinstance(backend, BuiltForSizes) else False,
+        "integers": backend.integers if isinstance(backend, DeclaresIntegers) else True,
+        "forkable": backend.forkable if isinstance(backend, Forkable) else False,
+    }
+    for name, flag in flags.items():
+        assert isinstance(flag, bool), f"{backend.name}: {name} is {flag!r}; it must be True or False."
+    if isinstance(backend, NamesLibrary):
+        named = isinstance(backend.library, str) and bool(backend.library)
+        assert named, f"{backend.name}: library names no library."
+    if isinstance(backend, ShipsEnvironment):
+        given = backend.requires
+        right = isinstance(given, tuple) and given and all(isinstance(one, str) and one.strip() for one in given)
+        assert right, f'{backend.name}: requires is {given!r}; it must be a tuple such as ("onnxruntime==1.31.1",).'
+    else:
+        lost = [flow.name for flow in backend.flows if flow.environment]
+        assert not lost, f"{backend.name}: {lost[:1]} names an environment, and `requires` does not say what is in it."
+
+
+def check_engine_abilities(flow: Flow, engine: Engine, feeds: dict[str, Tensor], answers: Tensors) -> None:
+    """Timed calls must leave the caller's arrays and later answers alone."""
+    given = {name: array.copy() for name, array in feeds.items()}
+    for ability in (_bind, _device_call, _call_times, _operator_times):
+        ability(flow, engine, feeds)
+        for name, array in given.items():
+            assert identical(array, feeds[name]), f'{flow.name}: {ability.__name__[1:]} wrote into the input "{name}".'
+    for name, array in engine.run(feeds).items():
+        assert identical(array, answers[name]), f'{flow.name}: output "{name}" differs after timed calls.'
+
+
+def _bind(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:  # noqa: ARG001  as the others
+    if isinstance(engine, SupportsBind):
+        call = engine.bind(feeds)
+        call()
+        engine.run({name: np.zeros_like(array) for name, array in feeds.items()})
+        call()
+
+
+def _device_call(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
+    if isinstance(engine, DeviceTimed) and (call := engine.device_call(feeds)) is not None:
+        for seconds in (call(), call()):
+            assert 0 <= seconds < math.inf, f"{flow.name}: device_call gives {seconds!r} seconds."
+
+
+def _call_times(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
+    if isinstance(engine, SelfTimed):
+        times = engine.call_times(feeds, _TIMED_S)
+        assert times, f"{flow.name}: call_times gives the time of no call."
+        assert all(math.isfinite(one) and one > 0 for one in times), f"{flow.name}: call_times gives {min(times)!r}."
+
+
+def _operator_times(flow: Flow, engine: Engine, feeds: dict[str, Tensor]) -> None:
+    if isinstance(engine, ProfilesOperators):
+        for one in engine.operator_times(feeds):
+            assert isinstance(one, OperatorTime), (
+                f"{flow.name}: operator_times gives {one!r}, which is no OperatorTime."
+            )
+
+
+_FORK = """
+import importlib, os, sys
+backend = getattr(importlib.import_module(sys.argv[1]), sys.argv[2])()
+backend.prepare()
+child = os.fork()
+if not child:
+    os._exit(0)
+threads = len(os.listdir("/proc/self/task"))
+os.waitpid(child, 0)
+print(threads)
+"""
+
+_LOAD = """
+import importlib, sys
+from pathlib import Path
+import msgspec, numpy
+from assay.core.flow import Flow
+backend = getattr(importlib.import_module(sys.argv[1]), sys.argv[2])()
+folder, flow = Path(sys.argv[3]), msgspec.json.decode(sys.argv[4], type=Flow)
+with numpy.load(folder / "feeds.npz") as stored:
+    feeds = dict(stored)
+backend.prepare_to_load()
+backend.load(folder / "saved", flow).run(feeds)
+backend.prepare()
+backend.lower(Path(sys.argv[5]), flow)
+"""
+
+
+def check_start(backend: Backend, flow: Flow, model: Path, feeds: dict[str, Tensor]) -> None:
+    """What it promises of fresh processes: that they may be forked, and that `prepare_to_load` is enough to load and run."""
+    if isinstance(backend, Forkable) and backend.forkable:
+        threads = int(_fresh(backend, _FORK).splitlines()[-1])
+        assert threads == 1, (
+            f"{backend.name} is forkable, but importing it leaves {threads} threads: workers would miss them."
+        )
+    if isinstance(backend, LoadsWithLess):
+        with tempfile.TemporaryDirectory(prefix="assay-check-") as name:
+            saved = Path(name) / "saved"
+            saved.mkdir()
+            backend.lower(model, flow).save(saved)
+            np.savez(Path(name) / "feeds.npz", allow_pickle=False, **feeds)
+            _fresh(backend, _LOAD, name, msgspec.json.encode(flow).decode(), str(model))
+
+
+def _fresh(backend: Backend, program: str, *arguments: str) -> str:
+    kind = type(backend)
+    command = [sys.executable, "-c", program, kind.__module__, kind.__qualname__, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{backend.name} fails in a fresh process: {done.stderr}"
+    return done.stdout
+
+
+def identical(one: Tensor, other: Tensor) -> bool:
+    """Bit by bit."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return np.array_equal(one, other) if one.dtype == object else one.tobytes() == other.tobytes()

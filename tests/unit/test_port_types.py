@@ -1,0 +1,112 @@
+"""Our own plug-ins have the types that the ports declare. mypy reads these tables; the tests see that nothing is missing in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay import plugins, ports
+from assay.backends.executorch import ExecuTorch, ExecuTorchEngine
+from assay.backends.iree import IREE, IREEEngine
+from assay.backends.litert import LiteRt, LiteRtEngine
+from assay.backends.mnn import MNN, MNNEngine
+from assay.backends.ncnn import Ncnn, NcnnEngine
+from assay.backends.onnx_reference import Reference, ReferenceEngine
+from assay.backends.onnxruntime import OnnxRuntime, OnnxRuntimeEngine
+from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn
+from assay.backends.openvino import OpenVINO, OpenVINOEngine
+from assay.backends.tensorrt.backend import TensorRT
+from assay.backends.tensorrt.engine import TensorRTEngine
+from assay.backends.tensorrt.trtexec_backend import Trtexec
+from assay.backends.tensorrt.trtexec_engine import TrtexecEngine
+from assay.backends.torch import Torch
+from assay.backends.torch_engine import TorchEngine
+from assay.backends.tvm import TVM, TVMEngine
+from assay.mutation.transform import Mutant
+from assay.suites.edge import EdgeCases
+from assay.suites.folder import Folder
+from assay.suites.gradients import Gradients
+from assay.suites.mined import Mined
+from assay.suites.models import Models
+from assay.suites.onnx_functions import OnnxFunctions
+from assay.suites.onnx_node import OnnxNode
+from assay.suites.operators import Operators
+from assay.testing.faulty_backend import Faulty, FaultyEngine
+from assay.transforms.coreml_int8 import CoremlInt8
+from assay.transforms.fp16 import Float16
+from assay.transforms.int8_dynamic import Int8Dynamic
+from assay.transforms.int8_nncf import Int8Nncf
+from assay.transforms.int8_qdq import Int8Qdq
+from assay.transforms.opset import Opset
+from assay.transforms.vulkan_int8 import VulkanInt8
+from assay.transforms.xnnpack_int8 import XnnpackInt8
+
+BACKENDS: list[type[ports.Backend]] = [
+    ExecuTorch, Faulty, IREE, LiteRt, MNN, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, Reference, TVM, TensorRT, Torch, Trtexec,
+]  # fmt: skip
+DYNAMIC: list[type[ports.Dynamic]] = [
+    ExecuTorch, Faulty, IREE, LiteRt, MNN, Ncnn, OnnxRuntime, OnnxRuntimeQnn, OpenVINO, Reference, TVM, TensorRT, Torch, Trtexec,
+]  # fmt: skip
+SIZED: list[type[ports.BuiltForSizes]] = [ExecuTorch, LiteRt, Ncnn, OnnxRuntimeQnn, TensorRT, Trtexec]
+NAMED: list[type[ports.NamesLibrary]] = [OnnxRuntimeQnn, Trtexec]
+INTEGERS: list[type[ports.DeclaresIntegers]] = [Ncnn]
+SHIPPING: list[type[ports.ShipsEnvironment]] = [ExecuTorch, LiteRt, OnnxRuntimeQnn]
+FORKABLE: list[type[ports.Forkable]] = [ExecuTorch]
+LESS: list[type[ports.LoadsWithLess]] = [ExecuTorch]
+
+ENGINES: list[type[ports.Engine]] = [
+    ExecuTorchEngine, FaultyEngine, IREEEngine, LiteRtEngine, MNNEngine, NcnnEngine, OnnxRuntimeEngine, OpenVINOEngine,
+    ReferenceEngine, TVMEngine, TensorRTEngine, TorchEngine, TrtexecEngine,
+]  # fmt: skip
+BINDING: list[type[ports.SupportsBind]] = [OnnxRuntimeEngine, OpenVINOEngine]
+DEVICE_TIMED: list[type[ports.DeviceTimed]] = [FaultyEngine, TVMEngine, TensorRTEngine, TorchEngine]
+SELF_TIMED: list[type[ports.SelfTimed]] = [TrtexecEngine]
+PROFILING: list[type[ports.ProfilesOperators]] = [OnnxRuntimeEngine, OpenVINOEngine, TrtexecEngine]
+
+TRANSFORMS: list[type[ports.Transform]] = [
+    CoremlInt8, Float16, Int8Dynamic, Int8Nncf, Int8Qdq, Mutant, Opset, VulkanInt8, XnnpackInt8,
+]  # fmt: skip
+PARTLY: list[type[ports.PartlyCalibrated]] = [CoremlInt8, VulkanInt8, XnnpackInt8]
+
+SUITES: list[type[ports.Suite]] = [
+    EdgeCases, Folder, Gradients, Mined, Models, OnnxFunctions, OnnxNode, Operators,
+]  # fmt: skip
+JUDGING: list[type[ports.JudgesMissingFiles]] = [Folder]
+VARIANTS: ports.HasVariants = Models
+COUNTED: list[type[ports.CountedApart]] = [Folder, Mined, Models]
+
+
+def _kinds(group: str) -> set[Any]:
+    kinds = {plugins.load(group, name) for name in plugins.names(group)}
+    return {kind for kind in kinds if kind.__module__.startswith("assay.")}
+
+
+@pytest.mark.parametrize(
+    ("group", "table"), [("assay.backends", BACKENDS), ("assay.transforms", TRANSFORMS), ("assay.suites", SUITES)]
+)
+def test_every_plugin_of_ours_is_read(group: str, table: list[type]) -> None:
+    assert _kinds(group) <= set(table)
+
+
+@pytest.mark.parametrize(
+    ("ability", "table", "of"),
+    [
+        (ports.Dynamic, DYNAMIC, BACKENDS),
+        (ports.BuiltForSizes, SIZED, BACKENDS),
+        (ports.NamesLibrary, NAMED, BACKENDS),
+        (ports.DeclaresIntegers, INTEGERS, BACKENDS),
+        (ports.ShipsEnvironment, SHIPPING, BACKENDS),
+        (ports.Forkable, FORKABLE, BACKENDS),
+        (ports.LoadsWithLess, LESS, BACKENDS),
+        (ports.SupportsBind, BINDING, ENGINES),
+        (ports.DeviceTimed, DEVICE_TIMED, ENGINES),
+        (ports.SelfTimed, SELF_TIMED, ENGINES),
+        (ports.ProfilesOperators, PROFILING, ENGINES),
+        (ports.PartlyCalibrated, PARTLY, TRANSFORMS),
+        (ports.JudgesMissingFiles, JUDGING, SUITES),
+    ],
+)
+def test_every_ability_of_ours_is_read(ability: type, table: list[type], of: list[type]) -> None:
+    # A class has the members of its instances here: none of them is set by a constructor.
+    assert {kind for kind in of if isinstance(kind, ability)} == set(table)
