@@ -9,6 +9,7 @@ from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import TRANSFORMS, find_flow, load, with_transforms
+from assay.ports import Transform
 
 WITNESSES = ("onnxruntime-disable", "openvino-f32", "torch-eager")
 """Asked in this order after the engines of the run: an engine that rewrites as little as possible first, then other libraries, the
@@ -49,5 +50,5 @@ def is_witness(other: Job, job: Job) -> bool:
 
 
 def _quantizes(told: str) -> bool:
-    transform = load(TRANSFORMS, told.partition(":")[0])()
-    return str(getattr(transform, "precision", "")).startswith(QUANTIZED)
+    transform: Transform = load(TRANSFORMS, told.partition(":")[0])()
+    return transform.precision.startswith(QUANTIZED)
