@@ -54,3 +54,8 @@ def test_dynamo_quotes_the_assertion_and_no_address() -> None:
 def test_a_long_text_ends_at_a_whole_word() -> None:
     assert torch_message(RuntimeError("one two three"), limit=9) == "one two …"
     assert torch_message(RuntimeError()) == "RuntimeError"
+
+
+def test_long_symbolic_shapes_are_left_out() -> None:
+    text = "a and b must have same reduction dim, but got [128*s21, (((s41 - 256)//128)) + 1 + u0 + s77] X [s3, 512]."
+    assert torch_message(RuntimeError(text)) == "a and b must have same reduction dim, but got […] X [s3, 512]."

@@ -13,6 +13,8 @@ _FAKE_TENSOR = re.compile(
 )
 """Dynamo of 2.13, after the address of the function and its arguments."""
 _LONGEST_EXPRESSION = 40
+_SYMBOLIC = re.compile(r"\[[^\[\]]*\b[su]\d+\b[^\[\]]*\]")
+"""A shape whose sizes are expressions of torch's symbols."""
 _ADVICE = re.compile(
     r"\n\s*(?:Set TORCHDYNAMO|You can suppress|Exception raised from|While executing|Original traceback)"
 )
@@ -28,6 +30,7 @@ def torch_message(error: BaseException, limit: int = 400) -> str:
         return f"{kind}{shown} depends on the values of the inputs, and torch's tracer has to know it before they are there"
     if found := _FAKE_TENSOR.search(text):
         return f"its tracer refuses the sizes: {found['text']}"
+    text = _SYMBOLIC.sub(lambda shape: shape[0] if len(shape[0]) <= _LONGEST_EXPRESSION else "[…]", text)
     if len(text) > limit:
         text = text[:limit].rsplit(" ", 1)[0] + " …"
     return text or type(error).__name__
