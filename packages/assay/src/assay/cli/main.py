@@ -6,7 +6,6 @@ import gc
 import sys
 import traceback
 from collections.abc import Sequence
-from importlib import metadata
 
 import typer
 
@@ -27,6 +26,7 @@ from assay.cli import (
     trend,
 )
 from assay.cli.broken_pipe import ignore_broken_pipe
+from assay.cli.plugin_commands import add_plugin_commands
 from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
 
 FAILED = 1
@@ -67,8 +67,7 @@ app.command("rejudge")(history.rejudge)
 app.command("diff")(history.diff)
 app.command("resume")(history.resume)
 app.command("trend")(trend.trend)
-for plugin in metadata.entry_points(group="assay.commands"):
-    app.add_typer(plugin.load(), name=plugin.name)
+add_plugin_commands(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
