@@ -1,4 +1,4 @@
-"""Both installers, for real: resolve, lock, build, repair, and two builders at once."""
+"""uv, for real: resolve, lock, build, repair, and two builders at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import pytest
 from assay.environments.cache import Cache, broken, size_bytes
 from assay.environments.installer import Installer, find_installer
 from assay.environments.lock import Lock
-from assay.environments.pip import Pip
 from assay.environments.uv import Uv
 from assay.errors import EnvironmentFailed
 
@@ -30,9 +29,9 @@ def _uv() -> Installer:
     return found
 
 
-@pytest.fixture(params=["uv", "pip"])
-def installer(request: pytest.FixtureRequest) -> Installer:
-    return _uv() if request.param == "uv" else Pip()
+@pytest.fixture
+def installer() -> Installer:
+    return _uv()
 
 
 def _lock(installer: Installer, *requirements: str) -> Lock:
@@ -59,6 +58,13 @@ def test_an_environment_holds_what_was_resolved(installer: Installer, wheels: Pa
     assert sorted(path.name for path in cache.folder.iterdir()) == [f".{lock.digest}.lock", lock.digest]
     assert cache.remove(lock) == 0 or not place.exists()
     assert cache.state(lock) == "missing"
+
+
+def test_without_uv_the_way_to_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uv", None)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(EnvironmentFailed, match=r"run `pip install 'assay\[environments\]'`"):
+        find_installer()
 
 
 def test_what_cannot_be_resolved_has_its_reason(installer: Installer, wheels: Path) -> None:

@@ -95,7 +95,7 @@ def _everything(history: str, folder: Path) -> None:
     from assay.commands.composition import open_services
     from assay.commands.environments import describe_environment, open_environments
     from assay.commands.flow_table import flow_groups, flow_table
-    from assay.environments.installer import find_installer
+    from assay.environments.installer import INSTALL_UV, find_uv
     from assay.launch.gpus import gpus
     from assay.pipeline.provenance import this_machine
 
@@ -108,7 +108,7 @@ def _everything(history: str, folder: Path) -> None:
     with open_services(history) as house:
         print(f"history      {history}: {len(house.store.runs(1_000_000))} runs")
     environments = open_environments(folder)
-    print(f"environments built by {find_installer().name}")
+    print(f"environments built by {find_uv() or 'uv, which is not installed: ' + INSTALL_UV}")
     for name in environments.names:
         print(f"  {name}: {describe_environment(environments.state(name))}")
     print()

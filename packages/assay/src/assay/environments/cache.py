@@ -15,7 +15,6 @@ import msgspec
 
 from assay.environments.installer import Installer
 from assay.environments.lock import Lock
-from assay.environments.pip import move_scripts
 from assay.environments.worker_requirements import normal
 from assay.errors import EnvironmentFailed
 from assay.models.files import user_cache
@@ -83,7 +82,6 @@ class Cache:
             if place.exists():
                 shutil.rmtree(place)
             new.rename(place)
-            move_scripts(place, new)
         except OSError as error:
             raise EnvironmentFailed(f"an environment cannot be written in {self.folder} ({error})") from None
         finally:

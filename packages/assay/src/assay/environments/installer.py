@@ -1,4 +1,4 @@
-"""Who resolves and installs: uv where it is here, else venv and pip. Both read the package client's settings."""
+"""Who resolves and installs: uv, with the settings of the package client."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.errors import EnvironmentFailed
+
+INSTALL_UV = "pip install 'assay[environments]'"
 
 
 class Installer(Protocol):
@@ -28,15 +30,17 @@ class Installer(Protocol):
 
 
 def find_installer() -> Installer:
-    """uv as a module of this interpreter or as a program; without it, pip."""
-    from assay.environments.pip import Pip
+    """Raises EnvironmentFailed where uv is not here."""
     from assay.environments.uv import Uv
 
-    program = _uv()
-    return Uv(program) if program else Pip()
+    program = find_uv()
+    if not program:
+        raise EnvironmentFailed(f"environments are built by uv, which is not installed; run `{INSTALL_UV}`")
+    return Uv(program)
 
 
-def _uv() -> str:
+def find_uv() -> str:
+    """The program, of a module of this interpreter or on the PATH; "" where there is none."""
     if importlib.util.find_spec("uv") is not None:
         from uv import find_uv_bin
 
@@ -74,13 +78,10 @@ def run(
 
 
 def reason(text: str, limit: int = 700) -> str:
-    """What a resolver says at its end, in one line: uv's from its first cause on, pip's errors without their label."""
+    """What a resolver says at its end, in one line: from its first cause on."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
     causes = [number for number, line in enumerate(lines) if line.startswith("cause:")]
-    if errors:
-        told = " ".join(errors)
-    elif causes:
+    if causes:
         told = " ".join(line.removeprefix("cause:").strip() for line in lines[causes[0] :])
     else:
         told = " ".join(line.removeprefix("error:").strip() for line in lines if not line.startswith("warning:"))
