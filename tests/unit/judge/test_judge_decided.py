@@ -42,7 +42,7 @@ def differing(agreement: float = 1.0, kind: str = "values", witnesses: tuple[Wit
 
 def test_a_met_task_goal_decides_and_says_so() -> None:
     verdict = of(noisy(), AGREE)
-    assert verdict.word is VerdictStatus.PASS
+    assert (verdict.word, verdict.by_stated_limit) == (VerdictStatus.PASS, True)
     assert verdict.reason == (
         "task metric decides: top-1 agreement 1.000 >= 0.990; without it inconclusive: output 'scores': a correct flow is off by "
         "46 % of the signal"

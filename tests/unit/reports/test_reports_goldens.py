@@ -79,6 +79,9 @@ def test_one_core_is_no_cores(report: Report) -> None:
 def test_a_pass_that_rests_on_a_stated_limit_says_so_on_the_screen() -> None:
     run, results, judgement = standard_run()
     why = "task metric decides: top-1 agreement 1.000 >= 0.990; without it inconclusive: it is poor"
-    verdicts = tuple(replace(one, reason=why) if one.word is VerdictStatus.PASS else one for one in judgement.verdicts)
+    verdicts = tuple(
+        replace(one, reason=why, by_stated_limit=True) if one.word is VerdictStatus.PASS else one
+        for one in judgement.verdicts
+    )
     assert why not in Terminal(width=200).render(run, results, judgement)
     assert why in Terminal(width=200).render(run, results, replace(judgement, verdicts=verdicts))

@@ -20,7 +20,9 @@ class VerdictStatus(enum.StrEnum):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """One answer for one job (`job_key`), or for the run as a whole (`job_key` empty), with a reason to act on."""
+    """One answer for one job (`job_key`), or for the run as a whole (`job_key` empty), with a reason to act on.
+
+    `by_stated_limit`: it rests on a limit of the user's, where the comparison alone decides nothing."""
 
     word: VerdictStatus
     reason: str
@@ -28,6 +30,7 @@ class Verdict(msgspec.Struct, frozen=True):
     figure: str = ""
     observed: float | None = None
     allowed: float | None = None
+    by_stated_limit: bool = False
 
 
 class RunVerdict(msgspec.Struct, frozen=True):

@@ -25,11 +25,6 @@ Kept = tuple[Goal, float]
 """A goal that a job meets, and what it recorded of its figure."""
 
 
-def is_decided(reason: str) -> bool:
-    """Whether a verdict with that reason rests on a limit that the user stated."""
-    return reason.startswith(tuple(f"{who} decides: " for who in (_METRIC, _LIMIT)))
-
-
 def decides(figure: str, result: Result) -> bool:
     """Whether a limit of that figure says that an answer is close enough: a task metric, or an error against the reference."""
     if figure.startswith((TASK, AGAINST_FLOAT)):
@@ -64,6 +59,7 @@ def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
         goal.figure,
         value,
         limit_of(goal)[1],
+        by_stated_limit=True,
     )
 
 

@@ -32,6 +32,7 @@ class DraftVerdict(msgspec.Struct, frozen=True):
     figure: str = ""
     observed: float | None = None
     allowed: float | None = None
+    by_stated_limit: bool = False
 
     @property
     def cell(self) -> tuple[str, str]:
@@ -52,7 +53,7 @@ class DraftVerdict(msgspec.Struct, frozen=True):
         )
 
     def verdict(self) -> Verdict:
-        return Verdict(self.word, self.reason, self.job_key, self.figure, self.observed, self.allowed)
+        return Verdict(self.word, self.reason, self.job_key, self.figure, self.observed, self.allowed, self.by_stated_limit)
 
 
 class Violation(msgspec.Struct, frozen=True):

@@ -13,7 +13,6 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.coverage import FIRST
-from assay.judge.decided import is_decided
 from assay.judge.warnings_text import warnings_of
 from assay.reports.details import detail_lines
 from assay.reports.mutation_scores import mutation_scores, shown
@@ -155,7 +154,7 @@ def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
         for entry in row.entries:
             result = entry.result
             answers = result is not None and (result.duel is not None or entry.task == JobKind.CHANGE.value)
-            told = answers or is_decided(entry.reason)
+            told = answers or any(one.by_stated_limit for one in entry.verdicts)
             if entry.word in QUIET and result is not None and (told or _has_tables(result)):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
                 if told:
