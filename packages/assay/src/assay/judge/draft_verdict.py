@@ -53,7 +53,9 @@ class DraftVerdict(msgspec.Struct, frozen=True):
         )
 
     def verdict(self) -> Verdict:
-        return Verdict(self.word, self.reason, self.job_key, self.figure, self.observed, self.allowed, self.by_stated_limit)
+        return Verdict(
+            self.word, self.reason, self.job_key, self.figure, self.observed, self.allowed, self.by_stated_limit
+        )
 
 
 class Violation(msgspec.Struct, frozen=True):
