@@ -42,6 +42,7 @@ def findings(folder: Path) -> str:
 
 def write(app: Sphinx) -> None:
     """Only what changed: an unchanged page is not read again."""
+    from assay.judge.metric_registry import METRICS, RECORDED, metric_reference
     from assay.judge.outcome_table import outcome_reference
     from assay.task_metrics.registry import task_reference
 
@@ -51,6 +52,8 @@ def write(app: Sphinx) -> None:
         "findings.md": findings(docs / "findings"),
         # Included by pages, and no page of its own: its name does not end in .md.
         "outcomes.inc": outcome_reference(),
+        "metrics-of-jobs.inc": metric_reference(RECORDED),
+        "metrics-of-outputs.inc": metric_reference(METRICS),
         "task-metrics.inc": task_reference(),
     }
     (docs / FOLDER).mkdir(exist_ok=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.commands.check import CheckOptions, run_check
-from assay.core.result import Outcome
+from assay.core.result import Outcome, StatedMetric
 from assay.core.verdict import VerdictStatus
 from assay.ports import Metric
 from assay.testing import check_metric
@@ -20,6 +20,16 @@ EXAMPLE = PAGE.partition("```python\n")[2].partition("```")[0]
 RAISING = """
 def peak_error(actual, expected, contract):
     raise ValueError("no such thing")
+peak_error.figures = {"peak_error": ("", "up")}
+"""
+UNSTATED = """
+def peak_error(actual, expected, contract):
+    return {"peak_error": 0.0}
+"""
+AGREEMENT = """
+def peak_error(actual, expected, contract):
+    return {"peak_agreement": 90.0}
+peak_error.figures = {"peak_agreement": ("points", "down")}
 """
 Installed = Callable[[str], None]
 
@@ -71,3 +81,16 @@ def test_one_that_raises_blames_nobody_else(tmp_path: Path, installed: Installed
     (result,) = checked.results
     assert result.outcome is Outcome.INFRASTRUCTURE
     assert "metric 'peak' fails on output 'y' (ValueError('no such thing')): fix it" in result.detail
+
+
+def test_one_that_states_nothing_is_named(tmp_path: Path, installed: Installed) -> None:
+    installed(UNSTATED)
+    (result,) = run_check(_options(tmp_path, "0.1")).results
+    assert result.outcome is Outcome.INFRASTRUCTURE
+    assert "metric 'peak' does not state its figures: give it `figures`" in result.detail
+
+
+def test_what_it_states_is_recorded_with_its_figure(tmp_path: Path, installed: Installed) -> None:
+    installed(AGREEMENT)
+    (result,) = run_check(_options(tmp_path, "0.1")).results
+    assert result.comparisons[0].stated == {"peak_agreement": StatedMetric("points", "down")}

@@ -12,7 +12,7 @@ from assay.config.schema import ConfigFile
 from assay.core.result import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
-from assay.judge.metric_registry import METRICS, RECORDED, TASK_FIGURES
+from assay.judge.metric_registry import METRICS, RECORDED, TASK_FIGURES, metric_reference
 from assay.judge.outcome_table import outcome_reference
 from assay.task_metrics.registry import task_reference
 
@@ -160,13 +160,17 @@ def test_the_reference_names_every_key_figure_outcome_and_word() -> None:
     keys = _keys(ConfigFile)
     assert {"percent-max-degradation", "budget-max", "warmup-s", "task-metric-options", "rtol"} <= keys
     figures = {row.pattern for row in (*RECORDED, *METRICS, *TASK_FIGURES)}
+    tables = outcome_reference() + task_reference() + metric_reference((*RECORDED, *METRICS))
     named = {*keys, *figures, *(one.value for one in Outcome), *(one.value for one in VerdictStatus)}
     assert "_generated/outcomes.inc" in text
-    assert sorted(name for name in named if f"`{name}`" not in text + outcome_reference() + task_reference()) == []
+    assert sorted(name for name in named if f"`{name}`" not in text + tables) == []
 
 
-def test_the_reference_says_what_the_table_of_figures_says() -> None:
+def test_the_reference_has_the_tables_of_figures() -> None:
     text = REFERENCE.read_text(encoding="utf-8")
-    for row in (*RECORDED, *METRICS):
-        better = {"up": "lower", "down": "higher", "both": "1"}[row.bad]
-        assert f"| `{row.pattern}` | {row.unit or '-'} | {better} | {row.meaning} |" in text
+    assert "_generated/metrics-of-jobs.inc" in text
+    assert "_generated/metrics-of-outputs.inc" in text
+    assert "| `sqnr_db` | dB | higher | signal to error ratio |" in metric_reference(METRICS)
+    assert "| `norm_ratio` | - | 1 | norm of the output over norm of the reference; 1 is best |" in metric_reference(
+        METRICS
+    )

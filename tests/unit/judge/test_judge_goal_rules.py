@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from assay.core.policy import Goal, Policy
-from assay.core.result import Outcome, Result
+from assay.core.result import Outcome, Result, StatedMetric
 from assay.core.speed import SpeedComparison
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import BadPolicy
@@ -269,3 +269,16 @@ def test_a_nan_metric_fails_its_goal() -> None:
     metrics = {**make_comparison().metrics, "cosine": math.nan}
     broken = replace(make_result(), comparisons=(make_comparison(metrics=metrics),))
     assert of(broken, goal=Goal("cosine", min=0.9)).word is VerdictStatus.FAIL
+
+
+def test_a_goal_on_a_plug_ins_figure_follows_what_it_states() -> None:
+    stated = {"agreement": StatedMetric("points", "down"), "max_abs": StatedMetric("points", "down")}
+    goal = Goal("logits.agreement", percent_max_degradation=5.0)
+    assert relative(goal, 99.0, 90.0, "the baseline run", stated) is None
+    fallen = relative(goal, 80.0, 90.0, "the baseline run", stated)
+    assert fallen is not None
+    assert "is 80 points where the baseline run has 90 points, 11.11 % worse" in fallen.text
+    assert fallen.allowed == 85.5
+    assert relative(goal, 99.0, 90.0, "the baseline run") is not None
+    listed = Goal("logits.max_abs", max_degradation=0.0)
+    assert relative(listed, 1.0, 2.0, "the baseline run", stated) is None

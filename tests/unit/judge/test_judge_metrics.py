@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from assay.core.result import EngineInfo, Memory, Placement, Stage, StageTime
+from assay.core.result import EngineInfo, Memory, Placement, Stage, StageTime, StatedMetric
 from assay.judge.metric_registry import direction, is_unknown, recorded_by, unit
-from assay.judge.metrics import metrics, samples_missing
+from assay.judge.metrics import metrics, samples_missing, stated_by
 from assay.testing.builders import make_comparison, make_measurement, make_result
 
 
@@ -169,3 +169,14 @@ def test_the_task_that_answers_for_a_missing_figure() -> None:
     assert recorded_by("latency.p99_ms") == "measure"
     assert recorded_by("memory.max_abs") == "verify"
     assert recorded_by("artifact.bytes") == "verify"
+
+
+def test_the_worst_of_a_plug_ins_figure_is_as_it_states() -> None:
+    about = {"agreement": StatedMetric("points", "down")}
+    outputs = [
+        make_comparison(output=name, metrics={"agreement": value}, stated=about)
+        for name, value in (("a", 90.0), ("b", 70.0))
+    ]
+    result = make_result(comparisons=tuple(outputs))
+    assert metrics(result)["agreement"] == 70.0
+    assert stated_by(result) == about

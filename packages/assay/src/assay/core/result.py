@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import math
+from typing import Literal
 
 import msgspec
 
@@ -118,6 +120,26 @@ class Histogram(msgspec.Struct, frozen=True):
     counts: tuple[int, ...]
 
 
+Direction = Literal["up", "down", "both"]
+"""Which way a figure is worse. "both": away from 1 in either direction (a ratio)."""
+
+
+def worse_of(worse: Direction, one: float, other: float) -> float:
+    """The worse of two values of a figure; one that is not a number is the worst of all."""
+    if math.isnan(one) or math.isnan(other):
+        return math.nan
+    if worse == "both":
+        return max(one, other, key=lambda ratio: abs(ratio - 1.0))
+    return max(one, other) if worse == "up" else min(one, other)
+
+
+class StatedMetric(msgspec.Struct, frozen=True):
+    """What a plug-in says of a figure of its own: the unit ("" for a pure number), and which way is worse."""
+
+    unit: str
+    worse: Direction
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """One output, all samples together, against its reference.
 
@@ -129,6 +151,7 @@ class Comparison(msgspec.Struct, frozen=True):
     whose limits those are: "derived" from the graph, "learnt" from
     perturbed runs of a plain engine, "default" (a multiple of the unit roundoff, a guess where the other two were asked for), or
     "chosen" by the user; "" where results are older than the field. `actual` is what the engine's values are like.
+    `stated` is what plug-ins say of the figures that they added to `metrics`.
     """
 
     output: str
@@ -149,6 +172,7 @@ class Comparison(msgspec.Struct, frozen=True):
     actual: TensorStatistics | None = None
     uninformative: bool = False
     share_at_bounds: float = 0.0
+    stated: dict[str, StatedMetric] = {}
 
 
 class Measurement(msgspec.Struct, frozen=True):

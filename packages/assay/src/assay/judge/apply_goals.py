@@ -17,7 +17,7 @@ from assay.judge.draft_verdict import DraftVerdict, Violation, split_key
 from assay.judge.expectations import matches
 from assay.judge.losses import needs_reference
 from assay.judge.metric_registry import recorded_by
-from assay.judge.metrics import metrics, samples_missing
+from assay.judge.metrics import metrics, samples_missing, stated_by
 
 Figures = Mapping[str, float]
 Numbered = Mapping[str, Figures]
@@ -94,8 +94,9 @@ def _asked(
 
 def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Violation | None:
     observed = now[one.job_key][goal.figure]
+    stated = stated_by(one.result) if one.result is not None else {}
     if not goal_rules.needs_baseline(goal):
-        complaint = goal_rules.absolute(goal, observed)
+        complaint = goal_rules.absolute(goal, observed, stated)
     else:
         flow = goal.against.removeprefix("flow:")
         same_run = flow != goal.against
@@ -104,7 +105,7 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
         base = now.get(key, {}).get(goal.figure) if same_run else _base(goal, one, then)
         if base is None:
             return _no_baseline(goal, whose, observed, flow if same_run else "")
-        complaint = goal_rules.relative(goal, observed, base, whose)
+        complaint = goal_rules.relative(goal, observed, base, whose, stated)
     return _with_doubt(complaint, one)
 
 

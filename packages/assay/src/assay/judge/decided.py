@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import msgspec
@@ -10,13 +10,14 @@ import msgspec
 from assay.core.evidence import blocking
 from assay.core.job import JobKind
 from assay.core.policy import Goal
-from assay.core.result import Cause, Comparison, Outcome, Result
+from assay.core.result import Cause, Comparison, Outcome, Result, StatedMetric
 from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked
 from assay.judge.draft_verdict import DraftVerdict, Violation, quantity
 from assay.judge.goal_rules import limit_of, needs_baseline
 from assay.judge.losses import TASK, agreement, disputed_loss, is_loss, is_vouched, measures_nothing, needs_reference
 from assay.judge.metric_registry import AGAINST_FLOAT, NO_LIMIT_OF_ERROR
+from assay.judge.metrics import stated_by
 from assay.judge.witnesses import Doubt, doubt_of
 
 _METRIC = "task metric"
@@ -48,7 +49,7 @@ def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
     usable = [(goal, value) for goal, value in kept if not needs_baseline(goal) and _counts(goal.figure, result)]
     if not _covers([goal.figure for goal, _ in usable], one, result):
         return None
-    told = ", ".join(_met(goal, value) for goal, value in usable)
+    told = ", ".join(_met(goal, value, stated_by(result)) for goal, value in usable)
     goal, value = usable[0]
     return DraftVerdict(
         one.job_key,
@@ -132,9 +133,9 @@ def _who(figures: Iterable[str]) -> str:
     return _METRIC if any(figure.startswith(TASK) for figure in figures) else _LIMIT
 
 
-def _met(goal: Goal, value: float) -> str:
+def _met(goal: Goal, value: float, stated: Mapping[str, StatedMetric]) -> str:
     sign, limit = limit_of(goal)
-    unit = quantity(goal.figure, limit).partition(" ")[2]
+    unit = quantity(goal.figure, limit, stated).partition(" ")[2]
     name = goal.figure.removeprefix(TASK).replace("top1_", "top-1 ").replace("top5_", "top-5 ").replace("_", " ")
     return f"{name} {_number(value)} {sign} {_number(limit)}{' ' + unit if unit else ''}"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import msgspec
 
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.result import Cause, Outcome, Result, Stage, StatedMetric
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.metric_registry import unit
 from assay.judge.outcome_table import OUTCOMES
@@ -77,9 +78,9 @@ def split_key(job_key: str) -> tuple[str, str, str]:
     return parts[0], parts[1], parts[2]
 
 
-def quantity(figure: str, value: float) -> str:
+def quantity(figure: str, value: float, stated: Mapping[str, StatedMetric] = {}) -> str:
     """A value for people's eyes: four digits and the unit; bytes are counted out."""
-    name = unit(figure)
+    name = unit(figure, stated)
     if math.isnan(value):
         return f"not a number {name}".rstrip()
     text = f"{value:,.0f}" if name == "bytes" and math.isfinite(value) else f"{value:.4g}"

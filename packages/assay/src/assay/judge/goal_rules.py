@@ -6,8 +6,10 @@ The grammar is the one users know from Olive and model_analyzer: max, min, max-d
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from assay.core.policy import Goal
+from assay.core.result import Direction, StatedMetric
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
 from assay.judge.draft_verdict import Violation, quantity
@@ -36,18 +38,20 @@ def limit_of(goal: Goal) -> tuple[str, float]:
     return "==", goal.equal if goal.equal is not None else float("nan")
 
 
-def absolute(goal: Goal, observed: float) -> Violation | None:
-    """None where `observed` keeps the goal's max, min or equal. NaN keeps nothing."""
+def absolute(goal: Goal, observed: float, stated: Mapping[str, StatedMetric] = {}) -> Violation | None:
+    """`stated` is what plug-ins say of their figures. None where `observed` keeps the goal's max, min or equal. NaN keeps nothing."""
     if goal.max is not None and not observed <= goal.max:
-        return _beyond(goal, observed, goal.max, "at most", "bring it down")
+        return _beyond(goal, observed, goal.max, "at most", "bring it down", stated)
     if goal.min is not None and not observed >= goal.min:
-        return _beyond(goal, observed, goal.min, "at least", "bring it up")
+        return _beyond(goal, observed, goal.min, "at least", "bring it up", stated)
     if goal.equal is not None and observed != goal.equal:
-        return _beyond(goal, observed, goal.equal, "exactly", "bring it there")
+        return _beyond(goal, observed, goal.equal, "exactly", "bring it there", stated)
     return None
 
 
-def relative(goal: Goal, observed: float, base: float, whose: str) -> Violation | None:
+def relative(
+    goal: Goal, observed: float, base: float, whose: str, stated: Mapping[str, StatedMetric] = {}
+) -> Violation | None:
     """None where `observed` is not further on the bad side of `base` than the goal allows. `whose` names the baseline.
 
     What is not worse by more than the goal's `noise` is kept in any case. The percentage is of |base|. Of a base of 0 any
@@ -57,13 +61,13 @@ def relative(goal: Goal, observed: float, base: float, whose: str) -> Violation 
     if math.isnan(base):
         text = f"{name} of {whose} is not a number: approve another baseline, or judge by max or min"
         return Violation(VerdictStatus.INCONCLUSIVE, text, name, observed)
-    worse = _worsening(name, observed, base)
+    worse = _worsening(direction(name, stated), observed, base)
     if worse <= goal.noise and not math.isnan(worse):
         return None
     if goal.max_degradation is not None:
         limit, kept, step = goal.max_degradation, worse <= goal.max_degradation, goal.max_degradation
-        allowed_text = f"{quantity(name, limit)} worse"
-        by = quantity(name, worse)
+        allowed_text = f"{quantity(name, limit, stated)} worse"
+        by = quantity(name, worse, stated)
     else:
         assert goal.percent_max_degradation is not None
         limit, step = goal.percent_max_degradation, goal.percent_max_degradation / 100.0 * abs(base)
@@ -75,33 +79,33 @@ def relative(goal: Goal, observed: float, base: float, whose: str) -> Violation 
     reading = "" if math.isnan(worse) else f", {by} worse"
     zero = "; of a baseline of 0 only max-degradation can allow anything" if base == 0 and ("%" in allowed_text) else ""
     text = (
-        f"{name} is {quantity(name, observed)} where {whose} has {quantity(name, base)}{reading}, "
+        f"{name} is {quantity(name, observed, stated)} where {whose} has {quantity(name, base, stated)}{reading}, "
         f"allowed is {allowed_text}{zero}; find what changed, or allow more in {goal.place}"
     )
-    return Violation(VerdictStatus.FAIL, text, name, observed, _edge(name, base, step))
+    return Violation(VerdictStatus.FAIL, text, name, observed, _edge(direction(name, stated), base, step))
 
 
-def _worsening(figure: str, observed: float, base: float) -> float:
+def _worsening(bad: Direction, observed: float, base: float) -> float:
     """How much further on the bad side; 0 where equal, infinities included."""
     if observed == base:
         return 0.0
-    bad = direction(figure)
     if bad == "both":
         return abs(observed - 1.0) - abs(base - 1.0)
     return observed - base if bad == "up" else base - observed
 
 
-def _edge(figure: str, base: float, step: float) -> float | None:
+def _edge(bad: Direction, base: float, step: float) -> float | None:
     """The last value that would have been accepted; None where there are two."""
-    bad = direction(figure)
     if bad == "both":
         return None
     return base + step if bad == "up" else base - step
 
 
-def _beyond(goal: Goal, observed: float, limit: float, allowed: str, action: str) -> Violation:
+def _beyond(
+    goal: Goal, observed: float, limit: float, allowed: str, action: str, stated: Mapping[str, StatedMetric]
+) -> Violation:
     text = (
-        f"{goal.figure} is {quantity(goal.figure, observed)}, allowed is {allowed} {quantity(goal.figure, limit)}; "
+        f"{goal.figure} is {quantity(goal.figure, observed, stated)}, allowed is {allowed} {quantity(goal.figure, limit, stated)}; "
         f"{action}, or change the limit in {goal.place}"
     )
     return Violation(VerdictStatus.FAIL, text, goal.figure, observed, limit)

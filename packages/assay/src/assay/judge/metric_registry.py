@@ -2,85 +2,90 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
-from typing import Literal
+from functools import lru_cache, partial
 
 import msgspec
 
+from assay.core.result import Direction, StatedMetric
 from assay.task_metrics.registry import TASK_METRICS
-
-Direction = Literal["up", "down", "both"]
-"""Which way is worse. "both": away from 1 in either direction (a ratio)."""
 
 
 class MetricSpec(msgspec.Struct, frozen=True):
-    """One row: a name (or a glob), its unit ("" for a pure number), the bad direction, and one line of meaning."""
+    """One row: a name (or a glob), its unit ("" for a pure number), which way is worse, one line of meaning, and the kind of job
+    that records it."""
 
     pattern: str
     unit: str
-    bad: Direction
+    worse: Direction
     meaning: str
+    recorded_by: str = "verify"
+
+
+_Measured = partial(MetricSpec, recorded_by="measure")
+_Compared = partial(MetricSpec, recorded_by="duel")
+_Mutated = partial(MetricSpec, recorded_by="mutate")
 
 
 RECORDED = (
-    MetricSpec("latency.median_ms", "ms", "up", "median wall time of one call at the smallest batch (5 samples)"),
-    MetricSpec("latency.p90_ms", "ms", "up", "90th percentile (44 samples)"),
-    MetricSpec("latency.p95_ms", "ms", "up", "95th percentile (90 samples)"),
-    MetricSpec("latency.p99_ms", "ms", "up", "99th percentile (459 samples)"),
-    MetricSpec("latency.cpu_median_ms", "ms", "up", "median CPU time of one call, all threads of the process together"),
-    MetricSpec("latency.device_median_ms", "ms", "up", "median time of one call by the CUDA events of its device"),
-    MetricSpec("latency.batch*.median_ms", "ms", "up", "the same at one batch size: latency.batch8.median_ms"),
-    MetricSpec("latency.batch*.p90_ms", "ms", "up", "the same at one batch size"),
-    MetricSpec("latency.batch*.p95_ms", "ms", "up", "the same at one batch size"),
-    MetricSpec("latency.batch*.p99_ms", "ms", "up", "the same at one batch size"),
-    MetricSpec("latency.batch*.cpu_median_ms", "ms", "up", "the same at one batch size"),
-    MetricSpec("latency.batch*.device_median_ms", "ms", "up", "the same at one batch size"),
-    MetricSpec("throughput.per_s", "1/s", "down", "items per second at the median, at the smallest batch"),
-    MetricSpec("throughput.batch*.per_s", "1/s", "down", "the same at one batch size"),
-    MetricSpec("memory.load_peak_bytes", "bytes", "up", "peak resident memory while the engine was loaded"),
-    MetricSpec("memory.run_peak_bytes", "bytes", "up", "peak resident memory while the engine ran"),
-    MetricSpec("memory.load_added_bytes", "bytes", "up", "the same above what the process held before"),
-    MetricSpec(
+    _Measured("latency.median_ms", "ms", "up", "median wall time of one call at the smallest batch (5 samples)"),
+    _Measured("latency.p90_ms", "ms", "up", "90th percentile (44 samples)"),
+    _Measured("latency.p95_ms", "ms", "up", "95th percentile (90 samples)"),
+    _Measured("latency.p99_ms", "ms", "up", "99th percentile (459 samples)"),
+    _Measured("latency.cpu_median_ms", "ms", "up", "median CPU time of one call, all threads of the process together"),
+    _Measured("latency.device_median_ms", "ms", "up", "median time of one call by the CUDA events of its device"),
+    _Measured("latency.batch*.median_ms", "ms", "up", "the same at one batch size: latency.batch8.median_ms"),
+    _Measured("latency.batch*.p90_ms", "ms", "up", "the same at one batch size"),
+    _Measured("latency.batch*.p95_ms", "ms", "up", "the same at one batch size"),
+    _Measured("latency.batch*.p99_ms", "ms", "up", "the same at one batch size"),
+    _Measured("latency.batch*.cpu_median_ms", "ms", "up", "the same at one batch size"),
+    _Measured("latency.batch*.device_median_ms", "ms", "up", "the same at one batch size"),
+    _Measured("throughput.per_s", "1/s", "down", "items per second at the median, at the smallest batch"),
+    _Measured("throughput.batch*.per_s", "1/s", "down", "the same at one batch size"),
+    _Measured("memory.load_peak_bytes", "bytes", "up", "peak resident memory while the engine was loaded"),
+    _Measured("memory.run_peak_bytes", "bytes", "up", "peak resident memory while the engine ran"),
+    _Measured("memory.load_added_bytes", "bytes", "up", "the same above what the process held before"),
+    _Measured(
         "memory.run_added_bytes", "bytes", "up", "peak of the first ten calls above what was held once it was loaded"
     ),
-    MetricSpec("memory.growth_bytes", "bytes", "up", "growth of resident memory per 1,000 inferences (Sen's slope)"),
-    MetricSpec(
+    _Measured("memory.growth_bytes", "bytes", "up", "growth of resident memory per 1,000 inferences (Sen's slope)"),
+    _Measured(
         "memory.growth_low_bytes",
         "bytes",
         "up",
         "the least that it surely grows (99 %), 0 where it may not grow: above 0 it leaks",
     ),
-    MetricSpec("memory.growth_high_bytes", "bytes", "up", "the most that it may grow (99 %)"),
-    MetricSpec(
+    _Measured("memory.growth_high_bytes", "bytes", "up", "the most that it may grow (99 %)"),
+    _Measured(
         "gpu.discarded_share", "", "up", "share of the calls that do not count: the GPU was held back, or shared"
     ),
-    MetricSpec("gpu.sm_mhz", "MHz", "down", "the least clock of its multiprocessors between the calls"),
-    MetricSpec("gpu.memory_mhz", "MHz", "down", "the least clock of its memory between the calls"),
-    MetricSpec("gpu.memory_bytes", "bytes", "up", "the most of its memory in use, by everybody"),
-    MetricSpec("gpu.sm_share", "", "down", "mean utilisation of its multiprocessors, by NVML"),
+    _Measured("gpu.sm_mhz", "MHz", "down", "the least clock of its multiprocessors between the calls"),
+    _Measured("gpu.memory_mhz", "MHz", "down", "the least clock of its memory between the calls"),
+    _Measured("gpu.memory_bytes", "bytes", "up", "the most of its memory in use, by everybody"),
+    _Measured("gpu.sm_share", "", "down", "mean utilisation of its multiprocessors, by NVML"),
     MetricSpec("artifact.bytes", "bytes", "up", "size of what would be deployed"),
     MetricSpec("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),
-    MetricSpec(
+    _Compared(
         "duel.slowdown_percent",
         "%",
         "up",
         "CPU time of one call (of several threads: the caller's time) against the rival's, mean over launches",
     ),
-    MetricSpec(
+    _Compared(
         "duel.wall_slowdown_percent", "%", "up", "wall time of one call against the rival's, median over launches"
     ),
-    MetricSpec(
+    _Compared(
         "duel.load_slowdown_percent", "%", "up", "wall time of loading against the rival's, median over launches"
     ),
-    MetricSpec("duel.launches", "", "up", "fresh pairs of engines that were looked at"),
-    MetricSpec(
+    _Compared("duel.launches", "", "up", "fresh pairs of engines that were looked at"),
+    _Compared(
         "duel.batch*.slowdown_percent", "%", "up", "the same at one batch size of a sweep: duel.batch8.slowdown_percent"
     ),
-    MetricSpec("duel.batch*.wall_slowdown_percent", "%", "up", "the same at one batch size"),
-    MetricSpec("duel.batch*.load_slowdown_percent", "%", "up", "the same at one batch size"),
-    MetricSpec("duel.batch*.launches", "", "up", "the same at one batch size"),
-    MetricSpec(
+    _Compared("duel.batch*.wall_slowdown_percent", "%", "up", "the same at one batch size"),
+    _Compared("duel.batch*.load_slowdown_percent", "%", "up", "the same at one batch size"),
+    _Compared("duel.batch*.launches", "", "up", "the same at one batch size"),
+    _Measured(
         "operator.*_ms",
         "ms",
         "up",
@@ -97,28 +102,28 @@ RECORDED = (
     MetricSpec("casts", "", "up", "operators that only change type or layout: casts, (de)quantizations, reformats"),
     MetricSpec("warnings", "", "up", "native warnings while building and running"),
     MetricSpec("seconds", "s", "up", "wall time of the whole job"),
-    MetricSpec(
+    _Mutated(
         "mutation.kill_rate", "", "down", "share of the mutants, equivalent ones apart, that the golden set kills"
     ),
-    MetricSpec("mutation.kill_rate_low", "", "down", "lower end of its 95 % interval (Wilson)"),
-    MetricSpec("mutation.kill_rate_high", "", "down", "upper end of its 95 % interval (Wilson)"),
-    MetricSpec("mutation.killed", "", "down", "mutants killed"),
-    MetricSpec("mutation.survived", "", "up", "mutants that passed and are not equivalent"),
-    MetricSpec("mutation.equivalent", "", "up", "mutants with bit for bit the same outputs on all inputs tried"),
-    MetricSpec("mutation.unbuilt", "", "up", "mutants that the backend does not build"),
-    MetricSpec("mutation.untried", "", "up", "cases that fail without any mutant, or of which none can be made"),
-    MetricSpec(
+    _Mutated("mutation.kill_rate_low", "", "down", "lower end of its 95 % interval (Wilson)"),
+    _Mutated("mutation.kill_rate_high", "", "down", "upper end of its 95 % interval (Wilson)"),
+    _Mutated("mutation.killed", "", "down", "mutants killed"),
+    _Mutated("mutation.survived", "", "up", "mutants that passed and are not equivalent"),
+    _Mutated("mutation.equivalent", "", "up", "mutants with bit for bit the same outputs on all inputs tried"),
+    _Mutated("mutation.unbuilt", "", "up", "mutants that the backend does not build"),
+    _Mutated("mutation.untried", "", "up", "cases that fail without any mutant, or of which none can be made"),
+    _Mutated(
         "mutation.*.kill_rate",
         "",
         "down",
         "the same of one kind: mutation.drop-bias.kill_rate, mutation.at.Conv.kill_rate",
     ),
-    MetricSpec("mutation.*.kill_rate_low", "", "down", "lower end of its 95 % interval (Wilson)"),
-    MetricSpec("mutation.*.kill_rate_high", "", "down", "upper end of its 95 % interval (Wilson)"),
-    MetricSpec("mutation.*.killed", "", "down", "mutants of one kind killed"),
-    MetricSpec("mutation.*.survived", "", "up", "the same that passed and are not equivalent"),
-    MetricSpec("mutation.*.equivalent", "", "up", "the same with bit for bit the same outputs on all inputs tried"),
-    MetricSpec("mutation.*.unbuilt", "", "up", "the same that the backend does not build"),
+    _Mutated("mutation.*.kill_rate_low", "", "down", "lower end of its 95 % interval (Wilson)"),
+    _Mutated("mutation.*.kill_rate_high", "", "down", "upper end of its 95 % interval (Wilson)"),
+    _Mutated("mutation.*.killed", "", "down", "mutants of one kind killed"),
+    _Mutated("mutation.*.survived", "", "up", "the same that passed and are not equivalent"),
+    _Mutated("mutation.*.equivalent", "", "up", "the same with bit for bit the same outputs on all inputs tried"),
+    _Mutated("mutation.*.unbuilt", "", "up", "the same that the backend does not build"),
 )
 
 METRICS = (
@@ -162,6 +167,7 @@ NO_LIMIT_OF_ERROR = ("budget*", "noise_share", "coarse_tolerance", "ties", "shar
 AGAINST_FLOAT = "vs_float."
 """Before a metric of an output: against the model as it was, where transforms changed it (`vs_float.sqnr_db`)."""
 
+_FAMILIES = {row.pattern.split(".")[0]: row.recorded_by for row in RECORDED if "." in row.pattern}
 _CLOSED = frozenset(kind.pattern.split(".")[0] for kind in RECORDED if "." in kind.pattern)
 
 
@@ -178,16 +184,20 @@ def metric_spec(figure: str) -> MetricSpec | None:
     return next((row for row in TASK_FIGURES if fnmatchcase(figure, row.pattern)), None)
 
 
-def direction(figure: str) -> Direction:
-    """Which direction is bad: "up" (higher is worse, also for a figure that nobody has listed), "down", or "both"."""
-    row = metric_spec(figure)
-    return "up" if row is None else row.bad
+def direction(figure: str, stated: Mapping[str, StatedMetric] = {}) -> Direction:
+    """Which way is worse: by the table, else as the plug-in that recorded the figure states; "up" for a figure of nobody."""
+    if (row := metric_spec(figure)) is not None:
+        return row.worse
+    about = stated.get(figure.rpartition(".")[2])
+    return "up" if about is None else about.worse
 
 
-def unit(figure: str) -> str:
+def unit(figure: str, stated: Mapping[str, StatedMetric] = {}) -> str:
     """The unit, as written after a number; "" for a pure number."""
-    row = metric_spec(figure)
-    return "" if row is None else row.unit
+    if (row := metric_spec(figure)) is not None:
+        return row.unit
+    about = stated.get(figure.rpartition(".")[2])
+    return "" if about is None else about.unit
 
 
 def is_unknown(figure: str) -> bool:
@@ -196,19 +206,14 @@ def is_unknown(figure: str) -> bool:
 
 
 def recorded_by(figure: str) -> str:
-    """The task whose job records the figure: measure for time and memory of the engine, mutate for its own, verify for
-    the rest."""
-    if figure.startswith("mutation."):
-        return "mutate"
-    if figure.startswith("duel."):
-        return "duel"
-    return (
-        "measure"
-        if figure.split(".")[0] in {"latency", "throughput", "memory", "operator", "gpu"} and _measured(figure)
-        else "verify"
-    )
-
-
-def _measured(figure: str) -> bool:
+    """The kind of job that records the figure; of a name that only begins like a listed one that of its family."""
     row = metric_spec(figure)
-    return row is None or row in RECORDED
+    return row.recorded_by if row is not None else _FAMILIES.get(figure.split(".")[0], "verify")
+
+
+def metric_reference(rows: Sequence[MetricSpec]) -> str:
+    """A table of the reference, as Markdown."""
+    lines = ["| figure | unit | better | what it is |", "|---|---|---|---|"]
+    better = {"up": "lower", "down": "higher", "both": "1"}
+    lines += [f"| `{row.pattern}` | {row.unit or '-'} | {better[row.worse]} | {row.meaning} |" for row in rows]
+    return "\n".join(lines) + "\n"

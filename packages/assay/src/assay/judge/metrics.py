@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from assay.core.result import Comparison, Measurement, Result
+from assay.core.result import Comparison, Measurement, Result, StatedMetric, worse_of
 from assay.core.speed import SpeedComparison
 from assay.judge.engine_metrics import engine_metrics
 from assay.judge.metric_registry import AGAINST_FLOAT, direction
@@ -121,17 +121,13 @@ def _worst(comparisons: Iterable[Comparison]) -> dict[str, float]:
     worst: dict[str, float] = {}
     for one in comparisons:
         for name, value in one.metrics.items():
-            worst[name] = _worse(name, worst[name], value) if name in worst else value
+            worst[name] = worse_of(direction(name, one.stated), worst[name], value) if name in worst else value
     return worst
 
 
-def _worse(name: str, a: float, b: float) -> float:
-    if math.isnan(a) or math.isnan(b):
-        return math.nan
-    bad = direction(name)
-    if bad == "both":
-        return max(a, b, key=lambda ratio: abs(ratio - 1.0))
-    return max(a, b) if bad == "up" else min(a, b)
+def stated_by(result: Result) -> dict[str, StatedMetric]:
+    """What plug-ins say of their figures of that result."""
+    return {name: about for one in result.comparisons for name, about in one.stated.items()}
 
 
 def _timing(measurements: Sequence[Measurement]) -> dict[str, float]:

@@ -10,29 +10,12 @@ from assay.numerics import histogram
 from assay.numerics.accumulator import Accumulator
 from assay.numerics.reference_stats import ReferenceStats
 
-METRICS = {
-    "max_abs": "largest |actual - expected|",
-    "mean_abs": "mean |actual - expected|",
-    "abs_p50": "median |actual - expected|",
-    "abs_p90": "|actual - expected| that 90 % of the elements stay below",
-    "abs_p99": "|actual - expected| that 99 % of the elements stay below",
-    "max_rel": "largest |actual - expected| / |expected| where expected is not zero",
-    "rmse": "root mean square of actual - expected",
-    "rel_l2": "|actual - expected| / |expected| in the Euclidean norm",
-    "cosine": "cosine of the angle between actual and expected; blind to scale, so read it with norm_ratio",
-    "norm_ratio": "|actual| / |expected| in the Euclidean norm",
-    "sqnr_db": "10 log10 of the energy of expected over the energy of the error",
-    "psnr_db": "20 log10 of the largest |expected| over rmse",
-    "share_out_of_tolerance": "share of the elements beyond their allowed error, clashes of NaN and infinity included",
-    "budget_used": "largest |actual - expected| / allowed: beyond 1 is out of tolerance",
-}
-"""What each figure is. Figures are over the pairs that are finite on both sides; one without a meaning is left out."""
-
 _SHARES = {"abs_p50": 0.5, "abs_p90": 0.9, "abs_p99": 0.99}
 
 
 def metrics(account: Accumulator, reference: ReferenceStats, total: int) -> dict[str, float]:
-    """METRICS by name for `total` elements; infinite where dB of no error, or an error where none is allowed.
+    """Figures by name for `total` elements, over the pairs that are finite on both sides; what each is says the judge's table of metrics.
+    One without a meaning is left out; infinite where dB of no error, or an error where none is allowed.
 
     Quantiles are exact for outputs of at most `partial.EXACT` elements, else within an eighth (interpolated in a bin).
     """

@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from assay.core.machine import Machine
+from assay.core.result import Direction, StatedMetric
 from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
 from assay.judge.metric_registry import direction, unit
-from assay.judge.metrics import metrics
+from assay.judge.metrics import metrics, stated_by
 from assay.pipeline.find_baseline import kind_of
 from assay.pipeline.provenance import this_machine
 from assay.ports import Store
@@ -42,6 +43,7 @@ def trend(store: Store, case: str, flow: str, figure: str, machine: Machine | No
     here = kind_of(machine)
     points: list[Point] = []
     seen: set[str] = set()
+    stated: dict[str, StatedMetric] = {}
     elsewhere: Counter[str] = Counter()
     for summary in reversed(store.runs(MOST_RUNS)):
         run = None
@@ -50,6 +52,7 @@ def trend(store: Store, case: str, flow: str, figure: str, machine: Machine | No
                 continue
             named = metrics(result)
             seen |= named.keys()
+            stated |= stated_by(result)
             value = named.get(name, math.nan)
             if not math.isfinite(value):
                 continue
@@ -66,22 +69,21 @@ def trend(store: Store, case: str, flow: str, figure: str, machine: Machine | No
         case,
         flow,
         name,
-        unit(name),
+        unit(name, stated),
         machine.kind,
         tuple(points),
-        tuple(alarms(_worse_is_more(values, name))),
-        tuple(_changes(points, name)),
+        tuple(alarms(_worse_is_more(values, direction(name, stated)))),
+        tuple(_changes(points, direction(name, stated))),
         elsewhere.total(),
     )
 
 
-def _worse_is_more(values: Sequence[float], figure: str) -> list[float]:
-    falls = direction(figure) == "down"
+def _worse_is_more(values: Sequence[float], bad: Direction) -> list[float]:
+    falls = bad == "down"
     return [1.0 / value if falls and value else value for value in values]
 
 
-def _changes(points: Sequence[Point], figure: str) -> list[Change]:
-    bad = direction(figure)
+def _changes(points: Sequence[Point], bad: Direction) -> list[Change]:
     return [
         Change(
             step.place,

@@ -11,6 +11,7 @@ import numpy as np
 
 from assay.core.case import Contract
 from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
+from assay.core.result import Direction, worse_of
 from assay.numerics.element_types import extremes
 from assay.ports import Metric, Tensor
 
@@ -28,10 +29,12 @@ _WRONG: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 def check_metric(metric: Metric) -> None:
     """Raises AssertionError with a sentence that says which promise of `assay.ports.Metric` was broken.
 
-    The promises: plain floats by name, the same names and figures each time, inputs left as they were; no exception and
+    The promises: `figures` states the unit and the worse direction of each figure, and wrong outputs are worse that way; plain
+    floats by name, the same names and figures each time, inputs left as they were; no exception and
     no warning for identical, empty, 0-d, NaN, infinite and extreme tensors of any type; and an output that has a NaN or
     an infinity, and at least one of some grossly wrong outputs, does not look like the reference itself.
     """
+    _check_statement(metric)
     expected = np.random.default_rng(0).standard_normal((3, 5), dtype=np.float32)
     same = _figures(metric, expected.copy(), expected, "identical float32")
     again = _figures(metric, expected.copy(), expected, "identical float32")
@@ -44,8 +47,28 @@ def check_metric(metric: Metric) -> None:
         actual[1, 2] = value
         found = _figures(metric, actual, expected, f"an output with {name}")
         assert not _equal(found, same), f"The metric does not see {name} in the output."
-    blind = all(_equal(_figures(metric, wrong(expected), expected, what), same) for what, wrong in _WRONG)
+    wrongs = [(what, _figures(metric, wrong(expected), expected, what)) for what, wrong in _WRONG]
+    blind = all(_equal(found, same) for _, found in wrongs)
     assert not blind, f"The metric cannot fail: {', '.join(what for what, _ in _WRONG)} look like the reference."
+    assert set(same) == set(metric.figures), (
+        f"The metric states the figures {sorted(metric.figures)}, and gives {sorted(same)}."
+    )
+    for name, (_, worse) in metric.figures.items():
+        moved = [found[name] for _, found in wrongs if found[name] != same[name] and not math.isnan(found[name])]
+        right = [value for value in moved if worse_of(worse, same[name], value) == value]
+        assert right or not moved, (
+            f"The metric states that '{name}' is worse {_WORSE[worse]}, and it is so of no wrong output."
+        )
+
+
+_WORSE: Mapping[Direction, str] = {"up": "upwards", "down": "downwards", "both": "away from 1"}
+
+
+def _check_statement(metric: Metric) -> None:
+    assert isinstance(metric, Metric), "The metric has no `figures`: of each name the unit and which way is worse."
+    for name, about in metric.figures.items():
+        fine = isinstance(about, tuple) and len(about) == 2 and isinstance(about[0], str) and about[1] in _WORSE
+        assert fine, f"The metric states {about!r} of '{name}', not its unit and up, down or both."
 
 
 def _pairs() -> Iterator[tuple[str, Tensor, Tensor]]:

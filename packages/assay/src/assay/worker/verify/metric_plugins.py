@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import msgspec
@@ -10,7 +9,7 @@ import numpy as np
 
 from assay import plugins
 from assay.core.case import Contract
-from assay.core.result import Comparison
+from assay.core.result import Comparison, Direction, StatedMetric, worse_of
 from assay.errors import BrokenMetric, HarnessError, UnknownName
 from assay.ports import Metric
 from assay.worker.verify.reference_comparison import Compared, Samples
@@ -19,8 +18,8 @@ METRICS = "assay.metrics"
 
 
 def with_metrics(compared: Compared, actual: Samples, expected: Samples, contract: Contract) -> Compared:
-    """Each output with the figures of every metric that is installed, of several samples the largest (NaN above all). A name
-    that the comparator has itself stays its own. Raises BrokenMetric."""
+    """Each output with the figures of every metric that is installed, of several samples the worst (NaN above all), and with what
+    the metric states of them. A name that the comparator has itself stays its own. Raises BrokenMetric."""
     if not plugins.names(METRICS):
         return compared
     metrics = {name: _loaded(name) for name in plugins.names(METRICS)}
@@ -30,16 +29,36 @@ def with_metrics(compared: Compared, actual: Samples, expected: Samples, contrac
 
 def _loaded(name: str) -> Metric:
     try:
-        found: Metric = plugins.load(METRICS, name)
+        found = plugins.load(METRICS, name)
     except (HarnessError, UnknownName) as error:
         raise BrokenMetric(str(error)) from error
+    if not isinstance(found, Metric):
+        raise BrokenMetric(
+            f"metric '{name}' does not state its figures: give it `figures`, of each name the unit and which way is worse, such as "
+            '{"peak_error": ("", "up")}'
+        )
     return found
+
+
+def _stated(name: str, metric: Metric) -> dict[str, StatedMetric]:
+    try:
+        return {
+            figure: StatedMetric(*msgspec.convert(about, tuple[str, Direction]))
+            for figure, about in metric.figures.items()
+        }
+    except (AttributeError, TypeError, ValueError) as error:
+        raise BrokenMetric(
+            f"metric '{name}' states its figures wrongly ({error}): give each name its unit and up, down or both"
+        ) from error
 
 
 def _measured(
     one: Comparison, metrics: Mapping[str, Metric], actual: Samples, expected: Samples, contract: Contract
 ) -> Comparison:
     found: dict[str, float] = {}
+    stated: dict[str, StatedMetric] = {}
+    for name, metric in metrics.items():
+        stated |= _stated(name, metric)
     for ours, theirs in zip(actual, expected, strict=False):
         if one.output not in ours or one.output not in theirs:
             continue
@@ -49,9 +68,11 @@ def _measured(
             except Exception as error:  # a third party's metric may raise anything: named, and raised as ours
                 raise BrokenMetric(f"metric '{name}' fails on output '{one.output}' ({error!r}): fix it") from error
             for figure, value in figures.items():
-                found[figure] = _larger(found.get(figure, -math.inf), float(value))
-    return msgspec.structs.replace(one, metrics=found | one.metrics)
-
-
-def _larger(one: float, other: float) -> float:
-    return max(one, other, key=lambda value: (math.isnan(value), value))
+                if figure not in stated:
+                    raise BrokenMetric(
+                        f"metric '{name}' gives '{figure}', which its `figures` do not state: state it there"
+                    )
+                before = found.get(figure)
+                found[figure] = float(value) if before is None else worse_of(stated[figure].worse, before, float(value))
+    own = {figure: about for figure, about in stated.items() if figure in found and figure not in one.metrics}
+    return msgspec.structs.replace(one, metrics=found | one.metrics, stated=own)
