@@ -58,9 +58,11 @@ class Line:
     @property
     def answer(self) -> str:
         """right, WRONG, vacuous, skip, other precision (it computes in another than its flow says, so that its distance means nothing),
-        undecidable (independent engines are themselves too far apart) or open."""
+        crash (the engine's process died, in a fresh one too), undecidable (independent engines are themselves too far apart) or open."""
         if self.verdict == "skip":
             return "skip"
+        if self.verdict == "fail" and self.reason.startswith("crash"):
+            return "crash"
         if self.verdict == "inconclusive" and self.reason.startswith("other precision"):
             return "other precision"
         if self.verdict == "inconclusive" and self.pair is not None and self.pair > self.usual:

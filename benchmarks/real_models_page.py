@@ -15,6 +15,7 @@ REASON_LENGTH = 260
 MARKS = {
     "pass": ("✓", "pass, and an independent engine agrees"),
     "fail": ("✗", "fail, and an independent engine agrees that the answers are wrong"),
+    "crash": ("†", "fail: the engine's process died, in a fresh one too"),
     "skip": ("–", "the backend cannot take the model: *unsupported*, in its own words below"),
     "other precision": ("≠", "inconclusive: the engine computes in another precision than its flow is named for"),
     "undecidable": (
@@ -26,9 +27,9 @@ MARKS = {
     "WRONG": ("**!**", "the verdict is the contrary of what independent engines say"),
 }
 """By answer, and for right ones by verdict."""
-WORST_FIRST = ("WRONG", "vacuous", "open", "fail", "undecidable", "other precision", "skip", "pass")
+WORST_FIRST = ("WRONG", "vacuous", "open", "crash", "fail", "undecidable", "other precision", "skip", "pass")
 ADVICE = re.compile(
-    r"; (?:rewrite that part of the model|fix the flow|choose a flow, a device|repeat the job alone|such a pass proves).*",
+    r"; (?:rewrite that part of the model|fix the flow|read the job's log|choose a flow,|repeat the job alone|such a pass proves).*",
     re.DOTALL,
 )
 """What to do about it comes last in each reason, and is the same in all."""
@@ -52,7 +53,7 @@ def summary(lines: Sequence[Line]) -> Iterator[str]:
                 f"{way}: {len(some)} verdicts on {len({line.model for line in some})} models and "
                 f"{len({line.flow for line in some})} flows: {counts['right']} right, {counts['WRONG']} wrong, "
                 f"{counts['vacuous']} vacuous, {counts['undecidable']} undecidable, {counts['other precision']} in another precision, "
-                f"{counts['open']} open, {counts['skip']} skipped"
+                f"{counts['crash']} crashed, {counts['open']} open, {counts['skip']} skipped"
             )
 
 

@@ -65,6 +65,7 @@ def test_the_limit_follows_the_distance_of_the_pair(lines: Any) -> None:
         ({"verdict": "skip", "distance": None}, "skip"),
         ({"verdict": "pass", "distance": None}, "open"),
         ({"verdict": "inconclusive"}, "open"),
+        ({"distance": None, "reason": "crash in lower: SIGSEGV"}, "crash"),
         ({"verdict": "inconclusive", "reason": "other precision in compare: float32"}, "other precision"),
         ({"verdict": "inconclusive", "pair": 0.4}, "undecidable"),
         ({"verdict": "too long", "distance": None, "pair": None}, "open"),

@@ -119,6 +119,7 @@ def test_outside_of_a_guess_nothing_is_called_wrong() -> None:
     assert one.findings == ()
     assert one.tolerance == "default"
     assert "a tolerance that is a guess" in one.degenerate
+    assert one.metrics["budget_used"] == 1.0, "the judge blames whatever is beyond its budget"
     _, findings = judging.compare([{"y": np.ones((8, 1), np.float32)}], expected, {"y": "float32"})
     assert [one.kind for one in findings] == ["shape"]
     chosen = comparator_by(Contract(tolerance="default"), lambda: without, derived=True)
@@ -145,6 +146,7 @@ def test_nor_in_an_engine_that_quantizes_by_itself_unless_less_than_a_bit_is_lef
     one, kinds = compared(1.4)
     assert kinds == []
     assert one.findings == ()
+    assert one.metrics["budget_used"] == 1.0
     assert "a tolerance that is a guess" in one.degenerate
     one, kinds = compared(1.6)
     assert kinds == ["values"]

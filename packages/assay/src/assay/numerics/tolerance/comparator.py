@@ -314,11 +314,12 @@ def _about(profile: DerivedTolerance, asked: str) -> tuple[str, ...]:
 
 
 def _outside(one: Comparison) -> Comparison:
-    """What a guess does not explain, and no more than that."""
+    """At its limit, and mistrusted: what a guess does not explain, and no more than that."""
     used = one.metrics.get("budget_used", 0.0)
     return msgspec.structs.replace(
         one,
         findings=tuple(finding for finding in one.findings if finding.kind != "values"),
+        metrics={**one.metrics, "budget_used": 1.0},
         degenerate=f"it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for it",
     )
 
