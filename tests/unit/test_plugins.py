@@ -142,7 +142,6 @@ def test_broken_plugins_do_not_break_the_listing() -> None:
     found = plugins.catalogue()
     assert isinstance(found.backends["fast"], Fast)
     assert set(found.flows) >= {"fast", "fast-f16"}
-    assert plugins.all_flows() == found.flows
     strangers = {name: found.broken[name] for name in ("aaa", "absent", "angry", "gone", "twin")}
     assert strangers == {
         "aaa": "backend 'aaa' offers the flow 'reference', which 'reference' has; remove one of them",

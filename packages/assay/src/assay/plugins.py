@@ -105,11 +105,6 @@ def is_calibrated(told: str) -> bool:
     return needs_samples(transform, argument)
 
 
-def all_flows() -> dict[str, Flow]:
-    """Every flow that some backend here offers, by name, whether its library is installed or not."""
-    return catalogue().flows
-
-
 def find_flow(name: str) -> Flow:
     """The flow of that name; `flow@environment` is that flow in another environment, `flow+transform` with one more transform
     (`onnxruntime+int8-qdq:per-channel@ort130`).

@@ -12,17 +12,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from assay_zoo.robot.config import RobotConfig
 from assay_zoo.robot.service import Service
 from assay_zoo.robot.webhooks import Webhooks
 
 if TYPE_CHECKING:
     from assay_zoo.robot.config import Secret
-
-
-def make_app(config: RobotConfig) -> Starlette:
-    """Opens everything that robot.toml names (raises AssayError in one sentence) and works while the application lives."""
-    return app_of(Service(config))
 
 
 def app_of(service: Service) -> Starlette:

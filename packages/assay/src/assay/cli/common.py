@@ -13,6 +13,7 @@ import typer
 if TYPE_CHECKING:  # `assay --help` must not wait for numpy
     from assay.pipeline.check import Checked
     from assay.pipeline.progress import Progress
+    from assay.ports import Report
 
 History = Annotated[
     str,
@@ -77,10 +78,11 @@ def command_line(arguments: Sequence[str]) -> str:
 
 def finish(checked: Checked, reports: Sequence[str] = (), details: bool = False) -> None:
     """The table and the verdict on standard output; then leaves with the judgement's exit code."""
-    from assay.reports.terminal import Terminal
+    from assay import plugins
+    from assay.commands.reporting import GROUP
 
     screen = sys.stdout.isatty()
-    terminal = Terminal(colour=screen, wrapped=screen, details=details)
+    terminal: Report = plugins.load(GROUP, "terminal")(colour=screen, wrapped=screen, details=details)
     print(terminal.render(checked.run, checked.results, checked.judgement), end="")
     for line in reports:
         print(line)

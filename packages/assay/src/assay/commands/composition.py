@@ -8,15 +8,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay import plugins
 from assay.commands.defaults import DEFAULT_HISTORY
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
+from assay.ports import Store
 
 if TYPE_CHECKING:
     from assay.config.assay_toml import Config
     from assay.launch.idle import IdleWorkers
     from assay.launch.prefork import Preforked
+
+LAUNCHERS = "assay.launchers"
+STORES = "assay.stores"
 
 
 @contextmanager
@@ -32,15 +37,14 @@ def open_services(
     ahead: Preforked | None = None,
     idle: IdleWorkers | None = None,
 ) -> Iterator[Services]:
-    """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`). `config` names
+    """`history` is a folder, or a postgresql+psycopg:// URL (then the folder beside it is `.assay`); the
+    store of a third party, called NAME, is picked by `NAME://...`. `config` names
     environments; without it, ./assay.toml does. Their locks lie in `locks`, by default the history's folder. With
     `recorded`, for commands that read, a folder without a history is refused instead of made. Workers started `ahead` are
     the first that verify; those that are `idle`, of a command that began with them, are used first."""
     from assay.commands.environments import open_environments
     from assay.launch.gpus import gpus
-    from assay.launch.pool import FreshProcess, Pool
     from assay.stores.journal import Journal, journal_held, read_journal
-    from assay.stores.sql import SqlStore
 
     remote = "://" in history
     folder = Path(DEFAULT_HISTORY if remote else history)
@@ -48,15 +52,18 @@ def open_services(
         raise RunNotFound(f"there is no history in {folder}; `assay check` makes one, or give another with --history")
     _make(folder)
     environments = open_environments(locks or folder, config)
-    store = SqlStore(history if remote else str(folder / "history.db"))
+    scheme = history.partition("://")[0] if remote else ""
+    kind = plugins.load(STORES, scheme if scheme in plugins.names(STORES) else "sql")
+    store: Store = kind(history if remote else str(folder / "history.db"))
+    warm, fresh = plugins.load(LAUNCHERS, "pool"), plugins.load(LAUNCHERS, "fresh")
     try:
-        with Pool(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle) as pool:
+        with warm(workers, recycle, environments.interpreter, gpus(), ahead, progress.at, idle) as pool:
             yield Services(
                 folder=folder,
                 store=store,
                 pool=pool,
-                alone=FreshProcess(1, environments.interpreter, gpus(), progress.at, pool.end_idle),
-                pair=FreshProcess(2, environments.interpreter, gpus(), progress.at, pool.end_idle),
+                alone=fresh(1, environments.interpreter, gpus(), progress.at, pool.end_idle),
+                pair=fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle),
                 open_journal=Journal,
                 read_journal=read_journal,
                 journal_held=journal_held,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from onnx import NodeProto, TensorProto
+from onnx import NodeProto
 
 from assay.mutation.graph import Chain, Graph
 from assay.mutation.mutation_operator import MutationOperator
@@ -269,8 +269,6 @@ def int64(chain: Chain, numbers: Sequence[int]) -> str:
     """A constant list of indices."""
     return chain.graph.constant(np.asarray(numbers, np.int64))
 
-
-INDEX_TYPES = (TensorProto.INT64, TensorProto.INT32)
 
 OPERATORS = (
     MutationOperator("softmax-axis", "softmax over the wrong axis", "Softmax, LogSoftmax, Hardmax", _softmaxes, _other_axis),

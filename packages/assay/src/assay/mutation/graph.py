@@ -13,7 +13,6 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 Array = np.ndarray[Any, Any]
 
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
-INTEGERS = (TensorProto.INT64, TensorProto.INT32)
 _TRANSPARENT = ("Identity",)
 _FREE_INITIALIZERS = 4
 _LARGEST_SHAPED = 2**30

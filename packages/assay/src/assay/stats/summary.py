@@ -26,12 +26,6 @@ def sd(samples: Sequence[float]) -> float:
     return float(statistics.stdev(samples))
 
 
-def mad(samples: Sequence[float]) -> float:
-    """The median absolute deviation from the median, not scaled to a normal distribution."""
-    middle = median(samples)
-    return median([abs(sample - middle) for sample in samples])
-
-
 def throughput(batch: int, samples: Sequence[float]) -> float:
     """Items per second at the median of `samples` (seconds per call of `batch` items); NaN unless that is positive."""
     middle = median(samples)

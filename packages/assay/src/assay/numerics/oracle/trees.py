@@ -200,4 +200,3 @@ LOOKUPS = frozenset({"LabelEncoder", "OneHotEncoder", "DictVectorizer"})
 """What they give is chosen, not computed: it is the same number in any wider type."""
 
 TREES: list[type[OpRun]] = [TreeEnsembleRegressor, TreeEnsembleClassifier]
-TREE_OPERATORS: list[type[OpRun]] = [*TREES, ZipMap]
