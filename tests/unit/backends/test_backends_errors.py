@@ -75,6 +75,7 @@ _OV = "Exception from src/inference/src/cpp/core.cpp:84:\nCheck 'false' failed a
             "operator_unsupported",
             "",
         ),
+        (_ORT.format("1 : FAIL", "[ShapeInferenceError] a rank of 7 is not supported"), InvalidModel, None, ""),
         ("[ONNXRuntimeError] : 1 : FAIL : something nobody has seen", Lowering, None, ""),
     ],
 )

@@ -18,8 +18,9 @@ _ORT_OPSET = re.compile(r"Unsupported model IR version|till opset|is under devel
 _ORT_OPERATOR = re.compile(
     r"No Op registered for|is not a registered function/op|Could not find an implementation for"
     r"|NOT_IMPLEMENTED|NotImplemented|is not currently registered or supported|of operator \(\w+\) in node \(.*\) is invalid"
-    r"|is not (?:currently |yet )?supported"
 )
+_ORT_LACKING = re.compile(r"is not (?:currently |yet )?supported")
+"""Of a file that nothing else is said against."""
 _ORT_INVALID = re.compile(
     r"INVALID_GRAPH|INVALID_PROTOBUF|No graph was found|Invalid model|invalid model|not acyclic"
     r"|ShapeInferenceError|TypeInferenceError|Type Error|External data path|GetExtDataFromTensorProto"
@@ -79,6 +80,8 @@ def onnxruntime_failure(text: str) -> Failure:
         return Unsupported(short, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
     if _ORT_INVALID.search(text):
         return InvalidModel(short, node=node)
+    if _ORT_LACKING.search(text):
+        return Unsupported(short, node=node, cause=Cause.OPERATOR_UNSUPPORTED.value)
     return Lowering(short, node=node)
 
 
