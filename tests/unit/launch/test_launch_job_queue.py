@@ -11,7 +11,7 @@ from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.model import Model
 from assay.launch.gpus import parse_smi, visible
-from assay.launch.job_queue import JobQueue, Pending, WorkerKey, environ_of, worker_key
+from assay.launch.job_queue import NUMPY_VARIABLES, JobQueue, Pending, WorkerKey, environ_of, worker_key
 from assay.launch.leases import Leases
 
 GPUS = (Gpu("H100", "GPU-aa"), Gpu("H100", "GPU-bb"))
@@ -108,6 +108,6 @@ def test_the_answer_of_nvidia_smi_is_read_and_nonsense_is_none() -> None:
 
 def test_what_evaluates_in_numpy_does_it_in_one_thread_unless_the_user_says_otherwise() -> None:
     oracle, engine = WorkerKey("", "reference", (), "cpu"), WorkerKey("", "onnxruntime", (), "cpu")
-    assert environ_of(oracle, {"HOME": "/"}) == {"HOME": "/", "OPENBLAS_NUM_THREADS": "1"}
-    assert environ_of(oracle, {"OPENBLAS_NUM_THREADS": "4"}) == {"OPENBLAS_NUM_THREADS": "4"}
+    assert environ_of(oracle, {"HOME": "/"}) == {"HOME": "/", **NUMPY_VARIABLES}
+    assert environ_of(oracle, {"OPENBLAS_NUM_THREADS": "4"}) == {**NUMPY_VARIABLES, "OPENBLAS_NUM_THREADS": "4"}
     assert environ_of(engine, {"HOME": "/"}) == {"HOME": "/"}

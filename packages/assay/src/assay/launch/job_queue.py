@@ -33,14 +33,20 @@ def worker_key(job: Job) -> WorkerKey:
     return WorkerKey(flow.environment, backend, names, flow.device)
 
 
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+NUMPY_VARIABLES = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
+}
+"""One thread for each product of matrices: a second one saves a twentieth of the time (a detector of 12 MB, OpenBLAS 0.3.31), and
+where the other core is busy it waits for that one turn by turn, ten times as long; what is large is shared out by our own
+(`numerics/oracle/parallel.py`). And glibc keeps the memory of one large array for the next, until the job is done (`worker/serve.py`): it
+asked the system for new pages each time, which was a third of the processor time of a net of 19 billion products."""
 
 
 def environ_of(kind: WorkerKey, environ: Mapping[str, str]) -> Mapping[str, str]:
-    """The variables of a worker of that kind. What evaluates in numpy does it in one thread, unless the user says otherwise: a
-    second one saves it a twentieth of the time (a detector of 12 MB, OpenBLAS 0.3.31), and where the other core is busy it
-    waits for that one turn by turn, ten times as long."""
-    return {**ONE_THREAD, **environ} if kind.backend in IN_NUMPY else environ
+    """The variables of a worker of that kind: those of what evaluates in numpy, unless the user says otherwise."""
+    return {**NUMPY_VARIABLES, **environ} if kind.backend in IN_NUMPY else environ
 
 
 @dataclass
