@@ -39,10 +39,10 @@ def test_one_keypoint_by_hand() -> None:
 
 def test_labels_leave_out_what_nobody_labelled() -> None:
     seen = np.array([[[0, 0, 0], [10, 0, 2], [0, 10, 1], [10, 10, 2]]], np.float32)
-    figures = _score(_moved(3.0), {"pose": seen})
+    figures = _score(_moved(3.0), {"keypoints": seen})
     assert figures["oks"] == figures["oks50"] == figures["expected_oks"] == 1.0
     seen[..., 2] = 1
-    assert _score(_moved(3.0), {"pose": seen})["oks"] == pytest.approx((3 + math.exp(-4.5)) / 4)
+    assert _score(_moved(3.0), {"keypoints": seen})["oks"] == pytest.approx((3 + math.exp(-4.5)) / 4)
 
 
 def test_an_area_takes_the_place_of_the_box() -> None:
@@ -75,7 +75,7 @@ def test_a_pose_without_a_size_proves_nothing() -> None:
     ("actual", "labels", "options", "words"),
     [
         (np.zeros((1, 8)), {}, {}, "has the shape \\(1, 8\\); name another output"),
-        (SQUARE, {"pose": np.zeros((1, 5, 2))}, {}, "the labels have 5 keypoints for each pose"),
+        (SQUARE, {"keypoints": np.zeros((1, 5, 2))}, {}, "the labels have 5 keypoints for each pose"),
         (SQUARE, {}, {"sigmas": 0.0}, "must be a number above 0, not 0.0"),
     ],
 )

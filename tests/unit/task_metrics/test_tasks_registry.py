@@ -16,7 +16,7 @@ POSE = np.random.default_rng(1).normal(size=(2, 17, 3)) * 50 + 100
 SAMPLES = {
     "classification": ({"logits": LOGITS[:, :, 0, 0]}, {"label": np.array([0, 1])}),
     "detection": (BOXES, {"boxes": BOXES["boxes"], "classes": BOXES["classes"]}),
-    "pose": ({"keypoints": POSE}, {"pose": POSE}),
+    "pose": ({"keypoints": POSE}, {"keypoints": POSE}),
     "segmentation": ({"logits": LOGITS}, {"mask": LOGITS.argmax(axis=1)}),
     "transcription": ({"logits": LOGITS[:, 0]}, {"tokens": np.array([[1, 2], [2, 3]])}),
 }

@@ -46,8 +46,8 @@ def pose(
     The similarity of two poses (OKS; Lin et al. 2014, COCO) is the mean over keypoints of exp(-d^2 / (2 s^2 k^2)): d is the
     distance, s the pose's size (the root of the area of the box around the true keypoints, or of label `scale`, an area for each
     pose), k twice the keypoint's sigma. `sigmas` is one number for all keypoints; without it they are COCO's where there are 17,
-    else 0.05. Label `label` ("pose", (N, K, 2 or 3)): a third number of 0 says that a keypoint is not labelled. A pose that
-    has no labelled keypoint, or no size, is left out; NaN where none is left.
+    else 0.05. Label `label` ("keypoints", (N, K, 2 or 3); beside own inputs `label_keypoints`): a third number of 0 says that a
+    keypoint is not labelled. A pose that has no labelled keypoint, or no size, is left out; NaN where none is left.
     """
     name = option(options, "keypoints", "keypoints")
     ours, theirs = _points(joined(actual, name), name), _points(joined(expected, name), name)
@@ -60,7 +60,7 @@ def pose(
         "min_oks_agreement": float(similar.min()) if similar.size else float("nan"),
         "max_keypoint_distance": float(relative.max()) if relative.size else float("nan"),
     }
-    given = label(labels, option(options, "label", "pose"), len(ours))
+    given = label(labels, option(options, "label", "keypoints"), len(ours))
     if given is not None:
         truth = _points(given, f"label {name}")
         if truth.shape != ours.shape:
