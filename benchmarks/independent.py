@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,29 @@ def by_onnx(path: Path, feeds: Sequence[Feed]) -> list[Feed]:
 
     evaluator = ReferenceEvaluator(onnx.load(str(path)))
     return [dict(zip(evaluator.output_names, evaluator.run(None, feed), strict=True)) for feed in feeds]
+
+
+def rounded(path: Path, feeds: Sequence[Feed], precision: str) -> float | None:
+    """How far the answers move, by ONNX Runtime, where every float32 weight is rounded to that type and nothing else is."""
+    import ml_dtypes
+    import onnx
+    from onnx import numpy_helper
+
+    kinds: dict[str, Any] = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+    if precision not in kinds:
+        return None
+    model = onnx.load(str(path))
+    for tensor in model.graph.initializer:
+        if tensor.data_type == onnx.TensorProto.FLOAT:
+            weights = numpy_helper.to_array(tensor).astype(kinds[precision]).astype(np.float32)
+            tensor.CopyFrom(numpy_helper.from_array(weights, tensor.name))
+    with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+        file.write(model.SerializeToString())
+        file.flush()
+        try:
+            return apart(by_onnxruntime(Path(file.name), feeds), by_onnxruntime(path, feeds))
+        except Exception:  # noqa: BLE001 - a weight that overflows, or what a runtime raises: then it is no witness
+            return None
 
 
 def nearest(own: Sequence[Feed], peers: dict[str, list[Feed]]) -> tuple[float | None, str]:

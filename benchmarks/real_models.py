@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from independent import Array, Feed, apart, independent, nearest, vacuous
+from independent import Array, Feed, apart, independent, nearest, rounded, vacuous
 from quantized_witness import quantized, witnesses
 from real_models_lines import Line, kept, portable
 from real_models_page import page, shown, summary
@@ -176,8 +176,9 @@ def checked(
         feeds = samples(answered, "inputs") if own else everything
         peers, pair, empty = asked.of(job, feeds, folder)
         distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer not in flow.split("-")})
+        precision = job["job"]["flow"].get("precision") or "float32"
         yield quick.line(
-            flow, verdict=job["word"], reason=job["reason"], precision=job["job"]["flow"].get("precision") or "float32",
+            flow, verdict=job["word"], reason=job["reason"], precision=precision, moved=rounded(path, feeds, precision) if own else None,
             reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
             distance=distance, peer=peer, pair=pair, empty=empty,
         )  # fmt: skip
@@ -221,12 +222,12 @@ class Facts:
 
     def line(
         self, flow: str, *, verdict: str, reason: str, precision: str = "float32", reference: str = "",
-        distance: float | None = None, peer: str = "", pair: float | None = None, empty: bool = False,
+        distance: float | None = None, peer: str = "", pair: float | None = None, empty: bool = False, moved: float | None = None,
     ) -> Line:  # fmt: skip
         return Line(
             self.model, self.inputs, flow, precision, self.quantized, verdict, reference, distance, peer, pair, empty,
             round(self.seconds, 1), round(self.progress_s, 1), round(os.getloadavg()[0], 1),
-            time.strftime("%Y-%m-%d", time.gmtime()), portable(reason),
+            time.strftime("%Y-%m-%d", time.gmtime()), portable(reason), moved,
         )  # fmt: skip
 
 

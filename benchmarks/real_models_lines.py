@@ -15,6 +15,9 @@ UNIT_ROUNDOFF = 2.0**-24
 FACTOR = 1000
 """A float32 engine is right within this many times the distance of two independent float32 engines from each other. Right engines
 were seen at up to 60 times, by fast convolutions; the faults of `docs/findings` begin at several thousand."""
+UNIT_ROUNDOFFS = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
+ROUNDED_FACTOR = 10
+"""A flow in float16 or bfloat16 is right within this many times what rounding the weights alone to that type does."""
 PAIR_FACTOR = 3
 """Where two independent engines are far apart, an engine is right within this many times that distance."""
 
@@ -22,7 +25,8 @@ PAIR_FACTOR = 3
 @dataclass(frozen=True)
 class Line:
     """One verdict. `distance` is relative L2 from the flow's answers to the nearest independent engine (`peer`), `pair` that of the two
-    independent engines from each other; None where there is none. `empty`: other inputs have the same answers."""
+    independent engines from each other, `rounded` how far weights rounded to the flow's type move the answers; None where there is
+    none. `empty`: other inputs have the same answers."""
 
     model: str
     inputs: str
@@ -40,6 +44,7 @@ class Line:
     load: float
     day: str
     reason: str
+    rounded: float | None = None
 
     @property
     def usual(self) -> float:
@@ -49,10 +54,15 @@ class Line:
     @property
     def limit(self) -> float:
         """The distance at which the engine is another model. Two independent engines say it best: in float32 it is `FACTOR` times
-        their distance, or as many unit roundoffs, and never below `PAIR_FACTOR` times it; else the limit of the precision."""
+        their distance, or as many unit roundoffs, and never below `PAIR_FACTOR` times it; in float16 and bfloat16 what rounded weights
+        do says the same (`ROUNDED_FACTOR`); else the limit of the precision."""
         if self.pair is None:
             return LIMITS["int8"] if self.quantized else self.usual
-        fine = FACTOR * max(self.pair, UNIT_ROUNDOFF) if self.precision == "float32" else self.usual
+        fine = self.usual
+        if self.precision == "float32":
+            fine = FACTOR * max(self.pair, UNIT_ROUNDOFF)
+        elif self.rounded is not None and self.precision in UNIT_ROUNDOFFS:
+            fine = ROUNDED_FACTOR * max(self.rounded, UNIT_ROUNDOFFS[self.precision])
         return max(min(self.usual, fine), PAIR_FACTOR * self.pair)
 
     @property

@@ -55,6 +55,11 @@ def test_the_limit_follows_the_distance_of_the_pair(lines: Any) -> None:
     assert line(lines, pair=1e-2).limit == pytest.approx(3e-2)
     assert line(lines, pair=1e-7, precision="int8").limit == 5e-2, "float32 engines say nothing of other precisions"
     assert line(lines, pair=None, quantized=True).limit == 5e-2
+    half = line(lines, pair=1e-7, precision="float16", rounded=7e-5)
+    assert half.limit == pytest.approx(10 * 2**-11), "ten roundings, where rounded weights do less than one"
+    assert replace(half, rounded=1.5e-3).limit == pytest.approx(1.5e-2)
+    assert replace(half, rounded=1.0).limit == 2e-2
+    assert replace(half, rounded=None).limit == 2e-2
 
 
 @pytest.mark.parametrize(
