@@ -44,17 +44,17 @@ def test_a_runtime_answers_where_the_standard_has_no_operator_and_is_named(tmp_p
     path = save(
         tmp_path / "m.onnx",
         [
-            helper.make_node("CDist", ["x", "x"], ["h"], domain="com.microsoft", metric="euclidean"),
+            helper.make_node("MaxpoolWithMask", ["x", "mask"], ["h"], domain="com.microsoft", kernel_shape=[1, 2]),
             helper.make_node("Add", ["h", "b"], ["y"], name="sum"),
         ],
-        {"x": (F, [3, 4])},
-        {"y": (F, [3, 3])},
-        {"b": np.arange(3, dtype=np.float32)},
+        {"x": (F, [1, 1, 3, 4])},
+        {"y": (F, [1, 1, 3, 3])},
+        {"b": np.arange(3, dtype=np.float32), "mask": np.ones((1, 1, 3, 4), np.int32)},
     )
     result = checked(path)
     assert result.outcome is Outcome.OK
     assert "answers are those of onnxruntime-disable (onnxruntime itself" in result.warnings[0]
-    assert "CDist" in result.warnings[0]
+    assert "MaxpoolWithMask" in result.warnings[0]
     assert "perturbed runs of onnxruntime-disable" in result.warnings[1]
     config = tmp_path / "assay.toml"
     config.write_text('[flow.lying]\nbackend = "onnxruntime"\ntransforms = ["mutant:scale-off=0.01@sum"]\n')
