@@ -80,19 +80,23 @@ def test_right_flows_pass_and_a_flow_that_lies_about_its_type_does_not(here: Pat
 
 
 def test_a_model_without_an_evaluation_in_double_is_judged_by_what_perturbed_runs_teach(here: Path) -> None:
-    """Distances are an operator of ONNX Runtime alone; the square root behind them says whose digits they are."""
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 8])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 6])
-    centres = numpy_helper.from_array(np.random.default_rng(0).standard_normal((6, 8)).astype(np.float32), "c")
+    """A pool with a mask is an operator of ONNX Runtime alone; the function behind it says whose digits they are."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 4, 8])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 1, 4, 7])
+    weights = [
+        numpy_helper.from_array(np.random.default_rng(0).standard_normal((1, 1, 4, 8)).astype(np.float32), "c"),
+        numpy_helper.from_array(np.ones((1, 1, 4, 8), np.int32), "mask"),
+    ]
     nodes = [
-        helper.make_node("CDist", ["x", "c"], ["d"], domain="com.microsoft", metric="sqeuclidean"),
-        helper.make_node("Sqrt", ["d"], ["y"], name="root"),
+        helper.make_node("Mul", ["x", "c"], ["p"]),
+        helper.make_node("MaxpoolWithMask", ["p", "mask"], ["d"], domain="com.microsoft", kernel_shape=[1, 2]),
+        helper.make_node("Softplus", ["d"], ["y"], name="root"),
     ]
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
-    graph = helper.make_graph(nodes, "g", [x], [y], [centres])
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), here / "distances.onnx")
+    graph = helper.make_graph(nodes, "g", [x], [y], weights)
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), here / "pools.onnx")
     (here / "assay.toml").write_text(
-        '[flows]\nuse = ["onnxruntime", "lying"]\n[[model]]\npath = "distances.onnx"\n'
+        '[flows]\nuse = ["onnxruntime", "lying"]\n[[model]]\npath = "pools.onnx"\n'
         '[flow.lying]\nbackend = "onnxruntime"\ntransforms = ["mutant:scale-off=1e-4@root"]\n'
     )
     found = _by_flow(assay.check(measure=False))
@@ -103,20 +107,20 @@ def test_a_model_without_an_evaluation_in_double_is_judged_by_what_perturbed_run
 
 
 def test_a_model_whose_noise_cannot_be_learnt_either_says_so(here: Path) -> None:
-    """Distances between whole numbers: no input and no weight is a real number that could be perturbed."""
-    x = helper.make_tensor_value_info("x", TensorProto.INT32, [4, 8])
-    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 4])
+    """A pool of whole numbers: no input and no weight is a real number that could be perturbed."""
+    x = helper.make_tensor_value_info("x", TensorProto.INT32, [1, 1, 4, 8])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 1, 4, 7])
     nodes = [
         helper.make_node("Cast", ["x"], ["r"], to=TensorProto.FLOAT),
-        helper.make_node("CDist", ["r", "r"], ["d"], domain="com.microsoft", metric="sqeuclidean"),
-        helper.make_node("Sqrt", ["d"], ["y"]),
+        helper.make_node("MaxpoolWithMask", ["r", "mask"], ["d"], domain="com.microsoft", kernel_shape=[1, 2]),
+        helper.make_node("Softplus", ["d"], ["y"]),
     ]
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
-    graph = helper.make_graph(nodes, "g", [x], [y])
-    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), here / "distances.onnx")
-    (result,) = assay.check("distances.onnx", flows=["onnxruntime"], measure=False).results
+    graph = helper.make_graph(nodes, "g", [x], [y], [numpy_helper.from_array(np.ones((1, 1, 4, 8), np.int32), "mask")])
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), here / "pools.onnx")
+    (result,) = assay.check("pools.onnx", flows=["onnxruntime"], measure=False).results
     assert result.outcome is Outcome.OK, result.detail
-    assert any("no tolerance could be derived" in text and "CDist" in text for text in result.warnings)
+    assert any("no tolerance could be derived" in text and "MaxpoolWithMask" in text for text in result.warnings)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what torch.export imports
