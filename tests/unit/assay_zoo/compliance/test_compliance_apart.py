@@ -24,6 +24,10 @@ TOOLS = cast(SubmissionServices, SimpleNamespace())
 AREAS = ["compliance.model", "compliance.graph", "compliance.node", "compliance.attribute", "compliance.function"]
 
 
+TODAY = date.today()
+"""Once for all tests of a run, which may go on past midnight."""
+
+
 def place(folder: Path, *waivers: Waiver) -> SubmissionContext:
     return SubmissionContext(folder=folder, root=folder, policy=ZooPolicy(name="zoo", waivers=waivers), metadata=None)
 
@@ -33,7 +37,7 @@ def checked(folder: Path, *waivers: Waiver, limits: ChildLimits = ChildLimits())
 
 
 def waiver(model: str, match: str, *, days: int = 30, check: str = "compliance.graph") -> Waiver:
-    expires = date.today() + timedelta(days)
+    expires = TODAY + timedelta(days)
     return Waiver(model=model, check=check, match=match, reason="a known mask", signed="ada", expires=expires)
 
 
@@ -126,7 +130,7 @@ FAILED = Check(name="compliance.graph", outcome=CheckOutcome.FAILED, sentence="w
     ],
 )
 def test_what_a_waiver_speaks_of(one: Waiver, outcome: CheckOutcome, told: int) -> None:
-    checks = apply_waivers([FAILED], [one], "m", "compliance", date.today())
+    checks = apply_waivers([FAILED], [one], "m", "compliance", TODAY)
     assert checks[0].outcome is outcome
     assert len(checks) == told
     assert told == 1 or "nothing of the kind was found; remove the waiver" in checks[1].sentence
