@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, Tensors
+from assay.transforms.node_order import sort_nodes
 from assay.transforms.onnx_files import WRITTEN, read, refused, write
 from assay.transforms.requirements import requirements
 
@@ -35,7 +36,6 @@ class Float16:
         """Raises Unsupported where there is no float32 to convert."""
         from onnx import TensorProto
         from onnxruntime.transformers.float16 import convert_float_to_float16
-        from onnxruntime.transformers.onnx_model import OnnxModel
 
         del calibration
         if argument not in ("", "io"):
@@ -48,9 +48,8 @@ class Float16:
         try:
             # Raises whatever it stumbles over: ValueError, KeyError, RuntimeError of its shape inference.
             converted = convert_float_to_float16(proto, keep_io_types=argument != "io")
-            # It appends its casts at the end (onnxruntime 1.31.1), and the standard wants nodes in order.
-            ordered = OnnxModel(converted)
-            ordered.topological_sort()
         except Exception as error:
             raise refused("fp16", error) from error
-        return write(ordered.model, folder / WRITTEN)
+        # It appends its casts at the end (onnxruntime 1.31.1), and the standard wants nodes in order.
+        sort_nodes(converted.graph)
+        return write(converted, folder / WRITTEN)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.errors import UsageError
 from assay.ports import Availability, Tensors
+from assay.transforms.node_order import sort_file
 from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, read, refused, require_opset
 from assay.transforms.onnxruntime_quantization import prepared, quiet, require_quantized
 from assay.transforms.requirements import requirements
@@ -51,5 +52,6 @@ class Int8Dynamic:
                 )
         except Exception as error:
             raise refused(self.name, error) from error
+        sort_file(written)
         require_quantized(written, self.name)
         return written
