@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,20 +21,23 @@ QUANTIZED = ("QuantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "
 
 def prepared(model: Path, folder: Path, transform: str) -> Path:
     """Shapes inferred, batch normalizations folded into convolutions, constants folded: what calibration sees must be what
-    is quantized. By quant_pre_process of ONNX Runtime, without its symbolic shapes where those fail."""
+    is quantized. By quant_pre_process of ONNX Runtime, without its symbolic shapes where those fail: then it leaves the model and
+    its weights in the current directory (1.31.1), which is `folder` meanwhile."""
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
-    ready = folder / "prepared.onnx"
+    ready = folder.absolute() / "prepared.onnx"
+    source = str(model.absolute())
     symbolic = importlib.util.find_spec("sympy") is not None
-    try:
-        _quietly(lambda: quant_pre_process(str(model), str(ready), skip_symbolic_shape=not symbolic))
-    except Exception as first:
-        if not symbolic:
-            raise refused(transform, first) from first
+    with chdir(folder):
         try:
-            _quietly(lambda: quant_pre_process(str(model), str(ready), skip_symbolic_shape=True))
-        except Exception as error:
-            raise refused(transform, error) from error
+            _quietly(lambda: quant_pre_process(source, str(ready), skip_symbolic_shape=not symbolic))
+        except Exception as first:
+            if not symbolic:
+                raise refused(transform, first) from first
+            try:
+                _quietly(lambda: quant_pre_process(source, str(ready), skip_symbolic_shape=True))
+            except Exception as error:
+                raise refused(transform, error) from error
     return ready
 
 
