@@ -97,5 +97,6 @@ def portable(reason: str, limit: int = 600) -> str:
     text = " ".join(reason.split())
     for folder in (tempfile.gettempdir(), str(Path.home())):
         text = re.sub(rf"{re.escape(folder)}/[^\s'\":;,)]*/", "", text)
+    text = re.sub(r"(?:/[\w.+-]+)+/([\w.+-]+\.(?:onnx|pt2))\b", r"\1", text)
     text = re.sub(r"\b0x[0-9a-f]{6,}\b", "0x…", text)
     return text if len(text) <= limit else text[:limit].rsplit(" ", 1)[0] + " …"
