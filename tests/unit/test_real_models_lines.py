@@ -92,5 +92,7 @@ def test_a_reason_names_no_folder_of_the_machine_and_no_address(lines: Any) -> N
     told = f"died in {home}/work/model.onnx of\n <function f at 0x7f630e908ae0>"
     assert lines.portable(told) == "died in model.onnx of <function f at 0x…>"
     assert lines.portable("try `assay check /models/of/me/net.onnx --flow f`") == "try `assay check net.onnx --flow f`"
-    assert lines.portable("no shape for If '/model/decoder/If_output_0'") == "no shape for If '/model/decoder/If_output_0'"
+    assert (
+        lines.portable("no shape for If '/model/decoder/If_output_0'") == "no shape for If '/model/decoder/If_output_0'"
+    )
     assert lines.portable("one two three", limit=8) == "one two …"
