@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from assay.core.result import Outcome, Stage
+from assay.core.outcome import Outcome, Stage
 from assay.launch.pool import Pool
 from assay.launch.prefork import Preforked
 from assay.models.goldens import write_golden

@@ -19,7 +19,8 @@ from speed_gate import SIZES, chain
 from assay.commands.compare import CompareOptions, compare_request
 from assay.commands.composition import open_services
 from assay.core.job import Job
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.pipeline.compare import plan_comparison
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.services import Services

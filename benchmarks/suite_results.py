@@ -16,8 +16,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import Outcome, Result
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import VerdictStatus
 from assay.judge.verdicts import judge

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 from assay.core.case import Case, Inputs
 from assay.core.job import Job
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.models.conversion import program_to_onnx
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 import assay
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.models.onnx_file import open_model
 from assay.testing.faults import LIES

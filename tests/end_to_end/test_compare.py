@@ -13,7 +13,7 @@ from assay.commands.compare import CompareOptions, compare_request, run_compare
 from assay.commands.composition import open_services
 from assay.core.flow import Flow
 from assay.core.job import Job
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.core.speed import SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError

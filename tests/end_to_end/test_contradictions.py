@@ -8,7 +8,7 @@ import onnx
 from onnx import TensorProto, helper
 
 import assay
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 
 
 def save(path: Path, nodes: list[onnx.NodeProto], outputs: dict[str, list[int | str]]) -> Path:

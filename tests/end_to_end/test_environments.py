@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 import assay
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from command_line import run_assay
 
 CONFIG = """\

@@ -13,7 +13,8 @@ from onnx import TensorProto, helper
 from assay.core.case import Case, Contract, Inputs, Tolerance
 from assay.core.job import Job
 from assay.core.model import Model
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.plugins import find_flow

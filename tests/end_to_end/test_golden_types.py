@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 
 from assay.cli.main import main
 from assay.commands.check import CheckOptions, run_check
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.errors import BadGolden
 from assay.worker.reference.compute_reference import _as_declared
 from small_models import linear_model

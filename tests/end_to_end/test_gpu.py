@@ -10,7 +10,7 @@ import pytest
 from assay import plugins
 from assay.commands.check import CheckOptions, run_check
 from assay.core.device import Gpu
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.launch.gpus import gpus
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from assay.core.job import Job, JobKind
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.models.goldens import read_golden
 from assay.models.tolerances import read_tolerance
 from assay.numerics.tolerance.comparator import ToleranceComparator

@@ -10,7 +10,7 @@ import pytest
 from onnx import numpy_helper, parser
 
 import assay
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.errors import BadInputs
 from assay.reports.used_inputs import used_inputs
 

@@ -14,7 +14,8 @@ from assay.commands.composition import open_services
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, RefusalCache
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.errors import Unsupported
 from assay.models.artifacts import Artifacts, CachedFailure, artifacts_folder
 from assay.models.onnx_file import open_model

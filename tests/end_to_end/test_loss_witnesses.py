@@ -9,7 +9,8 @@ import pytest
 from onnx import helper
 
 from assay.commands.check import CheckOptions, run_check
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from mutating import F, save
 from witnessing import BROKEN, start_workers_with

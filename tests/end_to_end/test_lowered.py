@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from assay.commands.check import CheckOptions, run_check
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Goal, Policy
-from assay.core.result import Cause, Outcome, Stage
 from assay.core.verdict import VerdictStatus
 from assay.judge import judge
 from assay.pipeline.check import Checked

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.commands.check import CheckOptions, run_check
-from assay.core.result import Outcome, StatedMetric
+from assay.core.comparison import StatedMetric
+from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.ports import Metric
 from assay.testing import check_metric

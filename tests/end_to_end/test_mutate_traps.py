@@ -9,7 +9,7 @@ import pytest
 from onnx import helper
 
 import assay
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from mutating import I64, F, record, save
 
 

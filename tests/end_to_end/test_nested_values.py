@@ -9,7 +9,8 @@ import onnxruntime
 
 import assay
 from assay.commands.check import CheckOptions, run_check
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.models.flatten import flatten
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model

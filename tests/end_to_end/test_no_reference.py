@@ -8,7 +8,7 @@ import pytest
 from onnx import NodeProto, TensorProto, helper, save_model
 
 import assay
-from assay.core.result import Cause, Outcome
+from assay.core.outcome import Cause, Outcome
 from assay.core.verdict import VerdictStatus
 
 

@@ -16,7 +16,8 @@ from onnx import ModelProto, numpy_helper
 from assay import plugins
 from assay.commands.check import CheckOptions, run_check
 from assay.core.model import TensorSpec
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.models.conversion import convert_to
 from assay.models.expose_intermediates import expose_intermediates, part
 from assay.models.expose_program_intermediates import expose_program_intermediates

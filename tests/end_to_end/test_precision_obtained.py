@@ -10,7 +10,8 @@ import pytest
 from onnx import numpy_helper, parser
 
 from assay.commands.check import CheckOptions, run_check
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 
 PLAIN = "g (float[1, 8] x) => (float[1, 8] y) { a = Exp(x)  b = Neg(a)  y = Sin(b) }"

@@ -9,8 +9,9 @@ import pytest
 from onnx import helper
 
 from assay.commands.check import CheckOptions, run_check
+from assay.core.outcome import Outcome
 from assay.core.reference import ReferenceKind
-from assay.core.result import Outcome, Result
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from command_line import run_assay
 from mutating import F, save

@@ -20,7 +20,8 @@ from assay.commands.caches import enforce_cache_limit
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated
 from assay.models.artifacts import Artifacts, artifacts_folder
 from assay.models.goldens import write_golden

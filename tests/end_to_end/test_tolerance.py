@@ -13,7 +13,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 import assay
 from assay.commands.composition import open_services
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.models.tolerances import read_header
 from assay.pipeline.check import judge_run

@@ -16,8 +16,9 @@ from assay.commands.check import CheckOptions, run_check
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Goal, Policy
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.errors import UnknownName, UsageError
 from assay.judge import judge

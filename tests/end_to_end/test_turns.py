@@ -16,7 +16,8 @@ from assay.commands.compare import CompareOptions, compare_request
 from assay.commands.composition import open_services
 from assay.core.flow import Flow, Option
 from assay.core.job import Job, Limits
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule
 from assay.models.files import folder_digest
 from assay.pipeline.compare import plan_comparison

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from assay.config.assay_toml import load_config
 from assay.config.schema import ConfigFile
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
 from assay.judge.metric_registry import METRICS, RECORDED, TASK_FIGURES, metric_reference

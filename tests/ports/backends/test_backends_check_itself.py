@@ -10,7 +10,7 @@ import pytest
 
 from assay.backends.availability import installed
 from assay.core.flow import Flow, Option
-from assay.core.result import OperatorTime
+from assay.core.measurement import OperatorTime
 from assay.errors import InvalidModel
 from assay.ports import Backend, Engine, Tensor, Tensors
 from assay.testing.backend_checks import check_backend

@@ -14,7 +14,7 @@ from assay.backends.litert_convert import failure, first_number
 from assay.commands.environments import open_environments, shipped_environments
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.errors import Lowering, Unsupported, UsageError
 
 

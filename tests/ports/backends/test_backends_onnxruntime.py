@@ -15,8 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 from assay.backends.onnxruntime import OnnxRuntime
 from assay.backends.onnxruntime_saving import loading_level, make_loadable
 from assay.backends.onnxruntime_session import session_options
+from assay.core.engine_info import Placement
 from assay.core.flow import Flow
-from assay.core.result import Placement
 from assay.errors import InvalidModel, Lowering, Unsupported
 from assay.testing.tiny_models import INPUT, tiny_model
 

@@ -16,7 +16,7 @@ from assay.backends.onnxruntime_qnn import OnnxRuntimeQnn, named
 from assay.commands.environments import open_environments, shipped_environments
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.errors import UsageError
 from small_models import linear_model
 

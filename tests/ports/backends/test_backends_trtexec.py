@@ -18,7 +18,8 @@ from assay.backends.tensorrt.trtexec_program import find, run
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, Measuring
-from assay.core.result import Measurement, Memory, Outcome
+from assay.core.measurement import Measurement, Memory
+from assay.core.outcome import Outcome
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
 from assay.models.onnx_file import open_model
 from assay.plugins import find_flow

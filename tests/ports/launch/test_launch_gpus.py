@@ -14,7 +14,7 @@ from assay.core.case import Case
 from assay.core.device import Gpu
 from assay.core.environment import Interpreter
 from assay.core.job import Job, JobKind
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.launch.gpus import gpus
 from assay.launch.pool import FreshProcess, Pool
 from assay.models.onnx_file import open_model

@@ -19,7 +19,7 @@ from assay.core.data import Data
 from assay.core.error_case import ErrorCase
 from assay.core.job import Job, JobKind, Limits
 from assay.core.model import Model
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.launch import supervisor
 from assay.launch.idle import IdleWorkers, leaves_as_it_was
 from assay.launch.job_queue import WorkerKey

@@ -16,7 +16,7 @@ from assay.core.case import Case
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
-from assay.core.result import Cause, Outcome
+from assay.core.outcome import Cause, Outcome
 from assay.errors import EnvironmentFailed
 from assay.launch.pool import FreshProcess, Pool
 from assay.models.onnx_file import open_model

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from assay.core.job import IMPORT_S, Limits
-from assay.core.result import Outcome, Stage
+from assay.core.outcome import Outcome, Stage
 from assay.errors import WorkerFailed
 from assay.launch import process
 from assay.launch.pool import FreshProcess, Pool

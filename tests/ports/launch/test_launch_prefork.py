@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from assay.core.environment import Interpreter
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.launch.pool import Pool
 from assay.launch.prefork import Preforked, most_workers
 from assay.models.onnx_file import open_model

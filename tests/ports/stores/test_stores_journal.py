@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.errors import StoreError
 from assay.stores.journal import Journal, journal_held, read_journal
 from assay.testing.builders import make_result, make_run

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.stores.schema import MIGRATIONS
 from assay.stores.sql import SqlStore

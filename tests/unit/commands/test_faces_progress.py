@@ -10,10 +10,12 @@ import pytest
 
 from assay.commands.progress import Lines, activity
 from assay.core.case import Case
+from assay.core.comparison import Comparison
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
 from assay.core.model import Model
-from assay.core.result import Comparison, Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
 
 JOB = Job(Case("net", Model("net", "", "")), Flow("onnxruntime", "onnxruntime"))

@@ -9,7 +9,8 @@ import pytest
 from assay.commands.flow_table import FlowLine, Group, tried
 from assay.commands.trials import Trial, Trials, trial_key, trial_of, try_flows
 from assay.core.flow import Flow
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.pipeline.progress import SILENT
 from assay.plugins import find_flow
 from assay.ports import Availability

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from assay.core.comparison import Comparison, Finding
 from assay.core.evidence import blocking, passed_over
-from assay.core.result import Comparison, Finding
 
 GOOD = Comparison("scores", "float32", (1, 10), 1, 10)
 CONSTANT = Comparison("mask", "float32", (1, 4), 1, 4, degenerate="the reference is constant (1)", uninformative=True)

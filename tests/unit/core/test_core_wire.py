@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.core.result import Stage
+from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import (
     SHARED_BYTES,

@@ -8,10 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from assay.core.case import Inputs
+from assay.core.engine_info import AppliedTransform, EngineInfo
 from assay.core.job import Job
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.reference import Reference, ReferenceKind
-from assay.core.result import AppliedTransform, Cause, EngineInfo, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_job, make_result

@@ -6,8 +6,10 @@ from datetime import date
 
 from msgspec.structs import replace
 
+from assay.core.comparison import Finding
+from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
-from assay.core.result import Finding, Outcome, Result
+from assay.core.result import Result
 from assay.core.verdict import Verdict
 from assay.judge.verdicts import judge
 from assay.testing.builders import make_comparison, make_job, make_result

@@ -6,8 +6,9 @@ import datetime
 
 import pytest
 
+from assay.core.comparison import Finding
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import Finding, Outcome
 from assay.judge import judge
 from assay.judge.combination import COMBINATION
 from assay.testing.builders import make_comparison, make_result

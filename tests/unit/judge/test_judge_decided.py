@@ -6,9 +6,11 @@ import datetime
 
 import pytest
 
+from assay.core.comparison import Finding
+from assay.core.outcome import Cause, Outcome
 from assay.core.policy import Goal, Policy
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.result import Cause, Finding, Outcome, Result
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_result

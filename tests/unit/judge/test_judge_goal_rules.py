@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from assay.core.comparison import StatedMetric
+from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
-from assay.core.result import Outcome, Result, StatedMetric
+from assay.core.result import Result
 from assay.core.speed import SpeedComparison
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import BadPolicy

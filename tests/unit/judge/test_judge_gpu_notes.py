@@ -8,8 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from assay.core.gpu import GpuRecord
+from assay.core.measurement import Measurement
 from assay.core.policy import Goal, Policy
-from assay.core.result import Measurement, Result
+from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.judge.metrics import metrics, samples_missing
 from assay.judge.verdicts import judge

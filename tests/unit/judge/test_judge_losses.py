@@ -7,9 +7,11 @@ import datetime
 import pytest
 from msgspec.structs import replace
 
+from assay.core.engine_info import AppliedTransform, EngineInfo
+from assay.core.outcome import Cause, Outcome
 from assay.core.policy import Goal, Policy
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.result import AppliedTransform, Cause, EngineInfo, Outcome, Result
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
 from assay.judge.losses import witness_needed

@@ -6,7 +6,11 @@ import math
 
 import pytest
 
-from assay.core.result import EngineInfo, Memory, Placement, Stage, StageTime, StatedMetric
+from assay.core.comparison import StatedMetric
+from assay.core.engine_info import EngineInfo, Placement
+from assay.core.measurement import Memory
+from assay.core.outcome import Stage
+from assay.core.result import StageTime
 from assay.judge.metric_registry import direction, is_unknown, recorded_by, unit
 from assay.judge.metrics import metrics, samples_missing, stated_by
 from assay.testing.builders import make_comparison, make_measurement, make_result

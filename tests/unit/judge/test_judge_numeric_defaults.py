@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.result import EngineInfo, NumericDefault
+from assay.core.engine_info import EngineInfo, NumericDefault
 from assay.judge.numeric_defaults import named
 from assay.testing.builders import make_result
 

@@ -6,8 +6,8 @@ import datetime
 
 import pytest
 
+from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.policy import Policy
-from assay.core.result import FAILS_BY_DEFAULT, Outcome
 from assay.core.verdict import VerdictStatus
 from assay.judge.outcome_table import COMPARED, LEAST, OUTCOMES, outcome_reference
 from assay.judge.verdicts import judge

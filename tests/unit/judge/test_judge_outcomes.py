@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.core.comparison import Finding
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import Cause, Finding, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_measurement, make_result

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Expectation, Goal, Policy
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import BadPolicy
 from assay.judge import judge

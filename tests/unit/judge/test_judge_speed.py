@@ -6,8 +6,10 @@ import math
 
 import pytest
 
+from assay.core.engine_info import EngineInfo, Placement
+from assay.core.measurement import Memory, OperatorTime
 from assay.core.policy import Policy
-from assay.core.result import EngineInfo, Memory, OperatorTime, Placement, Result
+from assay.core.result import Result
 from assay.core.speed import STOPPED_CPU_CLOCK, TIME_LIMIT_MESSAGE, PairedRun, SpeedComparison, SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict

@@ -7,10 +7,12 @@ import datetime
 import pytest
 from msgspec.structs import replace
 
+from assay.core.comparison import Finding
 from assay.core.node_error import NodeError
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.result import Finding, Outcome, Result
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
 from assay.judge.witnesses import Doubt, agrees, agrees_at_node, doubt_of

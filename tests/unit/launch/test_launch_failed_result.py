@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.result import Cause, Outcome, Stage
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.launch import failed_result
 from assay.testing.builders import make_job, make_result
 

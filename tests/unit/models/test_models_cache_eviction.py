@@ -71,7 +71,8 @@ def test_a_folder_that_a_living_process_holds_is_left(tmp_path: Path, monkeypatc
 
 
 def test_finding_an_artifact_makes_it_the_last_used(tmp_path: Path) -> None:
-    from assay.core.result import EngineInfo, Stage
+    from assay.core.engine_info import EngineInfo
+    from assay.core.outcome import Stage
     from assay.models.artifacts import CachedFailure
 
     known = Artifacts(tmp_path)

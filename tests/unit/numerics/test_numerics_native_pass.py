@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.core.case import Contract, Tolerance
-from assay.core.result import Comparison
+from assay.core.comparison import Comparison
 from assay.numerics import native_pass
 from assay.numerics.compare import compare_outputs
 

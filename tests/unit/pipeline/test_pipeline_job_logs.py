@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.pipeline.job_logs import log_path, with_log
 from assay.reports.terminal import Terminal
 from assay.testing.builders import make_job, make_result, make_run

@@ -15,8 +15,9 @@ from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
 from assay.core.model import Model
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
 from assay.pipeline.refused_inputs import RefusedInputs

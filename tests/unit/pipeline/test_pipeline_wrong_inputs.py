@@ -9,7 +9,8 @@ from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import Job
 from assay.core.model import Model
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.pipeline.ensure_references import _wrong_inputs
 
 

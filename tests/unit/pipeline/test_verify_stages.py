@@ -10,12 +10,14 @@ import msgspec
 import pytest
 
 from assay.core.case import Case, Inputs
+from assay.core.comparison import Comparison, Finding
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
 from assay.core.model import Model
+from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Goal, Policy
-from assay.core.result import Comparison, Finding, Outcome, Result, Stage, StageTime
+from assay.core.result import Result, StageTime
 from assay.core.run import Run
 from assay.models.tolerances import coarse_of, read_header, write_tolerance
 from assay.numerics.tolerance.arithmetic import arithmetic_of

@@ -13,7 +13,8 @@ import defusedxml.ElementTree
 import msgspec
 import pytest
 
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.ports import Report

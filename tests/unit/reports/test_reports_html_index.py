@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.reports.html_index import index
 from assay.reports.rows import rows

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay.core.result import EngineInfo, OperationCount, Result
+from assay.core.engine_info import EngineInfo
+from assay.core.measurement import OperationCount
+from assay.core.result import Result
 from assay.reports.operator_bench import OperatorBench
 from assay.testing.builders import MACHINE, make_measurement, make_result, make_run, standard_run
 

@@ -6,8 +6,9 @@ import datetime
 
 from msgspec.structs import replace
 
+from assay.core.engine_info import EngineInfo
 from assay.core.policy import Policy
-from assay.core.result import EngineInfo, Result
+from assay.core.result import Result
 from assay.judge.verdicts import judge
 from assay.reports.html import Html
 from assay.reports.rows import rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.result import EngineInfo
+from assay.core.engine_info import EngineInfo
 from assay.reports.used_inputs import built_for
 
 

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.stores.errors import describe
 from assay.stores.ingest import next_state, statuses_by_job

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from assay import plugins
-from assay.core.result import Finding, Outcome, Result, Stage
+from assay.core.comparison import Finding
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.errors import BadPolicy, FewerCases
 from assay.judge.expectations import matches
 from assay.pipeline.expect import ExpectedOutcome, expectations, normalize_message, read_expected, to_toml, updated

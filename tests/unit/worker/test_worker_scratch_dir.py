@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.core.job import Job
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.testing.builders import make_job
 from assay.worker import dispatch
 from assay.worker.scratch_dir import ARTIFACT, scratch_dir

@@ -9,7 +9,7 @@ from typing import Any, cast
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
-from assay.core.result import Outcome, Stage
+from assay.core.outcome import Outcome, Stage
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, crumb, stage_of, step_bytes, step_of
 from assay.launch.job_queue import Pending, WorkerKey

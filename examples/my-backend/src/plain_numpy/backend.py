@@ -12,8 +12,8 @@ import numpy as np
 from assay.backends.check_inputs import check_inputs
 from assay.backends.onnx_loader import Signature, load_checked, signature_of
 from assay.backends.options import resolve_options
+from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow
-from assay.core.result import EngineInfo, Placement
 from assay.errors import InvalidModel, Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from assay.config.toml_errors import read
 from assay.core.case import Inputs
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import Outcome
 from assay.core.speed import SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadGolden, BadModel, BadPolicy, UsageError

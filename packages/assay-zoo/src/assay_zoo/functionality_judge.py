@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.result import Cause, Outcome, Result
+from assay.core.outcome import Cause, Outcome
+from assay.core.result import Result
 from assay_zoo.check import Check, CheckOutcome
 
 _MACHINE = {Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE, Outcome.LOWERED}

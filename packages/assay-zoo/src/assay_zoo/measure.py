@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from assay.core.case import Case
 from assay.core.job import Job, JobKind, Measuring
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.errors import UnknownName
 from assay.judge.metrics import metrics, samples_missing
 from assay.pipeline.services import Services

@@ -9,7 +9,8 @@ import msgspec
 from assay.core.case import Case, Inputs
 from assay.core.data import Data
 from assay.core.job import Job, JobKind
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.errors import BadGolden, BadModel, UsageError
 from assay.models.goldens import read_golden
 from assay.models.tensors import read_tensors

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from assay.core.result import Cause, Comparison, Finding, Outcome, Result, Stage, WorstElement
+from assay.core.comparison import Comparison, Finding, WorstElement
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.result import Result
 from assay_zoo.check import CheckOutcome
 from assay_zoo.functionality_judge import batch_check, flow_check
 

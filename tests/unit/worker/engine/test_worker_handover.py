@@ -13,7 +13,8 @@ from assay.backends.onnxruntime import OnnxRuntime, OnnxRuntimeEngine
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.worker import dispatch
 from assay.worker.stages import Stages
 from small_models import golden_for, linear_model

@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from assay.core.result import Comparison, EngineInfo, Placement
+from assay.core.comparison import Comparison
+from assay.core.engine_info import EngineInfo, Placement
 from assay.models.model_precision import ModelPrecision
 from assay.worker.engine.precision_audit import find_higher_precision, find_lower_precision, minor_deviations
 

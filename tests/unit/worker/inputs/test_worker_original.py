@@ -14,7 +14,7 @@ from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
 from assay.core.job import Job, JobKind
 from assay.core.model import Model, TensorSpec
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.errors import UsageError
 from assay.models.goldens import write_golden
 from assay.worker.inputs.original import compare_change, inputs_of_original

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from assay.core.result import EngineInfo
+from assay.core.engine_info import EngineInfo
 from assay.ports import Tensor, Tensors
 from assay.worker.timing.bound_call import bound_call
 from assay.worker.timing.measure import MAXIMUM_SAMPLES, MINIMUM_SAMPLES, sample

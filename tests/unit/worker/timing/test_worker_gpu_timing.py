@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from assay.core.case import Case
+from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow
 from assay.core.gpu import GpuReading
 from assay.core.job import Job, JobKind
 from assay.core.model import Model
-from assay.core.result import EngineInfo
 from assay.ports import Tensor, Tensors
 from assay.worker.timing.gpu_telemetry import open_reader
 from assay.worker.timing.gpu_timing import LEAST_CALLS, MonitoredGpu, Timed, monitored_gpu, sample_blocks

@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, save_model
 
 from assay.core.machine import Machine
-from assay.core.result import OperationCount
+from assay.core.measurement import OperationCount
 from assay.judge.roofline import roofline
 from assay.models.flop_count import flops_of
 from assay.testing.builders import make_measurement, make_result

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from assay.core.result import OperatorTime
+from assay.core.measurement import OperatorTime
 from assay.ports import Tensor
 from assay.worker.timing.operators import operator_times
 

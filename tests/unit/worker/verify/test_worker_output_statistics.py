@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.core.result import Comparison
+from assay.core.comparison import Comparison
 from assay.core.tensor_statistics import TensorStatistics
 from assay.worker.verify.output_statistics import statistics_of, with_statistics
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.core.case import Contract
-from assay.core.result import EngineInfo
+from assay.core.engine_info import EngineInfo
 from assay.errors import Lowering, Unsupported
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.arithmetic import arithmetic_of

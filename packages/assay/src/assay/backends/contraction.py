@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.engine_info import NumericDefault, Placement
 from assay.core.flow import Option
-from assay.core.result import NumericDefault, Placement
 
 # Of x86 alone, as LLVM names it: there the generic processor has none. Other architectures have it always, and nothing turns it off.
 _FEATURE = "fma"

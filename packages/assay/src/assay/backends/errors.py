@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from assay.core.result import Cause
+from assay.core.outcome import Cause
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
 
 Failure = Lowering | MemoryError

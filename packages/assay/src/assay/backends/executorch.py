@@ -17,8 +17,8 @@ from assay.backends.executorch_lower import Built, bounded, lowered, quietly
 from assay.backends.executorch_patches import import_runtime
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
+from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
-from assay.core.result import EngineInfo, Placement
 from assay.errors import NotRunnable, Unsupported
 from assay.models.program import open_program
 from assay.models.torch_patches import quicken

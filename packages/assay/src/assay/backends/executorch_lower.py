@@ -12,9 +12,9 @@ import msgspec
 from assay.backends.executorch_delegates import DELEGATES, partitioners
 from assay.backends.executorch_errors import lowering_failure
 from assay.backends.placements import count
+from assay.core.engine_info import Placement
 from assay.core.flow import Flow, Sizes, sizes_to_build
 from assay.core.model import TensorSpec
-from assay.core.result import Placement
 from assay.errors import Lowering
 from assay.models.program import Program
 from assay.models.reexport import bounds_of, reexport, symbols

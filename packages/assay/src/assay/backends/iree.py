@@ -18,8 +18,8 @@ from assay.backends.iree_runtime import TYPES, features_of, open_device, to_devi
 from assay.backends.onnx_loader import Signature, load_checked, refuse_types, signature_of
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
+from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Flow, Option
-from assay.core.result import EngineInfo, NumericDefault, Placement
 from assay.errors import InvalidModel
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors

@@ -14,7 +14,7 @@ from assay.backends.iree_errors import compiler_failure, import_failure
 from assay.backends.onnx_loader import every_node, inlined, refuse_foreign
 from assay.backends.placements import count
 from assay.core.dtype import UNIT_ROUNDOFF
-from assay.core.result import Placement
+from assay.core.engine_info import Placement
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.core.result import Cause
+from assay.core.outcome import Cause
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
 
 Failure = Lowering | MemoryError

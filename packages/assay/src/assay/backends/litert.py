@@ -15,9 +15,9 @@ from assay.backends.check_inputs import check_inputs
 from assay.backends.litert_convert import converted, first_number
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
+from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
 from assay.core.model import TensorSpec
-from assay.core.result import EngineInfo, Placement
 from assay.errors import InvalidModel, Unsupported
 from assay.models.program import open_program
 from assay.ports import Availability, OptionSpec, Tensor, Tensors

@@ -19,8 +19,8 @@ from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
 from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
+from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
-from assay.core.result import EngineInfo, Placement
 from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from assay.backends.converter import Converted
 from assay.backends.errors import first_match
-from assay.core.result import Cause
+from assay.core.outcome import Cause
 from assay.errors import InvalidModel, Lowering, Unsupported
 
 Failure = Lowering | MemoryError

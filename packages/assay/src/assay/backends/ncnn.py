@@ -19,8 +19,8 @@ from assay.backends.options import positive, resolve_options
 from assay.backends.placements import count
 from assay.backends.winograd import numeric_defaults
 from assay.core.dtype import numpy_dtype
+from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option, dimension_key
-from assay.core.result import EngineInfo
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 

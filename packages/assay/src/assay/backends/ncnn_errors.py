@@ -6,7 +6,7 @@ import re
 
 from assay.backends.converter import Converted
 from assay.backends.errors import onnxruntime_failure
-from assay.core.result import Cause
+from assay.core.outcome import Cause
 from assay.errors import InvalidModel, Lowering, Unsupported
 
 Failure = Lowering | MemoryError

@@ -14,9 +14,9 @@ from assay.backends.onnx_loader import load_checked
 from assay.backends.options import resolve_options
 from assay.backends.placements import coarsest, count
 from assay.core.dtype import dtype_name
+from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow
 from assay.core.model import TensorSpec
-from assay.core.result import EngineInfo
 from assay.core.tensor_parts import whole_name
 from assay.errors import InvalidModel, Unsupported
 from assay.models.flatten import flatten, gather

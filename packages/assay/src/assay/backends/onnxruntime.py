@@ -24,8 +24,10 @@ from assay.backends.onnxruntime_session import LEVELS, PROVIDER, errors, session
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN, from_ort_value, nests, to_ort_value
 from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest
+from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Flow, Option
-from assay.core.result import Cause, EngineInfo, NumericDefault, OperatorTime, Placement
+from assay.core.measurement import OperatorTime
+from assay.core.outcome import Cause
 from assay.errors import InvalidModel, Unsupported
 from assay.models.flatten import flatten, gather
 from assay.ports import Availability, OptionSpec, Tensor, Tensors

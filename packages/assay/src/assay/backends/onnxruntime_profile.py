@@ -16,7 +16,8 @@ import msgspec
 
 from assay.backends.onnxruntime_tensors import EXTENSION, PLAIN
 from assay.backends.placements import count
-from assay.core.result import OperatorTime, Placement
+from assay.core.engine_info import Placement
+from assay.core.measurement import OperatorTime
 
 _numbers = itertools.count()
 # Profiles name element types as protobuf does, without "tensor()".

@@ -16,7 +16,7 @@ from assay.backends.onnx_loader import Signature
 from assay.backends.onnxruntime_profile import placements_of
 from assay.backends.onnxruntime_tensors import from_ort_value, to_ort_value
 from assay.backends.placements import coarsest
-from assay.core.result import EngineInfo, Placement
+from assay.core.engine_info import EngineInfo, Placement
 from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated, Unsupported
 from assay.ports import Tensor, Tensors
 

@@ -19,9 +19,10 @@ from assay.backends.openvino_runtime_graph import DEVICE, NAMES, numbers_in_byte
 from assay.backends.options import positive, resolve_options
 from assay.backends.packing import FOUR_BIT, pack, unpack
 from assay.core.dtype import numpy_dtype
+from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
+from assay.core.measurement import OperatorTime
 from assay.core.model import TensorSpec
-from assay.core.result import EngineInfo, OperatorTime
 from assay.errors import Unsupported
 from assay.ports import Availability, OptionSpec, Tensor, Tensors
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from assay.core.engine_info import NumericDefault
 from assay.core.flow import Option
-from assay.core.result import NumericDefault
 from assay.ports import OptionSpec
 
 GROUP_SIZE = "DYNAMIC_QUANTIZATION_GROUP_SIZE"

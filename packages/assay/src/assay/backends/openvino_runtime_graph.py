@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.backends.placements import count
-from assay.core.result import Placement
+from assay.core.engine_info import Placement
 
 DEVICE = "CPU"
 NAMES = {

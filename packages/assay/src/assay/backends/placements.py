@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from assay.core.dtype import UNIT_ROUNDOFF
-from assay.core.result import Placement
+from assay.core.engine_info import Placement
 
 
 def count(rows: Iterable[tuple[str, str, str] | tuple[str, str, str, str]]) -> tuple[Placement, ...]:

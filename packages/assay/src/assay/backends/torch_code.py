@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.backends.placements import count
-from assay.core.result import Placement
+from assay.core.engine_info import Placement
 
 _KERNEL = re.compile(r"^\s*(?:\w+\.run\(|)(?P<name>(?:cpp|triton)_\w*fused\w*)\(", re.MULTILINE)
 _LIBRARY = re.compile(

@@ -18,8 +18,8 @@ from assay.backends.placements import coarsest, count
 from assay.backends.torch_cache import clean_folder
 from assay.backends.torch_errors import torch_failure
 from assay.core.dtype import dtype_name
+from assay.core.engine_info import EngineInfo, NumericDefault, Placement
 from assay.core.flow import Option
-from assay.core.result import EngineInfo, NumericDefault, Placement
 from assay.errors import InvalidModel, Lowering
 from assay.models.program import Program, open_program, save_program
 from assay.ports import Tensor, Tensors

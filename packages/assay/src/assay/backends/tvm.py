@@ -23,8 +23,8 @@ from assay.backends.options import positive, resolve_options
 from assay.backends.placements import coarsest, count
 from assay.backends.tvm_compile import compiled, features_of, target_of
 from assay.backends.tvm_errors import broken, tvm_failure
+from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow, Option
-from assay.core.result import EngineInfo, Placement
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import file_digest
 from assay.ports import Availability, OptionSpec, Tensor, Tensors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from types import TracebackType
 
-from assay.core.result import Cause
+from assay.core.outcome import Cause
 from assay.errors import InvalidModel, Lowering, Unsupported
 
 Failure = Lowering | MemoryError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from assay.core.engine_info import NumericDefault
 from assay.core.flow import Option
-from assay.core.result import NumericDefault
 
 
 def numeric_defaults(options: Mapping[str, Option], kernels: Iterable[str]) -> tuple[NumericDefault, ...]:

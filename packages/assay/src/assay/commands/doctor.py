@@ -10,7 +10,8 @@ from pathlib import Path
 
 from assay import plugins
 from assay.core.flow import Flow
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.ports import Availability, Backend, has_integers, required_packages
 
 

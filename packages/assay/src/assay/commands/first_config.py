@@ -12,7 +12,7 @@ from pathlib import Path
 from assay.core.case import Contract, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Limits
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.judge.outcome_table import ANSWERS
 from assay.pipeline.progress import SILENT, Progress
 from assay.plugins import catalogue

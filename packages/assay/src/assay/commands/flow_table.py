@@ -12,7 +12,7 @@ from pathlib import Path
 from assay import plugins
 from assay.commands.trials import Trial, Trials, trial_key, try_flows
 from assay.core.flow import Flow
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.errors import HarnessError, UnknownName
 from assay.judge.outcome_table import OUTCOMES, outcome_words
 from assay.pipeline.progress import Progress

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.core.job import Job, JobKind
-from assay.core.result import Result, Stage
+from assay.core.outcome import Stage
+from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
 
 if TYPE_CHECKING:

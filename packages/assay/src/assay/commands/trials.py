@@ -17,7 +17,8 @@ from assay import plugins
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.job import Limits
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.judge.outcome_table import MACHINE, outcome_words
 from assay.pipeline.progress import SILENT, Progress
 from assay.ports import Availability, Backend, has_integers

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWr
 from assay.config.toml_errors import nearest
 from assay.config.validate_shapes import parse_sizes
 from assay.core.case import LARGEST
-from assay.core.result import Outcome, Stage
+from assay.core.outcome import Outcome, Stage
 from assay.errors import UsageError
 from assay.judge.engine_metrics import in_full
 from assay.judge.metric_registry import RECORDED, is_unknown

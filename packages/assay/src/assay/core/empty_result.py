@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from assay.core.job import Job, job_digest
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 
 
 def empty_result(job: Job, outcome: Outcome = Outcome.OK) -> Result:

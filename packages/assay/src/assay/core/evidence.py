@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from assay.core.comparison import Comparison
 from assay.core.dtype import is_floating
-from assay.core.result import Comparison
 
 _FEWEST_NUMBERS, _FEWEST_WHOLE = 2, 16
 """Elements of an output that prove something by themselves: a count or a flag is right by chance."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.core.result import FAILS_BY_DEFAULT
+from assay.core.outcome import FAILS_BY_DEFAULT
 from assay.core.speed import SpeedRule
 
 

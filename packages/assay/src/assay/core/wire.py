@@ -12,7 +12,8 @@ import struct
 import msgspec
 
 from assay.core.job import Job
-from assay.core.result import Result, Stage
+from assay.core.outcome import Stage
+from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
 
 _LENGTH = struct.Struct(">I")

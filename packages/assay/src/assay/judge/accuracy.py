@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from assay.core.comparison import Comparison, Finding
 from assay.core.evidence import blocking
 from assay.core.job import JobKind
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import Comparison, Finding, Outcome, Result
+from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import Violation, quantity
 

@@ -9,9 +9,10 @@ import msgspec
 from assay.core.case import Case
 from assay.core.evidence import blocking
 from assay.core.job import Job, JobKind
+from assay.core.outcome import Cause, Outcome
 from assay.core.reference import ReferenceKind
 from assay.core.repro import flow_arguments, input_arguments, model_word, original_words
-from assay.core.result import Cause, Outcome, Result
+from assay.core.result import Result
 from assay.task_metrics.registry import TASK_METRICS
 
 TOP1 = "task.top1_agreement >= 0.99"

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
-from assay.core.result import Outcome, Result
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
 from assay.judge.advice import Asked

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from assay.core.comparison import Comparison
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import Comparison, Outcome, Result
+from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.judge.accuracy import worst_budget
 from assay.judge.advice import Asked

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict
 

@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import Outcome
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict, is_refusal
 from assay.judge.expectations import matches

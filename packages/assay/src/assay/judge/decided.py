@@ -7,10 +7,12 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
+from assay.core.comparison import Comparison, StatedMetric
 from assay.core.evidence import blocking
 from assay.core.job import JobKind
+from assay.core.outcome import Cause, Outcome
 from assay.core.policy import Goal
-from assay.core.result import Cause, Comparison, Outcome, Result, StatedMetric
+from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked
 from assay.judge.draft_verdict import DraftVerdict, Violation, quantity

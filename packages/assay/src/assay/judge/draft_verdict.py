@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from assay.core.result import Cause, Outcome, Result, Stage, StatedMetric
+from assay.core.comparison import StatedMetric
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.metric_registry import unit
 from assay.judge.outcome_table import OUTCOMES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.core.dtype import is_floating
-from assay.core.result import EngineInfo, Placement
+from assay.core.engine_info import EngineInfo, Placement
 
 SHARES = ("float64", "float32", "tf32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int8", "int4")
 """Types whose share is told whenever any is, 0 included: "no float32 at all" is something to ask for."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from assay.core.comparison import Direction, StatedMetric
 from assay.core.policy import Goal
-from assay.core.result import Direction, StatedMetric
 from assay.core.verdict import VerdictStatus
 from assay.errors import BadPolicy
 from assay.judge.draft_verdict import Violation, quantity

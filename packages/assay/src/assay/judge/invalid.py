@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from assay.core.job import Job
-from assay.core.result import Cause, Outcome, Result
+from assay.core.outcome import Cause, Outcome
+from assay.core.result import Result
 from assay.judge.draft_verdict import BUILDING, DraftVerdict
 
 EXPORT_AGAIN = "export or convert it again"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.core.job import JobKind
+from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.result import Outcome, Result
+from assay.core.result import Result
 from assay.judge import goal_rules
 from assay.judge.advice import Asked, command, to_compare, without_answers
 from assay.judge.expectations import matches

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 import msgspec
 
-from assay.core.result import Direction, StatedMetric
+from assay.core.comparison import Direction, StatedMetric
 from assay.task_metrics.registry import TASK_METRICS
 
 

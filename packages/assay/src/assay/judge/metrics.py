@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from assay.core.result import Comparison, Measurement, Result, StatedMetric, worse_of
+from assay.core.comparison import Comparison, StatedMetric, worse_of
+from assay.core.measurement import Measurement
+from assay.core.result import Result
 from assay.core.speed import SpeedComparison
 from assay.judge.engine_metrics import engine_metrics
 from assay.judge.metric_registry import AGAINST_FLOAT, direction

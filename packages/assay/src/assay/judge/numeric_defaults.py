@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.result import NumericDefault, Result
+from assay.core.engine_info import NumericDefault
+from assay.core.result import Result
 
 EFFECTS = {
     "dynamic-quantization": "quantizes activations to eight bits while it runs",

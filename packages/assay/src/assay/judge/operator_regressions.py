@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.core.result import EngineInfo, OperatorTime, Result
+from assay.core.engine_info import EngineInfo
+from assay.core.measurement import OperatorTime
+from assay.core.result import Result
 
 SHARE_SHOWN = 0.1
 """Of the largest change: what is less explains nothing."""

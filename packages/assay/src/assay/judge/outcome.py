@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay.core.job import JobKind
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.speed import TIME_LIMIT_MESSAGE
 from assay.core.verdict import VerdictStatus
 from assay.judge import accuracy, change, gpu_notes, speed

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from assay.core.result import FAILS_BY_DEFAULT, Outcome
+from assay.core.outcome import FAILS_BY_DEFAULT, Outcome
 from assay.core.verdict import VerdictStatus
 
 About = Literal["answers", "refusal", "failure", "machine"]

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from assay.core.job import JobKind
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked, command
 from assay.judge.draft_verdict import DraftVerdict

@@ -5,9 +5,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 
+from assay.core.comparison import Finding
 from assay.core.job import JobKind
+from assay.core.outcome import Outcome
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.result import Finding, Outcome, Result
+from assay.core.result import Result
 
 DOUBTFUL = frozenset(
     {

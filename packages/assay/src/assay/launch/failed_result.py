@@ -8,7 +8,8 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.job import Job
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.result import Result
 
 
 def crashed(job: Job, stage: Stage, code: int | None, *, nearly_full: bool) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.core.result import Stage
+from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.launch.job_queue import Pending, WorkerKey
 from assay.launch.process import WorkerProcess

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 
 from assay.core.job import Job
-from assay.core.result import Stage
+from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import (
     SHARED_BYTES,

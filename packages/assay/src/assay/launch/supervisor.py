@@ -13,7 +13,8 @@ import msgspec
 
 from assay.core.environment import Interpreter
 from assay.core.job import Job
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed

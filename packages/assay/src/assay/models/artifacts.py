@@ -13,7 +13,8 @@ from pathlib import Path
 import msgspec
 
 from assay.core.digest import sha256_bytes
-from assay.core.result import EngineInfo, Stage
+from assay.core.engine_info import EngineInfo
+from assay.core.outcome import Stage
 from assay.core.speed import BaselineEngine
 from assay.models.cache_eviction import Entry, entry_of, size_bytes, used_now
 from assay.models.files import folder_digest, user_cache

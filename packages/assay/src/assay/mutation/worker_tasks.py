@@ -12,7 +12,8 @@ import numpy as np
 
 from assay.core.empty_result import empty_result
 from assay.core.job import Job
-from assay.core.result import Result, Stage
+from assay.core.outcome import Stage
+from assay.core.result import Result
 from assay.models.goldens import write_golden
 from assay.mutation.differential_search import largest_effect, search
 from assay.mutation.graph import Graph

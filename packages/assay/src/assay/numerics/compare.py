@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract
+from assay.core.comparison import Comparison, Finding
 from assay.core.dtype import CONTAINERS, dtype_name
-from assay.core.result import Comparison, Finding
 from assay.numerics.compare_output import compare_output
 from assay.numerics.structure import check_structure
 from assay.ports import Tensors

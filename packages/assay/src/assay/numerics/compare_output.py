@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.case import Contract
-from assay.core.result import Comparison, Finding, Histogram, WorstElement
+from assay.core.comparison import Comparison, Finding, Histogram, WorstElement
 from assay.numerics import degenerate, histogram, text, ulp
 from assay.numerics.accumulator import Accumulator, Point, merge
 from assay.numerics.chunks import Piece, chunks, locate, over_blocks

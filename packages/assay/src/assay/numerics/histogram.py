@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.result import Histogram
+from assay.core.comparison import Histogram
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 

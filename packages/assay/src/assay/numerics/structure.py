@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.core.comparison import Finding
 from assay.core.dtype import dtype_name
-from assay.core.result import Finding
 from assay.core.tensor_parts import whole_name
 from assay.numerics.element_types import real_name
 from assay.ports import Tensors

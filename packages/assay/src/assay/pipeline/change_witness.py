@@ -12,7 +12,8 @@ from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
 from assay.core.job import Job, JobKind
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.pipeline.originals import original_case
 
 Run = Callable[[Job], Result]

@@ -14,8 +14,9 @@ import msgspec
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
+from assay.core.outcome import Cause, Outcome
 from assay.core.repro import config_of
-from assay.core.result import Cause, Outcome, Result
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.errors import HarnessError

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, Limits
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.errors import UsageError
 from assay.judge.witnesses import EVALUATOR
 from assay.pipeline.services import Services

@@ -11,7 +11,8 @@ from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
 from assay.core.job import Job, JobKind, RefusalCache
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.result import Result
 from assay.errors import BadGolden, BadInputs
 from assay.models.golden_checks import file_problems
 from assay.models.goldens import read_lock

@@ -13,8 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.config.toml_errors import read
 from assay.config.value_types import JUDGED, Date, OutcomeName, Reason, StageName
+from assay.core.outcome import FAILS_BY_DEFAULT
 from assay.core.policy import Expectation
-from assay.core.result import FAILS_BY_DEFAULT, Result
+from assay.core.result import Result
 from assay.errors import each
 from assay.judge.expectations import matches
 from assay.judge.outcome_table import COMPARED

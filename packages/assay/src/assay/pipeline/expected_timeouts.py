@@ -10,8 +10,8 @@ import msgspec
 from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import Limits
+from assay.core.outcome import Outcome
 from assay.core.policy import Expectation, Policy
-from assay.core.result import Outcome
 
 
 def limits_of(case: Case, limits: Limits) -> Limits:

@@ -15,7 +15,7 @@ from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
 from assay.core.job import Job, JobKind, Limits
 from assay.core.model import Model
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.errors import UnknownName, UsageError
 from assay.models.companion_goldens import companion_of
 from assay.models.golden_samples import Sample

@@ -14,7 +14,7 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
 from assay.core.job import Job, JobKind, Limits
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.errors import BadGolden, UsageError
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
 from assay.pipeline.cross_check import cross_check

@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 
 from assay.core.digest import sha256_bytes
+from assay.core.outcome import Outcome
 from assay.core.repro import repro_line
-from assay.core.result import Outcome, Result
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.judge.outcome_table import SKIPPED
 from assay.judge.warnings_text import warnings_of

@@ -13,8 +13,9 @@ from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, Limits
 from assay.core.model import Model
+from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Expectation, Policy
-from assay.core.result import Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import UsageError

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import Job
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.pipeline.sample_mutants import Injected
 from assay.pipeline.survivors import Survivor
 from assay.stats.proportion import wilson

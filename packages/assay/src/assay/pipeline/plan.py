@@ -19,7 +19,8 @@ from assay.core.case import Case, Inputs, Original
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, Limits, Measuring, RefusalCache
 from assay.core.model import Model
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import BadModel, UsageError, each
 from assay.models.random_inputs import check_can_be_generated

@@ -13,8 +13,9 @@ from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, Limits, Measuring
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import NothingSelected
 from assay.pipeline.check import Checked, run_jobs

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.pipeline.services import Services
 
 

@@ -14,7 +14,7 @@ from assay.core.baseline import Baseline
 from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.core.speed import BaselineEngine, SpeedRule
 from assay.errors import UsageError
 from assay.models.artifacts import changed

@@ -13,7 +13,8 @@ from assay import plugins
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
 from assay.pipeline.ensure_references import ORACLES
 from assay.pipeline.sample_mutants import Injected

@@ -12,7 +12,8 @@ import msgspec
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.models.companion_goldens import lock_of_companion
 from assay.models.tolerances import coarse_of, read_header
 from assay.numerics.tolerance.arithmetic import TIES, ties_of, with_ties

@@ -7,8 +7,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from assay.core.comparison import Direction, StatedMetric
 from assay.core.machine import Machine
-from assay.core.result import Direction, StatedMetric
 from assay.core.trend import Change, Point, Trend
 from assay.errors import UsageError
 from assay.judge.metric_registry import direction, unit

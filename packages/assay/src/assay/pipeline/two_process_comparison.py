@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
 from assay.core.job import Job, JobKind, Measuring
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.result import Result
 from assay.core.speed import (
     INPUT_TYPES_SUFFIX,
     TIME_LIMIT_MESSAGE,

@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from assay.core.comparison import Finding
 from assay.core.job import Job
+from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import Finding, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import derive, derived_of, ensure_tolerances, is_coarse

@@ -14,9 +14,10 @@ from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
 from assay.core.job import Job, JobKind, Limits
+from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.reference import Witness
-from assay.core.result import Outcome, Result
+from assay.core.result import Result
 from assay.errors import HarnessError, UnknownName
 from assay.judge.losses import is_vouched, measured_by, witness_needed
 from assay.judge.witnesses import (

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from assay.core.result import EngineInfo, OperatorTime
+from assay.core.engine_info import EngineInfo
+from assay.core.measurement import OperatorTime
 from assay.ports.values import Tensor, Tensors
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from assay.core.case import Contract
-from assay.core.result import Direction
+from assay.core.comparison import Direction
 from assay.ports.values import Tensor
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from assay.core.case import Case
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 
 
 class Suite(Protocol):

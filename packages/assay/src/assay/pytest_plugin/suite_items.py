@@ -21,8 +21,9 @@ from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, Limits
+from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import Outcome, Result
+from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
 from assay.judge.verdicts import judge

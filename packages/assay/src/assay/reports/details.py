@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.core.result import Comparison
+from assay.core.comparison import Comparison
 from assay.core.tensor_statistics import TensorStatistics
 from assay.reports import format as text
 from assay.reports.rows import Row

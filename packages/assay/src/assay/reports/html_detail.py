@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from assay.core.comparison import Comparison, Histogram
+from assay.core.engine_info import AppliedTransform
 from assay.core.input_plan import InputFacts
 from assay.core.model import Model, TensorSpec
 from assay.core.reference import Witness
 from assay.core.repro import repro_line
-from assay.core.result import AppliedTransform, Comparison, Histogram, Result
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Verdict
 from assay.judge.operator_regressions import differences

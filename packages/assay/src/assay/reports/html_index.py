@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.judge.outcome_table import outcome_words
 from assay.reports.columns import columns_of
 from assay.reports.rows import SEVERITY, Row

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from assay.core.gpu import GpuRecord
-from assay.core.result import Measurement
+from assay.core.measurement import Measurement
 from assay.reports import format as text
 from assay.reports.sanitize import one_line
 from assay.stats.percentiles import needed, percentile

@@ -6,8 +6,9 @@ import csv
 import io
 from collections.abc import Sequence
 
+from assay.core.outcome import FAILS_BY_DEFAULT, Outcome, Stage
 from assay.core.repro import repro_line
-from assay.core.result import FAILS_BY_DEFAULT, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.judge.outcome_table import ANSWERS, MACHINE

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from assay.core.engine_info import EngineInfo
 from assay.core.input_plan import InputFacts
-from assay.core.result import EngineInfo
 
 _SIZES = ("size.", "bounds.")
 

@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.engine import Row, RowMapping
 
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.stores.payload import pack
 from assay.stores.tables import case_state, results, run_summary

@@ -13,7 +13,7 @@ from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.job import Limits
 from assay.core.model import Model
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.errors import HarnessError, UsageError
 from assay.models.sources import is_program
 from assay.suites.cache import INDEX, cache_folder, read_index, write_index

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from assay.core.flow import Flow
-from assay.core.result import OperatorTime
+from assay.core.measurement import OperatorTime
 from assay.ports import (
     Backend,
     BuiltForSizes,

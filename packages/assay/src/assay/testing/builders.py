@@ -7,24 +7,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Inputs
+from assay.core.comparison import Comparison, Histogram, WorstElement
+from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow
 from assay.core.job import Job, JobKind, job_digest
 from assay.core.machine import Machine
+from assay.core.measurement import Measurement, Memory
 from assay.core.model import Model, TensorSpec
+from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import (
-    Comparison,
-    EngineInfo,
-    Histogram,
-    Measurement,
-    Memory,
-    Outcome,
-    Placement,
-    Result,
-    Stage,
-    StageTime,
-    WorstElement,
-)
+from assay.core.result import Result, StageTime
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 

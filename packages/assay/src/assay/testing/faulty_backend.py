@@ -12,8 +12,8 @@ from pathlib import Path
 
 from assay.backends.onnx_reference import Reference
 from assay.backends.options import resolve_options
+from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow, Option
-from assay.core.result import EngineInfo
 from assay.errors import UsageError
 from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
 from assay.testing import synthetic_costs

@@ -9,7 +9,8 @@ from assay.core.case import Case
 from assay.core.flow import Flow, Option
 from assay.core.job import Job, JobKind, Limits
 from assay.core.model import Model
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.result import Result
 from assay.ports import Launcher
 
 TIMEOUT_S = 10.0

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from assay.core.case import Contract
+from assay.core.comparison import Direction, worse_of
 from assay.core.dtype import UNIT_ROUNDOFF, numpy_dtype
-from assay.core.result import Direction, worse_of
 from assay.numerics.element_types import extremes
 from assay.ports import Metric, Tensor
 

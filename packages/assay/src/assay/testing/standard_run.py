@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.core.comparison import Finding
+from assay.core.engine_info import EngineInfo
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Expectation, Goal, Policy
-from assay.core.result import Cause, EngineInfo, Finding, Outcome, Result, Stage, StageTime
+from assay.core.result import Result, StageTime
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.testing.builders import make_comparison, make_job, make_result, make_run

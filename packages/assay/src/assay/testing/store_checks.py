@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
-from assay.core.result import Outcome, Result
+from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import RunNotFound
 from assay.ports import RunSummary, Store

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.core.case import Case
-from assay.core.result import Outcome
+from assay.core.outcome import Outcome
 from assay.models.goldens import read_golden
 from assay.models.sources import open_source
 from assay.ports import HasVariants, Suite, count_name, missing_outcome

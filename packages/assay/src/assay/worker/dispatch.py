@@ -19,7 +19,8 @@ import assay.worker.verify.verify  # noqa: F401  what nearly all workers do: imp
 from assay import plugins
 from assay.core.empty_result import empty_result
 from assay.core.job import Job, JobKind
-from assay.core.result import Cause, Outcome, Result, Stage
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.result import Result
 from assay.errors import (
     BadModel,
     BrokenMetric,

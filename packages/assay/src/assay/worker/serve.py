@@ -10,7 +10,8 @@ import sys
 from contextlib import suppress
 
 from assay.core.job import Job
-from assay.core.result import Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, Done, Hello, crumb, decode_job, frame, split_frames, step_bytes
 from assay.numerics.steps import listening

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from assay.core.engine_info import EngineInfo
 from assay.core.input_plan import InputFacts
-from assay.core.result import EngineInfo, Stage, StageTime
+from assay.core.outcome import Stage
+from assay.core.result import StageTime
 
 
 class Stages:

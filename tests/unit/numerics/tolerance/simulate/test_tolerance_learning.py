@@ -10,7 +10,7 @@ import pytest
 from onnx import ModelProto, numpy_helper, parser
 
 from assay.core.case import Contract
-from assay.core.result import Comparison
+from assay.core.comparison import Comparison
 from assay.errors import Lowering
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.tolerance.arithmetic import arithmetic_of

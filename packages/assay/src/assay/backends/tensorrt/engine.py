@@ -20,7 +20,7 @@ from assay.backends.tensorrt.inspector import parse_layers
 from assay.backends.tensorrt.logs import Listener, failure, remarks
 from assay.backends.tensorrt.settings import Settings
 from assay.core.dtype import dtype_name, numpy_dtype
-from assay.core.result import EngineInfo
+from assay.core.engine_info import EngineInfo
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import file_digest
 from assay.ports import Tensor, Tensors

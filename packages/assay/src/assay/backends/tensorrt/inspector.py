@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from assay.core.result import Placement
+from assay.core.engine_info import Placement
 from assay.errors import UsageError
 
 _TYPES = (

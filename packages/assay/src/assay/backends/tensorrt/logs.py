@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from assay.core.result import Cause
+from assay.core.outcome import Cause
 from assay.errors import InvalidModel, Lowering, NotRunnable, Unsupported
 
 Failure = Lowering | MemoryError

@@ -19,7 +19,8 @@ from assay.backends.tensorrt.inspector import parse_layers
 from assay.backends.tensorrt.settings import Settings
 from assay.backends.tensorrt.trtexec import input_file, mode_of, once, run_command, timed
 from assay.backends.tensorrt.trtexec_program import Program, outputs_of, run
-from assay.core.result import EngineInfo, OperatorTime
+from assay.core.engine_info import EngineInfo
+from assay.core.measurement import OperatorTime
 from assay.errors import Lowering
 from assay.models.files import file_digest
 from assay.ports import Tensor, Tensors

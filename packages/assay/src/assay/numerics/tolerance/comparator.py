@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract, Tolerance
+from assay.core.comparison import Comparison, Finding
 from assay.core.dtype import UNIT_ROUNDOFF
-from assay.core.result import Comparison, Finding
 from assay.errors import Lowering
 from assay.numerics.compare import compare_outputs
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.case import Contract, Tolerance
+from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
-from assay.core.result import Comparison
 from assay.errors import UsageError
 from assay.ports import Tensor
 

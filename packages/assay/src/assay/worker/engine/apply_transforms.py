@@ -10,8 +10,9 @@ from typing import Any
 
 from assay import plugins
 from assay.core.dtype import dtype_name, is_floating, numpy_dtype
+from assay.core.engine_info import AppliedTransform
 from assay.core.job import Job
-from assay.core.result import AppliedTransform, Stage
+from assay.core.outcome import Stage
 from assay.errors import UsageError
 from assay.models.conversion import format_of
 from assay.models.files import file_digest

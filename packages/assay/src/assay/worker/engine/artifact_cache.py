@@ -20,8 +20,9 @@ import msgspec
 import assay
 from assay import plugins
 from assay.core.digest import sha256_bytes, value_digest
+from assay.core.engine_info import EngineInfo
 from assay.core.job import Job, RefusalCache
-from assay.core.result import EngineInfo, Stage
+from assay.core.outcome import Stage
 from assay.errors import Lowering, Undelegated, Unsupported
 from assay.models.artifacts import Artifacts, CachedArtifact, CachedFailure, artifacts_folder
 from assay.models.companion_goldens import lock_of_companion

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from assay.core.digest import value_digest
+from assay.core.engine_info import EngineInfo
 from assay.core.job import Job, JobKind
-from assay.core.result import EngineInfo
 from assay.models.artifacts import Artifacts, CachedArtifact
 from assay.worker.engine.apply_transforms import TransformedModel
 

@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 
 from assay import plugins
+from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow
 from assay.core.job import Job
-from assay.core.result import EngineInfo, Stage
+from assay.core.outcome import Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
 from assay.models.import_without_gc import import_without_gc

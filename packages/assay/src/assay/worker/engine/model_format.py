@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from assay.core.engine_info import AppliedTransform
 from assay.core.job import Job
-from assay.core.result import AppliedTransform, Stage
+from assay.core.outcome import Stage
 from assay.errors import InvalidModel
 from assay.models.conversion import convert_to, format_of
 from assay.models.files import file_digest

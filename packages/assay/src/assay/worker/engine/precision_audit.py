@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from assay.core.comparison import Comparison, Finding
 from assay.core.dtype import UNIT_ROUNDOFF, is_floating
-from assay.core.result import Comparison, EngineInfo, Finding
+from assay.core.engine_info import EngineInfo
 from assay.models.model_precision import ModelPrecision, moves, multiplies, unsigned
 
 QUANTIZED = ("int8", "int4", "int2")

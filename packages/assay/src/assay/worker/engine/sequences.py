@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from assay.core.comparison import Finding
 from assay.core.model import Model
-from assay.core.result import Finding
 from assay.models.goldens import Golden
 from assay.models.own_data.state import as_input, first_state
 from assay.ports import Engine, Tensor

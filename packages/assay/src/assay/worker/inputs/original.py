@@ -9,13 +9,15 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract, Original
+from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
 from assay.core.empty_result import empty_result
 from assay.core.golden import GIVEN, REFERENCE, GoldenLock
 from assay.core.job import Job
 from assay.core.model import TensorSpec
+from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference, ReferenceKind
-from assay.core.result import Comparison, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.core.tensor_parts import whole_name
 from assay.errors import UnknownName, UsageError
 from assay.models.goldens import Golden, read_golden, read_lock

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec.structs import replace
 
+from assay.core.comparison import Comparison, Finding
 from assay.core.empty_result import empty_result
 from assay.core.job import Job
 from assay.core.node_error import NodeError
+from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference, ReferenceKind
-from assay.core.result import Comparison, Finding, Outcome, Result, Stage
+from assay.core.result import Result
 from assay.errors import Unsupported
 from assay.models.conversion import format_of
 from assay.models.expose_intermediates import expose_intermediates

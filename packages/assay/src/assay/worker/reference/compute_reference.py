@@ -14,7 +14,8 @@ from assay.core.empty_result import empty_result
 from assay.core.golden import REFERENCE
 from assay.core.input_plan import InputPlan
 from assay.core.job import Job
-from assay.core.result import Result, Stage
+from assay.core.outcome import Stage
+from assay.core.result import Result
 from assay.errors import BadGolden, InvalidModel, Lowering, Unsupported
 from assay.models.flatten import declared_types
 from assay.models.goldens import read_golden, write_golden

@@ -9,7 +9,8 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.job import Job
-from assay.core.result import Result, Stage
+from assay.core.outcome import Stage
+from assay.core.result import Result
 from assay.errors import Lowering, UsageError
 from assay.models.tolerances import coarse_of, write_tolerance
 from assay.numerics.tolerance.arithmetic import arithmetic_of, with_ties

@@ -15,7 +15,9 @@ import msgspec
 from assay import plugins
 from assay.core.empty_result import empty_result
 from assay.core.job import Job
-from assay.core.result import Measurement, Result, Stage
+from assay.core.measurement import Measurement
+from assay.core.outcome import Stage
+from assay.core.result import Result
 from assay.errors import InvalidModel, PeerFailed
 from assay.models.artifacts import is_as_saved
 from assay.ports import Backend, Engine, Tensor

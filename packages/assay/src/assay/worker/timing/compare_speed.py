@@ -10,8 +10,11 @@ import msgspec
 
 from assay import plugins
 from assay.core.empty_result import empty_result
+from assay.core.engine_info import EngineInfo
 from assay.core.job import Job
-from assay.core.result import EngineInfo, OperatorTime, Result, Stage
+from assay.core.measurement import OperatorTime
+from assay.core.outcome import Stage
+from assay.core.result import Result
 from assay.core.speed import SpeedComparison
 from assay.errors import UsageError
 from assay.models.artifacts import changed

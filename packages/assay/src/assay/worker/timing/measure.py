@@ -14,7 +14,9 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.job import Job
-from assay.core.result import Measurement, Memory, OperationCount, Outcome, Result, Stage
+from assay.core.measurement import Measurement, Memory, OperationCount
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.core.speed import INPUT_TYPES_SUFFIX
 from assay.ports import Engine, SelfTimed, Tensor
 from assay.worker.engine.lower import Lowered, delegation, load, lower

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.core.result import OperationCount
+from assay.core.measurement import OperationCount
 from assay.models.flop_count import flops_of
 from assay.ports import Tensor
 

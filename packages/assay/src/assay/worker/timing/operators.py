@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 
-from assay.core.result import OperatorTime
+from assay.core.measurement import OperatorTime
 from assay.ports import Engine, ProfilesOperators, Tensor
 
 

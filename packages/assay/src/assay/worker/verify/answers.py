@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from assay.core.comparison import Finding
 from assay.core.job import Job
-from assay.core.result import Finding
 from assay.errors import Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.numerics.steps import at_sample, each_sample

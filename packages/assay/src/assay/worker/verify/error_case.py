@@ -13,12 +13,14 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from assay.core.comparison import Comparison, Finding
 from assay.core.dtype import numpy_dtype
 from assay.core.empty_result import empty_result
 from assay.core.error_case import ErrorCase
 from assay.core.flow import Flow
 from assay.core.job import Job
-from assay.core.result import Comparison, Finding, Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.errors import BadModel, Unsupported
 from assay.numerics.compare import compare_outputs
 from assay.ports import Engine, Tensor

@@ -8,11 +8,14 @@ from contextlib import contextmanager
 import msgspec
 import numpy as np
 
+from assay.core.comparison import Comparison, Finding
 from assay.core.dtype import dtype_name, is_floating
 from assay.core.empty_result import empty_result
+from assay.core.engine_info import EngineInfo
 from assay.core.job import Job
 from assay.core.model import Model
-from assay.core.result import Comparison, EngineInfo, Finding, Outcome, Result, Stage
+from assay.core.outcome import Outcome, Stage
+from assay.core.result import Result
 from assay.errors import Unsupported
 from assay.models.goldens import Golden
 from assay.numerics.compare import compare_outputs

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
+from assay.core.comparison import Comparison, Finding
 from assay.core.dtype import dtype_name
 from assay.core.job import Job
-from assay.core.result import Comparison, Finding
 from assay.models.goldens import Golden
 from assay.ports import Engine, Tensor
 from assay.worker.engine.apply_transforms import TransformedModel

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay import plugins
 from assay.core.case import Contract
-from assay.core.result import Comparison, Direction, StatedMetric, worse_of
+from assay.core.comparison import Comparison, Direction, StatedMetric, worse_of
 from assay.errors import BrokenMetric, HarnessError, UnknownName
 from assay.ports import Metric
 from assay.worker.verify.reference_comparison import Compared, Samples

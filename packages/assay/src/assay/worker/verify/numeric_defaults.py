@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from assay.core.engine_info import EngineInfo, NumericDefault
 from assay.core.job import Job
-from assay.core.result import EngineInfo, NumericDefault
 from assay.errors import AssayError
 from assay.ports import Engine
 from assay.worker.engine.lower import load, lower

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from assay.core.result import Comparison
+from assay.core.comparison import Comparison
 from assay.core.tensor_statistics import TensorStatistics
 from assay.ports import Tensor
 from assay.worker.verify.reference_comparison import Samples

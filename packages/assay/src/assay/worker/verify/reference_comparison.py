@@ -8,8 +8,9 @@ from pathlib import Path
 
 import msgspec
 
+from assay.core.comparison import Comparison, Finding
 from assay.core.job import Job
-from assay.core.result import Comparison, Finding, Stage
+from assay.core.outcome import Stage
 from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.ports import Backend, Engine, Tensor, is_dynamic

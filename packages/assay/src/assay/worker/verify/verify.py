@@ -11,12 +11,15 @@ from pathlib import Path
 import msgspec
 
 from assay.core.case import Contract
+from assay.core.comparison import Comparison, Finding
 from assay.core.dtype import CONTAINERS, dtype_name, is_floating
 from assay.core.empty_result import empty_result
+from assay.core.engine_info import EngineInfo
 from assay.core.evidence import blocking, passed_over
 from assay.core.job import Job
+from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference
-from assay.core.result import Cause, Comparison, EngineInfo, Finding, Outcome, Result, Stage, UntakenBranch
+from assay.core.result import Result, UntakenBranch
 from assay.errors import Lowering
 from assay.models.flatten import declared_types
 from assay.models.golden_checks import fits, format_shape

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.core.result import Finding
+from assay.core.comparison import Finding
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.decisions import undecided_rank
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement, worst_at

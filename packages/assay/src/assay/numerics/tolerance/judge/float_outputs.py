@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from assay.core.comparison import Finding
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name
-from assay.core.result import Finding
 from assay.numerics.element_types import extremes
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, OutputNoise
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement, worst_at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.core.result import Finding, WorstElement
+from assay.core.comparison import Finding, WorstElement
 from assay.numerics.tolerance.judge.statistics import Statistics, locate
 from assay.ports import Tensor
 

@@ -1,0 +1,92 @@
+"""What comparing one output with its reference found."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import msgspec
+
+from assay.core.tensor_statistics import TensorStatistics
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """One defect seen by the comparator. `kind` is one of: missing_output, missing_reference (the reference has other outputs),
+    extra_output, output_order, samples, dtype, shape, nan, infinity, lowest_for_infinity, values, degenerate, empty,
+    unsupported_dtype, task, accepted (an answer where an error was due), unusable (the engine after a wrong use), function_body
+    (an operator and its body disagree), precision (computed in a coarser type than the flow promises), drift (a sequence of calls
+    that ends in NaN or infinity)."""
+
+    kind: str
+    output: str
+    text: str
+
+
+class WorstElement(msgspec.Struct, frozen=True):
+    """One of the worst elements: index (sample first), expected, actual."""
+
+    index: tuple[int, ...]
+    expected: float
+    actual: float
+
+
+class Histogram(msgspec.Struct, frozen=True):
+    """Counts between edges; len(edges) == len(counts) + 1."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+Direction = Literal["up", "down", "both"]
+"""Which way a figure is worse. "both": away from 1 in either direction (a ratio)."""
+
+
+def worse_of(worse: Direction, one: float, other: float) -> float:
+    """The worse of two values of a figure; one that is not a number is the worst of all."""
+    if math.isnan(one) or math.isnan(other):
+        return math.nan
+    if worse == "both":
+        return max(one, other, key=lambda ratio: abs(ratio - 1.0))
+    return max(one, other) if worse == "up" else min(one, other)
+
+
+class StatedMetric(msgspec.Struct, frozen=True):
+    """What a plug-in says of a figure of its own: the unit ("" for a pure number), and which way is worse."""
+
+    unit: str
+    worse: Direction
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """One output, all samples together, against its reference.
+
+    `metrics` holds plain figures (max_abs, max_rel, rel_l2, rmse, cosine, norm_ratio, sqnr_db, psnr_db, abs_p50, abs_p99,
+    share_out_of_tolerance, budget_used ...); units are in the names. `degenerate` says why the reference or the output
+    is too poor to prove anything ("" if it is not); `uninformative`: it is the reference, which is empty, constant or at the
+    bounds of its type, and not a doubt about the output; `share_at_bounds` of its elements are there (0.0 below a half). `at` is
+    "" for the inputs of the case, or the sizes of the dynamic dimensions that it was run at besides ("batch=17"). `tolerance` is
+    whose limits those are: "derived" from the graph, "learnt" from
+    perturbed runs of a plain engine, "default" (a multiple of the unit roundoff, a guess where the other two were asked for), or
+    "chosen" by the user; "" where results are older than the field. `actual` is what the engine's values are like.
+    `stated` is what plug-ins say of the figures that they added to `metrics`.
+    """
+
+    output: str
+    dtype: str
+    shape: tuple[int, ...]
+    samples: int
+    elements: int
+    findings: tuple[Finding, ...] = ()
+    metrics: dict[str, float] = {}
+    rtol: float = 0.0
+    atol: float = 0.0
+    degenerate: str = ""
+    worst: tuple[WorstElement, ...] = ()
+    error_histogram: Histogram | None = None
+    ulp_histogram: Histogram | None = None
+    at: str = ""
+    tolerance: str = ""
+    actual: TensorStatistics | None = None
+    uninformative: bool = False
+    share_at_bounds: float = 0.0
+    stated: dict[str, StatedMetric] = {}

@@ -1,0 +1,58 @@
+"""What timing an engine found: seconds, bytes, operators."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay.core.gpu import GpuRecord
+
+
+class Measurement(msgspec.Struct, frozen=True):
+    """Honest samples at one batch size: seconds per call, wall and CPU, in the order taken.
+
+    `warmup_s` are the calls before the clock was believed; `stable` is False where the budget ended first. `cold_s` are
+    wall seconds of calls before which the caches were emptied; `layout` how inputs of four axes lay in memory ("" as usual,
+    C order, or channels-last). On a CUDA device `gpu` tells what was seen of it, and `device_s` are seconds by its own clock.
+    """
+
+    batch: int
+    wall_s: tuple[float, ...]
+    cpu_s: tuple[float, ...]
+    warmup_s: tuple[float, ...] = ()
+    stable: bool = True
+    cold_s: tuple[float, ...] = ()
+    layout: str = ""
+    device_s: tuple[float, ...] = ()
+    gpu: GpuRecord | None = None
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """Peak resident memory in bytes (VmHWM, reset before each): of the process before loading, of load, of run (the first
+    ten calls at each batch size, so that a leak does not count twice). `soak_bytes` is the resident memory after so many
+    calls more (`soak_calls`): whether it grows. `loaded_bytes` is what was resident between loading and running."""
+
+    before_bytes: int = 0
+    load_peak_bytes: int = 0
+    run_peak_bytes: int = 0
+    soak_calls: tuple[int, ...] = ()
+    soak_bytes: tuple[int, ...] = ()
+    loaded_bytes: int = 0
+
+
+class OperatorTime(msgspec.Struct, frozen=True):
+    """One operator of the engine, as the backend's own profile tells: its name there, its kind, its type ("" unknown),
+    and the median wall seconds that it takes in one call."""
+
+    name: str
+    operator: str
+    seconds: float
+    precision: str = ""
+
+
+class OperationCount(msgspec.Struct, frozen=True):
+    """What one call has to do at least, from the graph: floating operations (a multiplication and an addition are two),
+    bytes of inputs, weights and outputs once each, elements of the outputs. 0: not known."""
+
+    flops: float = 0.0
+    moved_bytes: int = 0
+    elements: int = 0
