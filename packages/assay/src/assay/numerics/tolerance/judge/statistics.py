@@ -7,7 +7,7 @@ slice    largest |r| / sigma of a slice: every index of every axis (the sample i
 v is the variance of D noisy evaluations, o that of rounding the output itself. The variance of one element from a few
 draws is uncertain, and somewhere close to zero by luck: nu = 4 pseudo-draws of the mean variance keep it honest. A pass
 is at most 4, 4 and 6; a whole slice may share one error, so that its statistic has a heavier tail. The constants were
-fixed once for all operators, models and types (docs/tolerance.md).
+fixed once for all operators, models and types (docs/tolerance-derivation.md).
 
 Where values are rounded to a grid (`assay.numerics.tolerance.rules.rounding_steps`), what only tipped evaluations have seen
 to jump counts too, so that as large a jump there is within each limit: in the norm and in a slice twice its energy, at an
