@@ -27,9 +27,9 @@ from onnx import TensorProto, helper, numpy_helper, save_model
 from assay import plugins
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import CompareSpeedJob
 from assay.core.model import Model
-from assay.core.speed import SpeedComparison, SpeedRule
+from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule
 from assay.models.conversion import convert_to
 from assay.pipeline.threads import with_threads
 from assay.ports import Backend, Engine
@@ -117,7 +117,9 @@ def gate(built: Built, seed: int, rule: SpeedRule) -> tuple[SpeedComparison, Ans
     """With the seconds that it took."""
     width = shape_of(built.size, built.flow.name)[0]
     feed = {"x": np.random.default_rng(seed).standard_normal((width, width), np.float32)}
-    job = Job(Case(f"{built.size}-{seed}", Model(built.size, "", "")), built.flow, JobKind.DUEL, speed=rule)
+    model = Model(built.size, "", "")
+    baseline = BaselineEngine("old", built.flow, model)
+    job = CompareSpeedJob(Case(f"{built.size}-{seed}", model), built.flow, baseline=baseline, rule=rule)
     begin = time.perf_counter()
     seen = time_interleaved(lambda: built.load(built.artifact), lambda: built.load(built.rival), feed, job)
     took = time.perf_counter() - begin

@@ -8,7 +8,7 @@ import time
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import NoopJob
 from assay.core.model import Model
 from assay.launch.pool import Pool
 
@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     flow = Flow("noop", "faulty")
-    jobs = [Job(Case(f"case-{i}", Model("m", "m.onnx", "0" * 64)), flow, JobKind.NOOP) for i in range(arguments.jobs)]
+    jobs = [NoopJob(Case(f"case-{i}", Model("m", "m.onnx", "0" * 64)), flow) for i in range(arguments.jobs)]
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {arguments.workers} workers, {arguments.jobs} jobs")
     for _ in range(arguments.rounds):
         results = Pool(arguments.workers, recycle=1_000_000).launch(jobs)

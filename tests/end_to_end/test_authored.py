@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from assay.core.case import Case, Inputs
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.outcome import Outcome
 from assay.models.conversion import program_to_onnx
 from assay.models.goldens import write_golden
@@ -42,7 +42,7 @@ def test_programs_go_to_those_who_read_them_and_an_open_batch_is_tried_at_three_
     made = _made(Models(), "models/mlp-dynamic")
     assert Path(made.model.source).name == "model.onnx"
     assert list(made.inputs.dims.values()) == [SIZES]
-    jobs = {name: Job(made, find_flow(name)) for name in ("onnxruntime", "torch-eager")}
+    jobs = {name: VerifyJob(made, find_flow(name)) for name in ("onnxruntime", "torch-eager")}
     assert model_path(jobs["torch-eager"], "torch").name == "model.pt2"
     assert model_path(jobs["onnxruntime"], "onnx").name == "model.onnx"
     for name in ("onnxruntime", "torch-eager"):
@@ -60,7 +60,7 @@ def test_what_the_exporter_lacks_is_a_program_alone_and_a_flow_of_onnx_says_so(t
 
     made = _made(Operators(), "operators/cdist-float32-smoke-5x3_7x3")
     assert (Path(made.model.source).name, made.program) == ("model.pt2", None)
-    assert execute(Job(made, find_flow("torch-eager")), Stages(lambda stage: None)).outcome is Outcome.OK
+    assert execute(VerifyJob(made, find_flow("torch-eager")), Stages(lambda stage: None)).outcome is Outcome.OK
     with pytest.raises(Unsupported, match="No ONNX function found"):
         program_to_onnx(Path(made.model.source), tmp_path / "model.onnx")
 
@@ -90,7 +90,7 @@ def test_an_engine_is_fed_as_the_case_says(
         producer_version="", who="t", reason="t", created_at="",
     )  # fmt: skip
     case = Case("c", model, Inputs(golden=str(tmp_path / "golden"), layout=layout))
-    found = execute(Job(case, find_flow("reference")), Stages(lambda stage: None))
+    found = execute(VerifyJob(case, find_flow("reference")), Stages(lambda stage: None))
     assert found.outcome is Outcome.OK, found.detail
     assert all((one.flags.c_contiguous, one.flags.f_contiguous) == flags for one in seen)
     given = [np.array_equal(one, x) for one in seen]
@@ -115,12 +115,12 @@ def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> N
         case for case in suite.cases(seed=0) if case.name == "operators/linear-float32-smoke-5x16-size=8,bias=True"
     ]
     ((made,), _) = make((suite,), asked, 1, SILENT)
-    found = execute(Job(made, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
+    found = execute(VerifyJob(made, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
     assert found.outcome is Outcome.OK, found.detail
     assert {one.output: one.at for one in found.against_float} == {"out0": ""}, (
         "the loss of quantizing is measured, too"
     )
-    job = Job(made, find_flow("onnxruntime-int8-qdq-per-channel"))
+    job = VerifyJob(made, find_flow("onnxruntime-int8-qdq-per-channel"))
     (own,), calibration = load_golden(job).inputs, calibration_split(job)
     assert len(calibration.samples) == len(calibration.indices) == 32
     assert 0 not in calibration.indices
@@ -131,5 +131,5 @@ def test_a_case_of_a_suite_is_calibrated_on_resamplings_of_its_one_sample() -> N
             assert np.isin(sample[name], array).all(), "its values lie where the operator is defined"
     (given,) = asked
     ((kept, _),) = suite.make([given], workers=1)
-    refused = execute(Job(kept, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
+    refused = execute(VerifyJob(kept, find_flow("onnxruntime-int8-qdq-per-channel")), Stages(lambda stage: None))
     assert "leaves none to judge" in refused.detail, "a golden of a user's own is not judged by what calibrated"

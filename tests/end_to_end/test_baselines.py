@@ -50,7 +50,7 @@ def released(release: Path, tmp_path: Path) -> CheckOptions:
 
 
 def _duel(checked: Checked) -> tuple[VerdictStatus, str]:
-    (found,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|duel")]
+    (found,) = [one for one in checked.judgement.verdicts if one.job_key.endswith("|compare_speed")]
     return found.word, found.reason
 
 

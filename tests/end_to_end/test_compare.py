@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper, save_model
 from assay.commands.compare import CompareOptions, compare_request, run_compare
 from assay.commands.composition import open_services
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import CompareSpeedJob, Job
 from assay.core.outcome import Outcome
 from assay.core.speed import SpeedRule
 from assay.core.verdict import VerdictStatus
@@ -84,8 +84,8 @@ def test_the_rival_is_named_by_what_differs(tmp_path: Path) -> None:
             ((old,), ("onnxruntime-basic", "onnxruntime"), "onnxruntime-basic"),
         ):
             (job,) = plan_comparison(compare_request(CompareOptions(models=models, flows=flows)), house).jobs
-            assert job.rival is not None
-            assert job.rival.name == name
+            assert isinstance(job, CompareSpeedJob)
+            assert job.baseline.name == name
 
 
 def test_other_inputs_cannot_be_compared(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_other_inputs_cannot_be_compared(tmp_path: Path) -> None:
 
 def _duel_job(options: CompareOptions, house: Services) -> Job:
     run = plan_comparison(compare_request(options), house)
-    job = msgspec.structs.replace(run.jobs[0], speed=SpeedRule(looks=(4,)))
+    job = msgspec.structs.replace(run.jobs[0], rule=SpeedRule(looks=(4,)))
     assert ensure_references([job], house) == []
     return job
 

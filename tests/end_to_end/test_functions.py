@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from assay.core.case import Case, Contract, Inputs, Tolerance
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
@@ -45,7 +45,7 @@ def _run(folder: Path, *body: onnx.NodeProto, published: np.ndarray, flow: str =
     )  # fmt: skip
     contract = Contract(tolerances={"*": Tolerance(2e-3, 2e-7)}, published=True)
     case = Case("onnx-functions/c", operator, Inputs(golden=str(folder / "golden"), samples=1), contract, body=other)
-    return execute(Job(case, find_flow(flow)), Stages(lambda stage: None))
+    return execute(VerifyJob(case, find_flow(flow)), Stages(lambda stage: None))
 
 
 _ZERO = helper.make_node("Constant", [], ["zero"], value=helper.make_tensor("z", TensorProto.FLOAT, [], [0.0]))

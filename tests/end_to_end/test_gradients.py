@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from assay.core.job import Job, JobKind
+from assay.core.job import DeriveToleranceJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
 from assay.models.goldens import read_golden
 from assay.models.tolerances import read_tolerance
@@ -22,13 +22,13 @@ pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
 
-def _verified(name: str, tmp_path: Path) -> Job:
+def _verified(name: str, tmp_path: Path) -> VerifyJob:
     """The job that verifies one case on torch-eager, its tolerance derived."""
     suite = Gradients()
     ((made, why),) = suite.make([case for case in suite.cases(seed=0) if case.name == name], workers=1)
     assert not why
-    job = Job(made, find_flow("torch-eager"), profile=str(tmp_path / "profile"))
-    derived = execute(msgspec.structs.replace(job, task=JobKind.DERIVE), Stages(lambda stage: None))
+    job = VerifyJob(made, find_flow("torch-eager"), tolerance_dir=str(tmp_path / "profile"))
+    derived = execute(other_kind(job, DeriveToleranceJob), Stages(lambda stage: None))
     assert (derived.outcome, derived.detail) == (Outcome.OK, "")
     return job
 
@@ -45,7 +45,7 @@ def test_a_second_derivative_that_is_off_by_a_hundred_units_is_seen(tmp_path: Pa
     wrong = {**golden[0], "second_x": golden[0]["second_x"] * (1 + 100 * 2.0**-24)}
     answered = [{name: one.astype(np.float32) for name, one in wrong.items()}]
     declared = dict.fromkeys(wrong, "float32")
-    judging = ToleranceComparator(job.case.contract, read_tolerance(Path(job.profile)))
+    judging = ToleranceComparator(job.case.contract, read_tolerance(Path(job.tolerance_dir)))
     assert [(one.output, one.kind) for one in judging.compare(answered, golden, declared)[1]] == [
         ("second_x", "values")
     ]

@@ -13,7 +13,7 @@ from assay.cli.main import app
 from assay.commands.composition import open_services
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, RefusalCache
+from assay.core.job import Job, JobKind, RefusalCache, VerifyJob
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import Unsupported
@@ -32,7 +32,7 @@ def job(linear: Path, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     (tmp_path / "scratch").mkdir()
     case = Case("own/linear", open_model(linear), Inputs(golden=str(golden)))
-    return Job(case, FLOW, scratch=str(tmp_path / "scratch"), refusals=RefusalCache.USED)
+    return VerifyJob(case, FLOW, scratch=str(tmp_path / "scratch"), refusals=RefusalCache.USED)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_check_asks_its_jobs_for_it(
     assert done.exit_code in (0, 3), done.output
     with open_services(".assay") as house:
         (run,) = [house.store.run(one.id) for one in house.store.runs()]
-    assert {one.task: one.refusals for one in run.jobs} == {
+    assert {one.kind: one.refusals for one in run.jobs} == {
         JobKind.VERIFY: verifying,
         JobKind.MEASURE: RefusalCache.USED,
     }

@@ -19,7 +19,7 @@ from assay.cli.main import app
 from assay.commands.caches import enforce_cache_limit
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import Job, VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated
@@ -38,7 +38,7 @@ def job(linear: Path, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     (tmp_path / "scratch").mkdir()
     case = Case("own/linear", open_model(linear), Inputs(golden=str(golden)))
-    return Job(case, FLOW, scratch=str(tmp_path / "scratch"), reuse=True)
+    return VerifyJob(case, FLOW, scratch=str(tmp_path / "scratch"), reuse=True)
 
 
 def _run(job: Job) -> Result:

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper, parser
 from assay.commands.check import CheckOptions, run_check
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import ReferenceJob, VerifyJob
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Goal, Policy
 from assay.core.result import Result
@@ -56,14 +56,16 @@ def by_flow(run: Checked) -> dict[str, Result]:
 def here(path: Path, inputs: Inputs, flow: Flow, reference: Path | None = None) -> Result:
     """One job in this process."""
     model = replace(open_model(path), source=str(path))
-    return execute(Job(Case("c", model, inputs), flow, reference=str(reference or "")), Stages(lambda stage: None))
+    return execute(
+        VerifyJob(Case("c", model, inputs), flow, reference_dir=str(reference or "")), Stages(lambda stage: None)
+    )
 
 
 def recorded(path: Path, inputs: Inputs) -> Path:
     """The oracle's answers, as a run records them before it verifies."""
     folder = path.parent / "oracle"
     model = replace(open_model(path), source=str(path))
-    job = Job(Case("c", model, inputs), find_flow("reference-f64"), JobKind.RECORD, reference=str(folder))
+    job = ReferenceJob(Case("c", model, inputs), find_flow("reference-f64"), reference_dir=str(folder))
     assert execute(job, Stages(lambda stage: None)).outcome is Outcome.OK
     return folder
 

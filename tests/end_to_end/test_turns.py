@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from assay.commands.compare import CompareOptions, compare_request
 from assay.commands.composition import open_services
 from assay.core.flow import Flow, Option
-from assay.core.job import Job, Limits
+from assay.core.job import CompareSpeedJob, Job, Limits
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule
@@ -34,10 +34,11 @@ from small_models import linear_model
 PLAIN: dict[str, Option] = {"model": "identity", "work_s": 0.002}
 
 
-def _job(options: CompareOptions, house: Services) -> Job:
+def _job(options: CompareOptions, house: Services) -> CompareSpeedJob:
     (job,) = plan_comparison(compare_request(options), house).jobs
+    assert isinstance(job, CompareSpeedJob)
     assert ensure_references([job], house) == []
-    return replace(job, speed=SpeedRule(looks=(4,)))
+    return replace(job, rule=SpeedRule(looks=(4,)))
 
 
 def _against(fault: str, tmp_path: Path, after: int = 5) -> tuple[Result, float]:
@@ -52,7 +53,7 @@ def _against(fault: str, tmp_path: Path, after: int = 5) -> tuple[Result, float]
         own = replace(job.flow, options=PLAIN)
         rival = BaselineEngine("bad", bad, job.case.model, str(artifact))
         begin = time.monotonic()
-        result = compare_in_two_processes(replace(job, flow=own, rival=rival), house)
+        result = compare_in_two_processes(replace(job, flow=own, baseline=rival), house)
     return result, time.monotonic() - begin
 
 
@@ -89,7 +90,7 @@ class _Altering:
     letter: str
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        (kept,) = [Path(job.keep) for job in jobs if job.case.name.startswith(f"{self.letter}/")]
+        (kept,) = [Path(job.artifact_dir) for job in jobs if job.case.name.startswith(f"{self.letter}/")]
         (kept / "identity").write_text("y = 2 * x\n")
         return self.launcher.launch(jobs)
 
@@ -104,7 +105,7 @@ def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: 
         job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
         plain = replace(job.flow, options=PLAIN)
         rival = BaselineEngine("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
-        job = replace(job, flow=plain, rival=rival)
+        job = replace(job, flow=plain, baseline=rival)
         result = compare_in_two_processes(job, dataclasses.replace(house, pair=_Altering(house.pair, letter)))
     if letter == "a":
         assert (result.outcome, result.stage) == (Outcome.ERROR, Stage.LOAD)
@@ -126,7 +127,7 @@ def test_an_engine_that_is_altered_while_it_is_timed_has_decided_nothing(
         job = _job(CompareOptions(models=(model,), flows=("onnxruntime", "faulty")), house)
     plain = replace(job.flow, options=PLAIN)
     rival = BaselineEngine("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
-    job = replace(job, flow=plain, rival=rival, scratch=str(tmp_path), speed=SpeedRule(looks=(4,)))
+    job = replace(job, flow=plain, baseline=rival, scratch=str(tmp_path), rule=SpeedRule(looks=(4,)))
 
     def altering(*arguments: Any) -> SpeedComparison:
         found = time_interleaved(*arguments)

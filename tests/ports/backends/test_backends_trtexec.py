@@ -17,7 +17,7 @@ from assay.backends.tensorrt.trtexec_backend import Trtexec
 from assay.backends.tensorrt.trtexec_program import find, run
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, Measuring
+from assay.core.job import MeasureJob, Measuring, ReferenceJob
 from assay.core.measurement import Measurement, Memory
 from assay.core.outcome import Outcome
 from assay.errors import InvalidModel, Lowering, Unavailable, Unsupported
@@ -171,12 +171,12 @@ def test_the_worker_measures_by_the_programs_own_clock_with_a_script(script: Pat
     flow = msgspec.structs.replace(FLOW, name="trtexec-fp32")
     reference = tmp_path / "reference"
     written = execute(
-        Job(made, find_flow("reference"), JobKind.RECORD, reference=str(reference), why="a test"),
+        ReferenceJob(made, find_flow("reference"), reference_dir=str(reference), reason="a test"),
         Stages(lambda stage: None),
     )
     assert written.outcome is Outcome.OK, written.detail
     measuring = Measuring(seconds=0.1)
-    job = Job(made, flow, JobKind.MEASURE, measuring=measuring, reference=str(reference))
+    job = MeasureJob(made, flow, measuring=measuring, reference_dir=str(reference))
     found = execute(job, Stages(lambda stage: None))
     assert found.outcome is Outcome.OK, found.detail
     assert found.measurements == (Measurement(2, (pytest.approx(0.0015),) * 7, ()),)

@@ -13,7 +13,7 @@ from assay import plugins
 from assay.core.case import Case
 from assay.core.device import Gpu
 from assay.core.environment import Interpreter
-from assay.core.job import Job, JobKind
+from assay.core.job import VerifyJob
 from assay.core.outcome import Outcome
 from assay.launch.gpus import gpus
 from assay.launch.pool import FreshProcess, Pool
@@ -37,7 +37,7 @@ def _launch(launcher: Launcher, linear: Path, golden: Path, *devices: str, each:
     flow, model = plugins.find_flow("faulty"), open_model(linear)
     flows = [msgspec.structs.replace(flow, name=f"faulty-{device}", device=device) for device in devices]
     jobs = [
-        Job(Case(f"c{number}", model), flow, JobKind.VERIFY, reference=str(golden))
+        VerifyJob(Case(f"c{number}", model), flow, reference_dir=str(golden))
         for number in range(each)
         for flow in flows
     ]

@@ -17,7 +17,7 @@ from assay import plugins
 from assay.core.case import Case, Inputs
 from assay.core.data import Data
 from assay.core.error_case import ErrorCase
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import Job, Limits, MeasureJob, VerifyJob, other_kind
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.launch import supervisor
@@ -193,9 +193,9 @@ def test_no_more_wait_than_two_phases_need(started: _Started, job) -> None:
 
 
 def test_what_runs_code_of_others_or_turns_the_process_upside_down_ends_its_worker() -> None:
-    plain = Job(Case("m", Model("m", "m.onnx", "")), plugins.find_flow("onnxruntime"), JobKind.VERIFY)
+    plain = VerifyJob(Case("m", Model("m", "m.onnx", "")), plugins.find_flow("onnxruntime"))
     assert leaves_as_it_was(plain)
-    assert not leaves_as_it_was(msgspec.structs.replace(plain, task=JobKind.MEASURE))
+    assert not leaves_as_it_was(other_kind(plain, MeasureJob))
     for change in (
         {"model": Model("m", "m.pt2", "")},
         {"model": Model("m", "m.onnx", "", format="torch")},

@@ -15,7 +15,7 @@ from assay import plugins
 from assay.core.case import Case
 from assay.core.environment import Interpreter
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import Job, VerifyJob
 from assay.core.outcome import Cause, Outcome
 from assay.errors import EnvironmentFailed
 from assay.launch.pool import FreshProcess, Pool
@@ -83,7 +83,7 @@ def _flows() -> list[Any]:
 def test_a_worker_of_one_flow_imports_no_other_library(flow: Flow, linear: Path, golden: Path) -> None:
     """The whole of a verify job, transforms of the driver's own environment included. What is not installed here, or runs in
     an environment of its own, is refused without importing anything of others either."""
-    job = Job(Case("linear", open_model(linear)), flow, JobKind.VERIFY, reference=str(golden))
+    job = VerifyJob(Case("linear", open_model(linear)), flow, reference_dir=str(golden))
     given = msgspec.msgpack.encode(job)
     done = subprocess.run([sys.executable, "-c", _EXECUTE], input=given, capture_output=True, check=True)
     line = next(text for text in done.stdout.decode().splitlines() if text.startswith("modules "))
@@ -116,7 +116,7 @@ def _started(tmp_path: Path) -> int:
 def _jobs(linear: Path, golden: Path, flows: list[Flow]) -> list[Job]:
     model = open_model(linear)
     return [
-        Job(Case(f"case{number}", model), flow, JobKind.VERIFY, reference=str(golden))
+        VerifyJob(Case(f"case{number}", model), flow, reference_dir=str(golden))
         for number in range(3)
         for flow in flows
     ]

@@ -12,13 +12,14 @@ from assay.commands.progress import Lines, activity
 from assay.core.case import Case
 from assay.core.comparison import Comparison
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import DeriveToleranceJob, Job, JobKind, VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
+from assay.testing.builders import make_job
 
-JOB = Job(Case("net", Model("net", "", "")), Flow("onnxruntime", "onnxruntime"))
+JOB = VerifyJob(Case("net", Model("net", "", "")), Flow("onnxruntime", "onnxruntime"))
 
 
 class _Told:
@@ -36,7 +37,7 @@ class _Told:
 
 def _derivation(case: str = "net") -> Job:
     flow = Flow("derive-float32", "", precision="float32")
-    return msgspec.structs.replace(JOB, case=Case(case, JOB.case.model), flow=flow, task=JobKind.DERIVE)
+    return DeriveToleranceJob(Case(case, JOB.case.model), flow, tolerance_dir="")
 
 
 def test_something_is_shown_within_two_seconds_whatever_happens() -> None:
@@ -125,10 +126,10 @@ def test_of_jobs_side_by_side_the_one_that_still_runs_is_shown() -> None:
     assert told.lines.current.text == "deriving the tolerance of first for float32 (at most 300 s)"
 
 
-@pytest.mark.parametrize("task", list(JobKind))
+@pytest.mark.parametrize("kind", list(JobKind))
 @pytest.mark.parametrize("stage", list(Stage))
-def test_every_activity_names_its_model(task: JobKind, stage: Stage) -> None:
-    assert "net" in activity(msgspec.structs.replace(JOB, task=task), stage)
+def test_every_activity_names_its_model(kind: JobKind, stage: Stage) -> None:
+    assert "net" in activity(make_job("net", kind=kind), stage)
 
 
 def test_what_lies_between_two_steps_is_no_news_unless_it_lasts() -> None:

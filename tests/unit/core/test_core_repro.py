@@ -31,7 +31,7 @@ def test_a_result_of_no_planned_job_repeats_the_run() -> None:
 
 def test_seed_samples_batch_options_limits_and_measuring_are_spelled_out() -> None:
     job = replace(
-        make_job(task="measure"),
+        make_job(kind="measure"),
         case=Case(name="digits-classifier", model=make_model(), inputs=Inputs(seed=7, samples=2, batch=3)),
         flow=make_flow(options={"optimization": "all", "fused": True}),
         limits=Limits(timeout_s=12.5, memory_bytes=4000),
@@ -93,7 +93,7 @@ def test_an_option_of_several_flows_is_repeated_with_all_of_them() -> None:
 
 def test_what_is_compared_with_is_looked_for_in_the_same_history() -> None:
     told = "assay check models/digits-classifier.onnx --flow onnxruntime --history h"
-    duel = make_job(task="duel")
+    duel = make_job(kind="compare_speed")
     assert repro_line(make_run(command=f"{told} --baseline"), duel).startswith(f"{told} --baseline --only ")
     assert repro_line(make_run(command=f"{told} --baseline"), make_job()).startswith(f"{told} --baseline --only ")
     assert repro_line(make_run(command=f"{told} --compare-run last"), make_job()).startswith(
@@ -102,11 +102,11 @@ def test_what_is_compared_with_is_looked_for_in_the_same_history() -> None:
     assert "--history" not in repro_line(make_run(command=told), make_job())
 
 
-@pytest.mark.parametrize("task", ["verify", "measure", "duel"])
+@pytest.mark.parametrize("task", ["verify", "measure", "compare_speed"])
 def test_every_job_beside_a_baseline_is_repeated_beside_it(task: str) -> None:
     """Its figures are compared with the approved engine's: without it the same job would pass."""
     command = "assay check models/digits-classifier.onnx --flow onnxruntime --baseline"
-    line = repro_line(make_run(command=command), make_job(task=task))
+    line = repro_line(make_run(command=command), make_job(kind=task))
     assert line.endswith(f" --baseline --only 'digits-classifier|onnxruntime|{task}'")
     assert "--only-kind" not in line
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.core.job import JobKind
 from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import (
@@ -39,9 +40,16 @@ def test_messages_arrive_whole_however_the_stream_is_cut(steps: list[int]) -> No
     assert not buffer
 
 
-def test_a_job_comes_back_equal() -> None:
-    (body,) = split_frames(bytearray(frame(make_job())))
-    assert decode_job(body) == make_job()
+@pytest.mark.parametrize("kind", list(JobKind))
+def test_a_job_of_every_kind_comes_back_equal(kind: JobKind) -> None:
+    job = make_job(kind=kind)
+    (body,) = split_frames(bytearray(frame(job)))
+    assert (decode_job(body), job.kind) == (job, kind)
+
+
+def test_a_field_of_another_kind_is_no_field_of_a_job() -> None:
+    with pytest.raises(TypeError):
+        make_job(kind="inspect", tolerance_dir="t")
 
 
 def test_a_crumb_is_one_byte_and_tells_its_stage() -> None:

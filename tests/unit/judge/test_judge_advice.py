@@ -43,7 +43,7 @@ ANSWERS = (
 
 
 def asked(result: Result) -> Job:
-    job = make_job(task=result.task, flow=result.flow)
+    job = make_job(kind=result.task, flow=result.flow)
     inputs = Inputs(golden="golden/net") if result.reference.own_inputs else Inputs()
     return replace(job, case=replace(job.case, model=replace(job.case.model, source="models/net.onnx"), inputs=inputs))
 

@@ -237,7 +237,7 @@ def test_without_a_baseline_it_is_inconclusive_and_says_what_to_do() -> None:
 def test_without_a_approved_engine_only_the_duel_says_so() -> None:
     goal = Goal("latency.median_ms", percent_max_degradation=20.0)
     lonely = make_result(
-        task="duel", measurements=(), comparisons=(), duel=SpeedComparison("old", trouble="no baseline")
+        task="compare_speed", measurements=(), comparisons=(), duel=SpeedComparison("old", trouble="no baseline")
     )
     judgement = judged(timed(0.001), lonely, goals=(goal,))
     assert [one.word for one in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE]

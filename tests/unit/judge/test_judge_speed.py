@@ -87,7 +87,7 @@ def test_what_is_the_same_is_told_with_what_it_is_at_most_and_what_is_slower_wit
 
 
 def test_the_worst_batch_size_counts_and_is_told_first() -> None:
-    result = make_result(task="duel", duel=_duel(1), more_duels=(_duel(8, cpu=0.1), _duel(32)))
+    result = make_result(task="compare_speed", duel=_duel(1), more_duels=(_duel(8, cpu=0.1), _duel(32)))
     found = _opinion(result)
     assert (found.word, found.figure) == (VerdictStatus.FAIL, "duel.batch8.slowdown_percent")
     assert found.reason.startswith("at batch 8: slower: +10.6 %")
@@ -109,7 +109,7 @@ def test_a_slower_engine_says_which_operators_cost_more_and_what_changed() -> No
     before = (OperatorTime("conv", "Conv", 4e-4, "float16"), OperatorTime("fused_1", "FusedConv", 2e-4))
     after = (OperatorTime("conv", "Conv", 9e-4, "float32"), OperatorTime("cast_7", "Cast", 1e-4))
     result = make_result(
-        task="duel",
+        task="compare_speed",
         duel=_duel(cpu=0.5),
         operator_times=after,
         rival_operator_times=before,

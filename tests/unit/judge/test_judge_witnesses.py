@@ -30,7 +30,7 @@ SEEN = "; seen: output 'scores': budget used 9, allowed 1 (max_abs 9e-05); worst
 
 
 def of(result: Result, policy: Policy = Policy()) -> Verdict:
-    job = make_job(task=result.task)
+    job = make_job(kind=result.task)
     net = replace(job.case.model, source="models/net.onnx", outputs=())
     job = replace(job, case=replace(job.case, model=net))
     found = judge(

@@ -8,7 +8,7 @@ import pytest
 from assay.core.case import Case
 from assay.core.device import Gpu
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import Job, VerifyJob
 from assay.core.model import Model
 from assay.launch.gpus import parse_smi, visible
 from assay.launch.job_queue import NUMPY_VARIABLES, JobQueue, Pending, WorkerKey, environ_of, worker_key
@@ -18,7 +18,7 @@ GPUS = (Gpu("H100", "GPU-aa"), Gpu("H100", "GPU-bb"))
 
 
 def _job(case: str, flow: Flow) -> Job:
-    return Job(Case(case, Model(case, "", "")), flow)
+    return VerifyJob(Case(case, Model(case, "", "")), flow)
 
 
 def test_a_kind_is_what_a_process_imports_and_sees() -> None:

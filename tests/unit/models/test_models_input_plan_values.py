@@ -11,7 +11,7 @@ import pytest
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.models.input_plan.evaluate_shapes import evaluate
 from assay.models.input_plan.graph import read_graph
@@ -78,7 +78,7 @@ def _answer(wanted: int) -> Callable[[Samples], Samples]:
 
 def test_sizes_that_follow_from_values_are_found_by_trial(tmp_path: Path) -> None:
     model = _model(tmp_path, "g (float[N, S] x) => (float[N, S] y) { y = Relu(x) }")
-    inputs, _, plan = chosen(Job(Case("m", model), Flow("f", "reference")), _answer(21))
+    inputs, _, plan = chosen(VerifyJob(Case("m", model), Flow("f", "reference")), _answer(21))
     assert (inputs[0]["x"].shape, plan.sizes, plan.note) == ((1, 21), {"N": 1, "S": 21}, BY_TRIAL)
 
 
@@ -86,6 +86,6 @@ def test_a_stated_size_is_not_searched(tmp_path: Path) -> None:
     model = _model(tmp_path, "g (float[N, S] x) => (float[N, S] y) { y = Relu(x) }")
     recipe = Inputs(dims={"S": (16, 16, 16)})
     with pytest.raises(ValueError, match="another size"):
-        chosen(Job(Case("m", model, recipe), Flow("f", "reference")), _answer(21))
+        chosen(VerifyJob(Case("m", model, recipe), Flow("f", "reference")), _answer(21))
     plan = plan_of(model, batch=1, fixed={"S": 16}, stated={})
     assert {name for sizes in other_sizes(plan, model, fixed=recipe.dims) for name in sizes} == {"N"}

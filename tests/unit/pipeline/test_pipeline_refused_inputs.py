@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from assay.core.case import Case, Inputs
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import Job, MeasureJob, VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
@@ -50,12 +50,12 @@ def _result(workers: _Workers, folder: Path, inputs: Inputs = Inputs(), *flows: 
     return next(one for one in RefusedInputs(house, workers).launch(jobs) if one.flow == HERE.name)
 
 
-def _job(inputs: Inputs, flow: Flow, task: JobKind = JobKind.VERIFY) -> Job:
-    return Job(Case("net", Model("net", "net.onnx", "1"), inputs), flow, task)
+def _job(inputs: Inputs, flow: Flow, kind: type[VerifyJob] | type[MeasureJob] = VerifyJob) -> VerifyJob | MeasureJob:
+    return kind(Case("net", Model("net", "net.onnx", "1"), inputs), flow)
 
 
 def _verdicts(*results: Result, policy: Policy = Policy()) -> list[Verdict]:
-    asked = {one.job_key: _job(Inputs(), HERE, JobKind(one.task)) for one in results}
+    asked = {one.job_key: _job(Inputs(), HERE, MeasureJob if one.task == "measure" else VerifyJob) for one in results}
     keys = [one.job_key for one in results]
     return list(judge(results, policy, planned=keys, today=date(2026, 11, 25), narrowed=True, asked=asked).verdicts)
 
@@ -117,7 +117,7 @@ def test_inputs_of_a_user_are_not_in_doubt(tmp_path: Path, inputs: Inputs) -> No
 
 def test_a_measurement_that_ends_at_the_same_inputs_is_no_fault_either(tmp_path: Path) -> None:
     result = _result(_Workers(HERE.name, DISABLED), tmp_path)
-    blank = empty_result(_job(Inputs(), HERE, JobKind.MEASURE), Outcome.ERROR)
+    blank = empty_result(_job(Inputs(), HERE, MeasureJob), Outcome.ERROR)
     measured = replace(blank, cause=Cause.REFUSED, stage=Stage.MEASURE, detail="an index is too large")
     words = [one.word for one in _verdicts(result, measured)]
     assert words == [VerdictStatus.INCONCLUSIVE] * 2

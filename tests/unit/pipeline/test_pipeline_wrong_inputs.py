@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
@@ -15,7 +15,7 @@ from assay.pipeline.ensure_references import _wrong_inputs
 
 
 def _refusal(flow: str, outcome: Outcome = Outcome.ERROR, stage: Stage = Stage.RUN) -> Result:
-    job = Job(Case("m", Model("m", "m.onnx", "")), Flow(flow, "reference"))
+    job = VerifyJob(Case("m", Model("m", "m.onnx", "")), Flow(flow, "reference"))
     return replace(empty_result(job, outcome), stage=stage, detail=f"{flow} says no")
 
 

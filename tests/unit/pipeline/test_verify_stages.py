@@ -13,7 +13,7 @@ from assay.core.case import Case, Inputs
 from assay.core.comparison import Comparison, Finding
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import DeriveToleranceJob, Job, VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Goal, Policy
@@ -39,18 +39,25 @@ class _Workers:
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         for job in jobs:
-            self.asked.append(f"{job.task.value}{' coarse' if job.coarse or is_coarse(job) else ''}")
-            yield self._derived(job) if job.task is JobKind.DERIVE else self._verified(job)
+            if isinstance(job, DeriveToleranceJob):
+                self.asked.append(f"derive{' coarse' if job.coarse else ''}")
+                yield self._derived(job)
+            else:
+                assert isinstance(job, VerifyJob)
+                self.asked.append(f"verify{' coarse' if is_coarse(job) else ''}")
+                yield self._verified(job)
 
-    def _derived(self, job: Job) -> Result:
+    def _derived(self, job: DeriveToleranceJob) -> Result:
         if not job.coarse and self.derives is not Outcome.OK:
             return empty_result(job, self.derives)
         header = Header("float32", arithmetic_of("float32"), 0, 0, reason="none", coarse=job.coarse)
-        write_tolerance(Path(coarse_of(job.profile) if job.coarse else job.profile), DerivedTolerance(header))
+        write_tolerance(
+            Path(coarse_of(job.tolerance_dir) if job.coarse else job.tolerance_dir), DerivedTolerance(header)
+        )
         return empty_result(job)
 
-    def _verified(self, job: Job) -> Result:
-        assert read_header(Path(job.profile)) is not None
+    def _verified(self, job: VerifyJob) -> Result:
+        assert read_header(Path(job.tolerance_dir)) is not None
         used = self.used[is_coarse(job)]
         findings = (self.finding,) if used > 1 else ()
         compared = Comparison("y", "float32", (4,), 1, 4, metrics={"budget_used": used}, findings=findings)
@@ -60,7 +67,7 @@ class _Workers:
 
 def _verified(workers: _Workers, folder: Path, *, coarse: bool = True, scratch: str = "") -> Result:
     case = Case("net", Model("net", "", "1"), Inputs())
-    job = Job(case, Flow("ort", "ort"), reference=str(folder / "oracle"), scratch=scratch)
+    job = VerifyJob(case, Flow("ort", "ort"), reference_dir=str(folder / "oracle"), scratch=scratch)
     house = Services(folder, cast(Any, None), workers, workers, workers, *[cast(Any, None)] * 3)
     (result,) = VerifyStages(house, workers, coarse=coarse).launch([job])
     assert result.job_key == job.key
@@ -126,7 +133,7 @@ def test_flows_that_differ_in_their_rule_for_ties_have_one_derivation(tmp_path: 
         Flow("plain", "plain"),
         Flow("half", "ort", precision="float16"),
     ]
-    jobs = [Job(case, flow, reference=str(tmp_path / "oracle"), save_outputs=flow.name) for flow in flows]
+    jobs = [VerifyJob(case, flow, reference_dir=str(tmp_path / "oracle"), save_outputs=flow.name) for flow in flows]
     asked: list[Job] = []
 
     class Derives:
@@ -139,14 +146,16 @@ def test_flows_that_differ_in_their_rule_for_ties_have_one_derivation(tmp_path: 
     placed, failed = ensure_tolerances(jobs, house)
     assert [one.flow.name for one in asked] == ["derive-float32-ties-after-zero-point", "derive-float16"]
     assert [list(one.tied) for one in asked] == [["elementwise-ties-after-zero-point", ""], []]
-    assert [asked[0].profile, *asked[0].tied.values(), asked[1].profile] == [one.profile for one in placed]
-    assert set(failed) == {one.profile for one in placed}, "a derivation that fails is told of every flow"
+    assert [asked[0].tolerance_dir, *asked[0].tied.values(), asked[1].tolerance_dir] == [
+        one.tolerance_dir for one in placed
+    ]
+    assert set(failed) == {one.tolerance_dir for one in placed}, "a derivation that fails is told of every flow"
 
 
 def test_what_lowering_took_is_told_though_the_second_job_did_not_lower(tmp_path: Path) -> None:
     class Handed(_Workers):
-        def _verified(self, job: Job) -> Result:
-            assert job.keep == f"{tmp_path}/scratch/engines"
+        def _verified(self, job: VerifyJob) -> Result:
+            assert job.artifact_dir == f"{tmp_path}/scratch/engines"
             first = [StageTime(Stage.IMPORT, 0.5), StageTime(Stage.LOWER, 9.0), StageTime(Stage.SAVE, 0.25)]
             stages = [*(first if is_coarse(job) else [StageTime(Stage.IMPORT, 0.1)]), StageTime(Stage.RUN, 1.0)]
             return msgspec.structs.replace(super()._verified(job), stage_times=tuple(stages), seconds=2.0)

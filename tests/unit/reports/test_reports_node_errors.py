@@ -42,7 +42,7 @@ def test_long_rankings_say_how_many_there_are() -> None:
 
 
 def test_the_terminal_shows_them_though_all_is_right_and_the_page_has_all() -> None:
-    run = make_run(jobs=(make_job(task="per_node"),))
+    run = make_run(jobs=(make_job(kind="per_node"),))
     judgement = judge([_result()], run.policy, planned=[run.jobs[0].key], today=datetime.date(2026, 11, 24))
     text = Terminal(width=100).render(run, [_result()], judgement)
     assert "Nodes by their own error" in text
@@ -53,7 +53,7 @@ def test_the_terminal_shows_them_though_all_is_right_and_the_page_has_all() -> N
 
 
 def test_the_file_has_a_line_a_node_at_full_precision_and_no_formula() -> None:
-    run = make_run(jobs=(make_job(task="per_node"),))
+    run = make_run(jobs=(make_job(kind="per_node"),))
     judgement = judge([_result()], run.policy, planned=[run.jobs[0].key], today=datetime.date(2026, 11, 24))
     lines = PerNodeCsv().render(run, [_result()], judgement).splitlines()
     assert len(lines) == 1 + len(ERRORS)

@@ -32,7 +32,7 @@ def test_verify_and_measure_of_a_cell_are_one_row() -> None:
 
 
 def test_the_gravest_verdict_of_its_tasks_is_that_of_the_row() -> None:
-    run = make_run(jobs=(make_job(), make_job(task="measure")))
+    run = make_run(jobs=(make_job(), make_job(kind="measure")))
     slow = Verdict(VerdictStatus.FAIL, "too slow", run.jobs[1].key)
     (row,) = rows(
         run,
@@ -44,8 +44,8 @@ def test_the_gravest_verdict_of_its_tasks_is_that_of_the_row() -> None:
 
 @pytest.mark.parametrize("report", [Terminal(width=200), Markdown()])
 def test_what_every_job_of_a_row_says_is_read_once(report: Report) -> None:
-    tasks = ("verify", "measure", "duel")
-    run = make_run(jobs=tuple(make_job(task=task) for task in tasks))
+    tasks = ("verify", "measure", "compare_speed")
+    run = make_run(jobs=tuple(make_job(kind=task) for task in tasks))
     results = [make_result(task=task) for task in tasks]
     large = "artifact bytes are 77, allowed is at most 5"
     reasons = (large, large, "slower")

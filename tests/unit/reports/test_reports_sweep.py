@@ -42,10 +42,10 @@ def test_a_duel_shows_its_rival_beside_it() -> None:
         )
         for batch in (1, 8)
     ]
-    header, rows = sweep(make_result(task="duel", duel=duels[0], more_duels=tuple(duels[1:])))
+    header, rows = sweep(make_result(task="compare_speed", duel=duels[0], more_duels=tuple(duels[1:])))
     assert rows[1] == ["8", "0.900 ms", "1.00 ms", "+10.5 %", "8,000/s", ""]
     assert columns(header, rows)[0].startswith("batch  before")
-    result = make_result(task="duel", duel=duels[0], more_duels=tuple(duels[1:]))
+    result = make_result(task="compare_speed", duel=duels[0], more_duels=tuple(duels[1:]))
     found = curve(result)
     assert found is not None
     assert found["before"] == [[1, 0.9, pytest.approx(1 / 9e-4)], [8, 0.9, pytest.approx(8 / 9e-4)]]
@@ -56,15 +56,17 @@ def test_a_duel_shows_its_rival_beside_it() -> None:
 
 
 def test_what_is_told_of_the_only_job_is_not_told_twice() -> None:
-    result = make_result("net", "onnxruntime", "duel", duel=SpeedComparison("old", trouble=STOPPED_CPU_CLOCK))
-    run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.DUEL),))
+    result = make_result("net", "onnxruntime", "compare_speed", duel=SpeedComparison("old", trouble=STOPPED_CPU_CLOCK))
+    run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.COMPARE_SPEED),))
     text = Terminal(width=80).render(run, [result], _judged(run, [result]))
     assert text.count(STOPPED_CPU_CLOCK) == 1
     assert "INCONCLUSIVE  1 of 1 job proves nothing\n" in text
-    both = [make_job("net", flow, JobKind.DUEL) for flow in ("onnxruntime", "openvino-f32")]
-    results = [make_result("net", job.flow.name, "duel", duel=result.duel) for job in both]
+    both = [make_job("net", flow, JobKind.COMPARE_SPEED) for flow in ("onnxruntime", "openvino-f32")]
+    results = [make_result("net", job.flow.name, "compare_speed", duel=result.duel) for job in both]
     run = make_run(jobs=tuple(both))
-    assert "; the first: net|onnxruntime|duel: " in Terminal(width=80).render(run, results, _judged(run, results))
+    assert "; the first: net|onnxruntime|compare_speed: " in Terminal(width=80).render(
+        run, results, _judged(run, results)
+    )
 
 
 def test_one_batch_size_is_no_sweep() -> None:
@@ -74,8 +76,8 @@ def test_one_batch_size_is_no_sweep() -> None:
 def test_markdown_tells_what_a_duel_found_and_its_batch_sizes() -> None:
     launches_ = tuple(PairedRun(0.001 * (n % 2), 0, 0, 9, 1e-3, 1e-3) for n in range(4))
     duels = [SpeedComparison("old", launches_, "thread", 1e-3, 1e-3, batch, 1, "", 1e-3, 9e-4) for batch in (1, 8)]
-    result = make_result("net", "onnxruntime", "duel", duel=duels[0], more_duels=(duels[1],))
-    run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.DUEL),))
+    result = make_result("net", "onnxruntime", "compare_speed", duel=duels[0], more_duels=(duels[1],))
+    run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.COMPARE_SPEED),))
     text = Markdown().render(run, [result], _judged(run, [result]))
     assert "net · onnxruntime: at batch 1: same: +0.1 % CPU time against old" in text
     assert "| 8 | 0.900 ms | 1.00 ms | +0.1 % | 8,000/s |" in text

@@ -39,7 +39,7 @@ def test_what_fails_on_a_full_disk_is_no_fault_of_the_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needed: int, outcome: Outcome, said: str
 ) -> None:
     monkeypatch.setattr(dispatch, "FULL_BYTES", needed)
-    job = make_job(scratch=str(tmp_path), reference=str(tmp_path / "absent"))
+    job = make_job(scratch=str(tmp_path), reference_dir=str(tmp_path / "absent"))
     monkeypatch.setattr(dispatch, "_handler_of", lambda task: _breaks)
     result = dispatch.execute(job, Stages(lambda stage: None))
     assert result.outcome is outcome

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from assay.core.job import JobKind
+from assay.core.job import Job
 from assay.worker.dispatch import _HANDLERS, _handler_of
 
 START = """
@@ -24,5 +24,5 @@ def test_a_worker_that_derives_nothing_does_not_import_the_oracle() -> None:
 
 
 @pytest.mark.parametrize("task", _HANDLERS)
-def test_every_task_of_ours_is_a_function_of_this_package(task: JobKind) -> None:
+def test_every_task_of_ours_is_a_function_of_this_package(task: type[Job]) -> None:
     assert _handler_of(task).__module__.startswith("assay.worker.")

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import ReferenceJob, VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, crumb, stage_of, step_bytes, step_of
@@ -35,7 +35,7 @@ class _Shared(bytearray):
 def test_a_worker_says_which_sample_it_runs_and_forgets_it_with_the_stage(linear: Path, tmp_path: Path) -> None:
     model = open_model(linear)
     flow = Flow("reference", "reference")
-    job = Job(Case("net", model, Inputs(samples=3)), flow, JobKind.RECORD, reference=str(tmp_path / "golden"))
+    job = ReferenceJob(Case("net", model, Inputs(samples=3)), flow, reference_dir=str(tmp_path / "golden"))
     shared = _Shared()
     result = serve._execute(job, cast(mmap.mmap, shared))
     assert result.outcome is Outcome.OK, result.detail
@@ -57,7 +57,7 @@ def test_the_watch_is_called_once_for_each_step() -> None:
         def step(self) -> Step:
             return self.now[1]
 
-    job = Job(Case("net", cast(Any, None)), Flow("reference", ""))
+    job = VerifyJob(Case("net", cast(Any, None)), Flow("reference", ""))
     process = Process()
     lane = Lane(cast(Any, process), cast(WorkerKey, None), "", {}, pending=Pending(job))
     supervisor = Supervisor(

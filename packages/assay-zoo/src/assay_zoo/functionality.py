@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.plugins import find_flow
@@ -74,7 +74,7 @@ def _read(place: SubmissionContext, goldens: Path) -> Data | Check:
     return _failed("functionality.data", f"the data sets cannot be read ({ending(ran)}): {said}")
 
 
-def _golden(given: Asked, plain: Sequence[Job], expected: Path, data: Data) -> Check:
+def _golden(given: Asked, plain: Sequence[VerifyJob], expected: Path, data: Data) -> Check:
     """What the submitter expects, against the oracle: a wrong golden is no fault of any backend."""
     name = "functionality.golden"
     if given.why:

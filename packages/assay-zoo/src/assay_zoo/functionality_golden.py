@@ -29,7 +29,7 @@ def hold_golden(request: GoldenRequest) -> GoldenAnswer:
     """Structure first, set by set; values together. Raises BadGolden."""
     job = request.job
     expected = read_golden(Path(request.expected))
-    oracle = read_golden(Path(job.reference))
+    oracle = read_golden(Path(job.reference_dir))
     declared = {spec.name: spec.dtype for spec in job.case.model.outputs}
     broken = tuple(_structure(expected, oracle, declared, request.sets))
     if broken:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.model import Model
 
 SIZES = (1, 3, 8)
@@ -34,7 +34,7 @@ class Data(msgspec.Struct, frozen=True):
 class GoldenRequest(msgspec.Struct, frozen=True):
     """`job` is that of a flow in plain float32, with the oracle's answers as its reference and its profile."""
 
-    job: Job
+    job: VerifyJob
     expected: str
     sets: tuple[str, ...]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.core.case import Case, Inputs
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import Limits, VerifyJob
 from assay.core.model import Model
 from assay.core.result import Result
 from assay.core.run import Run
@@ -52,7 +52,7 @@ def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: Services
         (house.folder / "oracle" / value_digest((model.digest, lock, "zoo-4"))[:32]).absolute() for lock in locks
     ]
     recording = [
-        Job(_case(one.name, model, one.inputs), PLAIN, JobKind.VERIFY, limits, reference=str(folder))
+        VerifyJob(_case(one.name, model, one.inputs), PLAIN, limits, reference_dir=str(folder))
         for one, folder in zip(recipes, folders, strict=True)
     ]
     try:
@@ -73,9 +73,9 @@ def _case(name: str, model: Model, golden: Path | None) -> Case:
     return Case(name, model, Inputs(golden=str(golden.absolute())) if golden else Inputs())
 
 
-def judged_plainly(every: Sequence[Asked], limits: Limits, house: Services) -> list[Job]:
+def judged_plainly(every: Sequence[Asked], limits: Limits, house: Services) -> list[VerifyJob]:
     """Jobs that nobody runs, with the profiles by which expected outputs, and flows of plain float32, are judged."""
-    jobs = [Job(one.case, PLAIN, JobKind.VERIFY, limits, reference=str(one.reference)) for one in every if not one.why]
+    jobs = [VerifyJob(one.case, PLAIN, limits, reference_dir=str(one.reference)) for one in every if not one.why]
     return with_tolerances(jobs, house)
 
 
@@ -85,7 +85,7 @@ def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house
     run_id = new_run_id(now)
     scratch = str(house.scratch(run_id))
     jobs = tuple(
-        Job(one.case, flow, JobKind.VERIFY, limits, scratch=scratch, reference="" if one.why else str(one.reference))
+        VerifyJob(one.case, flow, limits, scratch, reference_dir="" if one.why else str(one.reference))
         for flow in flows
         for one in every
     )

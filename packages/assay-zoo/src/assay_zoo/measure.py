@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.core.case import Case
-from assay.core.job import Job, JobKind, Measuring
+from assay.core.job import MeasureJob, Measuring
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.errors import UnknownName
@@ -48,7 +48,7 @@ def measure(case: Case, flow_name: str, size_bytes: int, run: RunLimits, house: 
     if not here.available:
         told = f"{flow_name} is not available here: {here.reason}{f'; {here.install}' if here.install else ''}"
         return Measured(flow_name, CheckOutcome.INFRASTRUCTURE, told)
-    job = Job(case, flow, JobKind.MEASURE, limits_of(run), Measuring(seconds=SECONDS, batches=_batches(case)))
+    job = MeasureJob(case, flow, limits_of(run), measuring=Measuring(seconds=SECONDS, batches=_batches(case)))
     (result,) = house.alone.launch([job])
     if result.outcome is not Outcome.OK:
         ours = result.outcome in (Outcome.INFRASTRUCTURE, Outcome.UNAVAILABLE)

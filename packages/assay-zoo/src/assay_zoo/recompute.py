@@ -8,7 +8,7 @@ import msgspec
 
 from assay.core.case import Case, Inputs
 from assay.core.data import Data
-from assay.core.job import Job, JobKind
+from assay.core.job import ReferenceJob
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import BadGolden, BadModel, UsageError
@@ -132,7 +132,7 @@ def _answers(case: Case, place: SubmissionContext, tools: SubmissionServices) ->
     """What the zoo's first flow makes of the case's inputs, sample by sample; or the result that says why it does not."""
     flow = find_flow(place.policy.flows[0])
     recorded = tools.scratch / "recorded"
-    job = Job(case, flow, JobKind.RECORD, limits_of(place.policy.run), reference=str(recorded))
+    job = ReferenceJob(case, flow, limits_of(place.policy.run), reference_dir=str(recorded))
     (result,) = tools.house.pool.launch([job])
     if result.outcome is not Outcome.OK:
         return [], result

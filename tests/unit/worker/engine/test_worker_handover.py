@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assay.backends.onnxruntime import OnnxRuntime, OnnxRuntimeEngine
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import Job, VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.worker import dispatch
@@ -40,7 +40,7 @@ def job(tmp_path: Path) -> Job:
     path = linear_model(tmp_path / "linear.onnx")
     case = Case("linear", golden_for(path, tmp_path / "golden"), Inputs(golden=str(tmp_path / "golden")))
     flow = Flow("onnxruntime", "onnxruntime")
-    return Job(case, flow, keep=str(tmp_path / "engines"), scratch=str(tmp_path / "scratch"))
+    return VerifyJob(case, flow, artifact_dir=str(tmp_path / "engines"), scratch=str(tmp_path / "scratch"))
 
 
 def _run(job: Job) -> Result:
@@ -70,7 +70,7 @@ def test_what_is_not_right_yet_is_loaded_by_the_job_that_asks_again(job: Job, lo
 
 @pytest.mark.usefixtures("wrong")
 def test_without_a_folder_to_leave_it_in_it_is_lowered_each_time(job: Job, lowered: list[str]) -> None:
-    job = replace(job, keep="")
+    job = replace(job, artifact_dir="")
     _run(job)
     _run(job)
     assert len(lowered) == 2
@@ -86,13 +86,13 @@ def test_another_flow_of_that_name_has_an_engine_of_its_own(job: Job, lowered: l
 def test_what_passes_leaves_nothing(job: Job, lowered: list[str]) -> None:
     assert _run(job).outcome is Outcome.OK
     assert lowered == ["all"]
-    assert not Path(job.keep).exists()
+    assert not Path(job.artifact_dir).exists()
 
 
 @pytest.mark.usefixtures("wrong")
 def test_an_engine_that_was_changed_meanwhile_is_lowered_again(job: Job, lowered: list[str]) -> None:
     _run(job)
-    file = next(one for one in Path(job.keep).rglob("artifact/*") if one.is_file())
+    file = next(one for one in Path(job.artifact_dir).rglob("artifact/*") if one.is_file())
     file.write_bytes(file.read_bytes()[:-1])
     _run(job)
     assert len(lowered) == 2

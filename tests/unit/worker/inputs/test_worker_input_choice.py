@@ -13,7 +13,7 @@ from onnx import numpy_helper, parser
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.input_plan import InputRange
-from assay.core.job import Job
+from assay.core.job import Job, VerifyJob
 from assay.errors import BadInputs, Lowering, Unsupported
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import describe
@@ -28,7 +28,9 @@ def job_of(folder: Path, text: str, weights: dict[str, Any] | None = None, input
     model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> {text}')
     model.graph.initializer.extend(numpy_helper.from_array(one, name) for name, one in (weights or {}).items())
     onnx.save(model, folder / "m.onnx")
-    return Job(Case("m", describe(folder / "m.onnx"), inputs or Inputs(samples=2)), Flow("reference", "reference"))
+    return VerifyJob(
+        Case("m", describe(folder / "m.onnx"), inputs or Inputs(samples=2)), Flow("reference", "reference")
+    )
 
 
 PLAIN = "g (float[N, 4] x, int64[N, 4] i) => (float[N, 4] y) { f = Cast <to=1> (i) y = Add (x, f) }"

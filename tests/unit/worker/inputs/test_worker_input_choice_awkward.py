@@ -13,7 +13,7 @@ from onnx import numpy_helper, parser
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.models.onnx_file import describe
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.worker.inputs.input_choice import chosen, is_telling
@@ -144,7 +144,7 @@ def test_the_chosen_inputs_are_taken_and_tell_something(tmp_path: Path, name: st
     model = parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]> {text}')
     model.graph.initializer.extend(numpy_helper.from_array(one, name) for name, one in stored.items())
     onnx.save(model, tmp_path / "m.onnx")
-    job = Job(Case("m", describe(tmp_path / "m.onnx"), Inputs(samples=3)), Flow("reference", "reference"))
+    job = VerifyJob(Case("m", describe(tmp_path / "m.onnx"), Inputs(samples=3)), Flow("reference", "reference"))
     evaluator = Evaluator(model)
     names = evaluator.output_names
     inputs, outputs, _ = chosen(

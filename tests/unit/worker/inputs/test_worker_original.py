@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from assay.core.case import Case, Contract, Original
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
-from assay.core.job import Job, JobKind
+from assay.core.job import ChangeJob
 from assay.core.model import Model, TensorSpec
 from assay.core.outcome import Outcome
 from assay.errors import UsageError
@@ -35,14 +35,15 @@ def _golden(folder: Path, model: Model, inputs: Any, outputs: Any, producer: str
     return str(folder)
 
 
-def _job(tmp_path: Path, answers: dict[str, Any], precision: str = "float32", producer: str = "reference-f64") -> Job:
+def _job(
+    tmp_path: Path, answers: dict[str, Any], precision: str = "float32", producer: str = "reference-f64"
+) -> ChangeJob:
     original = Original(OLD, inputs={"ids": "x"}, outputs={"probs": "y"}, precision=precision)
-    return Job(
+    return ChangeJob(
         Case("new", NEW, contract=Contract(), original=original),
         Flow("model-change", "", precision=precision),
-        JobKind.CHANGE,
-        reference=_golden(tmp_path / "new", NEW, {"ids": np.zeros((1, 2), np.int32)}, answers, producer),
-        original=_golden(tmp_path / "old", OLD, {"x": np.array([[7, 9]])}, {"y": ANSWER}),
+        reference_dir=_golden(tmp_path / "new", NEW, {"ids": np.zeros((1, 2), np.int32)}, answers, producer),
+        original_dir=_golden(tmp_path / "old", OLD, {"x": np.array([[7, 9]])}, {"y": ANSWER}),
     )
 
 

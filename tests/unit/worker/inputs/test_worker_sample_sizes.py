@@ -9,7 +9,7 @@ import onnx
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow, sizes_to_build
-from assay.core.job import Job, Measuring
+from assay.core.job import Job, MeasureJob, Measuring
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
 from assay.worker.inputs.sample_sizes import sample_sizes
@@ -31,7 +31,7 @@ def _job(tmp_path: Path, inputs: Inputs = Inputs(), **more: object) -> Job:
     proto = onnx.parser.parse_model(text)
     proto.graph.input[0].type.tensor_type.shape.dim[2].ClearField("dim_param")
     onnx.save(proto, path)
-    return Job(Case("m", open_model(path), inputs), _FLOW, **more)  # type: ignore[arg-type]
+    return MeasureJob(Case("m", open_model(path), inputs), _FLOW, **more)  # type: ignore[arg-type]
 
 
 def _golden(job: Job, folder: Path, *sides: int) -> Inputs:

@@ -15,7 +15,7 @@ from assay.core.case import Case
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow
 from assay.core.gpu import GpuReading
-from assay.core.job import Job, JobKind
+from assay.core.job import Job, MeasureJob
 from assay.core.model import Model
 from assay.ports import Tensor, Tensors
 from assay.worker.timing.gpu_telemetry import open_reader
@@ -56,7 +56,7 @@ def test_the_device_tells_the_time_where_the_engine_lets_it() -> None:
 
 
 def _job(flow: Flow) -> Job:
-    return Job(Case("c", Model("m", "m.onnx", "0")), flow, JobKind.MEASURE)
+    return MeasureJob(Case("c", Model("m", "m.onnx", "0")), flow)
 
 
 def test_only_what_computes_on_cuda_is_watched() -> None:

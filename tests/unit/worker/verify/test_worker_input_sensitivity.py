@@ -12,7 +12,7 @@ import pytest
 from assay.backends.onnx_reference import Reference
 from assay.core.case import Case, Contract, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.models.goldens import Golden
 from assay.models.onnx_file import open_model
 from assay.numerics.tolerance.comparator import ToleranceComparator
@@ -37,7 +37,7 @@ class Stale:
 def _found(path: Path, *, stale: bool, samples: int = 1, published: bool = False) -> list[str]:
     model = open_model(path)
     contract = Contract(published=published)
-    job = Job(Case("m", model, Inputs(), contract), Flow("reference", "reference"))
+    job = VerifyJob(Case("m", model, Inputs(), contract), Flow("reference", "reference"))
     inner = Reference().lower(path, job.flow)
     inputs = [{"x": np.full((2, 4), number + 1, np.float32)} for number in range(samples)]
     golden = Golden(None, inputs, [dict(inner.run(one)) for one in inputs], {})  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import Job, VerifyJob
 from assay.errors import UsageError
 from assay.models.goldens import Golden, read_golden
 from assay.worker.verify.saving import save
@@ -18,7 +18,7 @@ from small_models import golden_for, linear_model
 
 def _job(tmp_path: Path, inputs: str = "", outputs: str = "") -> tuple[Job, Golden]:
     model = golden_for(linear_model(tmp_path / "linear.onnx"), tmp_path / "golden", samples=2)
-    job = Job(Case("linear", model), Flow("mine", "reference"), save_inputs=inputs, save_outputs=outputs)
+    job = VerifyJob(Case("linear", model), Flow("mine", "reference"), save_inputs=inputs, save_outputs=outputs)
     return job, read_golden(tmp_path / "golden")
 
 

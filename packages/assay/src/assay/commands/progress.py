@@ -9,7 +9,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.core.job import Job, JobKind
+from assay.core.job import (
+    AlternateJob,
+    ChangeJob,
+    CompareSpeedJob,
+    DeriveToleranceJob,
+    InspectJob,
+    Job,
+    ListMutantsJob,
+    MeasureJob,
+    PerNodeJob,
+    ReferenceJob,
+    SearchInputsJob,
+    VerifyJob,
+)
 from assay.core.outcome import Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
@@ -36,23 +49,29 @@ _BUILDING = (Stage.START, Stage.IMPORT, Stage.TRANSFORM, Stage.LOWER, Stage.SAVE
 def activity(job: Job, stage: Stage) -> str:
     """What a worker does, in words, with the names of the model and of the flow."""
     case, flow = job.case.name, job.flow.name
-    match job.task:
-        case JobKind.INSPECT:
+    match job:
+        case InspectJob():
             return f"looking at {case}"
-        case JobKind.RECORD:
+        case ReferenceJob():
             return f"computing the reference of {case} by {flow}"
-        case JobKind.DERIVE:
+        case DeriveToleranceJob():
             return f"deriving the tolerance of {case} for {job.flow.precision} (at most {job.limits.timeout_s:.0f} s)"
-        case JobKind.VERIFY:
+        case VerifyJob():
             return f"{'building' if stage in _BUILDING else 'verifying'} {case} on {flow}"
-        case JobKind.PER_NODE:
+        case PerNodeJob():
             return f"judging {case} on {flow} node by node"
-        case JobKind.MEASURE:
+        case MeasureJob():
             return f"{'building' if stage in _BUILDING else 'measuring'} {case} on {flow}, alone"
-        case JobKind.DUEL | JobKind.TURNS:
+        case CompareSpeedJob() | AlternateJob():
             return f"timing {case} on {flow} beside its baseline"
+        case ChangeJob():
+            return f"comparing {case} with its original"
+        case ListMutantsJob():
+            return f"listing the mutants of {case}"
+        case SearchInputsJob():
+            return f"looking for inputs of {case} on which {flow} shows its mutant"
         case _:
-            return f"{job.task.value} of {case} on {flow}"
+            return f"{job.kind.replace('_', ' ')} of {case} on {flow}"
 
 
 @dataclass(frozen=True)

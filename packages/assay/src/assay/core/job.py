@@ -1,9 +1,10 @@
-"""One cell of the matrix: case x flow x task."""
+"""One question to a worker: a case, a flow, and what is asked about them. One type for each kind of job, with its own fields only."""
 
 from __future__ import annotations
 
 import enum
 import math
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,21 +16,20 @@ from assay.errors import UsageError
 
 
 class JobKind(enum.StrEnum):
-    """What a worker is asked to do with a case and a flow; `mutate` is what the driver sums up of all mutants of a case,
-    `change` compares the reference answers of a model with those of its original: no engine takes part."""
+    """What is asked: the tag of each type of job, and of the result that answers it."""
 
     NOOP = "noop"
     INSPECT = "inspect"
-    RECORD = "record"
+    COMPUTE_REFERENCE = "compute_reference"
     VERIFY = "verify"
     MEASURE = "measure"
-    DUEL = "duel"
-    TURNS = "turns"
-    DERIVE = "derive"
+    COMPARE_SPEED = "compare_speed"
+    ALTERNATE = "alternate"
+    DERIVE_TOLERANCE = "derive_tolerance"
     PER_NODE = "per_node"
-    MUTANTS = "mutants"
-    PROBE = "probe"
-    MUTATE = "mutate"
+    LIST_MUTANTS = "list_mutants"
+    SEARCH_INPUTS = "search_inputs"
+    MUTATION_SCORE = "mutation_score"
     CHANGE = "change"
 
 
@@ -96,46 +96,188 @@ def _check_fits(what: str, number: int) -> None:
         raise UsageError(f"{what} is {number}; it must fit 64 bits")
 
 
-class Job(msgspec.Struct, frozen=True):
-    """What crosses the wall on the way in. `scratch` is a folder the worker may write to;
-    `reference` a golden folder recorded by the oracle for this run, where the case has no golden of its own; `original`
-    that of the case's original; `why` the reason that a record job writes into it; `profile` the folder of the derived
-    tolerance, to be written by a derive job and judged by in a verify job ("": none is wanted); `rival` what a duel is
-    fought with, under the rule `speed`; `keep` where a measure job leaves a copy of the artifact that it measured, and a
-    job of `turns` finds it, or where a verify job leaves that which another tolerance may judge otherwise, for the job that asks
-    again; with `reuse` an artifact that an earlier job lowered from the same, by the same versions, is
-    loaded instead of lowering again; `coarse` lets a derive job write a coarse tolerance beside `profile` where that saves
-    work; `tied` are folders of tolerances that it writes, too, by another rule for ties ("": half to even); `refusals` is
-    what a job makes of a refusal of an earlier job. `save_inputs` and `save_outputs` are where a verify job leaves
-    what it fed and what the engine answered ("": nowhere)."""
+class Job(msgspec.Struct, frozen=True, tag_field="kind"):
+    """What every kind of job has. `scratch` is a folder the worker may write to."""
 
     case: Case
     flow: Flow
-    task: JobKind = JobKind.VERIFY
     limits: Limits = Limits()
-    measuring: Measuring = Measuring()
     scratch: str = ""
-    reference: str = ""
-    why: str = ""
-    profile: str = ""
-    rival: BaselineEngine | None = None
-    speed: SpeedRule = SpeedRule()
-    keep: str = ""
-    turns: AlternatingSide | None = None
-    reuse: bool = False
-    original: str = ""
-    save_inputs: str = ""
-    save_outputs: str = ""
-    coarse: bool = False
-    tied: dict[str, str] = {}
-    refusals: RefusalCache = RefusalCache.UNUSED
+
+    @property
+    def kind(self) -> JobKind:
+        """The tag of its type."""
+        return JobKind(str(self.__struct_config__.tag))
 
     @property
     def key(self) -> str:
-        """`case | flow | task`: unique inside a run, readable in a log."""
-        return f"{self.case.name}|{self.flow.name}|{self.task.value}"
+        """`case | flow | kind`: unique inside a run, readable in a log."""
+        return f"{self.case.name}|{self.flow.name}|{self.kind}"
+
+
+class InputsJob(Job, frozen=True, kw_only=True):
+    """A job that reads the inputs of its case. `reference_dir` is the golden folder of the reference answers ("" where the case has a
+    golden of its own, or nobody has answers), `original_dir` that of the case's original."""
+
+    reference_dir: str = ""
+    original_dir: str = ""
+
+
+class EngineJob(InputsJob, frozen=True, kw_only=True):
+    """A job that lowers the model for its flow. With `reuse` an artifact that an earlier job lowered from the same, by the same
+    versions, is loaded instead; `refusals` is what it makes of a refusal of an earlier job."""
+
+    reuse: bool = False
+    refusals: RefusalCache = RefusalCache.UNUSED
+
+
+class NoopJob(Job, frozen=True, tag="noop"):
+    """Nothing is done: what the way to a worker and back costs."""
+
+
+class InspectJob(Job, frozen=True, kw_only=True, tag="inspect"):
+    """Open and validate the model, and the golden of the case. What the case brings as data is read into the folder `data_dir`."""
+
+    data_dir: str = ""
+
+
+class ReferenceJob(EngineJob, frozen=True, kw_only=True, tag="compute_reference"):
+    """Run the flow and write its answers to the golden folder `reference_dir`. `reason` is written into it ("": they are the
+    reference answers of a run)."""
+
+    reason: str = ""
+
+
+class VerifyJob(EngineJob, frozen=True, kw_only=True, tag="verify"):
+    """Compare the engine's answers with the reference answers. `no_reference_reason` says why nobody has any ("" where somebody
+    has). `tolerance_dir` is the folder of the derived tolerance ("": none is wanted). `artifact_dir` is where an engine that another
+    tolerance may judge otherwise is left for the job that asks again; `save_inputs` and `save_outputs` are where the inputs and the
+    engine's answers are left ("": nowhere)."""
+
+    no_reference_reason: str = ""
+    tolerance_dir: str = ""
+    artifact_dir: str = ""
+    save_inputs: str = ""
+    save_outputs: str = ""
+
+
+class PerNodeJob(EngineJob, frozen=True, kw_only=True, tag="per_node"):
+    """Compare every node of the engine on its own inputs."""
+
+    no_reference_reason: str = ""
+
+
+class MeasureJob(EngineJob, frozen=True, kw_only=True, tag="measure"):
+    """Time the engine alone. A copy of the artifact that is measured is left in `artifact_dir` ("": nowhere)."""
+
+    measuring: Measuring = Measuring()
+    no_reference_reason: str = ""
+    artifact_dir: str = ""
+
+
+class CompareSpeedJob(EngineJob, frozen=True, kw_only=True, tag="compare_speed"):
+    """Time the engine and `baseline` by turns, under `rule`, at each of `batches` (empty: the model's own). `threads` are those that
+    a user asked for."""
+
+    baseline: BaselineEngine
+    rule: SpeedRule = SpeedRule()
+    batches: tuple[int, ...] = ()
+    threads: int = 1
+    no_reference_reason: str = ""
+
+
+class AlternateJob(InputsJob, frozen=True, kw_only=True, tag="alternate"):
+    """One of two engines, each in a process of its own, that are timed by turns: it is loaded from `artifact_dir`, and run at the
+    size `batch` (0: the model's own)."""
+
+    side: AlternatingSide
+    artifact_dir: str
+    batch: int = 0
+    no_reference_reason: str = ""
+
+
+class DeriveToleranceJob(InputsJob, frozen=True, kw_only=True, tag="derive_tolerance"):
+    """Derive the tolerance of the case for the flow's arithmetic, and write it to the folder `tolerance_dir`. With `coarse` it may be
+    a coarse one, beside that folder, where that saves work. `tied` are folders of tolerances that are written, too, by another rule
+    for ties ("": half to even)."""
+
+    tolerance_dir: str
+    coarse: bool = False
+    tied: dict[str, str] = {}
+
+
+class ChangeJob(InputsJob, frozen=True, kw_only=True, tag="change"):
+    """Compare the reference answers of a model with those of its original: no engine takes part. `tolerance_dir` as in `VerifyJob`."""
+
+    tolerance_dir: str = ""
+
+
+class ListMutantsJob(InputsJob, frozen=True, kw_only=True, tag="list_mutants"):
+    """Write the mutants of the model, as the flow transforms it, to the file `output_path`: at most `sites` for each mutation operator,
+    chosen by `seed`."""
+
+    output_path: str
+    sites: int
+    seed: int
+
+
+class SearchInputsJob(EngineJob, frozen=True, kw_only=True, tag="search_inputs"):
+    """Look for inputs on which the mutant, the last transform of the flow, shows; they are written below the folder `output_dir`."""
+
+    output_dir: str
+
+
+class MutationScoreJob(Job, frozen=True, tag="mutation_score"):
+    """What the driver sums up of all mutants of a case: no worker does it."""
+
+
+AnyJob = (
+    NoopJob
+    | InspectJob
+    | ReferenceJob
+    | VerifyJob
+    | PerNodeJob
+    | MeasureJob
+    | CompareSpeedJob
+    | AlternateJob
+    | DeriveToleranceJob
+    | ChangeJob
+    | ListMutantsJob
+    | SearchInputsJob
+    | MutationScoreJob
+)
+"""Every kind of job: what is read from a message or from the history."""
+
+AnsweredJob = VerifyJob | PerNodeJob | MeasureJob | CompareSpeedJob | AlternateJob
+"""Those that run an engine whether anybody has reference answers or not."""
+
+JudgedJob = VerifyJob | ChangeJob
+"""Those that judge answers by a tolerance."""
+
+
+_Kind = TypeVar("_Kind", bound=Job)
+
+
+def other_kind(job: Job, kind: type[_Kind], **changes: Any) -> _Kind:
+    """A job of another kind about the same case: the fields that both kinds have are taken over, `changes` apart."""
+    shared = {name: getattr(job, name) for name in kind.__struct_fields__ if name in job.__struct_fields__}
+    return kind(**{**shared, **changes})
+
+
+def batches_of(job: Job) -> tuple[int, ...]:
+    """The batch sizes at which an engine is timed; empty for the model's own, and where nothing is timed."""
+    match job:
+        case MeasureJob():
+            return job.measuring.batches
+        case CompareSpeedJob():
+            return job.batches
+        case AlternateJob():
+            return (job.batch,) if job.batch else ()
+        case _:
+            return ()
 
 
 def job_digest(job: Job) -> str:
     """Identity of what is asked, folders aside: the same question has the same digest on every machine."""
-    return value_digest((job.case, job.flow, job.task, job.measuring))
+    measuring = job.measuring if isinstance(job, MeasureJob) else batches_of(job)
+    return value_digest((job.case, job.flow, job.kind, measuring))

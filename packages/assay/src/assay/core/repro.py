@@ -10,7 +10,7 @@ from pathlib import PurePath
 from assay.core.case import Case, Contract, Inputs
 from assay.core.environment import SEPARATOR
 from assay.core.flow import Flow, Option
-from assay.core.job import Job, JobKind, Limits, Measuring
+from assay.core.job import CompareSpeedJob, Job, Limits, MeasureJob, Measuring, MutationScoreJob
 from assay.core.result import Result
 from assay.core.run import Run
 
@@ -31,7 +31,7 @@ def repro_line(run: Run, asked: Result | Job) -> str:
     job = asked if isinstance(asked, Job) else next((job for job in run.jobs if job.key == asked.job_key), None)
     if job is None:
         return run.command
-    if run.command.startswith("assay compare") or job.task is JobKind.MUTATE:
+    if run.command.startswith("assay compare") or isinstance(job, MutationScoreJob):
         return run.command
     if run.command.startswith("assay mutate"):
         return f"{run.command} --only {shlex.quote(job.key)}"
@@ -47,8 +47,10 @@ def repro_line(run: Run, asked: Result | Job) -> str:
         *_contract(job.case.contract),
         *_kind_arguments(job, command or ()),
     ]
-    if job.task in (JobKind.MEASURE, JobKind.DUEL):
+    if isinstance(job, MeasureJob):
         words += measuring_arguments(job.measuring)
+    if isinstance(job, CompareSpeedJob):
+        words += measuring_arguments(Measuring(batches=job.batches, threads=job.threads))
     return shlex.join([*words, *_limits(job.limits), *_policy(command or ()), *_requirements(command or ())])
 
 
@@ -65,9 +67,9 @@ def _arguments(command: str) -> tuple[str, ...] | None:
 
 def _kind_arguments(job: Job, command: Sequence[str]) -> list[str]:
     """Beside a baseline every job is compared with the approved engine's figures, not only the duel with it."""
-    if job.task is JobKind.DUEL or "--baseline" in command:
+    if isinstance(job, CompareSpeedJob) or "--baseline" in command:
         return ["--baseline", "--only", job.key]
-    return ["--only-kind", job.task.value]
+    return ["--only-kind", job.kind]
 
 
 def _from_config(command: Sequence[str], case: Case) -> bool:
@@ -82,7 +84,9 @@ def _beyond_the_command_line(command: Sequence[str], job: Job) -> bool:
     """Whether the outcome depends on more than this job: on a history with an approved engine or an earlier run, or on other flows
     that take an option (alone with it, one that does not take it would be refused unrun)."""
     given = [word.split("=")[0] for word in command]
-    if "--compare-run" in given or ("--history" in given and (job.task is JobKind.DUEL or "--baseline" in given)):
+    if "--compare-run" in given or (
+        "--history" in given and (isinstance(job, CompareSpeedJob) or "--baseline" in given)
+    ):
         return True
     return given.count("--flow") > 1 and not {"--option", "--threads"}.isdisjoint(given)
 

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import msgspec
 
-from assay.core.job import Job
+from assay.core.job import AnyJob
 from assay.core.machine import Machine
 from assay.core.policy import Policy
+from assay.core.speed import BaselineEngine
 
 
 class Run(msgspec.Struct, frozen=True):
     """`id` sorts by time (20261121T141905-3fa2b1); `status` is running, complete or interrupted; `jobs` all that was planned;
     `narrowed` says that a person asked for a part of a run only: its counts are not judged. `alone`
-    says that it is one job, asked for by its key (--only): it owes no figures that the run's other jobs record."""
+    says that it is one job, asked for by its key (--only): it owes no figures that the run's other jobs record.
+    `baselines` are the approved engines that its flows are compared with."""
 
     id: str
     started_at: str
     command: str
-    jobs: tuple[Job, ...]
+    jobs: tuple[AnyJob, ...]
     policy: Policy = Policy()
     machine: Machine = Machine()
     versions: dict[str, str] = {}
     commit: str = ""
     status: str = "running"
     baseline: str = ""
+    baselines: tuple[BaselineEngine, ...] = ()
     narrowed: bool = False
     alone: bool = False

@@ -11,7 +11,7 @@ import struct
 
 import msgspec
 
-from assay.core.job import Job
+from assay.core.job import AnyJob, Job
 from assay.core.outcome import Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
@@ -43,7 +43,7 @@ SHARED_BYTES = 1 + _STEP.size
 _LARGEST = 2**32 - 1
 _encoder = msgspec.msgpack.Encoder()
 _answers: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
-_jobs = msgspec.msgpack.Decoder(Job)
+_jobs: msgspec.msgpack.Decoder[AnyJob] = msgspec.msgpack.Decoder(AnyJob)
 
 
 def frame(message: Job | Answer) -> bytes:
@@ -94,6 +94,6 @@ def decode_answer(body: bytes) -> Answer:
     return _answers.decode(body)
 
 
-def decode_job(body: bytes) -> Job:
+def decode_job(body: bytes) -> AnyJob:
     """Raises msgspec.DecodeError on anything that is no job."""
     return _jobs.decode(body)

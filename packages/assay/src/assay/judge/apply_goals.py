@@ -46,7 +46,7 @@ def with_goals(
     kept: dict[str, list[Kept]] = {one.job_key: [] for one in opinions}
     unused = []
     for goal in policy.goals:
-        if recorded_by(goal.figure) == "mutate" and not any(one.task == "mutate" for one in opinions):
+        if recorded_by(goal.figure) == "mutation_score" and not any(one.task == "mutation_score" for one in opinions):
             continue  # asked by `assay mutate` alone
         cells = _cells(goal, opinions)
         if not cells:
@@ -84,7 +84,7 @@ def _asked(
             (one, _kept(goal, one, now, then)) for one in recorded if not silent or _base(goal, one, then) is not None
         ]
     home = [one for one in cell if one.task == recorded_by(goal.figure)]
-    if not home and (alone or recorded_by(goal.figure) == "mutate"):
+    if not home and (alone or recorded_by(goal.figure) == "mutation_score"):
         return []  # of a mutant itself: what is asked of all of them is summed up in a job of its own
     if not owing or (home and not any(one in owing for one in home)):
         return []  # the job that should have recorded it did not get there, and says so itself

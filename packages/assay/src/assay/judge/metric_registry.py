@@ -24,8 +24,8 @@ class MetricSpec(msgspec.Struct, frozen=True):
 
 
 _Measured = partial(MetricSpec, recorded_by="measure")
-_Compared = partial(MetricSpec, recorded_by="duel")
-_Mutated = partial(MetricSpec, recorded_by="mutate")
+_Compared = partial(MetricSpec, recorded_by="compare_speed")
+_Mutated = partial(MetricSpec, recorded_by="mutation_score")
 
 
 RECORDED = (

@@ -31,7 +31,7 @@ def metrics(result: Result) -> dict[str, float]:
     named.update(_per_output(one for one in result.comparisons if not one.at))
     named.update(_worst(result.comparisons))
     named.update(_against_float(result.against_float))
-    own = "" if result.task == "mutate" else "task."
+    own = "" if result.task == "mutation_score" else "task."
     named.update({f"{own}{name}": value for name, value in result.task_metrics.items()})
     named.update(_timing(result.measurements))
     named.update(_gpu(result.measurements))

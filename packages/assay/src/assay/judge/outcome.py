@@ -47,7 +47,11 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
             first = next(one for one in found if one.word is VerdictStatus.FAIL)
             return replace(blank, word=VerdictStatus.INCONCLUSIVE, reason=f"{why}; seen: {first.text}")
         return _mismatch(blank, found, policy)
-    if result.task == JobKind.DUEL.value and result.outcome is Outcome.TIMEOUT and result.stage is Stage.MEASURE:
+    if (
+        result.task == JobKind.COMPARE_SPEED.value
+        and result.outcome is Outcome.TIMEOUT
+        and result.stage is Stage.MEASURE
+    ):
         return replace(
             blank, word=VerdictStatus.INCONCLUSIVE, reason=f"undecided: {result.detail}; {TIME_LIMIT_MESSAGE}; {_HANGS}"
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.core.case import Contract
 from assay.core.golden import REFERENCE
-from assay.core.job import Job
+from assay.core.job import JudgedJob
 from assay.models.goldens import read_lock
 from assay.models.tolerances import read_tolerance
 from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_by
@@ -16,27 +16,29 @@ PROGRAM_DOUBLE = "torch-eager-f64"
 DOUBLE = ("reference-f64", PROGRAM_DOUBLE)
 
 
-def load_tolerance(job: Job, contract: Contract) -> ToleranceComparator:
+def load_tolerance(job: JudgedJob, contract: Contract) -> ToleranceComparator:
     """Raises UsageError for a choice of tolerance that is none."""
     judging = comparator_by(
-        contract, lambda: read_tolerance(Path(job.profile)) if job.profile else None, derived=bool(job.profile)
+        contract,
+        lambda: read_tolerance(Path(job.tolerance_dir)) if job.tolerance_dir else None,
+        derived=bool(job.tolerance_dir),
     )
     told = _next_best(job)
     return replace(judging, notes=(*told, *judging.notes), translated=_own_double(job))
 
 
-def _own_double(job: Job) -> bool:
+def _own_double(job: JudgedJob) -> bool:
     """Are the reference answers those of the exported program itself, not of the graph that torch makes of it?"""
-    if not job.reference or job.case.inputs.golden:
+    if not job.reference_dir or job.case.inputs.golden:
         return False
-    return read_lock(Path(job.reference)).producer == PROGRAM_DOUBLE
+    return read_lock(Path(job.reference_dir)).producer == PROGRAM_DOUBLE
 
 
-def _next_best(job: Job) -> tuple[str, ...]:
+def _next_best(job: JudgedJob) -> tuple[str, ...]:
     """Whose answers the reference is where it is not the model's in double, and why."""
-    if not job.reference or job.case.inputs.golden:
+    if not job.reference_dir or job.case.inputs.golden:
         return ()
-    lock = read_lock(Path(job.reference))
+    lock = read_lock(Path(job.reference_dir))
     if lock.producer in DOUBLE:
         return ()
     why = lock.reason.removeprefix(REFERENCE).lstrip("; ")

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from assay.core.empty_result import empty_result
-from assay.core.job import Job
+from assay.core.job import ListMutantsJob, SearchInputsJob
 from assay.core.outcome import Stage
 from assay.core.result import Result
 from assay.models.goldens import write_golden
@@ -29,11 +29,11 @@ from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.stages import Stages
 
 
-def list_mutants(job: Job, stages: Stages) -> Result:
-    """Write to the file `job.reference` a JSON list of the mutants of the model as the flow transforms it, each with the type
+def list_mutants(job: ListMutantsJob, stages: Stages) -> Result:
+    """Write to the file `job.output_path` a JSON list of the mutants of the model as the flow transforms it, each with the type
     of its node.
 
-    At most `job.case.inputs.samples` sites of each operator: the first, the last, the middle, then drawn by the seed. Only
+    At most `job.sites` of each operator: the first, the last, the middle, then drawn by the seed. Only
     mutants that are valid models. Of an exported program, those of the ONNX graph that torch makes of it.
     """
     model, _ = convert(apply_transforms(job, Path(job.case.model.source), stages).model, "onnx", job, stages)
@@ -45,9 +45,9 @@ def list_mutants(job: Job, stages: Stages) -> Result:
         chosen = [
             (str(mutant), graph.at(mutant.site).op_type)
             for place, found in enumerate(by_operator.values())
-            for mutant in _valid(graph, _ordered(found, job.case.inputs.seed + place), job.case.inputs.samples)
+            for mutant in _valid(graph, _ordered(found, job.seed + place), job.sites)
         ]
-        Path(job.reference).write_bytes(msgspec.json.encode(chosen))
+        Path(job.output_path).write_bytes(msgspec.json.encode(chosen))
     return empty_result(job)
 
 
@@ -70,12 +70,12 @@ def _valid(graph: Graph, ordered: list[Mutant], most: int) -> list[Mutant]:
     return kept
 
 
-def search_inputs(job: Job, stages: Stages) -> Result:
+def search_inputs(job: SearchInputsJob, stages: Stages) -> Result:
     """Look for inputs on which the mutant, the last transform of the flow, differs from the engine without it.
 
     Records how large the effect is on the golden samples and on those found (`golden_effect`, `found_effect`), how many
     inputs were tried, and whether all outputs were equal (`golden_equal`, `found_equal`). The most telling inputs are written
-    as goldens of one sample into `job.reference`/0, /1 ..., in `detail` what they are.
+    as goldens of one sample into `job.output_dir`/0, /1 ..., in `detail` what they are.
     """
     golden = evaluation_split(job, load_golden(job))
     sound = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, transforms=job.flow.transforms[:-1]))
@@ -85,7 +85,7 @@ def search_inputs(job: Job, stages: Stages) -> Result:
         telling = largest_effect(found)
     with stages.enter(Stage.SAVE):
         for place, one in enumerate(telling):
-            _keep(job, Path(job.reference) / str(place), one.inputs, dict(one.outputs))
+            _keep(job, Path(job.output_dir) / str(place), one.inputs, dict(one.outputs))
     metrics = {
         "golden_effect": max((one.effect for one in seen), default=0.0),
         "found_effect": max((one.effect for one in found), default=0.0),
@@ -98,13 +98,13 @@ def search_inputs(job: Job, stages: Stages) -> Result:
     )
 
 
-def _engine(job: Job, stages: Stages) -> Callable[[Sample], Mapping[str, Array]]:
+def _engine(job: SearchInputsJob, stages: Stages) -> Callable[[Sample], Mapping[str, Array]]:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     return lambda sample: engine.run(lowered.rewritten.fed([sample])[0])
 
 
-def _keep(job: Job, folder: Path, inputs: Sample, outputs: Sample) -> None:
+def _keep(job: SearchInputsJob, folder: Path, inputs: Sample, outputs: Sample) -> None:
     write_golden(
         folder,
         model=job.case.model,

@@ -11,7 +11,7 @@ from assay.core.case import Case
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
-from assay.core.job import Job, JobKind
+from assay.core.job import ChangeJob, Job, PerNodeJob, ReferenceJob, other_kind
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.pipeline.originals import original_case
@@ -20,36 +20,38 @@ Run = Callable[[Job], Result]
 """One job, to its result."""
 
 
-def change_seen_by(flow: Flow, job: Job, folder: Path, run: Run) -> Result:
+def change_seen_by(flow: Flow, job: ChangeJob, folder: Path, run: Run) -> Result:
     """What comes of the change job where `flow` answers both models instead of the oracle: OK, they are alike to it; MISMATCH, it sees
     the change, too. Else the result of the model that it could not answer. A golden of the original stays the user's word."""
     original = job.case.original
     assert original is not None
-    models = {"new": (job.case, job.reference)}
+    models = {"new": (job.case, job.reference_dir)}
     if not original.golden:
-        models["original"] = (_fed_by(original_case(job.case), job.original), job.original)
+        models["original"] = (_fed_by(original_case(job.case), job.original_dir), job.original_dir)
     answers: dict[str, str] = {}
     for which, (case, reference) in models.items():
-        key = value_digest((case.model.digest, reference, job.original, flow.name))[:32]
+        key = value_digest((case.model.digest, reference, job.original_dir, flow.name))[:32]
         answers[which] = str((folder / f"witness-{key}").absolute())
-        asked = replace(job, case=case, flow=flow, task=JobKind.RECORD, reference=answers[which], why=REFERENCE)
+        asked = other_kind(job, ReferenceJob, case=case, flow=flow, reference_dir=answers[which], reason=REFERENCE)
         if (recorded := run(asked)).outcome is not Outcome.OK:
             return recorded
-    return run(replace(job, reference=answers["new"], original=answers.get("original", job.original)))
+    return run(replace(job, reference_dir=answers["new"], original_dir=answers.get("original", job.original_dir)))
 
 
-def parting_node(flow: Flow, job: Job, run: Run) -> str:
+def parting_node(flow: Flow, job: ChangeJob, run: Run) -> str:
     """The first node, of the new model or else of its original (then with that model's name), where `flow` is not what the evaluator
     says on the same inputs; "" where there is none."""
     original = job.case.original
     assert original is not None
-    local = replace(job, flow=flow, task=JobKind.PER_NODE, profile="")
+    local = other_kind(job, PerNodeJob, flow=flow)
     if node := run(local).node:
         return node
     if not original.model.source:
         return ""
     case = original_case(job.case)
-    node = run(replace(local, case=case, reference="" if original.golden else job.original, original="")).node
+    node = run(
+        replace(local, case=case, reference_dir="" if original.golden else job.original_dir, original_dir="")
+    ).node
     return f"{node}, in {original.model.name}" if node else ""
 
 

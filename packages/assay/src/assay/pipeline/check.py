@@ -13,7 +13,7 @@ import msgspec
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import AnyJob, ChangeJob, Job, JobKind
 from assay.core.outcome import Cause, Outcome
 from assay.core.repro import config_of
 from assay.core.result import Result
@@ -81,18 +81,18 @@ def run_jobs(
             todo = recorder.take(_unavailable(todo, house), todo)
             todo = recorder.take(record_originals(todo, house), todo)
             lacking = ensure_references(todo, house)
-            todo = without_reference(todo, lacking)
-            todo = recorder.take([one for one in lacking if one.outcome is not Outcome.MISTRUSTED], todo)
+            todo, without = without_reference(todo, lacking)
+            todo = recorder.take(without, todo)
             goals = run.policy.goals
             verifying = VerifyStages(house, house.pool, coarse=coarse_suffices(run))
-            for task, launcher in (
+            for kind, launcher in (
                 (JobKind.CHANGE, Witnessed(house, VerifyStages(house, house.pool, coarse=False), goals)),
                 (JobKind.VERIFY, RefusedInputs(house, Witnessed(house, verifying, goals))),
                 (JobKind.PER_NODE, Witnessed(house, house.pool)),
                 (JobKind.MEASURE, house.alone),
-                (JobKind.DUEL, Comparisons(house)),
+                (JobKind.COMPARE_SPEED, Comparisons(house)),
             ):
-                recorder.run([job for job in todo if job.task is task], launcher)
+                recorder.run([job for job in todo if job.kind is kind], launcher)
             recorder.take(conclude(recorder.results), todo)
         except BaseException:
             # Whatever the history could not take is in the journal: `assay resume` finds it there.
@@ -137,11 +137,11 @@ class _ResultSink:
         self._batch: list[Result] = []
         self._flushed = time.monotonic()
 
-    def left(self, jobs: Sequence[Job]) -> list[Job]:
+    def left(self, jobs: Sequence[AnyJob]) -> list[AnyJob]:
         keys = {result.job_key for result in self.results}
         return [job for job in jobs if job.key not in keys]
 
-    def take(self, results: Sequence[Result], jobs: Sequence[Job]) -> list[Job]:
+    def take(self, results: Sequence[Result], jobs: Sequence[AnyJob]) -> list[AnyJob]:
         """Record what is known without running; return what is left."""
         for result in results:
             self._add(result)
@@ -175,7 +175,7 @@ class _ResultSink:
 def _unavailable(jobs: Sequence[Job], house: Services) -> list[Result]:
     """Flows whose backend or transforms are not installed where they run get their answer without a worker."""
     known: dict[tuple[str, ...], tuple[str, Cause]] = {}
-    needing = [job for job in jobs if job.task is not JobKind.CHANGE]
+    needing = [job for job in jobs if not isinstance(job, ChangeJob)]
     for flow in (job.flow for job in needing):
         if (key := _needed(flow)) not in known:
             parts = (house.available(flow), *(() if flow.environment else transforms_available(flow)))

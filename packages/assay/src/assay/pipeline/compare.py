@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assay.core.case import Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, Limits, Measuring
+from assay.core.job import CompareSpeedJob, Limits
 from assay.core.model import Model
 from assay.core.policy import Policy
 from assay.core.run import Run
@@ -66,16 +66,16 @@ def plan_comparison(request: CompareRequest, house: Services) -> Run:
     _demand_same_inputs(old.model, new.model)
     _demand_free_batch((old.model, new.model), request.batches)
     own_flow, old_flow = (with_threads(flow, request.threads) for flow in (request.new_flow, request.old_flow))
-    job = Job(
+    job = CompareSpeedJob(
         new,
         own_flow,
-        JobKind.DUEL,
         request.limits,
-        Measuring(batches=request.batches, threads=request.threads),
-        scratch=str(house.scratch(run_id)),
-        reference="" if new.inputs.golden else str(reference_dir(new, house.folder)),
-        rival=BaselineEngine(old_flow.name if request.old == request.new else names[1], old_flow, old.model),
-        speed=request.policy.speed,
+        str(house.scratch(run_id)),
+        batches=request.batches,
+        threads=request.threads,
+        reference_dir="" if new.inputs.golden else str(reference_dir(new, house.folder)),
+        baseline=BaselineEngine(old_flow.name if request.old == request.new else names[1], old_flow, old.model),
+        rule=request.policy.speed,
     )
     return Run(
         id=run_id,

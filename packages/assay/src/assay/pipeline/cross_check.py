@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import Limits, PerNodeJob, VerifyJob
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import UsageError
@@ -36,7 +36,7 @@ def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house:
         if not (here := house.available(flow)).available:
             silent.append(f"{name}: {here.install or here.reason}")
             continue
-        (result,) = launcher.launch([Job(case, flow, JobKind.VERIFY, limits)])
+        (result,) = launcher.launch([VerifyJob(case, flow, limits)])
         if result.outcome is Outcome.OK:
             return f"{name} agrees with {producer.name}"
         if result.outcome is Outcome.MISMATCH:
@@ -45,7 +45,7 @@ def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house:
             silent.append(f"{name}: {_briefly(result)}")
     if differing is None:
         return f"nobody else vouches for these answers of {producer.name} ({'; '.join(silent) or 'nobody was asked'})"
-    (local,) = house.pool.launch([Job(case, differing, JobKind.PER_NODE, limits)])
+    (local,) = house.pool.launch([PerNodeJob(case, differing, limits)])
     where = f"; they part at node '{local.node}'" if local.node else ""
     told = f"{differing.name} answers otherwise than {producer.name}, and nobody agrees with it{where}"
     if library_of(producer) != EVALUATOR:

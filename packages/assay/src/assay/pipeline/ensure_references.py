@@ -10,7 +10,7 @@ import msgspec
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
-from assay.core.job import Job, JobKind, RefusalCache
+from assay.core.job import AnsweredJob, AnyJob, InputsJob, Job, ReferenceJob, RefusalCache, VerifyJob, other_kind
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.errors import BadGolden, BadInputs
@@ -31,7 +31,8 @@ the answers, and told with the result. Where none has an answer the engines of t
 def ensure_references(jobs: Sequence[Job], house: Services) -> list[Result]:
     """Make sure that every job has its reference. Returns the results of the jobs that cannot have one: an error where the
     model is not valid by the standard, mistrusted where nothing can compute it, infrastructure where the machine was the reason."""
-    missing = {job.reference: job for job in jobs if job.reference and not _there(job.reference)}
+    fed = [job for job in jobs if isinstance(job, InputsJob)]
+    missing = {job.reference_dir: job for job in fed if job.reference_dir and not _there(job.reference_dir)}
     reasons: dict[str, str] = {}
     refusals: dict[str, list[Result]] = {}
     while missing:
@@ -47,7 +48,7 @@ def ensure_references(jobs: Sequence[Job], house: Services) -> list[Result]:
             reasons[result.case] = "; ".join(filter(None, (reasons.get(result.case), told)))
             refusals.setdefault(result.case, []).append(result)
         missing = {folder: job for folder, job in missing.items() if not _there(folder)}
-    without = [job for job in jobs if job.reference in missing]
+    without = [job for job in fed if job.reference_dir in missing]
     if without and len(without) == len(jobs):
         wrong = {job.case.name: _wrong_inputs(refusals.get(job.case.name, [])) for job in without}
         if all(wrong.values()):
@@ -71,14 +72,22 @@ def _wrong_inputs(refusals: Sequence[Result]) -> str:
     )
 
 
-def without_reference(jobs: Sequence[Job], lacking: Sequence[Result]) -> list[Job]:
-    """The same jobs; those for which nobody has an answer run all the same, and know why: whether an engine takes the model at
-    all, and takes it without a crash, is an answer, too."""
-    reasons = {one.job_key: one.detail for one in lacking if one.outcome is Outcome.MISTRUSTED}
-    return [
-        msgspec.structs.replace(job, reference="", profile="", why=reasons[job.key]) if job.key in reasons else job
+def without_reference(jobs: Sequence[AnyJob], lacking: Sequence[Result]) -> tuple[list[AnyJob], list[Result]]:
+    """The same jobs, and the results of those that nothing can be done for. Those that run an engine for which nobody has an answer
+    run all the same, and know why: whether it takes the model at all, and without a crash, is an answer, too."""
+    running = {job.key for job in jobs if isinstance(job, AnsweredJob)}
+    unanswered = [one for one in lacking if one.outcome is Outcome.MISTRUSTED and one.job_key in running]
+    reasons = {one.job_key: one.detail for one in unanswered}
+    asked = [
+        _unanswered(job, reasons[job.key]) if isinstance(job, AnsweredJob) and job.key in reasons else job
         for job in jobs
     ]
+    return asked, [one for one in lacking if one.job_key not in reasons]
+
+
+def _unanswered(job: AnsweredJob, reason: str) -> AnsweredJob:
+    judged = {"tolerance_dir": ""} if isinstance(job, VerifyJob) else {}
+    return msgspec.structs.replace(job, reference_dir="", no_reference_reason=reason, **judged)
 
 
 def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | None:
@@ -96,13 +105,11 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
     return next((one for one in engines if one.name not in asked and library_of(one) not in libraries), None)
 
 
-def _compute(asked: Sequence[tuple[Job, Flow]], reasons: Mapping[str, str], house: Services) -> list[Result]:
+def _compute(asked: Sequence[tuple[InputsJob, Flow]], reasons: Mapping[str, str], house: Services) -> list[Result]:
     """`reasons` say why the oracles before these have no answers."""
     recording = [
         # What an oracle refuses is asked again: its code is no part of what a kept refusal is named by.
-        msgspec.structs.replace(
-            job, flow=oracle, task=JobKind.RECORD, why=_why(job, reasons), refusals=RefusalCache.UNUSED
-        )
+        other_kind(job, ReferenceJob, flow=oracle, reason=_why(job, reasons), refusals=RefusalCache.UNUSED)
         for job, oracle in asked
     ]
     return list(house.pool.launch(recording))

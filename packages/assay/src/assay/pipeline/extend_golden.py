@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import Limits, ReferenceJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.errors import UnknownName, UsageError
@@ -56,7 +56,7 @@ def extend(
         return target, (kept or old).lock
     candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))
     _write(candidates, model, fresh, old.lock, "", why)
-    job = Job(_case(model, candidates), _producer(old), JobKind.RECORD, limits, reference=str(recorded), why=why)
+    job = ReferenceJob(_case(model, candidates), _producer(old), limits, reference_dir=str(recorded), reason=why)
     (result,) = house.pool.launch([job])
     if result.outcome is not Outcome.OK:
         said = f"{result.outcome.value}, {result.detail}"

@@ -81,9 +81,8 @@ def find_baseline(case: Case, flow: Flow, measuring: Measuring, house: Services)
 
 def approved_results(run: Run) -> list[Result]:
     """What was measured when the baselines of this run were approved: goals against "run" ask for it."""
-    rivals = [job.rival for job in run.jobs if job.rival is not None]
     files = dict.fromkeys(
-        Path(rival.artifact).parent / FILE for rival in rivals if rival.artifact and not rival.trouble
+        Path(rival.artifact).parent / FILE for rival in run.baselines if rival.artifact and not rival.trouble
     )
     return [_read(path).result for path in files if path.is_file()]
 

@@ -13,7 +13,7 @@ from assay.config.validate_shapes import check_dims
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import Limits, ReferenceJob
 from assay.core.outcome import Outcome
 from assay.errors import BadGolden, UsageError
 from assay.models.goldens import diff_goldens, read_golden, read_lock, verify_golden
@@ -96,7 +96,7 @@ def _produce(
     if not why.strip():
         raise UsageError("a golden needs a reason: give --reason")
     case = msgspec.structs.replace(case, inputs=inputs)
-    job = Job(case, flow, JobKind.RECORD, limits, reference=str(folder.absolute()), why=why)
+    job = ReferenceJob(case, flow, limits, reference_dir=str(folder.absolute()), reason=why)
     (result,) = house.pool.launch([job])
     if result.outcome is not Outcome.OK:
         raise UsageError(f"flow '{flow.name}' did not produce a golden: {result.outcome.value}, {result.detail}")

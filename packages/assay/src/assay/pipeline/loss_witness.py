@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import ChangeJob, Job, JudgedJob, PerNodeJob, VerifyJob, other_kind
 from assay.core.reference import ReferenceKind, Witness
 from assay.core.result import Result
 from assay.judge.losses import measured_by
@@ -20,29 +20,32 @@ Run = Callable[[Job], Result]
 """One job, to its result."""
 
 
-def float_questions(job: Job, result: Result) -> list[Job]:
+def float_questions(job: JudgedJob, result: Result) -> list[VerifyJob]:
     """The jobs that verify the answers by which the loss of this one is measured, of any flow: those of the model itself where a
     flow quantizes it, or where it is compared with its original; and those of the original. Where answers were given for an original
     that is there, too, whether they are its own."""
-    plain = replace(job, task=JobKind.VERIFY, flow=replace(job.flow, transforms=()), profile="", rival=None)
+    flow = replace(job.flow, transforms=())
+    plain = other_kind(job, VerifyJob, flow=flow, tolerance_dir="", save_inputs="", save_outputs="")
     original = job.case.original
     if original is None:
         return [plain]
-    old = replace(plain, case=original_case(job.case), reference="" if original.golden else job.original, original="")
+    old = replace(
+        plain, case=original_case(job.case), reference_dir="" if original.golden else job.original_dir, original_dir=""
+    )
     if result.float_reference.kind is ReferenceKind.GIVEN:
         return [old]
-    asked = [plain] if job.task is JobKind.CHANGE or job.flow.transforms else []
+    asked = [plain] if isinstance(job, ChangeJob) or job.flow.transforms else []
     return asked if original.golden else [*asked, old]
 
 
-def loss_witness(flow: Flow, questions: Sequence[Job], result: Result, run: Run) -> Witness:
+def loss_witness(flow: Flow, questions: Sequence[VerifyJob], result: Result, run: Run) -> Witness:
     """Whether `flow` gives the reference's answers to all of them; where it does not to one, the node where they part."""
     blank = Witness(flow.name, library_of(flow))
     for question in questions:
         job = replace(question, case=fairly_judged(question.case, flow), flow=flow)
         testimony = run(job)
         if (right := agrees(testimony)) is False:
-            local = replace(job, task=JobKind.PER_NODE)
+            local = other_kind(job, PerNodeJob)
             node = run(local).node if measured_by(result).library == EVALUATOR else ""
             return replace(blank, agrees_with_reference=False, node=node)
         if right is None:

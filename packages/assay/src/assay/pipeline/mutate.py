@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import AnyJob, Limits, MutationScoreJob, PerNodeJob, VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Expectation, Policy
@@ -26,7 +26,7 @@ from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.mutation_score import Score, summary
 from assay.pipeline.plan import PACKAGES, reference_dir
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
-from assay.pipeline.sample_mutants import Injected, list_mutants, mutant_jobs, sample_mutants
+from assay.pipeline.sample_mutants import GateJob, Injected, list_mutants, mutant_jobs, sample_mutants
 from assay.pipeline.services import Services
 from assay.pipeline.survivors import explain
 from assay.pipeline.tolerances import with_tolerances
@@ -104,13 +104,13 @@ class _FlowMutants:
     """One flow: its mutants as jobs, the cases it was not tried on, and the job that sums up."""
 
     flow: Flow
-    jobs: Mapping[Injected, Job]
+    jobs: Mapping[Injected, GateJob]
     untried: Mapping[str, str]
-    summary: Job
+    summary: MutationScoreJob
 
 
 def _flow_mutants(
-    flow: Flow, sound: Sequence[Job], listed: Mapping[str, list[Injected]], untried: Mapping[str, str], request: MutateRequest
+    flow: Flow, sound: Sequence[GateJob], listed: Mapping[str, list[Injected]], untried: Mapping[str, str], request: MutateRequest
 ) -> _FlowMutants:  # fmt: skip
     own = {job.case.name: job for job in sound if job.flow == flow}
     drawn = sample_mutants([one for job in own.values() for one in listed.get(job.key, ())], request.most, request.seed)
@@ -120,17 +120,16 @@ def _flow_mutants(
     mine = {key.split("|")[0]: why for key, why in untried.items() if key.split("|")[1] == flow.name}
     single = request.cases[0] if len(request.cases) == 1 else None
     said_of = single if single and single.name == request.name else Case(request.name, Model(request.name, "", ""))
-    return _FlowMutants(flow, jobs, {**request.unmade, **mine}, Job(said_of, flow, JobKind.MUTATE, request.limits))
+    return _FlowMutants(flow, jobs, {**request.unmade, **mine}, MutationScoreJob(said_of, flow, request.limits))
 
 
-def _job(case: Case, flow: Flow, request: MutateRequest, house: Services) -> Job:
+def _job(case: Case, flow: Flow, request: MutateRequest, house: Services) -> GateJob:
     reference = "" if case.inputs.golden else str(reference_dir(case, house.folder))
-    return Job(
-        case, flow, JobKind.PER_NODE if request.per_node else JobKind.VERIFY, request.limits, reference=reference
-    )
+    kind = PerNodeJob if request.per_node else VerifyJob
+    return kind(case, flow, request.limits, reference_dir=reference)
 
 
-def _failing(jobs: Sequence[Job], request: MutateRequest, house: Services) -> tuple[dict[str, str], RunVerdict]:
+def _failing(jobs: Sequence[GateJob], request: MutateRequest, house: Services) -> tuple[dict[str, str], RunVerdict]:
     """By job key, why it fails without any mutant."""
     missing = ensure_references(jobs, house)
     done = [*missing]
@@ -149,7 +148,7 @@ def _failing(jobs: Sequence[Job], request: MutateRequest, house: Services) -> tu
     return {job.key: f"fails without any mutant: {bad[job.key]}" for job in jobs if job.key in bad}, judged
 
 
-def _run(request: MutateRequest, jobs: Sequence[Job], policy: Policy, house: Services) -> Run:
+def _run(request: MutateRequest, jobs: Sequence[AnyJob], policy: Policy, house: Services) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     return Run(
@@ -182,7 +181,7 @@ def _policy(request: MutateRequest) -> Policy:
     """Of the user's policy what concerns mutants and tolerances; that a mutant is caught is what is hoped for."""
     policy = request.policy
     return Policy(
-        goals=tuple(goal for goal in policy.goals if recorded_by(goal.figure) == "mutate"),
+        goals=tuple(goal for goal in policy.goals if recorded_by(goal.figure) == "mutation_score"),
         expectations=tuple(
             Expectation("*", f"{flow.name}+*", outcome, "a mutant: the gate should see it", strict=False)
             for flow in request.flows
@@ -197,7 +196,7 @@ def _score(lane: _FlowMutants, run: Run, results: Sequence[Result], folder: Path
     """Killed, survived, unbuilt: by the verdicts of the run's own policy."""
     by_key = {result.job_key: result for result in results}
     words = {verdict.job_key: verdict.word for verdict in judge_run(run, results, house).verdicts}
-    planned = {job.key: job for job in run.jobs}
+    scratch = str(house.scratch(run.id))
     killed, unbuilt, passed = {}, {}, {}
     for one, job in lane.jobs.items():
         result, word = by_key[job.key], words[job.key]
@@ -208,6 +207,6 @@ def _score(lane: _FlowMutants, run: Run, results: Sequence[Result], folder: Path
         elif word in (VerdictStatus.XFAIL, VerdictStatus.FAIL):
             killed[one] = result
         else:
-            passed[one] = (planned[job.key], result)
+            passed[one] = (replace(job, scratch=scratch), result)
     survivors = explain(passed, lane.flow, folder, house) if passed else {}
     return Score(lane.flow, killed, survivors, unbuilt, lane.untried)

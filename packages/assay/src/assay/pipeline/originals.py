@@ -14,7 +14,7 @@ from assay.core.dtype import UNIT_ROUNDOFF
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.golden import GoldenLock
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import AnyJob, ChangeJob, InputsJob, Job, JudgedJob, Limits, ReferenceJob, other_kind
 from assay.core.model import Model, TensorSpec
 from assay.core.result import Result
 from assay.models.golden_samples import model_name
@@ -109,33 +109,36 @@ def identity(case: Case) -> tuple[object, ...]:
     return (original.model.digest, lock, original.inputs, _fixed_sizes(case.model, original))
 
 
-def change_job(case: Case, limits: Limits, scratch: str, reference: str, original: str) -> Job:
+def change_job(case: Case, limits: Limits, scratch: str, reference: str, original: str) -> ChangeJob:
     """Compares the reference answers of the two models: one job for each case, whatever its flows."""
     assert case.original is not None
     flow = Flow(CHANGE, "", precision=case.original.precision)
-    return Job(case, flow, JobKind.CHANGE, limits, scratch=scratch, reference=reference, original=original)
+    return ChangeJob(case, flow, limits, scratch, reference_dir=reference, original_dir=original)
 
 
-def record_originals(jobs: Sequence[Job], house: Services) -> list[Result]:
+def record_originals(jobs: Sequence[AnyJob], house: Services) -> list[Result]:
     """Make sure that every original has its answers. Returns the results of the jobs whose original cannot have any."""
+    originals = [job for job in jobs if isinstance(job, InputsJob)]
     asked = {
-        job.original: msgspec.structs.replace(
-            job, case=original_case(job.case), task=JobKind.RECORD, reference=job.original, original=""
+        job.original_dir: other_kind(
+            job, ReferenceJob, case=original_case(job.case), reference_dir=job.original_dir, original_dir=""
         )
-        for job in jobs
-        if job.original and job.case.original is not None and not job.case.original.golden
+        for job in originals
+        if job.original_dir and job.case.original is not None and not job.case.original.golden
     }
     without = ensure_references(list(asked.values()), house)
-    failed = {job.original: found for job in jobs for found in without if _is_of(found, asked.get(job.original))}
+    failed = {
+        job.original_dir: found for job in originals for found in without if _is_of(found, asked.get(job.original_dir))
+    }
     return [
         msgspec.structs.replace(
-            empty_result(job, failed[job.original].outcome),
-            stage=failed[job.original].stage,
-            cause=failed[job.original].cause,
-            detail=f"there is nothing to compare with: {failed[job.original].detail}",
+            empty_result(job, failed[job.original_dir].outcome),
+            stage=failed[job.original_dir].stage,
+            cause=failed[job.original_dir].cause,
+            detail=f"there is nothing to compare with: {failed[job.original_dir].detail}",
         )
-        for job in jobs
-        if job.original in failed
+        for job in originals
+        if job.original_dir in failed
     ]
 
 
@@ -143,13 +146,13 @@ def _is_of(found: Result, job: Job | None) -> bool:
     return job is not None and found.job_key == job.key
 
 
-def tolerance_of(job: Job) -> Job:
+def tolerance_of(job: JudgedJob) -> JudgedJob:
     """The job by whose model and inputs the tolerance of this one is derived: the original's, where its file is there."""
     original = job.case.original
-    if job.task is not JobKind.CHANGE or original is None or not original.model.source:
+    if not isinstance(job, ChangeJob) or original is None or not original.model.source:
         return job
-    reference = "" if original.golden else job.original
-    return msgspec.structs.replace(job, case=original_case(job.case), reference=reference, original="")
+    reference = "" if original.golden else job.original_dir
+    return msgspec.structs.replace(job, case=original_case(job.case), reference_dir=reference, original_dir="")
 
 
 def original_folder(case: Case, recorded: Path) -> str:

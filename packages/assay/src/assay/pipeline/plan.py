@@ -17,7 +17,20 @@ from assay.config.validate_goals import check_goals
 from assay.config.validate_shapes import check_dims
 from assay.core.case import Case, Inputs, Original
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, Limits, Measuring, RefusalCache
+from assay.core.job import (
+    AnyJob,
+    CompareSpeedJob,
+    EngineJob,
+    InspectJob,
+    Job,
+    Limits,
+    MeasureJob,
+    Measuring,
+    PerNodeJob,
+    RefusalCache,
+    VerifyJob,
+    other_kind,
+)
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.core.result import Result
@@ -63,11 +76,8 @@ def plan(request: Request, house: Services) -> Run:
     check_goals(request.policy.goals, cases)
     now = datetime.now(UTC)
     run_id = new_run_id(now)
-    jobs = tuple(
-        job
-        for wanted, case in zip(request.models, cases, strict=True)
-        for job in _jobs(request, wanted, case, house, run_id)
-    )
+    planned = [_jobs(request, wanted, case, house, run_id) for wanted, case in zip(request.models, cases, strict=True)]
+    jobs = tuple(job for one in planned for job in one)
     twice = [key for key, count in Counter(job.key for job in jobs).items() if count > 1]
     if twice:
         raise UsageError(f"'{twice[0]}' is asked for twice: name each flow once for a model")
@@ -84,6 +94,7 @@ def plan(request: Request, house: Services) -> Run:
         versions=versions(PACKAGES),
         commit=git_commit(Path.cwd()),
         baseline=request.baseline,
+        baselines=tuple(job.baseline for one in planned for job in one if isinstance(job, CompareSpeedJob)),
         narrowed=bool(request.only),
         alone=bool(request.only),
     )
@@ -116,7 +127,7 @@ def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: Servic
         zip((job.case.name for job in asked), each(asked, lambda job: _model(seen[job.case.name], job)), strict=True)
     )
     placed = {
-        job.case.name.removesuffix(_ORIGINAL): put_in_place(job.case.inputs, job.reference, house.folder)
+        job.case.name.removesuffix(_ORIGINAL): put_in_place(job.case.inputs, job.data_dir, house.folder)
         for job in asked
         if job.case.inputs.data is not None
     }
@@ -132,13 +143,13 @@ def _files(wanted: ModelRequest) -> list[Path]:
     return [wanted.path, *([original] if original is not None else [])]
 
 
-def _inspections(name: str, one: ModelRequest, limits: Limits, history: Path) -> list[Job]:
+def _inspections(name: str, one: ModelRequest, limits: Limits, history: Path) -> list[InspectJob]:
     """The model, and its original where there is one: then it is the original's golden that is looked at beside it. Given data
     are read by the model whose names they have."""
     flow, staging = Flow("inspect", ""), staging_folder(one.inputs, history)
     if one.original is None:
         case = Case(name, Model(name, str(one.path), ""), one.inputs, one.contract)
-        return [Job(case, flow, JobKind.INSPECT, limits, reference=staging)]
+        return [InspectJob(case, flow, limits, data_dir=staging)]
     if one.original.path is None and one.inputs.data is not None:
         raise UsageError(
             f"{one.inputs.data.source} is no golden folder, and of another model nothing else is known: record one with "
@@ -152,10 +163,7 @@ def _inspections(name: str, one: ModelRequest, limits: Limits, history: Path) ->
         f"{name}{_ORIGINAL}", Model(name, str(one.original.path), ""), one.inputs, one.contract, original=unknown
     )
     cases = [new] if one.original.path is None else [new, old]
-    return [
-        Job(case, flow, JobKind.INSPECT, limits, reference=staging if case.inputs.data is not None else "")
-        for case in cases
-    ]
+    return [InspectJob(case, flow, limits, data_dir=staging if case.inputs.data is not None else "") for case in cases]
 
 
 def _case(name: str, one: ModelRequest, models: Mapping[str, Model]) -> Case:
@@ -190,55 +198,60 @@ def _names(wanted: Sequence[ModelRequest]) -> list[str]:
     return names
 
 
-def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, run_id: str) -> list[Job]:
+def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, run_id: str) -> list[AnyJob]:
     reference = "" if case.inputs.golden else str(reference_dir(case, house.folder))
-    scratch = str(house.scratch(run_id))
     original = ""
     if case.original is not None:
         original = original_folder(case, reference_dir(original_case(case), house.folder))
     flows = [*map(check_flow, wanted.flows)]
     measuring = request.measuring or Measuring()
     measured = with_threads_each(flows, measuring.threads)
-    fighting = flows if request.duels and not wanted.verified else []
-    # Every job is compared with the approved engine's figures: alone, as a repro line runs it, it needs to know whose they are.
-    rivals = {flow.name: find_baseline(case, measured[flow.name], measuring, house) for flow in fighting}
-    duels = [
-        Job(
+    plain = [
+        EngineJob(
             case,
-            measured[flow.name],
-            JobKind.DUEL,
+            flow,
             request.limits,
-            Measuring(batches=measuring.batches, threads=measuring.threads),
-            scratch=scratch,
-            reference=reference,
-            original=original,
-            rival=rivals[flow.name],
-            speed=request.policy.speed,
+            str(house.scratch(run_id)),
+            reference_dir=reference,
+            original_dir=original,
+            refusals=RefusalCache.USED,
         )
-        for flow in fighting
-    ]
-    tasks = [JobKind.VERIFY] * request.verify
-    if not wanted.verified:
-        tasks += [JobKind.PER_NODE] * request.per_node + [JobKind.MEASURE] * (request.measuring is not None)
-    jobs = [
-        Job(
-            case,
-            measured[flow.name] if task is JobKind.MEASURE else flow,
-            task,
-            request.limits,
-            measuring if task is JobKind.MEASURE else Measuring(),
-            scratch=scratch,
-            reference=reference,
-            rival=rivals.get(flow.name),
-            original=original,
-            # With --no-cache the first job asks again, and those after it believe what it was told.
-            refusals=RefusalCache.RENEWED if request.no_cache and task is tasks[0] else RefusalCache.USED,
-        )
-        for task in tasks
         for flow in flows
     ]
-    changes = [change_job(case, request.limits, scratch, reference, original)] if original and request.verify else []
-    return changes + jobs + duels
+    jobs: list[AnyJob] = [other_kind(job, VerifyJob) for job in plain if request.verify]
+    if not wanted.verified:
+        jobs += [other_kind(job, PerNodeJob) for job in plain if request.per_node]
+        jobs += [
+            other_kind(job, MeasureJob, flow=measured[job.flow.name], measuring=measuring)
+            for job in plain
+            if request.measuring is not None
+        ]
+    if request.no_cache:
+        # The first job asks again, and those after it believe what it was told.
+        jobs = [
+            msgspec.structs.replace(job, refusals=RefusalCache.RENEWED) if job.kind is jobs[0].kind else job
+            for job in jobs
+        ]
+    duels = [
+        other_kind(
+            job,
+            CompareSpeedJob,
+            flow=measured[job.flow.name],
+            batches=measuring.batches,
+            threads=measuring.threads,
+            baseline=find_baseline(case, measured[job.flow.name], measuring, house),
+            rule=request.policy.speed,
+            refusals=RefusalCache.UNUSED,
+        )
+        for job in plain
+        if request.duels and not wanted.verified
+    ]
+    changes = (
+        [change_job(case, request.limits, str(house.scratch(run_id)), reference, original)]
+        if original and request.verify
+        else []
+    )
+    return [*changes, *jobs, *duels]
 
 
 def reference_dir(case: Case, history: Path) -> Path:

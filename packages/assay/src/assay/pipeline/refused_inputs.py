@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from assay.core.job import Job
+from assay.core.job import Job, VerifyJob
 from assay.core.reference import Witness
 from assay.core.result import Result
 from assay.errors import HarnessError, UnknownName
@@ -29,7 +29,7 @@ class RefusedInputs:
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """See `ports.Launcher`."""
-        planned = {job.key: job for job in jobs}
+        planned = {job.key: job for job in jobs if isinstance(job, VerifyJob)}
         refused: list[Result] = []
         peers: dict[str, list[Result]] = {}
         for result in self.launcher.launch(jobs):
@@ -44,7 +44,7 @@ class RefusedInputs:
             mine = replace(result.reference, engine=library_of(job.flow))
             yield replace(result, reference=mine, witnesses=self._witnesses(job, others))
 
-    def _witnesses(self, job: Job, peers: Sequence[Result]) -> tuple[Witness, ...]:
+    def _witnesses(self, job: VerifyJob, peers: Sequence[Result]) -> tuple[Witness, ...]:
         """The engines of the run, the one that rewrites as little as possible, and others until one says something."""
         others = [one for one in peers if takes(one) is not None and one.flow != job.flow.name]
         found = [_witness(one.flow, _library(one.flow), one) for one in others]
@@ -55,13 +55,13 @@ class RefusedInputs:
                 found.append(self._testimony(job, name))
         return tuple(found)
 
-    def _testimony(self, job: Job, name: str) -> Witness:
+    def _testimony(self, job: VerifyJob, name: str) -> Witness:
         key = (job.case.name, name)
         if key not in self._asked:
             self._asked[key] = self._ask(job, name)
         return self._asked[key]
 
-    def _ask(self, job: Job, name: str) -> Witness:
+    def _ask(self, job: VerifyJob, name: str) -> Witness:
         blank = Witness(name, library_of(name))
         try:
             flow = find_flow(name)
@@ -71,9 +71,7 @@ class RefusedInputs:
             return replace(blank, detail=here.reason.rstrip("."), install=here.install)
         limits = replace(job.limits, timeout_s=min(job.limits.timeout_s, LONGEST_S))
         case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))
-        question = replace(
-            job, case=case, flow=flow, profile="", rival=None, limits=limits, save_inputs="", save_outputs=""
-        )
+        question = replace(job, case=case, flow=flow, tolerance_dir="", limits=limits, save_inputs="", save_outputs="")
         (result,) = self.launcher.launch([question])
         return _witness(name, blank.library, result)
 

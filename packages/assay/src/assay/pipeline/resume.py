@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.core.job import JobKind
+from assay.core.job import MutationScoreJob
 from assay.core.run import Run
 from assay.errors import UsageError
 from assay.pipeline.check import Checked, run_jobs
@@ -11,7 +11,7 @@ from assay.pipeline.services import Services
 
 def resumable(run: Run) -> bool:
     """False for a run of mutants: which were to come is not in it."""
-    return not any(job.task is JobKind.MUTATE for job in run.jobs)
+    return not any(isinstance(job, MutationScoreJob) for job in run.jobs)
 
 
 def resume(run_id: str, house: Services) -> Checked:

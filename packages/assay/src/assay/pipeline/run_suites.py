@@ -12,7 +12,7 @@ import msgspec
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, Limits, Measuring
+from assay.core.job import Job, Limits, MeasureJob, Measuring, VerifyJob
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import Result
@@ -100,19 +100,8 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: Services) -> Run:
     now = datetime.now(UTC)
     run_id = new_run_id(now)
     scratch = str(house.scratch(run_id))
-    task = JobKind.VERIFY if request.measuring is None else JobKind.MEASURE
     jobs = tuple(
-        Job(
-            case,
-            flow,
-            task,
-            limits_of(case, request.limits),
-            request.measuring or Measuring(),
-            scratch=scratch,
-            reference=_reference(case, house),
-            # Wrong uses are also of what libraries cache, and measuring times the building.
-            reuse=task is JobKind.VERIFY and case.misuse is None and not request.no_cache,
-        )
+        _job(case, flow, request, scratch, _reference(case, house))
         for flow in _flows(request)
         for case in cases
         if request.measuring is None or case.misuse is None
@@ -135,13 +124,22 @@ def _plan(request: SuiteRequest, cases: Sequence[Case], house: Services) -> Run:
     )
 
 
+def _job(case: Case, flow: Flow, request: SuiteRequest, scratch: str, reference: str) -> VerifyJob | MeasureJob:
+    limits = limits_of(case, request.limits)
+    if request.measuring is not None:
+        return MeasureJob(case, flow, limits, scratch, measuring=request.measuring, reference_dir=reference)
+    # Wrong uses are also of what libraries cache, and measuring times the building.
+    reuse = case.misuse is None and not request.no_cache
+    return VerifyJob(case, flow, limits, scratch, reference_dir=reference, reuse=reuse)
+
+
 def with_opset(flow: Flow, opset: int) -> Flow:
     """The lane of converted models: the same flow, its name and its transforms say what was done."""
     name = f"{flow.name}{ADAPTED}{opset}"
     return msgspec.structs.replace(flow, name=name, transforms=(f"opset:{opset}", *flow.transforms))
 
 
-def _converted(jobs: Sequence[Job], opset: int) -> tuple[Job, ...]:
+def _converted(jobs: Sequence[VerifyJob | MeasureJob], opset: int) -> tuple[VerifyJob | MeasureJob, ...]:
     """Raises NothingSelected where `opset` was asked for and no case needs it."""
     newer = [job for job in jobs if opset and _opset(job.case) > opset]
     if opset and not newer:

@@ -11,9 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import ListMutantsJob, PerNodeJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
 from assay.pipeline.services import Services
+
+GateJob = VerifyJob | PerNodeJob
+"""How a gate judges a mutant."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +37,16 @@ class Injected:
 
 
 def list_mutants(
-    sound: Sequence[Job], sites: int, seed: int, workspace: Path, house: Services
+    sound: Sequence[GateJob], sites: int, seed: int, workspace: Path, house: Services
 ) -> tuple[dict[str, list[Injected]], dict[str, str]]:
     """By the key of the sound job its mutants, at most `sites` of each operator; and why a model has none.
 
     Flows with the same transforms deploy the same model: it is read once for all of them.
     """
-    asked: dict[tuple[str, tuple[str, ...]], Job] = {}
+    asked: dict[tuple[str, tuple[str, ...]], ListMutantsJob] = {}
     for job in sound:
-        inputs = replace(job.case.inputs, seed=seed, samples=sites)
         target = str(workspace / f"mutants-{len(asked)}.json")
-        once = replace(job, case=replace(job.case, inputs=inputs), task=JobKind.MUTANTS, reference=target)
+        once = other_kind(job, ListMutantsJob, output_path=target, sites=sites, seed=seed)
         asked.setdefault(_deployed(job), once)
     results = {result.job_key: result for result in house.pool.launch(list(asked.values()))} if asked else {}
     found: dict[str, list[Injected]] = {}
@@ -53,14 +55,14 @@ def list_mutants(
         once = asked[_deployed(job)]
         result = results[once.key]
         if result.outcome is Outcome.OK:
-            listed = msgspec.json.decode(Path(once.reference).read_bytes(), type=list[tuple[str, str]])
+            listed = msgspec.json.decode(Path(once.output_path).read_bytes(), type=list[tuple[str, str]])
             found[job.key] = [Injected(job.case.name, mutant, node_type) for mutant, node_type in listed]
         else:
             failed[job.key] = f"no mutant can be made of it: {result.detail}"
     return found, failed
 
 
-def _deployed(job: Job) -> tuple[str, tuple[str, ...]]:
+def _deployed(job: GateJob) -> tuple[str, tuple[str, ...]]:
     return job.case.name, job.flow.transforms
 
 
@@ -84,7 +86,7 @@ def sample_mutants(listed: Iterable[Injected], most: int, seed: int) -> list[Inj
     return [one for one in known if one in chosen]
 
 
-def mutant_jobs(drawn: Sequence[Injected], sound: Mapping[str, Job]) -> dict[Injected, Job]:
+def mutant_jobs(drawn: Sequence[Injected], sound: Mapping[str, GateJob]) -> dict[Injected, GateJob]:
     """A job for each, its flow with one more transform. `sound` is the job without any, by case."""
     return {one: replace(sound[one.case], flow=_mutated(sound[one.case].flow, one.mutant)) for one in drawn}
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import msgspec
 
-from assay.core.job import Job, JobKind
+from assay.core.job import AnyJob, VerifyJob
 from assay.errors import UsageError
 
 NPZ = ".npz"
 
 
-def with_saving(jobs: Sequence[Job], inputs: str, outputs: str) -> list[Job]:
+def with_saving(jobs: Sequence[AnyJob], inputs: str, outputs: str) -> list[AnyJob]:
     """The verify jobs told where to leave what they were fed (once for each case) and what their engine answered. Raises
     UsageError where one file would hold those of several."""
     if not inputs and not outputs:
         return list(jobs)
-    verified = [job for job in jobs if job.task is JobKind.VERIFY]
+    verified = [job for job in jobs if isinstance(job, VerifyJob)]
     if not verified:
         raise UsageError(
             "--save-inputs and --save-outputs keep what is verified, and nothing is: leave --only-kind out"
@@ -36,8 +36,8 @@ def _check(path: str, option: str, what: str, count: int) -> None:
         raise UsageError(f"{option} {path} holds {what}, and there are {count}: give the name of a folder")
 
 
-def _saving(job: Job, inputs: str, outputs: str, cases: Sequence[str], count: int, first: dict[str, str]) -> Job:
-    if job.task is not JobKind.VERIFY:
+def _saving(job: AnyJob, inputs: str, outputs: str, cases: Sequence[str], count: int, first: dict[str, str]) -> AnyJob:
+    if not isinstance(job, VerifyJob):
         return job
     alone = len(cases) == 1
     fed = _below(inputs, [] if alone else [job.case.name]) if first[job.case.name] == job.key else ""

@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
-from msgspec.structs import replace
 
 from assay.core.baseline import Baseline
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import CompareSpeedJob, MeasureJob, other_kind
 from assay.core.outcome import Outcome
 from assay.core.speed import BaselineEngine, SpeedRule
 from assay.errors import UsageError
@@ -50,15 +49,14 @@ def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Ser
     final.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=final.parent) as name:
         staging = Path(name) / "new"
-        job = Job(
+        job = MeasureJob(
             case,
             flow,
-            JobKind.MEASURE,
             request.limits,
-            request.measuring,
-            scratch=name,
-            reference="" if case.inputs.golden else str(reference_dir(case, house.folder)),
-            keep=str(staging / ARTIFACT),
+            name,
+            measuring=request.measuring,
+            reference_dir="" if case.inputs.golden else str(reference_dir(case, house.folder)),
+            artifact_dir=str(staging / ARTIFACT),
         )
         (result,) = [*ensure_references([job], house)] or [*house.alone.launch([job])]
         if result.outcome is not Outcome.OK:
@@ -85,12 +83,11 @@ def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Ser
     return baseline
 
 
-def _samples(job: Job, digest: str, house: Services) -> tuple[float, ...]:
+def _samples(job: MeasureJob, digest: str, house: Services) -> tuple[float, ...]:
     """CPU seconds per call of fresh engines, from a duel of the engine with itself; none where it cannot be fought."""
-    itself = BaselineEngine("itself", job.flow, job.case.model, job.keep, digest)
+    itself = BaselineEngine("itself", job.flow, job.case.model, job.artifact_dir, digest)
     rule = SpeedRule(looks=(LAUNCHES,))
-    measuring = replace(job.measuring, batches=job.measuring.batches[:1])
-    asked = replace(job, task=JobKind.DUEL, measuring=measuring, keep="", rival=itself, speed=rule)
+    asked = other_kind(job, CompareSpeedJob, baseline=itself, rule=rule, batches=job.measuring.batches[:1])
     (found,) = house.alone.launch([asked])
     if trouble := changed(itself):
         raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {trouble}")

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from assay import plugins
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import ReferenceJob, SearchInputsJob, other_kind
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
 from assay.pipeline.ensure_references import ORACLES
-from assay.pipeline.sample_mutants import Injected
+from assay.pipeline.sample_mutants import GateJob, Injected
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import with_tolerances
 
@@ -44,7 +44,7 @@ class Survivor:
 class _Searched:
     """What the search found. `ranks` are the folders of candidate inputs, the most telling first, and what they are."""
 
-    job: Job
+    job: GateJob
     passed: Result
     seen: Mapping[str, float]
     ranks: tuple[tuple[Path, str], ...]
@@ -52,7 +52,7 @@ class _Searched:
 
 
 def explain(
-    passed: Mapping[Injected, tuple[Job, Result]], sound: Flow, folder: Path, house: Services
+    passed: Mapping[Injected, tuple[GateJob, Result]], sound: Flow, folder: Path, house: Services
 ) -> dict[Injected, Survivor]:
     """One for each mutant that passed. Candidate inputs are written below `folder`, which the caller removes."""
     probed = _search(passed, folder, house)
@@ -71,10 +71,14 @@ def _is_calibrated(flow: Flow) -> bool:
     return any(map(plugins.is_calibrated, flow.transforms))
 
 
-def _search(passed: Mapping[Injected, tuple[Job, Result]], folder: Path, house: Services) -> dict[Injected, _Searched]:
+def _search(
+    passed: Mapping[Injected, tuple[GateJob, Result]], folder: Path, house: Services
+) -> dict[Injected, _Searched]:
     places = {name: folder / f"{place}" for place, name in enumerate(passed)}
     jobs = {
-        name: replace(job, case=_with_golden(job, job.case.name), task=JobKind.PROBE, reference=str(places[name]))
+        name: other_kind(
+            job, SearchInputsJob, case=_with_golden(job, job.case.name), output_dir=str(places[name]), reference_dir=""
+        )
         for name, (job, _) in passed.items()
     }
     by_key = {result.job_key: result for result in house.pool.launch(list(jobs.values()))}
@@ -90,9 +94,9 @@ def _search(passed: Mapping[Injected, tuple[Job, Result]], folder: Path, house: 
     return found
 
 
-def _with_golden(job: Job, name: str, golden: str = "") -> Case:
+def _with_golden(job: GateJob, name: str, golden: str = "") -> Case:
     inputs = Inputs(
-        golden=golden or job.case.inputs.golden or job.reference,
+        golden=golden or job.case.inputs.golden or job.reference_dir,
         seed=job.case.inputs.seed,
         calibration=job.case.inputs.calibration,
     )
@@ -104,11 +108,11 @@ def _judge(
 ) -> dict[Injected, tuple[Path, str]]:
     """The candidates of this rank on which the gate kills the mutant and passes the sound engine."""
     folders = _references(left, rank, house)
-    jobs: list[Job] = []
+    jobs: list[GateJob] = []
     for place, (name, one) in enumerate(left.items()):
         # A name of its own for each: two survivors share the sound flow.
         case = _with_golden(one.job, f"{one.job.case.name}#{place}", str(folders[name]))
-        jobs += [replace(one.job, case=case, flow=flow, reference="") for flow in (one.job.flow, sound)]
+        jobs += [replace(one.job, case=case, flow=flow, reference_dir="") for flow in (one.job.flow, sound)]
     jobs = with_tolerances(jobs, house)
     results = {result.job_key: result.outcome for result in house.pool.launch(jobs)} if jobs else {}
     killers = {}
@@ -128,19 +132,19 @@ def _references(left: Mapping[Injected, _Searched], rank: int, house: Services) 
             if name not in folders
         }
         done = {result.job_key: result.outcome for result in house.pool.launch(list(jobs.values()))} if jobs else {}
-        folders.update({n: Path(job.reference) for n, job in jobs.items() if done[job.key] is Outcome.OK})
+        folders.update({n: Path(job.reference_dir) for n, job in jobs.items() if done[job.key] is Outcome.OK})
     return {name: folders.get(name, one.ranks[rank][0]) for name, one in left.items()}
 
 
-def _record(one: _Searched, case: str, rank: int, oracle: str) -> Job:
+def _record(one: _Searched, case: str, rank: int, oracle: str) -> ReferenceJob:
     candidate = one.ranks[rank][0]
-    return replace(
+    return other_kind(
         one.job,
+        ReferenceJob,
         case=_with_golden(one.job, case, str(candidate)),
         flow=plugins.find_flow(oracle),
-        task=JobKind.RECORD,
-        reference=str(candidate.with_name(f"{candidate.name}-reference")),
-        why="an input on which a mutant shows",
+        reference_dir=str(candidate.with_name(f"{candidate.name}-reference")),
+        reason="an input on which a mutant shows",
     )
 
 

@@ -6,12 +6,13 @@ import mmap
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import ChangeJob, DeriveToleranceJob, Job, JudgedJob, other_kind
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.models.companion_goldens import lock_of_companion
@@ -22,37 +23,43 @@ from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.pipeline.originals import identity, is_quantized, tolerance_of
 from assay.pipeline.services import Services
 
+_Job = TypeVar("_Job", bound=Job)
 Failed = dict[str, Result]
 """What a derivation that did not end well gave, by the folder of its profile."""
 
 
-def with_tolerances(jobs: Sequence[Job], house: Services) -> list[Job]:
+def with_tolerances(jobs: Sequence[_Job], house: Services) -> list[_Job]:
     """The same jobs, each that verifies by a derived tolerance with the folder of its profile; those that are not there
     yet, or not as they were written, are derived first. A derivation that fails costs no job: verify says that there is none, and why."""
     return ensure_tolerances(jobs, house)[0]
 
 
-def ensure_tolerances(jobs: Sequence[Job], house: Services, *, coarse: bool = False) -> tuple[list[Job], Failed]:
+def ensure_tolerances(jobs: Sequence[_Job], house: Services, *, coarse: bool = False) -> tuple[list[_Job], Failed]:
     """The same, and the derivations that failed. `coarse`: a coarse tolerance will do where the derived one is not there and would
     take long; then that is the job's profile (`is_coarse`)."""
-    placed = [_placed(job, house.folder) if _wants(job) else job for job in jobs]
-    failed = derive([job for job in placed if not (coarse and _there(coarse_of(job.profile)))], house, coarse=coarse)
+    placed = [_placed(job, house.folder) for job in jobs]
+    judged = [job for job in placed if isinstance(job, JudgedJob)]
+    failed = derive(
+        [job for job in judged if not (coarse and _there(coarse_of(job.tolerance_dir)))], house, coarse=coarse
+    )
     if not coarse:
         return placed, failed
-    only_coarse = {
-        folder
-        for folder in {job.profile for job in placed if job.profile}
-        if not _there(folder) and _there(coarse_of(folder))
-    }
-    return [
-        msgspec.structs.replace(job, profile=coarse_of(job.profile)) if job.profile in only_coarse else job
-        for job in placed
-    ], failed
+    known: dict[str, bool] = {}
+    return [_by_coarse(job, known) for job in placed], failed
 
 
-def is_coarse(job: Job) -> bool:
+def _by_coarse(job: _Job, known: dict[str, bool]) -> _Job:
+    """With the coarse tolerance where there is no other; `known` is filled with what lies in each folder."""
+    if not isinstance(job, JudgedJob) or not (folder := job.tolerance_dir):
+        return job
+    if folder not in known:
+        known[folder] = not _there(folder) and _there(coarse_of(folder))
+    return msgspec.structs.replace(job, tolerance_dir=coarse_of(folder)) if known[folder] else job
+
+
+def is_coarse(job: JudgedJob) -> bool:
     """Whether a job is judged by a coarse tolerance, by its folder."""
-    return bool(job.profile) and job.profile == coarse_of(derived_of(job.profile))
+    return bool(job.tolerance_dir) and job.tolerance_dir == coarse_of(derived_of(job.tolerance_dir))
 
 
 def derived_of(folder: str) -> str:
@@ -60,9 +67,9 @@ def derived_of(folder: str) -> str:
     return folder.removesuffix(coarse_of(""))
 
 
-def derive(jobs: Sequence[Job], house: Services, *, coarse: bool = False) -> Failed:
+def derive(jobs: Sequence[JudgedJob], house: Services, *, coarse: bool = False) -> Failed:
     """Every profile that is not there; returns the derivations that did not end well."""
-    missing = {job.profile: job for job in jobs if job.profile and not _there(job.profile)}
+    missing = {job.tolerance_dir: job for job in jobs if job.tolerance_dir and not _there(job.tolerance_dir)}
     derivations = {folder: _derivation(tolerance_of(job), coarse) for folder, job in missing.items()}
     asked = {one.key: one for one in _joined(list(derivations.values()))}
     if not asked:
@@ -71,19 +78,19 @@ def derive(jobs: Sequence[Job], house: Services, *, coarse: bool = False) -> Fai
     for result in house.pool.launch(list(asked.values())):
         if result.outcome is not Outcome.OK:
             one = asked[result.job_key]
-            failed.update(dict.fromkeys((one.profile, *one.tied.values()), result))
+            failed.update(dict.fromkeys((one.tolerance_dir, *one.tied.values()), result))
     return failed
 
 
-def _joined(derivations: Sequence[Job]) -> list[Job]:
+def _joined(derivations: Sequence[DeriveToleranceJob]) -> list[DeriveToleranceJob]:
     """One job for those that differ in their rule for ties alone, which have most of their work in common."""
-    found: dict[str, Job] = {}
+    found: dict[str, DeriveToleranceJob] = {}
     for job in derivations:
         untied = msgspec.structs.replace(job.flow, name="", allowances=with_ties(job.flow.allowances, ""))
-        common = value_digest((msgspec.structs.replace(job, flow=untied, profile=""),))
+        common = value_digest((msgspec.structs.replace(job, flow=untied, tolerance_dir=""),))
         first = found.setdefault(common, job)
         if first is not job:
-            tied = {**first.tied, ties_of(job.flow.allowances): job.profile}
+            tied = {**first.tied, ties_of(job.flow.allowances): job.tolerance_dir}
             found[common] = msgspec.structs.replace(first, tied=tied)
     return list(found.values())
 
@@ -92,42 +99,38 @@ def _there(folder: str) -> bool:
     return read_header(Path(folder)) is not None
 
 
-def _wants(job: Job) -> bool:
+def _wants(job: JudgedJob) -> bool:
     contract = job.case.contract
-    if job.task is JobKind.CHANGE and (job.case.original is None or is_quantized(job.case.original)):
+    if isinstance(job, ChangeJob) and (job.case.original is None or is_quantized(job.case.original)):
         return False
-    return (
-        job.task in (JobKind.VERIFY, JobKind.CHANGE)
-        and contract.tolerance == DERIVED
-        and "*" not in contract.tolerances
-    )
+    return contract.tolerance == DERIVED and "*" not in contract.tolerances
 
 
-def _derivation(job: Job, coarse: bool) -> Job:
+def _derivation(job: JudgedJob, coarse: bool) -> DeriveToleranceJob:
     """The promise of the flow without its backend, which is what the derivation depends on; it takes some ten times as
     long as the model itself, and has the time. Its name says whose profile it is: one run may need several of a model."""
     allowances = _allowances(job)
     name = "-".join(("derive", job.flow.precision, *allowances))
     flow = Flow(name, "", precision=job.flow.precision, allowances=allowances)
     limits = msgspec.structs.replace(job.limits, timeout_s=job.limits.deriving_s)
-    return msgspec.structs.replace(
-        job, flow=flow, task=JobKind.DERIVE, limits=limits, coarse=coarse, save_inputs="", save_outputs=""
-    )
+    return other_kind(job, DeriveToleranceJob, flow=flow, limits=limits, coarse=coarse)
 
 
-def _placed(job: Job, history: Path) -> Job:
+def _placed(asked: _Job, history: Path) -> _Job:
     """The folder named by everything that the profile depends on."""
-    placed, job = job, tolerance_of(job)
+    if not isinstance(asked, JudgedJob) or not _wants(asked):
+        return asked
+    job = tolerance_of(asked)
     inputs = job.case.inputs
-    lock = Path(inputs.golden) / "golden.lock" if inputs.golden else Path(job.reference) / "golden.lock"
+    lock = Path(inputs.golden) / "golden.lock" if inputs.golden else Path(job.reference_dir) / "golden.lock"
     try:
         told = sha256_bytes(lock.read_bytes() + lock_of_companion(lock.parent)) if inputs.golden else ""
     except OSError:
-        return placed
+        return asked
     recipe = (told, inputs.seed, inputs.samples, inputs.batch, inputs.fill, Path(inputs.given).name)
     sizes = [inputs.dims] if inputs.dims else []
     key = (job.case.model.digest, recipe, *sizes, job.flow.precision, _allowances(job), *identity(job.case), VERSION)
-    return msgspec.structs.replace(placed, profile=str((history / "profiles" / value_digest(key)[:32]).absolute()))
+    return msgspec.structs.replace(asked, tolerance_dir=str((history / "profiles" / value_digest(key)[:32]).absolute()))
 
 
 def _allowances(job: Job) -> tuple[str, ...]:

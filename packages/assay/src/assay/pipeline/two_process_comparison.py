@@ -14,7 +14,7 @@ from statistics import median
 from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
-from assay.core.job import Job, JobKind, Measuring
+from assay.core.job import AlternateJob, CompareSpeedJob, Job, MeasureJob, Measuring, other_kind
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.core.speed import (
@@ -45,25 +45,23 @@ class Comparisons:
 
     def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
         """See `ports.Launcher`; one after another, measuring is alone."""
-        together = [job for job in jobs if not needs_two_processes(job)]
-        if together:
+        apart = [job for job in jobs if isinstance(job, CompareSpeedJob) and needs_two_processes(job)]
+        if together := [job for job in jobs if job not in apart]:
             yield from self.house.alone.launch(together)
-        for job in jobs:
-            if needs_two_processes(job):
-                yield compare_in_two_processes(job, self.house)
+        for job in apart:
+            yield compare_in_two_processes(job, self.house)
 
 
-def needs_two_processes(job: Job) -> bool:
+def needs_two_processes(job: CompareSpeedJob) -> bool:
     """Whether the two engines of this duel need processes of their own."""
-    rival = job.rival
-    if rival is None or rival.trouble or rival.stored or changed(rival):
+    rival = job.baseline
+    if rival.trouble or rival.stored or changed(rival):
         return False
     return rival.flow.environment != job.flow.environment
 
 
-def compare_in_two_processes(job: Job, house: Services) -> Result:
+def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> Result:
     """Exactly one result, as of a duel in one worker."""
-    assert job.rival is not None
     Path(job.scratch).mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
     with tempfile.TemporaryDirectory(prefix="duel-", dir=job.scratch) as name:
@@ -71,25 +69,25 @@ def compare_in_two_processes(job: Job, house: Services) -> Result:
         own, rival = _sides(job)
         built = []
         for side, one in (("own", own), ("rival", rival)):
-            if side == "rival" and job.rival.artifact:
+            if side == "rival" and job.baseline.artifact:
                 built.append(empty_result(one))
                 continue
-            asked = replace(one, task=JobKind.MEASURE, measuring=_BUILD, keep=str(folder / side))
+            asked = replace(one, artifact_dir=str(folder / side))
             (found,) = house.alone.launch([asked])
             if not found.measurements:  # whatever else is to be said of it: it was built, and it ran
                 return _failed(job, found)
             built.append(found)
         artifacts = (
             (str(folder / "own"), built[0].facts.artifact_digest),
-            (job.rival.artifact, job.rival.digest)
-            if job.rival.artifact
+            (job.baseline.artifact, job.baseline.digest)
+            if job.baseline.artifact
             else (str(folder / "rival"), built[1].facts.artifact_digest),
         )
         duels: list[SpeedComparison] = []
-        for batch in job.measuring.batches or (0,):
+        for batch in job.batches or (0,):
             seen = _compare(job, batch, artifacts, folder, deadline, house)
-            if trouble := changed(job.rival):
-                return replace(empty_result(job), duel=SpeedComparison(job.rival.name, trouble=trouble))
+            if trouble := changed(job.baseline):
+                return replace(empty_result(job), duel=SpeedComparison(job.baseline.name, trouble=trouble))
             if isinstance(seen, Result):
                 return seen
             duels.append(seen)
@@ -106,23 +104,26 @@ def compare_in_two_processes(job: Job, house: Services) -> Result:
     )
 
 
-def _sides(job: Job) -> tuple[Job, Job]:
+def _sides(job: CompareSpeedJob) -> tuple[MeasureJob, MeasureJob]:
     """What to build for each of the two."""
-    assert job.rival is not None
-    case = replace(job.case, model=job.rival.model)
-    return replace(job, rival=None), replace(job, flow=job.rival.flow, case=case, rival=None)
+    own = other_kind(job, MeasureJob, measuring=_BUILD)
+    return own, replace(own, flow=job.baseline.flow, case=replace(job.case, model=job.baseline.model))
 
 
 def _compare(
-    job: Job, batch: int, artifacts: tuple[Artifact, Artifact], folder: Path, deadline: float, house: Services
+    job: CompareSpeedJob,
+    batch: int,
+    artifacts: tuple[Artifact, Artifact],
+    folder: Path,
+    deadline: float,
+    house: Services,
 ) -> SpeedComparison | Result:
     """The duel at one batch size, or what a side of it failed with."""
-    assert job.rival is not None
     launches: list[PairedRun] = []
     walls: list[tuple[float, float]] = []
     chance = random.Random()
     clock, ended, rows = "", "", 0
-    while len(launches) < job.speed.looks[-1]:
+    while len(launches) < job.rule.looks[-1]:
         pair = _pair(job, batch, artifacts, folder / f"launch-{batch}-{len(launches)}", chance)
         found = {result.job_key: result for result in house.pair.launch(pair)}
         mine, theirs = (found[one.key] for one in sorted(pair, key=lambda one: one.case.name))
@@ -133,11 +134,11 @@ def _compare(
         launch = _paired_run(mine, theirs)
         if launch is None:
             return SpeedComparison(
-                job.rival.name, clock=clock, batch=rows, processes=2, trouble=stopped_clock_message(clock)
+                job.baseline.name, clock=clock, batch=rows, processes=2, trouble=stopped_clock_message(clock)
             )
         launches.append(launch)
         walls.append((median(mine.measurements[0].wall_s), median(theirs.measurements[0].wall_s)))
-        if len(launches) in job.speed.looks and is_decided(launches, job.speed):
+        if len(launches) in job.rule.looks and is_decided(launches, job.rule):
             break
         if time.monotonic() > deadline:
             ended = TIME_LIMIT_MESSAGE
@@ -145,7 +146,7 @@ def _compare(
     own_s, rival_s = median([one.own_s for one in launches]), median([one.rival_s for one in launches])
     own_wall_s, rival_wall_s = (median(one) for one in zip(*walls, strict=True))
     return SpeedComparison(
-        job.rival.name,
+        job.baseline.name,
         tuple(launches),
         clock,
         own_s,
@@ -158,26 +159,26 @@ def _compare(
     )
 
 
-def _pair(job: Job, batch: int, artifacts: tuple[Artifact, Artifact], folder: Path, chance: random.Random) -> list[Job]:
+def _pair(
+    job: CompareSpeedJob, batch: int, artifacts: tuple[Artifact, Artifact], folder: Path, chance: random.Random
+) -> list[AlternateJob]:
     """The two jobs of one launch, in random order, one of them leading. Their names sort own before rival."""
-    assert job.rival is not None
     folder.mkdir()
     for name in ("to-lead", "to-follow"):
         os.mkfifo(folder / name)
     seed, own_leads = chance.randrange(1 << 30), chance.random() < 0.5
     # Both sides are fed the candidate's inputs, in the types that it takes.
-    flows, takes = (job.flow, job.rival.flow), f"{folder.parent / 'own'}{INPUT_TYPES_SUFFIX}"
+    flows, takes = (job.flow, job.baseline.flow), f"{folder.parent / 'own'}{INPUT_TYPES_SUFFIX}"
     sides = zip(("a", "b"), flows, artifacts, (own_leads, not own_leads), strict=True)
     jobs = [
-        replace(
+        other_kind(
             job,
+            AlternateJob,
             case=replace(job.case, name=f"{letter}/{job.case.name}"),
             flow=flow,
-            task=JobKind.TURNS,
-            measuring=replace(job.measuring, batches=(batch,) if batch else ()),
-            keep=artifact,
-            rival=None,
-            turns=AlternatingSide(str(folder), seed, leads, takes, digest),
+            batch=batch,
+            artifact_dir=artifact,
+            side=AlternatingSide(str(folder), seed, leads, takes, digest),
         )
         for letter, flow, (artifact, digest), leads in sides
     ]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from assay.core.comparison import Finding
-from assay.core.job import Job
+from assay.core.job import Job, JudgedJob, VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import Result
@@ -50,35 +50,41 @@ class VerifyStages:
         if not jobs:
             return
         placed, failed = ensure_tolerances(jobs, self._house, coarse=self._coarse)
-        placed = [_kept(job) if is_coarse(job) else job for job in placed]
+        placed = [_kept(job) if isinstance(job, VerifyJob) and is_coarse(job) else job for job in placed]
         asked = {job.key: job for job in placed}
         narrowly: dict[str, Result] = {}
         for result in self._launcher.launch(placed):
             job = asked[result.job_key]
-            if is_coarse(job) and _is_open(result):
+            if not isinstance(job, JudgedJob):
+                yield result
+            elif is_coarse(job) and _is_open(result):
                 narrowly[result.job_key] = result
-            elif job.profile in failed and failed[job.profile].outcome is Outcome.TIMEOUT and _is_open(result):
-                yield _undecided(result, failed[job.profile], job.limits.deriving_s, WITHOUT)
+            elif (
+                job.tolerance_dir in failed
+                and failed[job.tolerance_dir].outcome is Outcome.TIMEOUT
+                and _is_open(result)
+            ):
+                yield _undecided(result, failed[job.tolerance_dir], job.limits.deriving_s, WITHOUT)
             else:
                 yield result
-        yield from self._again([job for job in placed if job.key in narrowly], narrowly)
+        yield from self._again([job for job in placed if isinstance(job, JudgedJob) and job.key in narrowly], narrowly)
 
-    def _again(self, jobs: Sequence[Job], before: dict[str, Result]) -> Iterator[Result]:
+    def _again(self, jobs: Sequence[JudgedJob], before: dict[str, Result]) -> Iterator[Result]:
         """By the derived tolerance those that are still open; where it cannot be had, they stay so."""
-        fine = [msgspec.structs.replace(job, profile=derived_of(job.profile)) for job in jobs]
+        fine = [msgspec.structs.replace(job, tolerance_dir=derived_of(job.tolerance_dir)) for job in jobs]
         failed = derive(fine, self._house)
         for job in fine:
-            if job.profile in failed:
-                yield _undecided(before[job.key], failed[job.profile], job.limits.deriving_s, BY_COARSE)
-        left = [job for job in fine if job.profile not in failed]
+            if job.tolerance_dir in failed:
+                yield _undecided(before[job.key], failed[job.tolerance_dir], job.limits.deriving_s, BY_COARSE)
+        left = [job for job in fine if job.tolerance_dir not in failed]
         if left:
             for result in self._launcher.launch(left):
                 yield _with_building(result, before[result.job_key])
 
 
-def _kept(job: Job) -> Job:
+def _kept(job: VerifyJob) -> VerifyJob:
     """The engine stays in the run's scratch, for the case that it is judged once more."""
-    return msgspec.structs.replace(job, keep=f"{job.scratch}/engines") if job.scratch else job
+    return msgspec.structs.replace(job, artifact_dir=f"{job.scratch}/engines") if job.scratch else job
 
 
 def _with_building(result: Result, before: Result) -> Result:

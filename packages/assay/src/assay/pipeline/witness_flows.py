@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay.core.case import Case
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import Job, VerifyJob
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import TRANSFORMS, find_flow, load, with_transforms
 from assay.ports import Transform
@@ -41,10 +41,10 @@ def fairly_judged(case: Case, flow: Flow) -> Case:
 
 def is_witness(other: Job, job: Job) -> bool:
     """Whether an engine of the run may be one: asked the same of the same model, in the precision of that model, and judged fairly."""
-    if other.task is not job.task or other.flow.transforms != quantizing(job.flow):
+    if type(other) is not type(job) or other.flow.transforms != quantizing(job.flow):
         return False
     contract = other.case.contract
-    if job.task is JobKind.VERIFY and (contract.tolerance != DERIVED or contract.tolerances):
+    if isinstance(job, VerifyJob) and (contract.tolerance != DERIVED or contract.tolerances):
         return False
     return bool(other.flow.transforms) or other.flow.precision in ("float32", "float64")
 

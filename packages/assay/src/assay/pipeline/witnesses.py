@@ -13,7 +13,7 @@ from assay.core.case import Inputs
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import ChangeJob, Job, JobKind, JudgedJob, Limits, PerNodeJob, ReferenceJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.reference import Witness
@@ -86,8 +86,8 @@ class Witnessed:
 
     def _with_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
         """Asks one after another until one of another library agrees with the reference, or with the engine."""
-        blamed = result.node if job.task is JobKind.PER_NODE else ""
-        asked = self._asked.setdefault((job.case.name, job.task.value, blamed, *quantizing(job.flow)), _Asked())
+        blamed = result.node if isinstance(job, PerNodeJob) else ""
+        asked = self._asked.setdefault((job.case.name, job.kind, blamed, *quantizing(job.flow)), _Asked())
         for other, theirs in peers:
             if is_witness(other, job):
                 asked.witnesses.setdefault(other.flow.name, _witness(other.flow, theirs, result))
@@ -114,9 +114,10 @@ class Witnessed:
 
     def _with_loss_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
         """Asks one after another until one of another library gives the answers by which the loss is measured."""
+        assert isinstance(job, JudgedJob)
         questions = float_questions(job, result)
         coarse = VerifyStages(self.house, self.house.pool, coarse=True)
-        asked = self._asked.setdefault((job.case.name, job.task.value, "loss", *quantizing(job.flow)), _Asked())
+        asked = self._asked.setdefault((job.case.name, job.kind, "loss", *quantizing(job.flow)), _Asked())
         for other, theirs in peers if job.case.original is None else ():
             if is_witness(other, questions[0]) and agrees(theirs) is not None:
                 asked.witnesses.setdefault(other.flow.name, _witness(other.flow, theirs, result))
@@ -148,12 +149,10 @@ class Witnessed:
         if (absent := self._unavailable(name)) is not None:
             return absent
         flow = witness_flow(name, job)
-        if job.task is JobKind.CHANGE:
+        if isinstance(job, ChangeJob):
             folder = Path(job.scratch or self.house.folder)
             return _witness(flow, change_seen_by(flow, job, folder, lambda one: self._run(one, asked)), result)
-        question = replace(
-            job, case=fairly_judged(job.case, flow), flow=flow, profile="", rival=None, limits=_bounded(job.limits)
-        )
+        question = replace(_unsaved(job), case=fairly_judged(job.case, flow), flow=flow)
         return _witness(replace(flow, name=name), self._run(question, asked), result)
 
     def _beside_engine(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
@@ -161,44 +160,41 @@ class Witnessed:
         say of what a transform has made."""
         if witness.agrees_with_reference is not False or witness.flow not in WITNESSES or asked.seconds > BUDGET_S:
             return witness
-        if job.task is not JobKind.VERIFY or job.flow.transforms or job.case.inputs.golden or _itself(result):
+        if not isinstance(job, VerifyJob) or job.flow.transforms or job.case.inputs.golden or _itself(result):
             return witness
         return replace(witness, agrees_with_engine=self._agrees_with_engine(job, witness, asked))
 
-    def _agrees_with_engine(self, job: Job, witness: Witness, asked: _Asked) -> bool | None:
+    def _agrees_with_engine(self, job: VerifyJob, witness: Witness, asked: _Asked) -> bool | None:
         """The engine compared with what the witness answers, by a tolerance that the reference has no part in."""
         if witness.flow not in asked.folders:
-            key = value_digest((job.case.model.digest, job.reference, witness.flow))[:32]
+            key = value_digest((job.case.model.digest, job.reference_dir, witness.flow))[:32]
             folder = str((Path(job.scratch or self.house.folder) / f"witness-{key}").absolute())
-            fed = replace(job.case, inputs=replace(job.case.inputs, golden=job.reference))
-            recording = replace(
-                job, case=fed, flow=find_flow(witness.flow), task=JobKind.RECORD, reference=folder, why=REFERENCE
-            )
+            fed = replace(job.case, inputs=replace(job.case.inputs, golden=job.reference_dir))
+            flow = find_flow(witness.flow)
+            recording = other_kind(job, ReferenceJob, case=fed, flow=flow, reference_dir=folder, reason=REFERENCE)
             recorded = self._run(recording, asked)
             asked.folders[witness.flow] = folder if recorded.outcome is Outcome.OK else ""
         if not (folder := asked.folders[witness.flow]):
             return None
         contract = replace(job.case.contract, tolerance="default", tolerances={})
         case = replace(job.case, contract=contract, inputs=_without_sizes(job.case.inputs))
-        return agrees(self._run(replace(job, case=case, reference=folder, profile=""), asked))
+        return agrees(self._run(replace(_unsaved(job), case=case, reference_dir=folder), asked))
 
     def _parted(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
         """With the first node where the witness is not what the evaluator says, on the witness's own inputs to it."""
-        if witness.flow not in WITNESSES or job.task is JobKind.PER_NODE or library_of_reference(result) != EVALUATOR:
+        if witness.flow not in WITNESSES or isinstance(job, PerNodeJob) or library_of_reference(result) != EVALUATOR:
             return witness
         flow = witness_flow(witness.flow, job)
-        if job.task is JobKind.CHANGE and witness.flow not in asked.nodes:
+        if isinstance(job, ChangeJob) and witness.flow not in asked.nodes:
             asked.nodes[witness.flow] = parting_node(flow, job, lambda one: self._run(one, asked))
         if witness.flow not in asked.nodes:
-            local = replace(job, flow=flow, task=JobKind.PER_NODE, rival=None, profile="")
+            local = other_kind(job, PerNodeJob, flow=flow)
             asked.nodes[witness.flow] = self._run(local, asked).node
         return replace(witness, node=asked.nodes[witness.flow])
 
     def _run(self, job: Job, asked: _Asked, launcher: Launcher | None = None) -> Result:
         begin = time.monotonic()
-        (result,) = (launcher or self.launcher).launch(
-            [replace(job, limits=_bounded(job.limits), save_inputs="", save_outputs="")]
-        )
+        (result,) = (launcher or self.launcher).launch([replace(job, limits=_bounded(job.limits))])
         asked.seconds += time.monotonic() - begin
         return result
 
@@ -226,6 +222,13 @@ def _witness(flow: Flow, testimony: Result, result: Result) -> Witness:
         agreed, with_engine = not agreed, agreed
     version = testimony.facts.backend_version
     return Witness(flow.name, library_of(flow), version, agreed, with_engine, detail=detail)
+
+
+def _unsaved(job: Job) -> Job:
+    """The same question without what a user asked beside it: no tensor is left, and no tolerance is there yet."""
+    if not isinstance(job, VerifyJob):
+        return job
+    return replace(job, tolerance_dir="", save_inputs="", save_outputs="")
 
 
 def _bounded(limits: Limits) -> Limits:

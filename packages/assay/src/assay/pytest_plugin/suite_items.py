@@ -20,7 +20,7 @@ from assay.commands.run import RECYCLE, find_flows, find_suites
 from assay.core.case import Case
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import Job, Limits, VerifyJob
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
 from assay.core.result import Result
@@ -187,7 +187,7 @@ class _Runner:
                 jobs.append(job)
             else:
                 reference = str(reference_dir(case, Path(self._folder.name)))
-                jobs.append(msgspec.structs.replace(job, reference=reference))
+                jobs.append(msgspec.structs.replace(job, reference_dir=reference))
         if not jobs:
             self._running = iter(())
             return
@@ -218,4 +218,4 @@ def _observed(result: Result, verdict: Verdict) -> str:
 
 
 def _job(case: Case, flow: Flow, scratch: str) -> Job:
-    return Job(case, flow, JobKind.VERIFY, limits_of(case, Limits(timeout_s=60.0)), scratch=scratch)
+    return VerifyJob(case, flow, limits_of(case, Limits(timeout_s=60.0)), scratch)

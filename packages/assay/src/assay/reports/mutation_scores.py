@@ -40,7 +40,7 @@ class MutationScore(msgspec.Struct, frozen=True):
 
 def mutation_scores(results: Sequence[Result]) -> list[MutationScore]:
     """Of each summary of mutants: the row over all first, then by group, the lowest rate first."""
-    found = [row for result in results if result.task == "mutate" for row in _rows(result)]
+    found = [row for result in results if result.task == "mutation_score" for row in _rows(result)]
     places = {group: place for place, group in enumerate((ALL, *GROUPS))}
     return sorted(found, key=lambda one: (places[one.group], 2.0 if one.rate is None else one.rate, one.name))
 

@@ -141,7 +141,7 @@ def entries(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
     found = []
     for key in [*jobs, *(key for key in observed if key not in jobs)]:
         job, result = jobs.get(key), observed.get(key)
-        task = job.task.value if job else result.task if result else ""
+        task = job.kind.value if job else result.task if result else ""
         found.append(Entry(key, task, job, result, tuple(said.get(key, ()))))
     return found
 

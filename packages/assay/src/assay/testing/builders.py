@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from assay.core.case import Case, Contract, Inputs
 from assay.core.comparison import Comparison, Histogram, WorstElement
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind, job_digest
+from assay.core.job import AnyJob, MeasureJob, job_digest
 from assay.core.machine import Machine
 from assay.core.measurement import Measurement, Memory
 from assay.core.model import Model, TensorSpec
@@ -18,6 +18,7 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import Result, StageTime
 from assay.core.run import Run
+from assay.core.speed import AlternatingSide, BaselineEngine
 from assay.core.verdict import RunVerdict
 
 MACHINE = Machine(
@@ -51,15 +52,27 @@ def make_flow(name: str = "onnxruntime", **changes: Any) -> Flow:
     return replace(Flow(name=name, backend=name.split("-")[0]), **changes)
 
 
-def make_job(case: str = "digits-classifier", flow: str = "onnxruntime", task: str = "verify", **changes: Any) -> Job:
-    """A job over a golden folder; `case` and `flow` are names."""
+def make_job(
+    case: str = "digits-classifier", flow: str = "onnxruntime", kind: str = "verify", **changes: Any
+) -> AnyJob:
+    """A job of that kind over a golden folder; `case` and `flow` are names."""
     inputs = Inputs(golden=f"golden/{case}", samples=64)
-    job = Job(
-        case=Case(name=case, model=make_model(case), inputs=inputs, contract=Contract(precision="float32")),
-        flow=make_flow(flow),
-        task=JobKind(task),
-    )
-    return replace(job, **changes)
+    asked = Case(name=case, model=make_model(case), inputs=inputs, contract=Contract(precision="float32"))
+    own = make_flow(flow)
+    job_type: type[AnyJob] = next(one for one in get_args(AnyJob) if one.__struct_config__.tag == kind)
+    return job_type(**{"case": asked, "flow": own, **_needed(kind, own, asked.model), **changes})
+
+
+def _needed(kind: str, flow: Flow, model: Model) -> dict[str, Any]:
+    """The fields of that kind that have no default."""
+    needed: dict[str, dict[str, Any]] = {
+        "compare_speed": {"baseline": BaselineEngine("old", flow, model)},
+        "alternate": {"side": AlternatingSide("pipes", 0, True), "artifact_dir": "artifact"},
+        "derive_tolerance": {"tolerance_dir": "tolerance"},
+        "list_mutants": {"output_path": "mutants.json", "sites": 1, "seed": 0},
+        "search_inputs": {"output_dir": "inputs"},
+    }
+    return needed.get(kind, {})
 
 
 def make_comparison(output: str = "scores", *, budget_used: float = 0.21, **changes: Any) -> Comparison:
@@ -117,7 +130,7 @@ def make_result(
 ) -> Result:
     """A job that ended well: compared for `verify`, two batch sizes of samples for `measure`."""
     job = make_job(case, flow, task)
-    measured = job.task is JobKind.MEASURE
+    measured = isinstance(job, MeasureJob)
     last = Stage.MEASURE if measured else Stage.COMPARE
     stages = ((Stage.IMPORT, 0.31), (Stage.LOWER, 0.042), (Stage.SAVE, 0.004), (Stage.LOAD, 0.02), (Stage.RUN, 0.05))
     result = Result(
@@ -151,7 +164,7 @@ def make_result(
     return replace(result, **changes)
 
 
-def make_run(id: str = "20261121T141905-3fa2b1", jobs: tuple[Job, ...] | None = None, **changes: Any) -> Run:
+def make_run(id: str = "20261121T141905-3fa2b1", jobs: tuple[AnyJob, ...] | None = None, **changes: Any) -> Run:
     """A run that has just begun, of one job unless `jobs` says more."""
     run = Run(
         id=id,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.core.case import Case
 from assay.core.flow import Flow, Option
-from assay.core.job import Job, JobKind, Limits
+from assay.core.job import Job, Limits, VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
@@ -44,7 +44,7 @@ def faulty_job(
     """A verify job whose backend misbehaves in `stage`. `golden` is any golden folder of `model`."""
     flow = Flow(f"faulty-{fault}", "faulty", {"fault": fault, "stage": stage.value, **(options or {})})
     limits = Limits(timeout_s=TIMEOUT_S if fault == "hang" else PATIENCE_S, memory_bytes=MEMORY_BYTES)
-    return Job(Case(name, model), flow, JobKind.VERIFY, limits, reference=str(golden))
+    return VerifyJob(Case(name, model), flow, limits, reference_dir=str(golden))
 
 
 def check_launcher(make: Callable[[], Launcher], *, model: Model, golden: Path) -> None:

@@ -18,7 +18,18 @@ import msgspec
 import assay.worker.verify.verify  # noqa: F401  what nearly all workers do: imported while they wait for the first job
 from assay import plugins
 from assay.core.empty_result import empty_result
-from assay.core.job import Job, JobKind
+from assay.core.job import (
+    AlternateJob,
+    ChangeJob,
+    CompareSpeedJob,
+    DeriveToleranceJob,
+    InspectJob,
+    Job,
+    MeasureJob,
+    PerNodeJob,
+    ReferenceJob,
+    VerifyJob,
+)
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
 from assay.errors import (
@@ -34,21 +45,21 @@ from assay.errors import (
     Unsupported,
     UsageError,
 )
-from assay.worker.inputs.load_inputs import has_no_reference
+from assay.worker.inputs.load_inputs import no_reference_reason
 from assay.worker.library_versions import library_versions
 from assay.worker.scratch_dir import scratch_dir
 from assay.worker.stages import Stages
 
-_HANDLERS = {
-    JobKind.INSPECT: "reference.compute_reference:inspect",
-    JobKind.RECORD: "reference.compute_reference:compute_reference",
-    JobKind.VERIFY: "verify.verify:verify",
-    JobKind.MEASURE: "timing.measure:measure",
-    JobKind.DUEL: "timing.compare_speed:compare_speed",
-    JobKind.TURNS: "timing.alternating_side:alternate",
-    JobKind.DERIVE: "reference.derive_tolerance:derive_tolerance",
-    JobKind.CHANGE: "inputs.original:compare_change",
-    JobKind.PER_NODE: "per_node.per_node:compare_per_node",
+_HANDLERS: dict[type[Job], str] = {
+    InspectJob: "reference.compute_reference:inspect",
+    ReferenceJob: "reference.compute_reference:compute_reference",
+    VerifyJob: "verify.verify:verify",
+    MeasureJob: "timing.measure:measure",
+    CompareSpeedJob: "timing.compare_speed:compare_speed",
+    AlternateJob: "timing.alternating_side:alternate",
+    DeriveToleranceJob: "reference.derive_tolerance:derive_tolerance",
+    ChangeJob: "inputs.original:compare_change",
+    PerNodeJob: "per_node.per_node:compare_per_node",
 }
 """Module and function below this package: a worker imports what it is asked for."""
 
@@ -61,7 +72,7 @@ def execute(job: Job, stages: Stages) -> Result:
         warnings.simplefilter("always")
         try:
             with scratch_dir(job.scratch) as own, _full_disk_reported(own):
-                observed = _handler_of(job.task)(msgspec.structs.replace(job, scratch=own), stages)
+                observed = _handler_of(type(job))(msgspec.structs.replace(job, scratch=own), stages)
         except Exception as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
     texts = tuple(dict.fromkeys(str(one.message).strip()[:500] for one in caught))
@@ -97,11 +108,12 @@ def _full_disk_reported(folder: str) -> Iterator[None]:
 
 
 @cache
-def _handler_of(task: JobKind) -> Callable[[Job, Stages], Result]:
-    """Ours, or one that lives above the worker and comes in by its entry point."""
-    if task not in _HANDLERS:
-        return cast(Callable[[Job, Stages], Result], plugins.load("assay.job_handlers", task.value))
-    module, _, name = _HANDLERS[task].partition(":")
+def _handler_of(kind: type[Job]) -> Callable[[Job, Stages], Result]:
+    """Ours, or one that lives above the worker and comes in by its entry point, under the tag of the type."""
+    if kind not in _HANDLERS:
+        tag = str(kind.__struct_config__.tag)
+        return cast(Callable[[Job, Stages], Result], plugins.load("assay.job_handlers", tag))
+    module, _, name = _HANDLERS[kind].partition(":")
     return cast(Callable[[Job, Stages], Result], getattr(import_module(f"assay.worker.{module}"), name))
 
 
@@ -117,9 +129,10 @@ def _failure(job: Job, error: Exception, stages: Stages) -> Result:
     if not isinstance(error, Lowering | UsageError | _DiskFull | BrokenMetric):
         text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
         traceback.print_exc()
-    if outcome is Outcome.ERROR and has_no_reference(job) and stages.reached in (Stage.RUN, Stage.MEASURE):
+    why = no_reference_reason(job)
+    if why and outcome is Outcome.ERROR and stages.reached in (Stage.RUN, Stage.MEASURE):
         # What nobody takes is no fault of this engine.
-        outcome, cause, text = Outcome.MISTRUSTED, Cause.NO_REFERENCE, f"{job.why}; nor does this engine: {text}"
+        outcome, cause, text = Outcome.MISTRUSTED, Cause.NO_REFERENCE, f"{why}; nor does this engine: {text}"
     return msgspec.structs.replace(
         empty_result(job),
         outcome=outcome,

@@ -9,7 +9,7 @@ import socket
 import sys
 from contextlib import suppress
 
-from assay.core.job import Job
+from assay.core.job import Job, NoopJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
@@ -37,7 +37,7 @@ def serve(connection: socket.socket) -> None:
         for body in split_frames(buffer):
             job = decode_job(body)
             result = _execute(job, stages)
-            if job.task != "noop":
+            if not isinstance(job, NoopJob):
                 _tidy(first)
                 first = False
             sys.stdout.flush()
@@ -55,8 +55,8 @@ def _shared(connection: socket.socket) -> mmap.mmap:
 
 
 def _execute(job: Job, stages: mmap.mmap) -> Result:
-    if job.task == "noop":
-        return Result(job.key, job.case.name, job.flow.name, job.task.value, "", Outcome.OK, Stage.START)
+    if isinstance(job, NoopJob):
+        return Result(job.key, job.case.name, job.flow.name, job.kind, "", Outcome.OK, Stage.START)
 
     def enter(stage: Stage) -> None:
         stages[:] = crumb(stage) + step_bytes(UNKNOWN)

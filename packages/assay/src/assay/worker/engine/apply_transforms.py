@@ -11,7 +11,7 @@ from typing import Any
 from assay import plugins
 from assay.core.dtype import dtype_name, is_floating, numpy_dtype
 from assay.core.engine_info import AppliedTransform
-from assay.core.job import Job
+from assay.core.job import InputsJob
 from assay.core.outcome import Stage
 from assay.errors import UsageError
 from assay.models.conversion import format_of
@@ -45,7 +45,7 @@ class TransformedModel:
         return [{name: _as(array, self.takes.get(name, "")) for name, array in sample.items()} for sample in samples]
 
 
-def apply_transforms(job: Job, model: Path, stages: Stages) -> TransformedModel:
+def apply_transforms(job: InputsJob, model: Path, stages: Stages) -> TransformedModel:
     """`model` after the transforms of the flow, each given the form it reads. Raises what they raise, and UsageError for
     transforms that do not go together."""
     if told := plugins.contradiction(job.flow):

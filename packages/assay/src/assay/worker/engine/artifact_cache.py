@@ -21,7 +21,7 @@ import assay
 from assay import plugins
 from assay.core.digest import sha256_bytes, value_digest
 from assay.core.engine_info import EngineInfo
-from assay.core.job import Job, RefusalCache
+from assay.core.job import EngineJob, RefusalCache
 from assay.core.outcome import Stage
 from assay.errors import Lowering, Undelegated, Unsupported
 from assay.models.artifacts import Artifacts, CachedArtifact, CachedFailure, artifacts_folder
@@ -76,7 +76,7 @@ def capture_warnings() -> Iterator[list[str]]:
         warnings.warn(str(one.message), stacklevel=2)
 
 
-def look_up(job: Job, backend: Backend) -> tuple[str, CachedArtifact | None]:
+def look_up(job: EngineJob, backend: Backend) -> tuple[str, CachedArtifact | None]:
     """The key of what this job lowers, and the entry if there is one that it may use. "" where nothing may be reused: a job that was
     not asked to, a device whose artifacts are made for one piece of hardware, a model that is code."""
     environment_key()
@@ -107,7 +107,9 @@ def reusable(kept: CachedArtifact) -> tuple[Path, TransformedModel, EngineInfo]:
     return known.files(kept), rewritten, msgspec.structs.replace(kept.facts, reused=kept.key)
 
 
-def store(key: str, job: Job, folder: Path, rewritten: TransformedModel, facts: EngineInfo, told: list[str]) -> None:
+def store(
+    key: str, job: EngineJob, folder: Path, rewritten: TransformedModel, facts: EngineInfo, told: list[str]
+) -> None:
     """For the next job that asks the same; of a job that loads no artifacts none are kept."""
     if not job.reuse:
         return
@@ -125,7 +127,7 @@ def store(key: str, job: Job, folder: Path, rewritten: TransformedModel, facts: 
 
 
 @contextmanager
-def keep_failures(key: str, job: Job, stages: Stages) -> Iterator[None]:
+def keep_failures(key: str, job: EngineJob, stages: Stages) -> Iterator[None]:
     """What the backend does not take is so for the next job that asks the same: it is told at once. A compiler that crashed, was
     killed, or lacked time or memory may do better."""
     begin = time.monotonic()
@@ -179,7 +181,7 @@ def _cache_of(*_: str | None) -> Artifacts:
     return Artifacts(artifacts_folder())
 
 
-def _key(job: Job, backend: Backend, source: Path) -> str:
+def _key(job: EngineJob, backend: Backend, source: Path) -> str:
     flow = msgspec.structs.replace(job.flow, name="", allowances=())
     recipe = job.case.inputs
     inputs = msgspec.structs.replace(recipe, golden=_lock(recipe.golden), given=_lock(recipe.given))
@@ -188,7 +190,7 @@ def _key(job: Job, backend: Backend, source: Path) -> str:
     return value_digest((_content(job, source), flow, inputs, environment_key(), foreign))
 
 
-def _content(job: Job, source: Path) -> tuple[str, ...]:
+def _content(job: EngineJob, source: Path) -> tuple[str, ...]:
     """The file as it is now. Its name counts: conversions take names over."""
     digest = file_digest(source)
     if format_of(source) == "onnx" and digest != job.case.model.digest:

@@ -13,7 +13,7 @@ from assay import plugins
 from assay.core.case import Inputs
 from assay.core.dtype import is_floating
 from assay.core.flow import Flow
-from assay.core.job import Job, JobKind
+from assay.core.job import InputsJob, ReferenceJob
 from assay.models.calibration_samples import kept_for_calibration
 from assay.models.companion_goldens import with_companion
 from assay.models.goldens import Golden
@@ -40,12 +40,12 @@ def is_calibrated(flow: Flow) -> bool:
     return any(map(plugins.is_calibrated, flow.transforms))
 
 
-def calibration_split(job: Job) -> Calibration:
+def calibration_split(job: InputsJob) -> Calibration:
     """The samples to calibrate with. Raises UsageError where taking them would leave none to judge."""
     recipe = _recipe(job)
     if stored := recipe.golden or recipe.given:
         # What is recorded is not judged yet: its inputs may come from a file or from a golden of another model.
-        inputs = load_inputs(job).inputs if job.task is JobKind.RECORD else load_golden(job).inputs
+        inputs = load_inputs(job).inputs if isinstance(job, ReferenceJob) else load_golden(job).inputs
         if _is_resampled(recipe, len(inputs)):
             drawn = resampled(inputs[0], count=recipe.calibration or DRAWN, seed=recipe.seed)
             return Calibration(drawn, tuple(range(1, len(drawn) + 1)), recipe.seed)
@@ -56,7 +56,7 @@ def calibration_split(job: Job) -> Calibration:
     return Calibration(drawn[first:], tuple(range(first, first + count)), recipe.seed)
 
 
-def evaluation_split(job: Job, golden: Golden) -> Golden:
+def evaluation_split(job: InputsJob, golden: Golden) -> Golden:
     """What is left of the golden set for a flow that is calibrated on it; for any other all of it, its companion's samples
     at the end (those lie outside of the range that a calibrated flow was promised)."""
     recipe = _recipe(job)
@@ -77,7 +77,7 @@ def evaluation_split(job: Job, golden: Golden) -> Golden:
     )
 
 
-def _recipe(job: Job) -> Inputs:
+def _recipe(job: InputsJob) -> Inputs:
     """The inputs of the case, which are those of its original where it has one."""
     original = job.case.original
     return job.case.inputs if original is None else replace_struct(job.case.inputs, golden=original.golden)

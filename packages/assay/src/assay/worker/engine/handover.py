@@ -7,14 +7,16 @@ from pathlib import Path
 
 from assay.core.digest import value_digest
 from assay.core.engine_info import EngineInfo
-from assay.core.job import Job, JobKind
+from assay.core.job import VerifyJob
 from assay.models.artifacts import Artifacts, CachedArtifact
 from assay.worker.engine.apply_transforms import TransformedModel
 
 
-def leave(job: Job, folder: Path, rewritten: TransformedModel, built: EngineInfo, warnings: Sequence[str]) -> None:
-    """A copy of the engine in `job.keep`, which the run removes; "" leaves none. Nothing happens where it is large."""
-    if not job.keep or find(job) is not None:
+def leave(
+    job: VerifyJob, folder: Path, rewritten: TransformedModel, built: EngineInfo, warnings: Sequence[str]
+) -> None:
+    """A copy of the engine in `job.artifact_dir`, which the run removes; "" leaves none. Nothing happens where it is large."""
+    if not job.artifact_dir or find(job) is not None:
         return
     entry = CachedArtifact(
         _key(job),
@@ -26,19 +28,19 @@ def leave(job: Job, folder: Path, rewritten: TransformedModel, built: EngineInfo
         rewritten.gives,
         warnings=tuple(warnings),
     )
-    Artifacts(job.keep).keep(entry, folder, rewritten.standard)
+    Artifacts(job.artifact_dir).keep(entry, folder, rewritten.standard)
 
 
-def find(job: Job) -> CachedArtifact | None:
+def find(job: VerifyJob) -> CachedArtifact | None:
     """What the same job of this run left before."""
-    if not job.keep or job.task is not JobKind.VERIFY:
+    if not job.artifact_dir:
         return None
-    return Artifacts(job.keep).find(_key(job))
+    return Artifacts(job.artifact_dir).find(_key(job))
 
 
-def opened(job: Job, left: CachedArtifact) -> tuple[Path, TransformedModel]:
+def opened(job: VerifyJob, left: CachedArtifact) -> tuple[Path, TransformedModel]:
     """The folder to load from, and what the transforms had done: without the model that they gave."""
-    known = Artifacts(job.keep)
+    known = Artifacts(job.artifact_dir)
     standard = known.standard(left)
     changed = TransformedModel(
         Path(), left.facts.transforms, standard, left.changed, dict(left.takes), dict(left.gives)
@@ -46,5 +48,5 @@ def opened(job: Job, left: CachedArtifact) -> tuple[Path, TransformedModel]:
     return known.files(left), changed
 
 
-def _key(job: Job) -> str:
+def _key(job: VerifyJob) -> str:
     return value_digest((job.key, job.flow.options))

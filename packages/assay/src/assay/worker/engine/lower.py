@@ -13,7 +13,7 @@ import msgspec
 from assay import plugins
 from assay.core.engine_info import EngineInfo
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import EngineJob, VerifyJob
 from assay.core.outcome import Stage
 from assay.errors import NotRunnable, Unsupported
 from assay.models.files import folder_digest
@@ -52,20 +52,20 @@ class Lowered:
         )
 
 
-def lower(job: Job, stages: Stages) -> Lowered:
+def lower(job: EngineJob, stages: Stages) -> Lowered:
     """Raises what the backend raises. The artifact lies in a folder of its own below `job.scratch`, or in the cache where
     the job asks for one that is there already. What was refused before is refused at once, where the job asks for that."""
     with stages.enter(Stage.IMPORT), import_without_gc():
         backend: Backend = _backend(job.flow.backend)()
         job = msgspec.structs.replace(job, flow=_sized(job, backend))
         # Before anything is imported: libraries set variables of their own.
-        left = handover.find(job)
+        left = handover.find(job) if isinstance(job, VerifyJob) else None
         key, kept = artifact_cache.look_up(job, backend) if left is None else ("", left)
         if kept is None:
             backend.prepare()
         elif kept.refusal is None:
             prepare_to_load(backend)
-    if left is not None:
+    if left is not None and isinstance(job, VerifyJob):
         for text in left.warnings:
             warnings.warn(text, stacklevel=2)
         stages.built = left.facts
@@ -77,7 +77,7 @@ def lower(job: Job, stages: Stages) -> Lowered:
         folder, changed, stages.built = artifact_cache.reusable(kept)
         return Lowered(backend, folder, kept.facts.artifact_bytes, kept.facts.artifact_digest, changed, key)
     if not key:
-        if not job.keep:
+        if not (isinstance(job, VerifyJob) and job.artifact_dir):
             return _lower(job, backend, stages)
         with artifact_cache.capture_warnings() as told:
             lowered = _lower(job, backend, stages)
@@ -88,7 +88,7 @@ def lower(job: Job, stages: Stages) -> Lowered:
     return replace(lowered, told=tuple(told))
 
 
-def _lower(job: Job, backend: Backend, stages: Stages) -> Lowered:
+def _lower(job: EngineJob, backend: Backend, stages: Stages) -> Lowered:
     changed = to_format(apply_transforms(job, model_path(job, backend.accepts), stages), backend.accepts, job, stages)
     with stages.enter(Stage.LOWER), rejected_valid_models(changed.model):
         engine = backend.lower(changed.model, job.flow)
@@ -101,7 +101,7 @@ def _lower(job: Job, backend: Backend, stages: Stages) -> Lowered:
     return lowered
 
 
-def _sized(job: Job, backend: Backend) -> Flow:
+def _sized(job: EngineJob, backend: Backend) -> Flow:
     """With what is known of the sizes of symbolic dimensions: part of what decides the artifact."""
     fed = sample_sizes(job) if isinstance(backend, BuiltForSizes) and backend.needs_sizes else {}
     return msgspec.structs.replace(job.flow, dims=job.case.inputs.dims, sample_sizes=fed)
@@ -113,12 +113,12 @@ def _backend(name: str) -> Any:
     return plugins.load("assay.backends", name)
 
 
-def rewritten(job: Job, stages: Stages) -> Path:
+def rewritten(job: EngineJob, stages: Stages) -> Path:
     """The model after the transforms of the flow, in their order."""
     return apply_transforms(job, model_path(job, _backend(job.flow.backend).accepts), stages).model
 
 
-def load(lowered: Lowered, job: Job, stages: Stages) -> Engine:
+def load(lowered: Lowered, job: EngineJob, stages: Stages) -> Engine:
     """The saved engine, loaded: this is the one that is run."""
     with stages.enter(Stage.LOAD):
         try:

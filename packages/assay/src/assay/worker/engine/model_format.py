@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from assay.core.engine_info import AppliedTransform
-from assay.core.job import Job
+from assay.core.job import InputsJob
 from assay.core.outcome import Stage
 from assay.errors import InvalidModel
 from assay.models.conversion import convert_to, format_of
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from assay.worker.engine.apply_transforms import TransformedModel
 
 
-def model_path(job: Job, accepts: str) -> Path:
+def model_path(job: InputsJob, accepts: str) -> Path:
     """The file to begin with, of those the case has: in the form that the backend, and with it any transform, reads."""
     program = job.case.program
     return Path(program.source if program is not None and accepts == "torch" else job.case.model.source)
 
 
-def to_format(rewritten: TransformedModel, form: str, job: Job, stages: Stages) -> TransformedModel:
+def to_format(rewritten: TransformedModel, form: str, job: InputsJob, stages: Stages) -> TransformedModel:
     """The same where the model has that form, else converted. Raises what `convert_to` raises, in the transform stage."""
     model, applied = convert(rewritten.model, form, job, stages)
     return replace(rewritten, model=model, applied=(*rewritten.applied, *applied))
 
 
-def convert(model: Path, form: str, job: Job, stages: Stages) -> tuple[Path, tuple[AppliedTransform, ...]]:
+def convert(model: Path, form: str, job: InputsJob, stages: Stages) -> tuple[Path, tuple[AppliedTransform, ...]]:
     """The model in that form, and what was done for it: `onnx->torch`, say, with the version of torch."""
     here = format_of(model)
     if here == form:
@@ -54,19 +54,19 @@ def convert(model: Path, form: str, job: Job, stages: Stages) -> tuple[Path, tup
         return made, (AppliedTransform(f"{here}->{form}", metadata.version("torch"), file_digest(made)),)
 
 
-def to_onnx(model: Path, job: Job) -> Path:
+def to_onnx(model: Path, job: InputsJob) -> Path:
     """The model as an ONNX graph, which tolerances are derived from. Raises what `convert_to` raises."""
     folder = Path(tempfile.mkdtemp(prefix="graph-", dir=job.scratch or None))
     return convert_to(model, "onnx", folder, shapes=_fed(job))
 
 
-def _fed(job: Job) -> dict[str, tuple[int, ...]]:
+def _fed(job: InputsJob) -> dict[str, tuple[int, ...]]:
     """The shapes of the inputs that will be fed, as far as they are told without reading a tensor: where tracing fixes a
     dimension (the steps of a recurrent layer), it is fixed to what is needed."""
     original = job.case.original
     renamed = {theirs: name for name, theirs in original.inputs.items()} if original is not None else {}
     own = job.case.inputs.golden or job.case.inputs.given
-    for folder, names in ((own, {}), (job.reference, {}), (job.original, renamed)):
+    for folder, names in ((own, {}), (job.reference_dir, {}), (job.original_dir, renamed)):
         if folder and (Path(folder) / LOCK).is_file():
             shapes = stored_shapes(read_lock(Path(folder)))
             return {names.get(name, name): shape for name, shape in shapes.items()}
@@ -75,7 +75,7 @@ def _fed(job: Job) -> dict[str, tuple[int, ...]]:
     return planned_shapes(ranked, new_plan(job), batch=job.case.inputs.batch)
 
 
-def _check_repeats(source: Path, made: Path, job: Job) -> None:
+def _check_repeats(source: Path, made: Path, job: InputsJob) -> None:
     """A factory is called in every worker: it must build one model."""
     from assay.models.program import open_program, program_digest
 

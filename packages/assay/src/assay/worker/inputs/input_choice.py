@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from assay.core.flow import dimension_key
 from assay.core.input_plan import InputPlan
-from assay.core.job import Job
+from assay.core.job import InputsJob
 from assay.errors import BadGolden, BadInputs, NotRunnable, Unsupported
 from assay.models.golden_samples import stored_shapes
 from assay.models.goldens import read_lock
@@ -28,9 +28,9 @@ SEARCHING_S = 3.0
 BY_TRIAL = "sizes were found by trial"
 
 
-def planned(job: Job) -> InputPlan:
+def planned(job: InputsJob) -> InputPlan:
     """The plan that the reference answers of this run were recorded with, or a golden's own; else one made here and now."""
-    for folder in (job.case.inputs.golden, job.reference):
+    for folder in (job.case.inputs.golden, job.reference_dir):
         try:
             plan = read_lock(Path(folder)).plan if folder else None
         except BadGolden:
@@ -40,14 +40,14 @@ def planned(job: Job) -> InputPlan:
     return new_plan(job)
 
 
-def new_plan(job: Job, sizes: Mapping[str, int] = {}) -> InputPlan:
+def new_plan(job: InputsJob, sizes: Mapping[str, int] = {}) -> InputPlan:
     """From the graph, at these sizes, and at the usual ones that the case names for the other dimensions."""
     recipe = job.case.inputs
     fixed = {name: size for name, (_, size, _) in recipe.dims.items()} | dict(sizes)
     return plan_of(job.case.model, batch=recipe.batch, fixed=fixed, stated=recipe.ranges)
 
 
-def inputs_at(job: Job, sizes: Mapping[str, int]) -> dict[str, Tensor]:
+def inputs_at(job: InputsJob, sizes: Mapping[str, int]) -> dict[str, Tensor]:
     """One sample at other sizes than the case's own; what was changed until the reference took its inputs is changed here, too."""
     recorded, plan = planned(job), new_plan(job, {**_stored_sizes(job, sizes), **sizes})
     if plan.unmet:
@@ -58,7 +58,7 @@ def inputs_at(job: Job, sizes: Mapping[str, int]) -> dict[str, Tensor]:
     return sample
 
 
-def _stored_sizes(job: Job, changed: Mapping[str, int]) -> dict[str, int]:
+def _stored_sizes(job: InputsJob, changed: Mapping[str, int]) -> dict[str, int]:
     """Of the dimensions of a golden's first sample, those that are not changed."""
     folder = job.case.inputs.golden
     if not folder:
@@ -75,7 +75,7 @@ def _stored_sizes(job: Job, changed: Mapping[str, int]) -> dict[str, int]:
     }
 
 
-def drawn(job: Job, plan: InputPlan, *, samples: int) -> Samples:
+def drawn(job: InputsJob, plan: InputPlan, *, samples: int) -> Samples:
     """So many samples by the seed of the case. Raises BadModel where no values can be drawn."""
     recipe = job.case.inputs
     return random_inputs(
@@ -83,7 +83,7 @@ def drawn(job: Job, plan: InputPlan, *, samples: int) -> Samples:
     )
 
 
-def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Samples, InputPlan]:
+def chosen(job: InputsJob, answer: Callable[[Samples], Samples]) -> tuple[Samples, Samples, InputPlan]:
     """Inputs, their answers, and the plan: the first that the reference answers with something to compare, if there is one without
     NaN; where none does, the first that it answers at all. Raises BadInputs where it takes none, and the graph says why; else what
     it raised at the first."""
@@ -127,7 +127,7 @@ def chosen(job: Job, answer: Callable[[Samples], Samples]) -> tuple[Samples, Sam
 
 
 def _at_other_sizes(
-    job: Job, answer: Callable[[Samples], Samples], plan: InputPlan
+    job: InputsJob, answer: Callable[[Samples], Samples], plan: InputPlan
 ) -> tuple[Samples, Samples, InputPlan] | None:
     """Sizes that follow from values (of NonZero, Range, Compress, Slice) are no constraints of shapes alone: they are searched by asking
     the reference. The first telling answer, else the first one; None where there is none."""
@@ -152,7 +152,7 @@ def _at_other_sizes(
     return poor
 
 
-def _unmet(job: Job, plan: InputPlan) -> str:
+def _unmet(job: InputsJob, plan: InputPlan) -> str:
     """Which constraint is not met, and by which option it could be."""
     sizes = ", ".join(f"{name}={size}" for name, size in plan.sizes.items())
     tried = f" (tried with {sizes})" if sizes else ""
@@ -164,7 +164,7 @@ def _unmet(job: Job, plan: InputPlan) -> str:
     return f"no inputs were found that {job.case.model.source} takes: {plan.unmet}{tried}; {option}give a golden with --golden"
 
 
-def _plans(job: Job) -> Iterator[InputPlan]:
+def _plans(job: InputsJob) -> Iterator[InputPlan]:
     first = new_plan(job)
     return chain([first], alternatives(first, job.case.model))
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from assay.core.golden import GIVEN, GoldenLock
-from assay.core.job import Job
+from assay.core.job import AnsweredJob, InputsJob, InspectJob, Job
 from assay.core.model import Model
 from assay.core.reference import Reference, ReferenceKind
 from assay.models.conversion import format_of
@@ -31,17 +31,17 @@ class Source:
     sequences: tuple[int, ...] = ()
 
 
-def load_golden(job: Job) -> Golden:
+def load_golden(job: InputsJob) -> Golden:
     """The golden of the case, or the one that the oracle recorded for this run; where nobody has answers inputs alone. Raises
     BadGolden."""
     if job.case.inputs.golden:
         return read_golden(Path(job.case.inputs.golden), model_digest=job.case.model.digest)
-    if has_no_reference(job):
-        return _inputs_alone(job)
-    return read_golden(Path(job.reference), model_digest=job.case.model.digest)
+    if why := no_reference_reason(job):
+        return _inputs_alone(job, why)
+    return read_golden(Path(job.reference_dir), model_digest=job.case.model.digest)
 
 
-def reference_of(job: Job, quantized: Path | None = None) -> Reference:
+def reference_of(job: InputsJob, quantized: Path | None = None) -> Reference:
     """Whose answers the job compares with. `quantized` is the model that transforms have made, where its answers are evaluated in
     this process: then they are the evaluator's, whatever the golden of the float model is."""
     engine = library_of(job.flow)
@@ -50,7 +50,7 @@ def reference_of(job: Job, quantized: Path | None = None) -> Reference:
         producer = "reference" if form == "onnx" else "torch-eager"
         kind = ReferenceKind.ORACLE if form == "onnx" else ReferenceKind.DEFINITION
         return Reference(kind, producer, "", library_of(producer), engine, has_source(job))
-    lock = read_lock(Path(job.case.inputs.golden or job.reference))
+    lock = read_lock(Path(job.case.inputs.golden or job.reference_dir))
     library = lock.library or library_of(lock.producer)
     if job.case.contract.published or (form != "onnx" and library == "torch"):
         kind = ReferenceKind.DEFINITION
@@ -59,26 +59,26 @@ def reference_of(job: Job, quantized: Path | None = None) -> Reference:
     return Reference(kind, lock.producer, lock.producer_version, library, engine, has_source(job))
 
 
-def has_no_reference(job: Job) -> bool:
-    """Whether nobody has answers to compare with: `job.why` says why."""
-    return bool(job.why) and not job.reference and not job.case.inputs.golden
+def no_reference_reason(job: Job) -> str:
+    """Why nobody has answers to compare with; "" where somebody has, or nobody is asked."""
+    return job.no_reference_reason if isinstance(job, AnsweredJob) else ""
 
 
-def _inputs_alone(job: Job) -> Golden:
+def _inputs_alone(job: InputsJob, why: str) -> Golden:
     source = load_inputs(job) if has_source(job) else Source(drawn(job, new_plan(job), samples=job.case.inputs.samples))
     inputs = source.inputs
     model, seed = job.case.model, job.case.inputs.seed
-    lock = GoldenLock(model.digest, model.name, len(inputs), seed, "", "", "", job.why, "", ())
+    lock = GoldenLock(model.digest, model.name, len(inputs), seed, "", "", "", why, "", ())
     return Golden(lock, inputs, [{} for _ in inputs], source.labels)
 
 
-def has_source(job: Job) -> bool:
+def has_source(job: InputsJob) -> bool:
     """Whether inputs are given, and none need be planned."""
     recipe = job.case.inputs
     return bool(recipe.golden or recipe.given or recipe.data) or job.case.original is not None
 
 
-def load_inputs(job: Job) -> Source:
+def load_inputs(job: InputsJob) -> Source:
     """What to record from, of a case that has some: the inputs of its original, those that a user gave, data as they lie, or a
     golden folder (of any model). Raises BadGolden."""
     recipe = job.case.inputs
@@ -95,14 +95,14 @@ def load_inputs(job: Job) -> Source:
     return Source(without_fed(golden.inputs, lock), golden.labels, lock.state, lock.sequences)
 
 
-def take_data(job: Job, model: Model) -> None:
-    """Read what the case brings as `inputs.data` into the folder `job.reference`: a golden where outputs came with it, inputs
+def take_data(job: InspectJob, model: Model) -> None:
+    """Read what the case brings as `inputs.data` into the folder `job.data_dir`: a golden where outputs came with it, inputs
     that are yet to be answered else. Raises BadGolden and UsageError."""
     data = job.case.inputs.data
     assert data is not None
     found = read_data(data, model)
     write_golden(
-        Path(job.reference),
+        Path(job.data_dir),
         model=model,
         inputs=found.inputs,
         outputs=found.outputs,
@@ -111,7 +111,7 @@ def take_data(job: Job, model: Model) -> None:
         producer=GIVEN,
         producer_version="",
         who=getpass.getuser(),
-        reason=job.why or f"given as {data.source}",
+        reason=f"given as {data.source}",
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         state=dict(found.state),
         sequences=found.sequences,

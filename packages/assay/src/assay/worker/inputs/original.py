@@ -13,7 +13,7 @@ from assay.core.comparison import Comparison
 from assay.core.dtype import UNIT_ROUNDOFF, dtype_name, is_floating, numpy_dtype
 from assay.core.empty_result import empty_result
 from assay.core.golden import GIVEN, REFERENCE, GoldenLock
-from assay.core.job import Job
+from assay.core.job import ChangeJob, InputsJob
 from assay.core.model import TensorSpec
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference, ReferenceKind
@@ -31,12 +31,12 @@ from assay.worker.stages import Stages
 Samples = Sequence[Mapping[str, Tensor]]
 
 
-def golden_of_original(job: Job, original: Original) -> Golden:
+def golden_of_original(job: InputsJob, original: Original) -> Golden:
     """Inputs and answers of the original. Raises BadGolden."""
-    return read_golden(Path(job.original), model_digest=original.model.digest)
+    return read_golden(Path(job.original_dir), model_digest=original.model.digest)
 
 
-def inputs_of_original(job: Job, original: Original) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
+def inputs_of_original(job: InputsJob, original: Original) -> tuple[list[dict[str, Tensor]], dict[str, Tensor]]:
     """What the original is fed, under the names and in the types of the new model; and the labels. Raises UsageError for values
     that such a type does not hold, and for a shape that the new model does not take."""
     golden = golden_of_original(job, original)
@@ -85,14 +85,14 @@ def _fed(array: Tensor, dtype: str, name: str) -> Tensor:
     return fed
 
 
-def compare_change(job: Job, stages: Stages) -> Result:
+def compare_change(job: ChangeJob, stages: Stages) -> Result:
     """The reference answers of the new model against those of its original: judged by the original's tolerance where the new one
     is no coarser than a rounding, only measured where it is quantized. Raises BadGolden."""
     original = job.case.original
     if original is None:
         raise UsageError("a change is judged by an original, and this case has none")
     with stages.enter(Stage.LOAD):
-        new = read_golden(Path(job.reference), model_digest=job.case.model.digest)
+        new = read_golden(Path(job.reference_dir), model_digest=job.case.model.digest)
         old = golden_of_original(job, original)
     quantized = original.precision not in UNIT_ROUNDOFF or original.precision.startswith(("float8", "float4"))
     with stages.enter(Stage.COMPARE):
@@ -130,7 +130,7 @@ def compare_change(job: Job, stages: Stages) -> Result:
     )
 
 
-def _reference(job: Job, original: Original, new: Golden, old: Golden) -> Reference:
+def _reference(job: InputsJob, original: Original, new: Golden, old: Golden) -> Reference:
     """Who computed what is compared: an oracle of either model, unless the answers of both are right by definition, or given."""
     sides = [(job.case.model.format, new.lock)]
     if not original.golden:
@@ -146,11 +146,11 @@ def _answered_by(form: str, lock: GoldenLock, *, own_inputs: bool) -> Reference:
     return Reference(kind, lock.producer, lock.producer_version, library, own_inputs=own_inputs)
 
 
-def reference_of_original(job: Job, engine: str = "") -> Reference:
+def reference_of_original(job: InputsJob, engine: str = "") -> Reference:
     """Whose answers those of the original are, which a loss is measured by; `engine` is the library of the flow under test."""
     original = job.case.original
     assert original is not None
-    lock = read_lock(Path(job.original))
+    lock = read_lock(Path(job.original_dir))
     own = _is_given(job, original)
     if not original.golden:
         return msgspec.structs.replace(_answered_by(original.model.format, lock, own_inputs=own), engine=engine)
@@ -159,12 +159,12 @@ def reference_of_original(job: Job, engine: str = "") -> Reference:
     return Reference(kind, lock.producer, lock.producer_version, library, engine, own)
 
 
-def _is_given(job: Job, original: Original) -> bool:
+def _is_given(job: InputsJob, original: Original) -> bool:
     """Whether the inputs are a user's."""
     return bool(original.golden or job.case.inputs.given)
 
 
-def compare_with_original(job: Job, actual: Samples, old: Golden) -> tuple[Comparison, ...]:
+def compare_with_original(job: InputsJob, actual: Samples, old: Golden) -> tuple[Comparison, ...]:
     """Figures of the answers of the new model, or of an engine on it, against those of its original, by the names of the
     original."""
     original = job.case.original
@@ -214,7 +214,7 @@ def _as(array: Tensor, dtype: str) -> Tensor:
         return array.astype(numpy_dtype(dtype)) if given != dtype and (both or integers) else array
 
 
-def _contract(job: Job, original: Original) -> Contract:
+def _contract(job: InputsJob, original: Original) -> Contract:
     """The user's limits by the names of the original."""
     limits = job.case.contract.tolerances
     named = {original.outputs.get(name, name): limit for name, limit in limits.items()}

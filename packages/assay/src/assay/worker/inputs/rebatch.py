@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.core.job import Job
+from assay.core.job import InputsJob
 from assay.errors import UsageError
 from assay.models.input_plan.symbols import symbols
 from assay.ports import Tensor
@@ -14,7 +14,7 @@ from assay.worker.inputs.input_choice import inputs_at
 from assay.worker.inputs.load_inputs import has_source
 
 
-def rebatch(job: Job, inputs: Sequence[dict[str, Tensor]], batch: int) -> dict[str, Tensor]:
+def rebatch(job: InputsJob, inputs: Sequence[dict[str, Tensor]], batch: int) -> dict[str, Tensor]:
     """One feed of `batch` rows along axis 0; the first sample as it is for 0. Raises UsageError for a size that the model
     cannot take."""
     if not batch:
@@ -35,7 +35,7 @@ def rebatch(job: Job, inputs: Sequence[dict[str, Tensor]], batch: int) -> dict[s
     return {name: np.concatenate([sample[name] for sample in chosen])[:batch] for name in inputs[0]}
 
 
-def _firsts(job: Job) -> list[str]:
+def _firsts(job: InputsJob) -> list[str]:
     known = {spec.name: spec.shape for spec in job.case.model.inputs}
     return [name for name, first in symbols(known).items() if first]
 

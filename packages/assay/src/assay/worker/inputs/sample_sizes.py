@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from assay.core.flow import Sizes
-from assay.core.job import Job
+from assay.core.job import InputsJob, batches_of
 from assay.models.golden_checks import LOCK
 from assay.models.golden_samples import sample_shapes
 from assay.models.goldens import read_lock
@@ -16,14 +16,14 @@ from assay.worker.inputs.input_choice import new_plan
 Shapes = Mapping[str, tuple[int, ...]]
 
 
-def sample_sizes(job: Job) -> dict[str, Sizes]:
+def sample_sizes(job: InputsJob) -> dict[str, Sizes]:
     """By `input[axis]`: the least, the first and the largest of the samples of the golden or of the user's own data, or those
     that the plan of random inputs chose. Batch sizes that will be measured are within. {} where all dimensions are fixed."""
     specs = [spec for spec in job.case.model.inputs if spec.shape != ("...",)]
     if not any(isinstance(one, str) for spec in specs for one in spec.shape):
         return {}
     samples = list(_shapes(job))
-    batches = [one for one in job.measuring.batches if one]
+    batches = [one for one in batches_of(job) if one]
     firsts = symbols({spec.name: spec.shape for spec in specs})
     found: dict[str, Sizes] = {}
     for spec in specs:
@@ -35,11 +35,11 @@ def sample_sizes(job: Job) -> dict[str, Sizes]:
     return found
 
 
-def _shapes(job: Job) -> Iterable[Shapes]:
+def _shapes(job: InputsJob) -> Iterable[Shapes]:
     original = job.case.original
     renamed = {theirs: name for name, theirs in original.inputs.items()} if original is not None else {}
     own = job.case.inputs.golden or job.case.inputs.given
-    for folder, names in ((own, {}), (job.reference, {}), (job.original, renamed)):
+    for folder, names in ((own, {}), (job.reference_dir, {}), (job.original_dir, renamed)):
         if folder and (Path(folder) / LOCK).is_file():
             stored = sample_shapes(read_lock(Path(folder)))
             return [{names.get(name, name): shape for name, shape in shapes.items()} for shapes in stored]

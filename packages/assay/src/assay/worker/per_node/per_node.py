@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from assay.core.comparison import Comparison, Finding
 from assay.core.empty_result import empty_result
-from assay.core.job import Job
+from assay.core.job import PerNodeJob
 from assay.core.node_error import NodeError
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference, ReferenceKind
@@ -50,7 +50,7 @@ KEPT = 20
 """Comparisons recorded: the nodes that use most of their limit."""
 
 
-def compare_per_node(job: Job, stages: Stages) -> Result:
+def compare_per_node(job: PerNodeJob, stages: Stages) -> Result:
     """MISMATCH names the first wrong node; OK: every node that could be judged is right on its own inputs."""
     golden = evaluation_split(job, load_golden(job))
     folder = Path(tempfile.mkdtemp(prefix="instrumented-", dir=job.scratch or None))
@@ -92,7 +92,7 @@ def _instrumented(model: Path, folder: Path) -> tuple[Path, ModelProto]:
     return tapped, graph
 
 
-def _divided(job: Job) -> tuple[Job, Job]:
+def _divided(job: PerNodeJob) -> tuple[PerNodeJob, PerNodeJob]:
     """The job with the transforms that make the model to be judged, and with those that must not be believed: mutants."""
     lies = tuple(one for one in job.flow.transforms if one.startswith(UNTRUE))
     kept = tuple(one for one in job.flow.transforms if one not in lies)
@@ -102,11 +102,11 @@ def _divided(job: Job) -> tuple[Job, Job]:
     )
 
 
-def _of(job: Job, model: Path) -> Job:
+def _of(job: PerNodeJob, model: Path) -> PerNodeJob:
     return replace(job, case=replace(job.case, model=replace(job.case.model, source=str(model))))
 
 
-def _run(job: Job, samples: Sequence[Values], stages: Stages) -> tuple[list[dict[str, Tensor]], Lowered, Any]:
+def _run(job: PerNodeJob, samples: Sequence[Values], stages: Stages) -> tuple[list[dict[str, Tensor]], Lowered, Any]:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     with stages.enter(Stage.RUN):
@@ -130,7 +130,7 @@ def _changed(untapped: Sequence[Values], tapped: Sequence[Values]) -> str:
     return where
 
 
-def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[NodeValues], int]:
+def _judge(model: ModelProto, feeds: Sequence[Values], job: PerNodeJob) -> tuple[list[NodeValues], int]:
     """All nodes in their order, and how many could not be judged."""
     from assay.worker.per_node.node_comparison import NodeComparisons
 
@@ -140,7 +140,7 @@ def _judge(model: ModelProto, feeds: Sequence[Values], job: Job) -> tuple[list[N
 
 
 def _accumulated(
-    job: Job, rewritten: TransformedModel, model: ModelProto, samples: Sequence[Values], feeds: Sequence[Values]
+    job: PerNodeJob, rewritten: TransformedModel, model: ModelProto, samples: Sequence[Values], feeds: Sequence[Values]
 ) -> dict[str, Accumulated]:
     """Against the model before any transform. An exported program is compared by the graph that torch makes of it, which for a
     quantized one is no float model."""

@@ -13,7 +13,7 @@ from assay.core.dtype import CONTAINERS, dtype_name, is_floating, numpy_dtype
 from assay.core.empty_result import empty_result
 from assay.core.golden import REFERENCE
 from assay.core.input_plan import InputPlan
-from assay.core.job import Job
+from assay.core.job import InspectJob, ReferenceJob
 from assay.core.outcome import Stage
 from assay.core.result import Result
 from assay.errors import BadGolden, InvalidModel, Lowering, Unsupported
@@ -34,7 +34,7 @@ from assay.worker.inputs.load_inputs import Source, has_source, load_inputs, tak
 from assay.worker.stages import Stages
 
 
-def inspect(job: Job, stages: Stages) -> Result:
+def inspect(job: InspectJob, stages: Stages) -> Result:
     """`Result.model` describes the file. Raises BadModel or BadGolden: the file is not looked at anywhere else."""
     with stages.enter(Stage.LOAD):
         model = open_source(Path(job.case.model.source))
@@ -49,8 +49,8 @@ def inspect(job: Job, stages: Stages) -> Result:
     return msgspec.structs.replace(empty_result(job), model=model)
 
 
-def compute_reference(job: Job, stages: Stages) -> Result:
-    """Run the flow (the oracle, mostly) on the inputs and write a golden folder at `job.reference`. Where outputs are fed back,
+def compute_reference(job: ReferenceJob, stages: Stages) -> Result:
+    """Run the flow (the oracle, mostly) on the inputs and write a golden folder at `job.reference_dir`. Where outputs are fed back,
     each call takes the state that the flow gave in the call before, and is stored with it."""
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
@@ -69,7 +69,7 @@ def compute_reference(job: Job, stages: Stages) -> Result:
             graph = _graph_of(lowered.rewritten.model, job)
             search = BranchSearch(graph, job.case.model, seed=job.case.inputs.seed)
             inputs, outputs, plan = search.improve(inputs, outputs, plan, answer)
-    own = not job.why or job.why.startswith(REFERENCE)
+    own = not job.reason or job.reason.startswith(REFERENCE)
     with stages.enter(Stage.SAVE):
         facts = lowered.facts(engine)
         names = dict.fromkeys(name for sample in outputs for name in sample)
@@ -80,7 +80,7 @@ def compute_reference(job: Job, stages: Stages) -> Result:
         }
         outputs = outputs if own else [_as_declared(one, declared, job.flow.name) for one in outputs]
         write_golden(
-            Path(job.reference),
+            Path(job.reference_dir),
             model=job.case.model,
             inputs=inputs,
             outputs=outputs,
@@ -92,14 +92,14 @@ def compute_reference(job: Job, stages: Stages) -> Result:
             library=library_of(job.flow),
             producer_version=facts.backend_version,
             who=getpass.getuser(),
-            reason=job.why or REFERENCE,
+            reason=job.reason or REFERENCE,
             plan=plan,
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
         )
     return msgspec.structs.replace(empty_result(job), facts=facts)
 
 
-def _graph_of(model: Path, job: Job) -> Path | None:
+def _graph_of(model: Path, job: ReferenceJob) -> Path | None:
     """As an ONNX graph, in which branches are found; of a program only where it has bodies of its own, for that takes long."""
     if model.suffix == ".onnx":
         return model

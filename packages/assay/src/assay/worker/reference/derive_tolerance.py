@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.empty_result import empty_result
-from assay.core.job import Job
+from assay.core.job import DeriveToleranceJob
 from assay.core.outcome import Stage
 from assay.core.result import Result
 from assay.errors import Lowering, UsageError
@@ -23,11 +23,11 @@ from assay.worker.reference.learned_tolerance import learned_tolerance
 from assay.worker.stages import Stages
 
 
-def derive_tolerance(job: Job, stages: Stages) -> Result:
-    """Writes a profile at `job.profile`, and one in each folder of `job.tied`: of an exported program by the graph that torch makes
+def derive_tolerance(job: DeriveToleranceJob, stages: Stages) -> Result:
+    """Writes a profile at `job.tolerance_dir`, and one in each folder of `job.tied`: of an exported program by the graph that torch makes
     of it. A model that it cannot be derived for gets one that says why: that is no failure of the model."""
     golden = evaluation_split(job, load_golden(job))
-    folders = (job.profile, *job.tied.values())
+    folders = (job.tolerance_dir, *job.tied.values())
     with stages.enter(Stage.RUN):
         try:
             found = _derived(to_onnx(Path(job.case.model.source), job), golden.inputs, job)
@@ -39,7 +39,7 @@ def derive_tolerance(job: Job, stages: Stages) -> Result:
     return msgspec.structs.replace(empty_result(job), detail=found[0].header.reason)
 
 
-def _derived(model: Path, inputs: Sequence[Tensors], job: Job) -> list[DerivedTolerance]:
+def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) -> list[DerivedTolerance]:
     """By the model's evaluation in double; where it has none, learnt from a plain engine. Raises Lowering with the reason of the
     first, and UsageError for a precision without arithmetic."""
     import onnx

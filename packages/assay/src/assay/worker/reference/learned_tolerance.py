@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from assay import plugins
-from assay.core.job import Job
+from assay.core.job import DeriveToleranceJob
 from assay.errors import Lowering
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
 from assay.ports import Backend, Tensors
@@ -23,7 +23,7 @@ MOST_BYTES = 1 << 30
 """Of a model that is written and lowered again for every run."""
 
 
-def learned_tolerance(model: Path, inputs: Sequence[Tensors], job: Job, why: str) -> DerivedTolerance:
+def learned_tolerance(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob, why: str) -> DerivedTolerance:
     """By ONNX Runtime without its optimizer. Raises Lowering where it is not here or does not run the model either."""
     import onnx
 

@@ -14,7 +14,7 @@ import msgspec
 
 from assay import plugins
 from assay.core.empty_result import empty_result
-from assay.core.job import Job
+from assay.core.job import AlternateJob
 from assay.core.measurement import Measurement
 from assay.core.outcome import Stage
 from assay.core.result import Result
@@ -41,26 +41,25 @@ from assay.worker.timing.scheduler_clock import running_time
 from assay.worker.timing.turn_pipe import DONE, GO, QUIT, TurnPipe
 
 
-def alternate(job: Job, stages: Stages) -> Result:
+def alternate(job: AlternateJob, stages: Stages) -> Result:
     """`measurements` holds every turn in the order taken, seconds per call, and then the wall seconds of loading; `detail` the
     clock. Raises OtherFailed where the other side does not answer."""
-    assert job.turns is not None
-    with TurnPipe(Path(job.turns.folder), leads=job.turns.leads) as line:
+    with TurnPipe(Path(job.side.folder), leads=job.side.leads) as line:
         feed = _feed(job)
         with stages.enter(Stage.IMPORT):
             backend: Backend = plugins.load("assay.backends", job.flow.backend)()
             backend.prepare()
-        padding = bytearray(random.Random(job.turns.seed).randrange(1, 1 << 18))
+        padding = bytearray(random.Random(job.side.seed).randrange(1, 1 << 18))
         with stages.enter(Stage.LOAD):
-            if job.turns.digest is not None and not is_as_saved(job.keep, job.turns.digest):
+            if job.side.digest is not None and not is_as_saved(job.artifact_dir, job.side.digest):
                 raise InvalidModel("the files of the engine are not those that were saved; build it again.")
             begin = running_time()
-            engine = backend.load(Path(job.keep), job.flow)
+            engine = backend.load(Path(job.artifact_dir), job.flow)
             loaded = Measurement(0, (running_time() - begin,), ())
         with stages.enter(Stage.MEASURE):
-            side = _Side(engine, feed, usual_clock(job))
-            if job.turns.leads:
-                _lead(side, line, random.Random(job.turns.seed))
+            side = _Side(engine, feed, usual_clock(job.flow))
+            if job.side.leads:
+                _lead(side, line, random.Random(job.side.seed))
             else:
                 _follow(side, line)
         del padding
@@ -70,13 +69,11 @@ def alternate(job: Job, stages: Stages) -> Result:
     )
 
 
-def _feed(job: Job) -> dict[str, Tensor]:
+def _feed(job: AlternateJob) -> dict[str, Tensor]:
     """The first sample, in the types that the candidate takes: a transform may have changed them."""
-    assert job.turns is not None
-    batch = next(iter(job.measuring.batches), 0)
-    takes = json.loads(Path(job.turns.takes).read_text()) if job.turns.takes else {}
+    takes = json.loads(Path(job.side.takes).read_text()) if job.side.takes else {}
     return TransformedModel(Path(job.case.model.source), takes=takes).fed(
-        [rebatch(job, load_golden(job).inputs, batch)]
+        [rebatch(job, load_golden(job).inputs, job.batch)]
     )[0]
 
 

@@ -11,7 +11,7 @@ import msgspec
 from assay import plugins
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
-from assay.core.job import Job
+from assay.core.job import CompareSpeedJob
 from assay.core.measurement import OperatorTime
 from assay.core.outcome import Stage
 from assay.core.result import Result
@@ -33,38 +33,37 @@ SHARE_OF_TIME = 0.8
 """Of the job's time, when no launch is begun any more: an answer of few launches is better than none."""
 
 
-def compare_speed(job: Job, stages: Stages) -> Result:
+def compare_speed(job: CompareSpeedJob, stages: Stages) -> Result:
     """Raises UsageError where the two do not take the same inputs, or not at that batch size."""
-    assert job.rival is not None
     deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
-    if trouble := job.rival.trouble or changed(job.rival) or too_few_cores(job):
-        return msgspec.structs.replace(empty_result(job), duel=SpeedComparison(job.rival.name, trouble=trouble))
+    if trouble := job.baseline.trouble or changed(job.baseline) or too_few_cores(job):
+        return msgspec.structs.replace(empty_result(job), duel=SpeedComparison(job.baseline.name, trouble=trouble))
     samples = load_golden(job).inputs
     own = lower(job, stages)
     # A transform may change the type of an input; both sides are fed what the candidate takes.
-    feeds = [own.rewritten.fed([rebatch(job, samples, batch)])[0] for batch in job.measuring.batches or (0,)]
+    feeds = [own.rewritten.fed([rebatch(job, samples, batch)])[0] for batch in job.batches or (0,)]
 
     def make_own() -> Engine:
         return own.backend.load(own.folder, job.flow)
 
-    make_rival = make_own if job.rival.stored else _baseline_engine(job, stages)
+    make_rival = make_own if job.baseline.stored else _baseline_engine(job, stages)
     with stages.enter(Stage.LOAD):
         facts, other = _facts(make_own, feeds[0]), _facts(make_rival, feeds[0])
     with stages.enter(Stage.MEASURE):
         duels = tuple(
             msgspec.structs.replace(
                 time_interleaved(make_own, make_rival, feed, job, deadline),
-                rival=job.rival.name,
+                rival=job.baseline.name,
                 batch=batch_of(feed),
-                stored=job.rival.stored,
+                stored=job.baseline.stored,
             )
             for feed in feeds
         )
         worst = slowest([_slowdown(job, seen) for seen in duels])
         slower = [] if worst is None else [feeds[worst]]
         times, rival_times = ([*map(_explained(make), slower)] for make in (make_own, make_rival))
-    if trouble := changed(job.rival):
-        return msgspec.structs.replace(empty_result(job), duel=SpeedComparison(job.rival.name, trouble=trouble))
+    if trouble := changed(job.baseline):
+        return msgspec.structs.replace(empty_result(job), duel=SpeedComparison(job.baseline.name, trouble=trouble))
     return msgspec.structs.replace(
         empty_result(job),
         duel=duels[0],
@@ -76,10 +75,9 @@ def compare_speed(job: Job, stages: Stages) -> Result:
     )
 
 
-def too_few_cores(job: Job) -> str:
+def too_few_cores(job: CompareSpeedJob) -> str:
     """Why engines with that many threads cannot be compared here; "" where they can."""
-    assert job.rival is not None
-    wanted = max(threads_of(job), int(job.rival.flow.options.get("threads", 1)))
+    wanted = max(threads_of(job), int(job.baseline.flow.options.get("threads", 1)))
     cores = usable_cores()
     if wanted <= cores or wanted == 1:
         return ""
@@ -90,20 +88,19 @@ def too_few_cores(job: Job) -> str:
     )
 
 
-def threads_of(job: Job) -> int:
+def threads_of(job: CompareSpeedJob) -> int:
     """Of the candidate."""
     return int(job.flow.options.get("threads", 1))
 
 
-def _baseline_engine(job: Job, stages: Stages) -> Make:
-    assert job.rival is not None
-    case = msgspec.structs.replace(job.case, model=job.rival.model)
-    rival_job = msgspec.structs.replace(job, flow=job.rival.flow, case=case)
-    if job.rival.artifact:
+def _baseline_engine(job: CompareSpeedJob, stages: Stages) -> Make:
+    case = msgspec.structs.replace(job.case, model=job.baseline.model)
+    rival_job = msgspec.structs.replace(job, flow=job.baseline.flow, case=case)
+    if job.baseline.artifact:
         with stages.enter(Stage.IMPORT):
             backend: Backend = plugins.load("assay.backends", rival_job.flow.backend)()
             backend.prepare()
-        folder = Path(job.rival.artifact)
+        folder = Path(job.baseline.artifact)
     else:
         lowered = lower(rival_job, stages)
         backend, folder = lowered.backend, lowered.folder
@@ -120,14 +117,14 @@ def _facts(make: Make, feed: Feed) -> EngineInfo:
     return engine.facts()
 
 
-def _slowdown(job: Job, seen: SpeedComparison) -> float | None:
+def _slowdown(job: CompareSpeedJob, seen: SpeedComparison) -> float | None:
     """Logarithm of how much slower it seems, None where it does not: then a profile is not worth its time. The verdict itself
     is the driver's."""
-    answer = answer_at(seen.launches, job.speed)
+    answer = answer_at(seen.launches, job.rule)
     if answer.word == "slower":
         return answer.mean
     walls = [one.wall for one in seen.launches]
-    return median(walls) if significantly_above(walls, job.speed.wall_min_slowdown, job.speed) else None
+    return median(walls) if significantly_above(walls, job.rule.wall_min_slowdown, job.rule) else None
 
 
 def slowest(slowdowns: Sequence[float | None]) -> int | None:

@@ -11,7 +11,7 @@ import msgspec
 
 from assay.core.flow import device_of
 from assay.core.gpu import GpuReading
-from assay.core.job import Job
+from assay.core.job import MeasureJob
 from assay.ports import Engine, Tensor
 from assay.stats.gpu_blocks import Block, ValidBlocks, own_processes, shared, throttled, valid_blocks
 from assay.worker.timing.bound_call import Call, bound_call
@@ -36,7 +36,7 @@ class MonitoredGpu:
     first: GpuReading = field(default_factory=GpuReading)
 
 
-def monitored_gpu(job: Job) -> MonitoredGpu | None:
+def monitored_gpu(job: MeasureJob) -> MonitoredGpu | None:
     """None for a flow that computes elsewhere."""
     if device_of(job.flow) not in ("cuda", "gpu"):
         return None

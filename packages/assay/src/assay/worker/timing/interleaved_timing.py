@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from assay.core.digest import value_digest
-from assay.core.flow import device_of
-from assay.core.job import Job
+from assay.core.flow import Flow, device_of
+from assay.core.job import CompareSpeedJob
 from assay.core.speed import TIME_LIMIT_MESSAGE, PairedRun, SpeedComparison, stopped_clock_message
 from assay.ports import Engine, Tensor
 from assay.stats.paired_ratio import TURN_S, paired_ratio
@@ -60,14 +60,16 @@ class TurnTimes:
     wall_s: list[float] = field(default_factory=list)
 
 
-def time_interleaved(own: Make, rival: Make, feed: Feed, job: Job, deadline: float = math.inf) -> SpeedComparison:
+def time_interleaved(
+    own: Make, rival: Make, feed: Feed, job: CompareSpeedJob, deadline: float = math.inf
+) -> SpeedComparison:
     """Launches until the rule decides, its last look is past, or `deadline` (of time.monotonic) has come."""
-    rule = job.speed
-    chance = random.Random(value_digest((job.case, job.flow, job.rival)) + str(time.time_ns()))
+    rule = job.rule
+    chance = random.Random(value_digest((job.case, job.flow, job.baseline)) + str(time.time_ns()))
     makes = [("own", own), ("rival", rival)]
     launches: list[PairedRun] = []
     walls: list[tuple[float, float]] = []
-    clock, ended = usual_clock(job), ""
+    clock, ended = usual_clock(job.flow, job.baseline.flow), ""
     gc.disable()
     try:
         while len(launches) < rule.looks[-1]:
@@ -92,10 +94,9 @@ def time_interleaved(own: Make, rival: Make, feed: Feed, job: Job, deadline: flo
     )
 
 
-def usual_clock(job: Job) -> str:
+def usual_clock(*flows: Flow) -> str:
     """The caller's where an engine computes on another device than the CPU, whose work no CPU time shows; "" where the calls
     themselves have to tell."""
-    flows = [job.flow, *([job.rival.flow] if job.rival else [])]
     return "caller" if any(device_of(flow) != "cpu" for flow in flows) else ""
 
 

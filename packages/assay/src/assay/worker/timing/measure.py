@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.empty_result import empty_result
-from assay.core.job import Job
+from assay.core.job import MeasureJob
 from assay.core.measurement import Measurement, Memory, OperationCount
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
@@ -43,7 +43,7 @@ SOAK_SHARE = 0.3
 """Of the seconds of sampling, on top of them, to see whether memory grows."""
 
 
-def measure(job: Job, stages: Stages) -> Result:
+def measure(job: MeasureJob, stages: Stages) -> Result:
     """One engine, loaded once, at every batch size asked for. Raises UsageError for a batch the model cannot take."""
     with freed_at_once():
         golden = load_golden(job)
@@ -51,9 +51,9 @@ def measure(job: Job, stages: Stages) -> Result:
         del golden
         watch = monitored_gpu(job)
         lowered = lower(job, stages)
-        if job.keep:
-            shutil.copytree(lowered.folder, job.keep)
-            Path(job.keep + INPUT_TYPES_SUFFIX).write_text(json.dumps(lowered.rewritten.takes))
+        if job.artifact_dir:
+            shutil.copytree(lowered.folder, job.artifact_dir)
+            Path(job.artifact_dir + INPUT_TYPES_SUFFIX).write_text(json.dumps(lowered.rewritten.takes))
         feeds = [lowered.rewritten.fed([rebatch(job, inputs, batch)])[0] for batch in job.measuring.batches or (0,)]
         resettable = reset_peak()
         before = resident_bytes()
@@ -89,7 +89,7 @@ def measure(job: Job, stages: Stages) -> Result:
 
 
 def _by_its_own_clock(
-    job: Job, stages: Stages, lowered: Lowered, engine: SelfTimed, feeds: Sequence[dict[str, Tensor]]
+    job: MeasureJob, stages: Stages, lowered: Lowered, engine: SelfTimed, feeds: Sequence[dict[str, Tensor]]
 ) -> Result:
     """The engine runs in another process, and only that knows when a call begins: its memory is not this one's either."""
     with stages.enter(Stage.MEASURE):
@@ -102,7 +102,12 @@ def _by_its_own_clock(
 
 
 def _at_batch(
-    engine: Engine, job: Job, feed: dict[str, Tensor], settled: Call, watch: MonitoredGpu | None, layout: str = ""
+    engine: Engine,
+    job: MeasureJob,
+    feed: dict[str, Tensor],
+    settled: Call,
+    watch: MonitoredGpu | None,
+    layout: str = "",
 ) -> Measurement:
     call = bound_call(engine, feed) if watch is None else Timed(engine, feed)
     gc.disable()
@@ -120,7 +125,9 @@ def _at_batch(
     return Measurement(batch_of(feed), wall, cpu, warmup, stable, cold, layout)
 
 
-def _other_layout(engine: Engine, job: Job, feed: dict[str, Tensor], watch: MonitoredGpu | None) -> list[Measurement]:
+def _other_layout(
+    engine: Engine, job: MeasureJob, feed: dict[str, Tensor], watch: MonitoredGpu | None
+) -> list[Measurement]:
     other = channels_last(feed)
     return [_at_batch(engine, job, other, lambda: None, watch, "channels-last")] if other else []
 

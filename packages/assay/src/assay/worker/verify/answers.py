@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assay.core.comparison import Finding
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.errors import Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
 from assay.numerics.steps import at_sample, each_sample
 from assay.ports import Engine, Tensor
 from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.sequences import run_free
-from assay.worker.inputs.load_inputs import has_no_reference
 from assay.worker.inputs.memory_layout import with_layout
 from assay.worker.verify.input_sensitivity import SensitivityCheck, perturb_input
 from assay.worker.verify.reference_comparison import Samples
@@ -36,7 +35,7 @@ class Answered:
     unlike: tuple[Finding, ...] = ()
 
 
-def answered(job: Job, engine: Engine, rewritten: TransformedModel, golden: Golden) -> Answered:
+def answered(job: VerifyJob, engine: Engine, rewritten: TransformedModel, golden: Golden) -> Answered:
     """Raises as the engine does."""
     fed = [with_layout(sample, job.case.inputs.layout) for sample in rewritten.fed(golden.inputs)]
     actual, untaken = answers(engine, fed, golden)
@@ -47,7 +46,7 @@ def answered(job: Job, engine: Engine, rewritten: TransformedModel, golden: Gold
         f"the engine writes into its input '{name}'" for name in whole if _differ(fed[0].get(name), whole[name])
     )
     found = Answered(golden, fed, actual, engine.run(whole), probed, (*untaken, *written))
-    if has_no_reference(job):
+    if job.no_reference_reason:
         return found
     drifted, unlike = run_free(engine, rewritten, golden, job.case.model)
     return replace(found, drifted=drifted, unlike=unlike)

@@ -18,7 +18,7 @@ from assay.core.dtype import numpy_dtype
 from assay.core.empty_result import empty_result
 from assay.core.error_case import ErrorCase
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.errors import BadModel, Unsupported
@@ -40,7 +40,7 @@ CACHES = (
 """Where libraries are told to keep what they compiled."""
 
 
-def run_error_case(job: Job, misuse: ErrorCase, stages: Stages) -> Result:
+def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> Result:
     """OK: the wrong use ended as the case says, and the engine gives the right answer before and after. MISMATCH: it
     accepted what is wrong, or is not usable any more. A crash or a hang is told by whoever watches this process."""
     golden = load_golden(job)
@@ -69,7 +69,9 @@ def run_error_case(job: Job, misuse: ErrorCase, stages: Stages) -> Result:
     return _result(job, Outcome.MISMATCH if found else Outcome.OK, detail, comparisons, found, lowered, engine)
 
 
-def _misused(job: Job, misuse: ErrorCase, engine: Engine, sample: Values, stages: Stages) -> tuple[Values | None, str]:
+def _misused(
+    job: VerifyJob, misuse: ErrorCase, engine: Engine, sample: Values, stages: Stages
+) -> tuple[Values | None, str]:
     """What came of it: the answer and "", or None and the words of the error. Raises Unsupported where the flow has no
     such thing to misuse. What is wrong is made before it is tried: a defect of ours must not look like a refusal."""
     attempt = _attempt(job, misuse, engine, sample, stages)
@@ -81,7 +83,7 @@ def _misused(job: Job, misuse: ErrorCase, engine: Engine, sample: Values, stages
         return None, _words(error)
 
 
-def _attempt(job: Job, misuse: ErrorCase, engine: Engine, sample: Values, stages: Stages) -> Callable[[], Values]:
+def _attempt(job: VerifyJob, misuse: ErrorCase, engine: Engine, sample: Values, stages: Stages) -> Callable[[], Values]:
     if misuse.kind == "model":
         path = Path(job.case.model.source).with_name(misuse.model)
         if not path.is_file():
@@ -133,14 +135,14 @@ def _wrong(array: Tensor, misuse: ErrorCase) -> Tensor:
     raise ValueError(f"there is no misuse of kind '{misuse.kind}'")
 
 
-def _elsewhere(job: Job, sample: Values, stages: Stages) -> Values:
+def _elsewhere(job: VerifyJob, sample: Values, stages: Stages) -> Values:
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
     with stages.enter(Stage.RUN):
         return dict(engine.run(lowered.rewritten.fed([sample])[0]))
 
 
-def _threaded(job: Job, misuse: ErrorCase) -> Job:
+def _threaded(job: VerifyJob, misuse: ErrorCase) -> VerifyJob:
     if misuse.kind != "threads":
         return job
     from assay.worker.engine.lower import _backend
@@ -224,7 +226,7 @@ def describe(misuse: ErrorCase) -> str:
 
 
 def _result(
-    job: Job,
+    job: VerifyJob,
     outcome: Outcome,
     detail: str,
     comparisons: tuple[Comparison, ...],

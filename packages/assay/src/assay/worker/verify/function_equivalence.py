@@ -12,7 +12,7 @@ from assay.core.comparison import Comparison, Finding
 from assay.core.dtype import dtype_name, is_floating
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
@@ -27,7 +27,7 @@ from assay.worker.stages import Stages
 Samples = Sequence[Mapping[str, Tensor]]
 
 
-def compare_with_function_body(job: Job, body: Model, stages: Stages) -> Result:
+def compare_with_function_body(job: VerifyJob, body: Model, stages: Stages) -> Result:
     """MISMATCH: they disagree beyond what both may be off, or in shape or type; the detail names both, and with which of them
     the published outputs go. A lane without an answer raises what its flow said, and which lane it was."""
     golden = load_golden(job)
@@ -65,7 +65,7 @@ def shuffled(sample: Mapping[str, Tensor], seed: int) -> dict[str, Tensor]:
 
 
 def _compute_type(
-    job: Job, model: Model, which: str, samples: Samples, stages: Stages
+    job: VerifyJob, model: Model, which: str, samples: Samples, stages: Stages
 ) -> tuple[list[dict[str, Tensor]], EngineInfo]:
     own = msgspec.structs.replace(job, case=msgspec.structs.replace(job.case, model=model, body=None))
     with _named(which):
@@ -98,7 +98,7 @@ def _beyond(found: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(one for one in found if one.kind != "degenerate")
 
 
-def _sides(job: Job, golden: Golden, operator: Samples, body: Samples, declared: Mapping[str, str]) -> str:
+def _sides(job: VerifyJob, golden: Golden, operator: Samples, body: Samples, declared: Mapping[str, str]) -> str:
     """With which of the two the published outputs go."""
     contract, count = job.case.contract, len(golden.outputs)
     right = [

@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.core.comparison import Comparison, Finding
 from assay.core.dtype import dtype_name
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.models.goldens import Golden
 from assay.ports import Engine, Tensor
 from assay.worker.engine.apply_transforms import TransformedModel
@@ -35,7 +35,9 @@ class SensitivityCheck:
     outputs: tuple[str, ...]
 
 
-def perturb_input(job: Job, engine: Engine, rewritten: TransformedModel, golden: Golden) -> SensitivityCheck | None:
+def perturb_input(
+    job: VerifyJob, engine: Engine, rewritten: TransformedModel, golden: Golden
+) -> SensitivityCheck | None:
     """None where the samples tell such an engine, where the case is published as it is, or where nothing can be turned."""
     outputs = _same_throughout(golden.outputs)
     sample = {} if job.case.contract.published or not outputs else perturbed(golden.inputs[0])
@@ -49,7 +51,7 @@ def perturb_input(job: Job, engine: Engine, rewritten: TransformedModel, golden:
 
 
 def check_sensitivity(
-    job: Job,
+    job: VerifyJob,
     rewritten: TransformedModel,
     probed: SensitivityCheck | None,
     first: Mapping[str, Tensor],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from assay.core.engine_info import EngineInfo, NumericDefault
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.errors import AssayError
 from assay.ports import Engine
 from assay.worker.engine.lower import load, lower
@@ -17,7 +17,7 @@ MOST = 2
 """Defaults that are looked at one by one, each at the price of an engine."""
 
 
-def tried(job: Job, facts: EngineInfo, is_right: Callable[[Engine], bool]) -> EngineInfo:
+def tried(job: VerifyJob, facts: EngineInfo, is_right: Callable[[Engine], bool]) -> EngineInfo:
     """The same facts, each default that an option of the flow turns off with what came of it: first all of them together, then, where
     that cures, one by one. Where none does it alone, they do it together. `is_right` runs an engine and holds its answers."""
     asked = [one for one in facts.numeric_defaults if one.option]
@@ -32,7 +32,7 @@ def tried(job: Job, facts: EngineInfo, is_right: Callable[[Engine], bool]) -> En
     return msgspec.structs.replace(facts, numeric_defaults=tuple(told))
 
 
-def _cures(job: Job, defaults: Sequence[NumericDefault], is_right: Callable[[Engine], bool]) -> bool | None:
+def _cures(job: VerifyJob, defaults: Sequence[NumericDefault], is_right: Callable[[Engine], bool]) -> bool | None:
     """None where the engine cannot be built or run so."""
     options = {**job.flow.options, **{one.option: one.off for one in defaults}}
     # Another engine than the one that an earlier job may have left.

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.worker.engine.apply_transforms import TransformedModel
@@ -27,7 +27,7 @@ _FLUSHED = (
 
 
 def excuse_overflow(
-    job: Job,
+    job: VerifyJob,
     actual: Samples,
     golden: Golden,
     rewritten: TransformedModel,

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from assay.core.comparison import Comparison, Finding
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.outcome import Stage
 from assay.errors import BadInputs, Lowering, NotRunnable, Unsupported
 from assay.models.goldens import Golden
@@ -56,7 +56,7 @@ def compare_to_reference(
 
 
 def compare_at_shapes(
-    job: Job, backend: Backend, engine: Engine, rewritten: TransformedModel, stages: Stages, compare: Compare
+    job: VerifyJob, backend: Backend, engine: Engine, rewritten: TransformedModel, stages: Stages, compare: Compare
 ) -> ReferenceComparison:
     """The engine at the sizes that the case names, where the backend claims to take them all."""
     comparisons: list[Comparison] = []
@@ -80,7 +80,9 @@ def compare_at_shapes(
     return ReferenceComparison((tuple(comparisons), tuple(findings)))
 
 
-def evaluate_reference(job: Job, rewritten: TransformedModel, sample: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+def evaluate_reference(
+    job: VerifyJob, rewritten: TransformedModel, sample: Mapping[str, Tensor]
+) -> list[dict[str, Tensor]]:
     """The reference's answer to one sample that no golden has. Raises Lowering where there is none."""
     if rewritten.standard is not None:
         return evaluate(rewritten.standard, rewritten.fed([sample]), oracles=QUANTIZED)

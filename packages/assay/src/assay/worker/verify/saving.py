@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.core.dtype import dtype_name
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.errors import NotWritable, UsageError
 from assay.models.goldens import Golden, write_golden
 from assay.ports import Tensor
@@ -19,7 +19,7 @@ Samples = Sequence[Mapping[str, Tensor]]
 NPZ = ".npz"
 
 
-def save(job: Job, golden: Golden, actual: Samples, version: str) -> None:
+def save(job: VerifyJob, golden: Golden, actual: Samples, version: str) -> None:
     """Inputs with the reference's answers, and inputs with the engine's, as far as the job asks; an .npz holds the inputs alone, or
     the answers alone. Raises UsageError for what an .npz cannot hold, and NotWritable."""
     lock = golden.lock

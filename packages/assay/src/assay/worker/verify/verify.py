@@ -16,7 +16,7 @@ from assay.core.dtype import CONTAINERS, dtype_name, is_floating
 from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
 from assay.core.evidence import blocking, passed_over
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference
 from assay.core.result import Result, UntakenBranch
@@ -37,7 +37,7 @@ from assay.worker.engine.lower import Lowered, delegation, load, lower
 from assay.worker.engine.model_format import model_path, to_onnx
 from assay.worker.engine.precision_audit import find_higher_precision, find_lower_precision, minor_deviations
 from assay.worker.inputs.input_facts import input_facts
-from assay.worker.inputs.load_inputs import has_no_reference, has_source, load_golden, reference_of
+from assay.worker.inputs.load_inputs import has_source, load_golden, reference_of
 from assay.worker.inputs.original import compare_with_original, golden_of_original, reference_of_original
 from assay.worker.stages import Stages
 from assay.worker.verify.answers import Answered, answered, first_difference
@@ -55,7 +55,7 @@ AGAIN = (Outcome.MISMATCH, Outcome.MISTRUSTED)
 """What another tolerance could change: such a job may be asked once more."""
 
 
-def verify(job: Job, stages: Stages) -> Result:
+def verify(job: VerifyJob, stages: Stages) -> Result:
     """lower -> save -> load -> run -> compare; the first sample is run twice to see whether the answer repeats."""
     if job.case.misuse is not None:
         return run_error_case(job, job.case.misuse, stages)
@@ -69,7 +69,7 @@ def verify(job: Job, stages: Stages) -> Result:
     stages.inputs = input_facts(job.case.model, golden)
     with stages.enter(Stage.RUN):
         ran = answered(job, engine, rewritten, golden)
-    if has_no_reference(job):
+    if job.no_reference_reason:
         return _unanswered(job, lowered.facts(engine), ran)
     golden, actual = ran.golden, ran.actual
     with stages.enter(Stage.COMPARE):
@@ -131,12 +131,12 @@ def _untaken(judging: ToleranceComparator, golden: Golden) -> tuple[UntakenBranc
     return tuple(one if one.by_sizes else msgspec.structs.replace(one, tried=tried) for one in found)
 
 
-def _blank(job: Job, outcome: Outcome, facts: EngineInfo) -> Result:
+def _blank(job: VerifyJob, outcome: Outcome, facts: EngineInfo) -> Result:
     return msgspec.structs.replace(empty_result(job, outcome), facts=facts)
 
 
 def _with_cures(
-    job: Job,
+    job: VerifyJob,
     facts: EngineInfo,
     findings: Sequence[Finding],
     ran: Answered,
@@ -157,19 +157,19 @@ def _scorable(findings: Sequence[Finding]) -> bool:
     return all(one.kind == "values" for one in findings)
 
 
-def _against(job: Job, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
+def _against(job: VerifyJob, actual: Samples, lost: tuple[Comparison, ...]) -> tuple[Comparison, ...]:
     """What the user loses: against the original of the case, where it has one, else against the model before its transforms."""
     if job.case.original is None:
         return lost
     return compare_with_original(job, actual, evaluation_split(job, golden_of_original(job, job.case.original)))
 
 
-def _float_reference(job: Job) -> Reference:
+def _float_reference(job: VerifyJob) -> Reference:
     """Whose answers a loss is measured by."""
     return reference_of(job) if job.case.original is None else reference_of_original(job, library_of(job.flow))
 
 
-def _unanswered(job: Job, facts: EngineInfo, ran: Answered) -> Result:
+def _unanswered(job: VerifyJob, facts: EngineInfo, ran: Answered) -> Result:
     """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
     repeatable = ran.actual[0]
     if unrepeated := first_difference(repeatable, ran.again):
@@ -177,14 +177,14 @@ def _unanswered(job: Job, facts: EngineInfo, ran: Answered) -> Result:
     metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual)) if ran.golden.labels else {}
     return msgspec.structs.replace(
         _blank(job, Outcome.MISTRUSTED, facts),
-        detail=job.why,
+        detail=job.no_reference_reason,
         cause=Cause.NO_REFERENCE,
         task_metrics={name: value for name, value in metrics.items() if is_against_labels(name)},
         reference=Reference(engine=library_of(job.flow), own_inputs=has_source(job)),
     )
 
 
-def _lowered_from(job: Job, lowered: Lowered) -> Path:
+def _lowered_from(job: VerifyJob, lowered: Lowered) -> Path:
     """An artifact of an earlier run or job comes without its model after all transforms: then as quantized, or the case's own."""
     if lowered.rewritten.model.name:
         return lowered.rewritten.model
@@ -192,7 +192,7 @@ def _lowered_from(job: Job, lowered: Lowered) -> Path:
 
 
 def _compare(
-    job: Job, rewritten: TransformedModel, judging: ToleranceComparator, actual: Samples, expected: Samples
+    job: VerifyJob, rewritten: TransformedModel, judging: ToleranceComparator, actual: Samples, expected: Samples
 ) -> Compared:
     names = dict.fromkeys(name for sample in expected for name in sample)
     declared = declared_types(job.case.model.outputs, names) | rewritten.gives
@@ -207,7 +207,7 @@ def _in_double(name: str, declared: str, actual: Samples) -> str:
     return "float64" if is_floating(declared) and given == {"float64"} else declared
 
 
-def _comparator(job: Job, rewritten: TransformedModel, golden: Golden) -> ToleranceComparator:
+def _comparator(job: VerifyJob, rewritten: TransformedModel, golden: Golden) -> ToleranceComparator:
     if rewritten.standard is None:
         return load_tolerance(job, contract_of(job))
     contract = contract_of(job)
@@ -219,12 +219,12 @@ def _comparator(job: Job, rewritten: TransformedModel, golden: Golden) -> Tolera
     return comparator_of_quantized(standard, inputs, contract, job.case.inputs.seed, allowances)
 
 
-def contract_of(job: Job) -> Contract:
+def contract_of(job: VerifyJob) -> Contract:
     """The case's contract at the precision that the flow promises."""
     return msgspec.structs.replace(job.case.contract, precision=job.flow.precision)
 
 
-def _score(job: Job, actual: Samples, golden: Golden) -> dict[str, float]:
+def _score(job: VerifyJob, actual: Samples, golden: Golden) -> dict[str, float]:
     contract = job.case.contract
     if contract.task_metric is None:
         return {}
@@ -245,7 +245,7 @@ def _outcome(
     return next(((outcome, detail) for outcome, detail in otherwise if detail), (Outcome.OK, ""))
 
 
-def _unreported_outputs(job: Job, comparisons: Sequence[Comparison], golden: Golden) -> tuple[str, ...]:
+def _unreported_outputs(job: VerifyJob, comparisons: Sequence[Comparison], golden: Golden) -> tuple[str, ...]:
     """What the verdict does not rest on: outputs that prove nothing, and what the model declares of its outputs where its nodes
     give something else."""
     found = list(job.case.model.contradictions)
