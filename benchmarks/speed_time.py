@@ -18,7 +18,7 @@ from speed_gate import SIZES, chain
 
 from assay.commands.compare import CompareOptions, compare_request
 from assay.commands.composition import open_services
-from assay.core.job import Job
+from assay.core.job import CompareSpeedJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.pipeline.compare import plan_comparison
@@ -28,14 +28,15 @@ from assay.pipeline.two_process_comparison import compare_in_two_processes
 from assay.stats.sequential_test import answer_at
 
 
-def planned(folder: Path, flow: str, size: str, house: Services) -> Job:
+def planned(folder: Path, flow: str, size: str, house: Services) -> CompareSpeedJob:
     models = [chain(folder / f"{name}.onnx", *SIZES[size], 0.0) for name in ("old", "new")]
     (job,) = plan_comparison(compare_request(CompareOptions(models=tuple(models), flows=(flow,))), house).jobs
+    assert isinstance(job, CompareSpeedJob)
     assert ensure_references([job], house) == []
     return job
 
 
-def alone(job: Job, house: Services) -> Result:
+def alone(job: CompareSpeedJob, house: Services) -> Result:
     (result,) = house.alone.launch([job])
     return result
 
@@ -59,7 +60,7 @@ def main() -> None:
                 took[kind].append(time.monotonic() - begin)
                 assert result.outcome is Outcome.OK, result.detail
                 assert result.duel is not None
-                words[kind].append(answer_at(result.duel.launches, job.speed).word)
+                words[kind].append(answer_at(result.duel.launches, job.rule).word)
                 if kind == "one worker":
                     spent = next(one.seconds for one in result.stage_times if one.stage is Stage.MEASURE)
                     took["... its launches alone"].append(spent)

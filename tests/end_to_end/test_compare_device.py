@@ -36,12 +36,8 @@ def _flow(**options: Option) -> Flow:
 
 def _fought(own: Flow, rival: Flow, folder: Path, launches: int = 4) -> SpeedComparison:
     backend = Faulty()
-    job = replace(
-        make_job(),
-        flow=own,
-        rival=BaselineEngine("old", rival, make_job().case.model),
-        speed=SpeedRule(looks=(launches,)),
-    )
+    baseline = BaselineEngine("old", rival, make_job().case.model)
+    job = replace(make_job(kind="compare_speed", baseline=baseline, rule=SpeedRule(looks=(launches,))), flow=own)
     return time_interleaved(lambda: backend.load(folder, own), lambda: backend.load(folder, rival), FEED, job)
 
 
@@ -94,7 +90,7 @@ def test_two_processes_agree_on_the_devices_clock(tmp_path: Path) -> None:
         ).jobs
         assert ensure_references([job], house) == []
         rival = BaselineEngine("old", _flow(device_sorts=SORTS, work_s=HOST_S), job.case.model, str(artifact))
-        job = replace(job, flow=_flow(device_sorts=SORTS), rival=rival, speed=SpeedRule(looks=(2,)))
+        job = replace(job, flow=_flow(device_sorts=SORTS), baseline=rival, rule=SpeedRule(looks=(2,)))
         result = compare_in_two_processes(job, house)
         mixed = compare_in_two_processes(replace(job, flow=_flow(work_s=HOST_S)), house)
     assert result.duel is not None, result.detail
