@@ -8,7 +8,7 @@ import pytest
 
 BROKEN = """
 import numpy as np
-from assay.numerics.oracle.kernels import KERNELS
+from assay.numerics.oracle.evaluator import KERNELS
 
 KERNELS["{operator}"] = lambda call: ({answer},)
 """

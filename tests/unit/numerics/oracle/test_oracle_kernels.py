@@ -12,8 +12,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from assay.numerics.oracle.convolution import FAST_OPERATORS
-from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
-from assay.numerics.oracle.kernels import KERNELS
+from assay.numerics.oracle.evaluator import KERNELS, Evaluator, WideEvaluator
 
 OURS = sorted({*KERNELS, *(one.__name__ for one in FAST_OPERATORS)})
 

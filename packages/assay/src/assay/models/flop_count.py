@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.numerics.operators.record import OnnxOperator
 
 Shape = tuple[int, ...]
 MOST_BYTES = 1 << 28
@@ -23,40 +27,29 @@ def flops_of(model: Path, inputs: Mapping[str, Shape]) -> tuple[float, int]:
         return 0.0, 0
     import onnx
 
+    from assay.numerics.operators.index import by_name
+
+    operators: dict[str, OnnxOperator] = by_name(lambda one: one)
     graph_model = onnx.load(model)
     weights = sum(_bytes(one) for one in graph_model.graph.initializer)
     shapes = _shapes(graph_model, inputs)
     total = 0.0
     for node in graph_model.graph.node:
         named = {name: shapes.get(name) for name in (*node.input, *node.output) if name}
-        if node.op_type in FREE:
+        known = operators.get(node.op_type)
+        if known is not None and known.free:
             continue
         if any(shape is None for shape in named.values()):
             return 0.0, weights
-        total += _count(node, {name: shape for name, shape in named.items() if shape is not None})
+        total += _count(node, known, {name: shape for name, shape in named.items() if shape is not None})
     return total, weights
 
 
-_FREE = (
-    "Reshape Transpose Identity Flatten Squeeze Unsqueeze Concat Split Slice Gather GatherElements GatherND Shape Size Cast "
-    "CastLike Constant ConstantOfShape Expand Tile Pad DepthToSpace SpaceToDepth Scatter ScatterElements ScatterND Range Where "
-    "NonZero OneHot"
-)
-FREE = frozenset(_FREE.split())
-"""Nodes that move or rename values: no operation on numbers."""
-
-
-def _count(node: Any, shapes: Mapping[str, Shape]) -> float:
+def _count(node: Any, known: OnnxOperator | None, shapes: Mapping[str, Shape]) -> float:
     given = [shapes[name] for name in node.input if name]
     made = shapes[node.output[0]]
-    products: dict[str, Callable[[Sequence[Shape], Shape, Any], float]] = {
-        "MatMul": lambda ins, out, _: 2.0 * math.prod(out) * ins[0][-1],
-        "Gemm": lambda ins, out, one: 2.0 * math.prod(out) * ins[0][0 if _attribute(one, "transA") else 1],
-        "Conv": lambda ins, out, _: 2.0 * math.prod(out) * math.prod(ins[1][1:]),
-        "ConvTranspose": lambda ins, out, _: 2.0 * math.prod(ins[0]) * math.prod(ins[1][1:]),
-    }
-    if node.op_type in products and given[0]:
-        return products[node.op_type](given, made, node)
+    if known is not None and known.flops is not None and given[0]:
+        return known.flops(given, made, partial(_attribute, node))
     return float(max(math.prod(shape) for shape in (*given, made)))
 
 

@@ -10,8 +10,9 @@ from assay.core.dtype import is_floating, numpy_dtype
 from assay.core.input_plan import InputPlan, InputRange
 from assay.core.model import Model, TensorSpec
 from assay.models.input_plan.generate import WORDS, Array, draw_in_range
-from assay.models.input_plan.graph import Graph, Value, subgraphs
+from assay.models.input_plan.graph import Graph, subgraphs
 from assay.models.input_plan.value_ranges import COMPARED
+from assay.numerics.shapes.values import Value
 
 _STEPS = (1.0, 3.0, 10.0, 100.0, 1000.0)
 _WHOLE = (0, 1, 2, 3, 5, 10, -1, 100)

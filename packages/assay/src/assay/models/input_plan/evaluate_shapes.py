@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# The rules of the operators register themselves.
-from assay.models.input_plan import (  # noqa: F401
-    rules_control,
-    rules_elementwise,
-    rules_linear,
-    rules_movement,
-    rules_sizes,
-    rules_window,
-)
-from assay.models.input_plan.graph import Array, Dims, Graph, Value, of_data
+from assay.models.input_plan.graph import Graph
 from assay.models.input_plan.shape_engine import EMPTY, Evaluation, Unmet
-from assay.models.input_plan.shape_rules import Conflict
+from assay.numerics.shapes.constraints import Conflict
+from assay.numerics.shapes.values import Array, Dims, Value, of_data
 
 
 def evaluate(graph: Graph, shapes: Mapping[str, Dims | None], data: Mapping[str, Array]) -> Evaluation:

@@ -10,12 +10,13 @@ from msgspec.structs import replace
 
 from assay.core.input_plan import InputPlan, InputRange
 from assay.core.model import Model
-from assay.models.input_plan.graph import Array, Graph, read_graph
-from assay.models.input_plan.requirements import ASCENDING, COUNT, DOMAIN, INDEX, UNIQUE, Need
+from assay.models.input_plan.graph import Graph, read_graph
 from assay.models.input_plan.shape_engine import EMPTY
 from assay.models.input_plan.sizes import LARGE, MOST_ELEMENTS, NATURAL, SMALL, Solution, solve
 from assay.models.input_plan.symbols import Sizes, planned_shapes, shaped, symbols
 from assay.models.input_plan.value_ranges import COMPARED, compared_constants, value_ranges
+from assay.numerics.shapes.requirements import ASCENDING, COUNT, DOMAIN, INDEX, UNIQUE, Need
+from assay.numerics.shapes.values import Array
 
 Ranges = dict[str, InputRange]
 TRIED = "tried on the reference"

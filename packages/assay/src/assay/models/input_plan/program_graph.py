@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.models.input_plan.graph import LARGEST_CONSTANT, UNKNOWN, Graph, Node, Value, of_data
+from assay.models.input_plan.graph import Graph
 from assay.models.input_plan.shape_engine import Evaluation
+from assay.numerics.shapes.values import LARGEST_CONSTANT, UNKNOWN, Node, Value, of_data
 
 if TYPE_CHECKING:
     from assay.models.program import Program

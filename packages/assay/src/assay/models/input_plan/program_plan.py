@@ -12,9 +12,9 @@ from assay.core.flow import dimension_key
 from assay.core.model import Model
 from assay.models.conversion import format_of
 from assay.models.input_plan.program_graph import read_program
-from assay.models.input_plan.requirements import INDEX, Need, meet
 from assay.models.input_plan.symbols import USUAL, Sizes
 from assay.models.input_plan.value_ranges import value_ranges
+from assay.numerics.shapes.requirements import INDEX, Need, meet
 
 if TYPE_CHECKING:
     from assay.models.program import Program

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
-from assay.models.input_plan.graph import UNKNOWN, Graph, Node, Value
-from assay.models.input_plan.shape_rules import Conflict, rule_of
+from assay.models.input_plan.graph import Graph
+from assay.numerics.operators.index import by_name, onnx_operators
+from assay.numerics.shapes.constraints import Conflict, ShapeRule
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 EMPTY = "output"
 """In place of an operator: an output of the graph would be empty."""
+
+
+@cache
+def _rules() -> dict[str, ShapeRule]:
+    """By the name alone; the records are loaded with the first graph."""
+    return by_name(lambda one: one.shape)
+
+
+def rule_of(node: Node) -> ShapeRule | None:
+    """That of its domain first, then that of the name alone. None: nothing is known of it."""
+    own = onnx_operators().get((node.domain, node.op))
+    return own.shape if own is not None and own.shape is not None else _rules().get(node.op)
 
 
 @dataclass(frozen=True)

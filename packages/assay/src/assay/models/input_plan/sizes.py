@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from math import prod
 
 from assay.models.input_plan.evaluate_shapes import evaluate
-from assay.models.input_plan.graph import Array, Graph
+from assay.models.input_plan.graph import Graph
 from assay.models.input_plan.shape_engine import Evaluation, Unmet
 from assay.models.input_plan.symbols import USUAL, Sizes, shaped, symbols
+from assay.numerics.shapes.values import Array
 
 NATURAL = (16, 32, 64, 96, 128, 48, 160, 192, 224, 256, 320, 384, 512, 640, 768, 1024)
 SMALL = (1, 2, 3, 4, 8, 12, 20, 24, 40, 80, 10, 5, 6, 7)

@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from math import inf
 
-# What operators ask registers itself.
-from assay.models.input_plan import range_domains  # noqa: F401
-from assay.models.input_plan.graph import UNKNOWN, Graph, Node, Value, subgraphs
-from assay.models.input_plan.range_propagation import carried
-from assay.models.input_plan.range_requirements import demanded
-from assay.models.input_plan.requirements import Need
+from assay.models.input_plan.graph import Graph, subgraphs
 from assay.models.input_plan.shape_engine import Evaluation
+from assay.numerics.operators.index import by_name
+from assay.numerics.operators.record import OnnxOperator
+from assay.numerics.shapes.requirements import DIVISOR, Demands, Need
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 Needs = dict[str, Need]
 COMPARED = "Equal"
 """Why a scalar has the numbers that it is compared with: it may have others."""
+
+
+@cache
+def _operators() -> dict[str, OnnxOperator]:
+    """By name; the records are loaded with the first graph."""
+    return by_name(lambda one: one)
+
+
+def demanded(node: Node, inputs: Sequence[Value]) -> Demands:
+    """What an operator asks of the values that it is given, whatever becomes of its outputs."""
+    known = _operators().get(node.op)
+    if known is not None and known.ranges is not None:
+        yield from ((place, _named(need, node)) for place, need in known.ranges(node, inputs))
+
+
+def _named(need: Need, node: Node) -> Need:
+    return replace(need, why=f"{node.op} '{node.label}'")
+
+
+def carried(node: Node, inputs: Sequence[Value], outputs: Sequence[Need | None]) -> Demands:
+    """What an input of an operator must hold, so that its output holds what is asked of it."""
+    asked = next((one for one in outputs if one is not None), None)
+    known = _operators().get(node.op)
+    if asked is None or known is None or known.carries is None or (asked.kind == DIVISOR and not known.passes_divisor):
+        return
+    if (asked.low, asked.high) != (-inf, inf) or asked.texts:
+        yield from known.carries(node, inputs, asked)
 
 
 def value_ranges(graph: Graph, walked: Evaluation) -> Needs:

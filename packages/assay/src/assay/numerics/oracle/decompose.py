@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from onnx import AttributeProto, ModelProto, defs, helper, inliner
 
+from assay.numerics.operators.index import names_where
 from assay.numerics.oracle.contrib.decompose import decomposed
 
-EXPANDED = (
-    "Attention",
-    "CausalConvWithState",
-    "LinearAttention",
-    "NegativeLogLikelihoodLoss",
-    "RotaryEmbedding",
-    "SoftmaxCrossEntropyLoss",
-    "Swish",
-)
+EXPANDED = names_where(lambda one: one.expanded)
 """Defined by the standard as functions of others; onnx.reference computes some of them in float32 only."""
 
 
@@ -36,7 +29,7 @@ def expanded(proto: ModelProto) -> ModelProto:
 
 def _present(proto: ModelProto) -> set[str]:
     """One may be made of another."""
-    return {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")} & set(EXPANDED)
+    return {node.op_type for node in proto.graph.node if node.domain in ("", "ai.onnx")} & EXPANDED
 
 
 def _described(proto: ModelProto, operators: set[str]) -> ModelProto:

@@ -16,21 +16,23 @@ from onnx.reference.op_run import OpFunction, OpRun, RefAttrName
 
 from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
+from assay.numerics.operators.index import by_name, names_where
 from assay.numerics.oracle.contrib import CONTRIB_KERNELS, DOMAIN
 from assay.numerics.oracle.contrib.decompose import decomposed
 from assay.numerics.oracle.counting import with_bounds_types
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.oracle.domains import normalize
 from assay.numerics.oracle.hooks import SILENT, Call, Kernel, Values, current
-from assay.numerics.oracle.kernels import ANY_TYPE, KERNELS
 from assay.numerics.oracle.operators import operators
 from assay.numerics.oracle.to_float64 import to_float64
 from assay.numerics.oracle.trees import LOOKUPS
 from assay.ports import Tensors
 
 _REAL = ("float64", "float32", "float16", "bfloat16")
-# These compute in float32 inside, whatever they are given, and cast back (onnx 1.23.2).
-_NARROW_INSIDE = ("LinearAttention", "CausalConvWithState", "BitCast")
+_NARROW_INSIDE = names_where(lambda one: one.single_inside)
+KERNELS: dict[str, Kernel] = by_name(lambda one: one.kernel)
+"""Operators in numpy, by name. Each is compared with onnx.reference on every node case of the standard."""
+_ANY_TYPE = names_where(lambda one: one.takes_halves)
 _KERNELS = {"": KERNELS, "ai.onnx": KERNELS, DOMAIN: CONTRIB_KERNELS}
 _PYTHON = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RuntimeError)
 
@@ -171,7 +173,7 @@ class Evaluator(ReferenceEvaluator):
             return outer  # its inner operators went past the probe
         probe = current()
         kernel = kernel_of(node.domain, node.op_type)
-        kernel = kernel if node.op_type in ANY_TYPE or _is_plain(inputs) else None
+        kernel = kernel if node.op_type in _ANY_TYPE or _is_plain(inputs) else None
         if kernel is None and probe is SILENT:
             plain: Values = node.run(*inputs, **linked)
             return plain

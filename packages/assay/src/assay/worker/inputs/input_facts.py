@@ -11,7 +11,7 @@ from assay.core.flow import dimension_key
 from assay.core.input_plan import InputFacts, InputPlan, InputRange
 from assay.core.model import Model, TensorSpec
 from assay.models.goldens import Golden
-from assay.models.input_plan.requirements import MASK
+from assay.numerics.shapes.requirements import MASK
 from assay.ports import Tensor
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from assay.numerics.operators.quantization import own_range
 from assay.numerics.oracle.batched.operator import Operator
 from assay.numerics.oracle.hooks import Call, Values
-from assay.numerics.oracle.kernels.quantization import own_range
 from assay.numerics.oracle.kernels.recurrent import activation_functions, unrolled
 from assay.ports import Tensor
 

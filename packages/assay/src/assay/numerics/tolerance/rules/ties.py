@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from onnx.reference.ops._quant_utils import reshape_input
 
 from assay.numerics.oracle.hooks import Call
 from assay.numerics.oracle.tie_rules import otherwise
@@ -122,6 +121,8 @@ def _zero_point(call: Call, shape: tuple[int, ...]) -> Tensor:
         return np.zeros(1)
     if call.operator != "QuantizeLinear":
         return np.asarray(zero, np.float64).reshape(())
+    from onnx.reference.ops._quant_utils import reshape_input
+
     axis, block = call.attributes.get("axis", 1), call.attributes.get("block_size") or 0
     spread: Tensor = np.asarray(reshape_input(np.asarray(zero), shape, axis, block), np.float64)
     return spread

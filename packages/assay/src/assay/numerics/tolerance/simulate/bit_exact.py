@@ -18,8 +18,6 @@ from assay.numerics.tolerance.simulate.evaluation import copied, named
 from assay.numerics.tolerance.simulate.graph_study import Graph, ancestors
 from assay.ports import Tensors
 
-EXACT = MOVEMENT | {"BitCast"}
-
 
 def derive_bits(
     proto: Any, inputs: Sequence[Tensors], graph: Graph, precision: str, arithmetic: Arithmetic, why: Lowering
@@ -54,6 +52,6 @@ def _is_exact(name: str, graph: Graph) -> bool:
 
 def _moves(node: Any, graph: Graph) -> bool:
     """One with a rounding rule of its own does where its results are whole numbers."""
-    if node.op_type not in EXACT:
+    if node.op_type not in MOVEMENT:
         return False
     return node.op_type not in RULES or not any(is_floating(graph.types.get(one, "float32")) for one in node.output)

@@ -11,81 +11,25 @@ from onnx import GraphProto, ModelProto, NodeProto
 
 from assay.core.dtype import dtype_name, is_floating
 from assay.core.result import UntakenBranch
+from assay.numerics.operators.index import by_name, names_where
 from assay.numerics.oracle.branches import branches_of
 from assay.numerics.oracle.split_weights import lightened
 from assay.numerics.tolerance.simulate.quantized_biases import Bias, between_grids
 from assay.numerics.tolerance.simulate.quantized_regions import quantized_regions
 
-CONTROL = {
-    "Reshape": (1,),
-    "Expand": (1,),
-    "Resize": (1, 2, 3),
-    "Upsample": (1,),
-    "Slice": (1, 2, 3, 4),
-    "ConstantOfShape": (0,),
-    "Shape": (0,),
-    "Size": (0,),
-    "Range": (0, 1, 2),
-    "Tile": (1,),
-    "Pad": (1, 3),
-    "TopK": (1,),
-    "Unsqueeze": (1,),
-    "Squeeze": (1,),
-    "Split": (1,),
-    "OneHot": (1, 2),
-    "QuantizeLinear": (1, 2),
-    "DequantizeLinear": (1, 2),
-    "QLinearConv": (1, 2, 4, 5, 6, 7),
-    "QLinearMatMul": (1, 2, 4, 5, 6, 7),
-    "DynamicQuantizeLSTM": (8, 9, 10, 11),
-    "NonMaxSuppression": (2, 3, 4),
-    "Clip": (1, 2),
-    "Dropout": (1, 2),
-    "CumSum": (1,),
-    "EyeLike": (0,),
-    "DFT": (1, 2),
-    "CenterCropPad": (1,),
-    "RotaryEmbedding": (3,),
-}
+CONTROL: dict[str, tuple[int, ...]] = by_name(lambda one: one.steers)
 """Inputs that steer an operator: shapes, scales, bounds. What only reaches these is exact in every backend."""
 
-WEIGHTS = {
-    "Conv": (1,),
-    "ConvTranspose": (1,),
-    "Gemm": (0, 1),
-    "MatMul": (0, 1),
-    "Einsum": (0, 1, 2, 3),
-    "LSTM": (1, 2),
-    "GRU": (1, 2),
-    "RNN": (1, 2),
-    "BatchNormalization": (1,),
-}
+WEIGHTS: dict[str, tuple[int, ...]] = by_name(lambda one: one.weights)
 """Operands that a backend may fold, pack or repack."""
 
-STEPPING = frozenset(
-    """
-    ArgMax ArgMin Bernoulli Ceil DynamicQuantizeLSTM DynamicQuantizeLinear Equal Floor Greater GreaterOrEqual Hardmax If Less
-    LessOrEqual Loop MatMulNBits Mod Multinomial NonMaxSuppression NonZero QLinearConv QLinearMatMul QuantizeLinear Round Scan
-    Shrink Sign ThresholdedRelu TopK Unique
-    """.split()  # noqa: SIM905
-)
+STEPPING = names_where(lambda one: one.jumps)
 """Operators that jump: noise must not be amplified before them. Casts to whole numbers too."""
 
-
-DRAWING = frozenset("Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike".split())  # noqa: SIM905
+DRAWING = names_where(lambda one: one.draws)
 """Operators without a right answer: another engine draws other numbers, and so does the next call."""
 
-ROUNDING = frozenset(
-    {
-        "Ceil",
-        "DynamicQuantizeLinear",
-        "Floor",
-        "QLinearConv",
-        "QLinearMatMul",
-        "QuantizeLinear",
-        "Round",
-    }
-)
+ROUNDING = names_where(lambda one: one.rounds)
 """Those that round to a grid, as casts to whole numbers do: rare jumps of whole steps."""
 
 

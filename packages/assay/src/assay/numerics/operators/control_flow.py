@@ -1,0 +1,115 @@
+"""Operators that evaluate graphs inside of them: the bodies are walked as far as they would be at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from assay.numerics.operators.record import OnnxOperator, alike
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints
+from assay.numerics.shapes.requirements import COUNT, Demands, Need
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
+
+
+def _if_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
+    known = inputs[0].data
+    branches = [node.attributes["then_branch"], node.attributes["else_branch"]]
+    if known is not None and known.size:
+        return walk.enter(branches[0 if bool(known.reshape(-1)[0]) else 1])
+    # Nobody knows which is taken: sizes that both take are preferred, and those of one are taken where there are none.
+    found = [_tried_shape(branch, walk) for branch in branches]
+    return [_merged_shape(one, other) for one, other in zip(*found, strict=False)]
+
+
+def _tried_shape(branch: Any, walk: Walk) -> Sequence[Value]:
+    unmet = walk.unmet
+    try:
+        return walk.enter(branch)
+    except Conflict:
+        walk.unmet = unmet
+        walk.untaken += 1
+        return [UNKNOWN] * len(branch.outputs)
+
+
+def _merged_shape(one: Value, other: Value) -> Value:
+    if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
+        return UNKNOWN
+    return Value(tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)))
+
+
+def _loop_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
+    body: Any = node.attributes["body"]
+    trips = ints(at(inputs, 0)) if node.inputs[0] else None
+    count, carried = len(inputs) - 2, [Value(one.shape) for one in inputs[2:]]
+    if trips is not None and trips and trips[0] <= 0:
+        return [*inputs[2:], *[UNKNOWN] * (len(node.outputs) - count)]
+    first = [Value((), np.array(0, np.int64)), Value((), np.array(True)), *inputs[2:]]
+    found = walk.enter(body, first)
+    if any(a.shape != b.shape for a, b in zip(found[1:], carried, strict=False)) and trips != [1]:
+        carried = [_merged_shape(a, b) for a, b in zip(found[1:], carried, strict=False)]
+        unmet = walk.unmet
+        try:
+            found = walk.enter(body, [Value(()), Value(()), *carried])
+        except Conflict:
+            walk.unmet, found = unmet, [UNKNOWN] * len(body.outputs)
+    ends = [Value(one.shape) for one in found[1 : 1 + count]]
+    unbounded = (len(node.inputs) > 1 and node.inputs[1]) or trips is None
+    stacked = [_stacked_shape(one, None if unbounded or trips is None else trips[0]) for one in found[1 + count :]]
+    return [*ends, *stacked]
+
+
+def _stacked_shape(value: Value, trips: int | None) -> Value:
+    return UNKNOWN if value.shape is None else Value((trips, *value.shape))
+
+
+def _scan_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
+    body: Any = node.attributes["body"]
+    if walk.opset < 9:
+        return [UNKNOWN] * len(node.outputs)
+    scanned = node.attributes["num_scan_inputs"]
+    states, sequences = list(inputs[: len(inputs) - scanned]), inputs[len(inputs) - scanned :]
+    axes = node.attributes.get("scan_input_axes") or [0] * scanned
+    steps: int | None = None
+    slices = []
+    for one, axis in zip(sequences, axes, strict=True):
+        if one.shape is None:
+            slices.append(UNKNOWN)
+            continue
+        axis %= len(one.shape)
+        if steps is not None and one.shape[axis] is not None and steps != one.shape[axis]:
+            raise Conflict(
+                f"sequences of {steps} and {one.shape[axis]} steps are scanned together", (steps, one.shape[axis] or 0)
+            )
+        steps = one.shape[axis] if steps is None else steps
+        slices.append(Value((*one.shape[:axis], *one.shape[axis + 1 :])))
+    found = walk.enter(body, [*(Value(one.shape) for one in states), *slices])
+    outputs = found[len(states) :]
+    placed = node.attributes.get("scan_output_axes") or [0] * len(outputs)
+    return [
+        *found[: len(states)],
+        *(_inserted_shape(one, axis, steps) for one, axis in zip(outputs, placed, strict=True)),
+    ]
+
+
+def _inserted_shape(value: Value, axis: int, steps: int | None) -> Value:
+    if value.shape is None:
+        return UNKNOWN
+    axis %= len(value.shape) + 1
+    return Value((*value.shape[:axis], steps, *value.shape[axis:]))
+
+
+MOST_TRIPS = 4
+
+
+def _loop_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    yield 0, Need(1, MOST_TRIPS, COUNT)
+    yield 1, Need(1, 1, COUNT)
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("If", shape=_if_shape, jumps=True),
+    *alike("Loop", shape=_loop_shape, ranges=_loop_ranges, jumps=True),
+    *alike("Scan", shape=_scan_shape, jumps=True),
+)

@@ -1,0 +1,107 @@
+"""Convolutions, and their kin of com.microsoft."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, Sizes, alike
+from assay.numerics.oracle.batched.channels import in_channels
+from assay.numerics.oracle.batched.operator import Operator, in_batch
+from assay.numerics.oracle.hooks import Values
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal, plain
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
+from assay.numerics.shapes.windows import slide
+from assay.numerics.tolerance.rules.sums import product
+
+_BIAS = 2
+
+
+def _convolution_rows(one: Operator) -> Values | None:
+    """Where only the bias differs between rows, it is added afterwards."""
+    if not one.only(0, _BIAS):
+        return in_channels(one, group=int(one.attribute("group", 1)) * one.count)
+    bias = one.inputs[_BIAS] if one.is_rowed(_BIAS) else None
+    without = replace(one, call=replace(one.call, inputs=one.inputs[:_BIAS]), rowed=one.rowed[:_BIAS])
+    found = in_batch(one if bias is None else without)
+    if found is None or bias is None:
+        return found
+    (y,) = found
+    return (y + bias.reshape(one.count, 1, -1, *[1] * (y.ndim - 3)),)
+
+
+def _weight_shape(node: Node) -> int:
+    return 3 if node.op.startswith("QLinear") else 1
+
+
+def convolution_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
+    shape, weight = inputs[0].shape, at(inputs, _weight_shape(node)).shape
+    if shape is None or weight is None:
+        return [UNKNOWN]
+    last = node.attributes.get("channels_last") or node.op.startswith("Nhwc")
+    channels, spatial = (shape[-1], shape[1:-1]) if last else (shape[1], shape[2:])
+    equal(len(shape), len(weight), "the ranks of the input and of the weight")
+    wanted = None if weight[1] is None else weight[1] * node.attributes.get("group", 1)
+    if channels is not None and wanted is not None and channels != wanted:
+        raise Conflict(f"the input has {channels} channels, the weight takes {wanted}", (channels, wanted))
+    kernel = node.attributes.get("kernel_shape") or list(weight[2:])
+    found = slide(node, spatial, kernel, scope)
+    return plain((shape[0], *found, weight[0]) if last else (shape[0], weight[0], *found))
+
+
+def _transposed_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, weight = inputs[0].shape, at(inputs, 1).shape
+    if shape is None or weight is None:
+        return [UNKNOWN]
+    if shape[1] is not None and weight[0] is not None and shape[1] != weight[0]:
+        raise Conflict(f"the input has {shape[1]} channels, the weight takes {weight[0]}", (shape[1], weight[0]))
+    rank = len(shape) - 2
+    given = node.attributes
+    strides, dilations = given.get("strides") or [1] * rank, given.get("dilations") or [1] * rank
+    pads, more = given.get("pads") or [0] * (2 * rank), given.get("output_padding") or [0] * rank
+    kernel = given.get("kernel_shape") or list(weight[2:])
+    channels = None if weight[1] is None else weight[1] * given.get("group", 1)
+    dims: list[int | None] = []
+    for axis in range(rank):
+        size = shape[axis + 2]
+        if "output_shape" in given:
+            dims.append(given["output_shape"][-rank:][axis])
+        elif size is None or kernel[axis] is None:
+            dims.append(None)
+        elif given.get("auto_pad", "NOTSET").startswith("SAME"):
+            dims.append(size * strides[axis])
+        else:
+            reach = (kernel[axis] - 1) * dilations[axis] + 1
+            dims.append(strides[axis] * (size - 1) + more[axis] + reach - pads[axis] - pads[axis + rank])
+    return plain((shape[0], channels, *dims))
+
+
+def _convolution_flops(inputs: Sequence[Sizes], output: Sizes, _: Attribute) -> float:
+    return 2.0 * math.prod(output) * math.prod(inputs[1][1:])
+
+
+def _transposed_flops(inputs: Sequence[Sizes], _: Sizes, __: Attribute) -> float:
+    return 2.0 * math.prod(inputs[0]) * math.prod(inputs[1][1:])
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike(
+        "Conv",
+        rounding=product(),
+        batched=_convolution_rows,
+        shape=convolution_shape,
+        weights=(1,),
+        flops=_convolution_flops,
+    ),
+    *alike(
+        "ConvTranspose",
+        rounding=product(),
+        batched=_convolution_rows,
+        shape=_transposed_shape,
+        weights=(1,),
+        flops=_transposed_flops,
+    ),
+    *alike("ConvInteger", moves=True, shape=convolution_shape),
+    *alike("FusedConv NhwcConv NhwcFusedConv", domain=MICROSOFT, shape=convolution_shape),
+)

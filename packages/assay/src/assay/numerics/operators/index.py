@@ -1,0 +1,43 @@
+"""All records, and what they state by field and name. The files of this room are loaded with the first question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from assay.numerics import operators as room
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator
+
+
+@cache
+def onnx_operators() -> dict[tuple[str, str], OnnxOperator]:
+    """By domain and name. Raises ValueError where two files have a record of one operator."""
+    found: dict[tuple[str, str], OnnxOperator] = {}
+    for module in sorted(one.name for one in iter_modules(room.__path__)):
+        for one in getattr(import_module(f"{room.__name__}.{module}"), "OPERATORS", ()):
+            if (one.domain, one.name) in found:
+                raise ValueError(
+                    f"two records of the operator {one.name!r} of the domain {one.domain!r}: one is in {module}.py"
+                )
+            found[one.domain, one.name] = one
+    return found
+
+
+def by_name(fact: Callable[[OnnxOperator], Any]) -> dict[str, Any]:
+    """What a fact is of each operator where there is one (no None, False or empty one), by the name alone: of two domains that have
+    an operator of one name, that of the standard counts."""
+    return {one.name: known for one in _standard_last() if (known := fact(one))}
+
+
+def names_where(fact: Callable[[OnnxOperator], Any]) -> frozenset[str]:
+    """The operators of which a fact is true."""
+    return frozenset(by_name(fact))
+
+
+def _standard_last() -> Iterator[OnnxOperator]:
+    every = onnx_operators().values()
+    standard = {one.name for one in every if one.domain != MICROSOFT}
+    return (one for one in every if one.domain != MICROSOFT or one.name not in standard)

@@ -1,0 +1,127 @@
+"""Elements taken from places, or put there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.oracle.batched.operator import Operator, behind
+from assay.numerics.oracle.hooks import Call, Values
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, ints, plain
+from assay.numerics.shapes.propagation import first_input
+from assay.numerics.shapes.requirements import INDEX, UNIQUE, Demands, Need, index_into, size_of
+from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data
+from assay.numerics.tolerance.rules.rounding_rules import scatter
+
+
+def gather_elements(call: Call) -> Values | None:
+    """out[i][j] = data[indices[i][j]][j] along axis 0, and so on; of the other axes the first entries are read."""
+    data, indices = call.inputs[:2]
+    axis = int(call.attributes.get("axis", 0)) % max(1, data.ndim)
+    if data.ndim != indices.ndim or indices.dtype.kind != "i":
+        return None
+    places = list(np.ogrid[tuple(slice(0, size) for size in indices.shape)])
+    size = data.shape[axis]
+    places[axis] = np.where(indices < 0, indices + size, indices)
+    return (data[tuple(places)],)
+
+
+def _gather_rows(one: Operator) -> Values | None:
+    if not one.only(0):
+        return None
+    return (np.take(one.inputs[0], np.asarray(one.inputs[1]).astype(np.int64), behind(int(one.attribute("axis", 0)))),)
+
+
+def _gather_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, places = inputs[0].shape, at(inputs, 1)
+    if shape is None or places.shape is None:
+        return [UNKNOWN]
+    axis = axis_of(node.attributes.get("axis", 0), len(shape))
+    size, wanted = shape[axis], ints(places)
+    if size is not None and wanted and not all(-size <= one < size for one in wanted):
+        raise Conflict(
+            f"index {max(wanted, key=abs)} is outside of axis {axis} of size {size}", (size, max(wanted) + 1)
+        )
+    if inputs[0].data is not None and places.data is not None:
+        return [of_data(np.asarray(np.take(inputs[0].data, places.data.astype(np.int64), axis=axis)))]
+    return plain((*shape[:axis], *places.shape, *shape[axis + 1 :]))
+
+
+def _gather_elements_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    return plain(at(inputs, 1).shape)
+
+
+def _gather_nd_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, places = inputs[0].shape, at(inputs, 1).shape
+    if shape is None or not places or places[-1] is None:
+        return [UNKNOWN]
+    skipped = node.attributes.get("batch_dims", 0)
+    return plain((*places[:-1], *shape[skipped + places[-1] :]))
+
+
+def _scatter_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    if node.op == "ScatterND" and all(one.data is not None for one in inputs) and "reduction" not in node.attributes:
+        result = np.array(inputs[0].data)
+        indices = inputs[1].data
+        assert indices is not None
+        for place in np.ndindex(indices.shape[:-1]):
+            result[tuple(indices[place])] = inputs[2].data[place]  # type: ignore[index]
+        return [of_data(result)]
+    return plain(inputs[0].shape)
+
+
+def _gather_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    yield 1, index_into(size_of(inputs, 0, node.attributes.get("axis", 0)))
+
+
+def _scatter_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    yield 1, index_into(size_of(inputs, 0, node.attributes.get("axis", 0)), UNIQUE)
+
+
+def _several_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    skipped = node.attributes.get("batch_dims", 0)
+    length = size_of(inputs, 1, -1)
+    sizes = [size_of(inputs, 0, skipped + one) for one in range(length or 1)]
+    known = [one for one in sizes if one is not None]
+    yield 1, index_into(min(known) if len(known) == len(sizes) else None, INDEX if node.op == "GatherND" else UNIQUE)
+
+
+def _rows_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    yield 1, index_into(size_of(inputs, 0, node.attributes.get("gather_axis", 0)))
+
+
+def _written_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    axis = node.attributes.get("axis", -2)
+    whole, part = size_of(inputs, 0, axis) or 1, size_of(inputs, 1, axis) or 1
+    yield 2, Need(0, max(whole - part, 0), INDEX)
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike(
+        "Gather",
+        moves=True,
+        batched=_gather_rows,
+        shape=_gather_shape,
+        ranges=_gather_ranges,
+        carries=first_input,
+        free=True,
+    ),
+    *alike(
+        "GatherElements",
+        moves=True,
+        kernel=gather_elements,
+        takes_halves=True,
+        shape=_gather_elements_shape,
+        ranges=_gather_ranges,
+        carries=first_input,
+        free=True,
+    ),
+    *alike("GatherND", moves=True, shape=_gather_nd_shape, ranges=_several_ranges, carries=first_input, free=True),
+    *alike("Scatter", moves=True, shape=_scatter_shape, ranges=_scatter_ranges, free=True),
+    *alike("ScatterElements", rounding=scatter, shape=_scatter_shape, ranges=_scatter_ranges, free=True),
+    *alike("ScatterND", rounding=scatter, shape=_scatter_shape, ranges=_several_ranges, free=True),
+    *alike("TensorScatter", moves=True, shape=_scatter_shape, ranges=_written_ranges),
+    *alike("GatherBlockQuantized", domain=MICROSOFT, ranges=_rows_ranges),
+)

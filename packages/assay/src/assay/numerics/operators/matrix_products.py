@@ -1,0 +1,89 @@
+"""Products of matrices, and their kin of com.microsoft."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, Sizes, alike
+from assay.numerics.oracle.batched.operator import Operator
+from assay.numerics.oracle.hooks import Values
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, broadcast, equal, plain
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
+from assay.numerics.tolerance.rules.sums import product
+
+
+def _matmul_rows(one: Operator) -> Values | None:
+    if min(len(one.shape(0)), len(one.shape(1))) < 2:
+        return None
+    return (np.matmul(*one.aligned()),)
+
+
+def _gemm_rows(one: Operator) -> Values | None:
+    a, b, *others = one.inputs
+    a = a.swapaxes(-1, -2) if one.attribute("transA") else a
+    b = b.swapaxes(-1, -2) if one.attribute("transB") else b
+    y = a @ b * one.attribute("alpha", 1.0)
+    if others and others[0] is not None:
+        y = y + one.aligned(2)[2] * one.attribute("beta", 1.0)
+    return (y.astype(a.dtype, copy=False),)
+
+
+def product_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    first, second = inputs[0].shape, at(inputs, 3 if node.op == "QLinearMatMul" else 1).shape
+    if first is None or second is None:
+        return [UNKNOWN]
+    if not first or not second:
+        raise Conflict("a scalar is multiplied as a matrix")
+    if node.attributes.get("transA") and len(first) > 1:
+        first = (*first[:-2], first[-1], first[-2])
+    if node.attributes.get("transB") and len(second) > 1:
+        second = (*second[:-2], second[-1], second[-2])
+    inner = second[-2] if len(second) > 1 else second[0]
+    equal(first[-1], inner, "the inner sizes of a matrix product")
+    batch = broadcast((first[:-2], second[:-2])) or ()
+    rows = first[-2:-1] if len(first) > 1 else ()
+    columns = second[-1:] if len(second) > 1 else ()
+    return plain((*batch, *rows, *columns))
+
+
+def _gemm_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    first, second = inputs[0].shape, at(inputs, 3 if node.op == "QGemm" else 1).shape
+    if first is None or second is None:
+        return [UNKNOWN]
+    equal(len(first), 2, "the rank of the first matrix and 2")
+    first = first[::-1] if node.attributes.get("transA") else first
+    second = second[::-1] if node.attributes.get("transB") else second
+    equal(first[1], second[0], "the inner sizes of a matrix product")
+    return plain((first[0], second[1]))
+
+
+def _few_bits_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    if shape is None:
+        return [UNKNOWN]
+    equal(shape[-1], node.attributes.get("K"), "the inner sizes of a matrix product")
+    return plain((*shape[:-1], node.attributes.get("N")))
+
+
+def _matrix_flops(inputs: Sequence[Sizes], output: Sizes, _: Attribute) -> float:
+    return 2.0 * math.prod(output) * inputs[0][-1]
+
+
+def _gemm_flops(inputs: Sequence[Sizes], output: Sizes, attribute: Attribute) -> float:
+    return 2.0 * math.prod(output) * inputs[0][0 if attribute("transA") else 1]
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike(
+        "MatMul", rounding=product(), batched=_matmul_rows, shape=product_shape, weights=(0, 1), flops=_matrix_flops
+    ),
+    *alike("Gemm", rounding=product(), batched=_gemm_rows, shape=_gemm_shape, weights=(0, 1), flops=_gemm_flops),
+    *alike("MatMulInteger", moves=True, shape=product_shape),
+    *alike("FusedMatMul MatMulIntegerToFloat DynamicQuantizeMatMul", domain=MICROSOFT, shape=product_shape),
+    *alike("QGemm", domain=MICROSOFT, shape=_gemm_shape),
+    *alike("MatMulNBits", domain=MICROSOFT, shape=_few_bits_shape, jumps=True),
+    *alike("MatMulBnb4", domain=MICROSOFT, shape=_few_bits_shape),
+)

@@ -1,0 +1,275 @@
+"""Operators that join, cut and fill along axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from assay.numerics.operators.record import OnnxOperator, alike
+from assay.numerics.oracle.batched.operator import Operator, along_axis, axes_of, behind
+from assay.numerics.oracle.hooks import Call, Values
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, equal, ints, plain
+from assay.numerics.shapes.propagation import every_input, first_input
+from assay.numerics.shapes.requirements import COUNT, Demands, Need, first_axes, size_of
+from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data
+
+
+def _pad_kernel(call: Call) -> Values | None:
+    """What is taken away goes first: the edge, or what is reflected, is that of what is left."""
+    x = call.inputs[0]
+    named = call.attributes.get("pads") if call.version > 1 else call.attributes.get("paddings")
+    pads = np.asarray(call.input(1) if named is None else named, np.int64).reshape(-1)
+    if not np.any(pads < 0):
+        return None
+    axes = range(x.ndim) if call.input(3) is None else [int(one) for one in np.asarray(call.input(3)).reshape(-1)]
+    if len(pads) != 2 * len(axes):
+        return None
+    around = [(0, 0)] * x.ndim
+    kept = [slice(None)] * x.ndim
+    for axis, begin, end in zip(axes, pads[: len(axes)].tolist(), pads[len(axes) :].tolist(), strict=True):
+        size = x.shape[axis]
+        if size + min(begin, 0) + min(end, 0) < 0:
+            raise ValueError(f"pads {begin} and {end} take more than the {size} elements of axis {axis} away")
+        kept[axis] = slice(max(0, -begin), size + min(end, 0))
+        around[axis] = max(0, begin), max(0, end)
+    mode = call.attributes.get("mode") or "constant"
+    how: Any = mode.decode() if isinstance(mode, bytes) else mode
+    value = call.attributes.get("value") if named is not None else call.input(2)
+    options: dict[str, Any] = {"constant_values": 0 if value is None else value} if how == "constant" else {}
+    return (np.pad(x[tuple(kept)], around, mode=how, **options).astype(x.dtype, copy=False),)
+
+
+def _slice_rows(one: Operator) -> Values | None:
+    if not one.only(0) or len(one.inputs) < 3:
+        return None
+    starts = np.asarray(one.inputs[1]).reshape(-1)
+    axes = axes_of(one, 3)
+    moved = np.asarray([behind(axis) for axis in (range(len(starts)) if axes is None else axes)], np.int64)
+    return one.run(*one.inputs[:3], moved, *one.inputs[4:])
+
+
+def _pad_rows(one: Operator) -> Values | None:
+    if not one.only(0) or len(one.inputs) < 2:
+        return None
+    pads, axes = np.asarray(one.inputs[1]).reshape(-1), axes_of(one, 3)
+    if axes is not None:
+        return one.run(*one.inputs[:3], np.asarray([behind(axis) for axis in axes], np.int64))
+    half = len(pads) // 2
+    moved = np.concatenate([[0], pads[:half], [0], pads[half:]]).astype(np.int64)
+    return one.run(one.inputs[0], moved, *one.inputs[2:])
+
+
+def _concat_rows(one: Operator) -> Values | None:
+    if any(not one.shape(position) for position in range(len(one.inputs))):
+        return None
+    rows = [one.rows(position) for position in range(len(one.inputs))]
+    return (np.concatenate(rows, behind(int(one.attribute("axis", 0)))),)
+
+
+def _concat_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shapes = [one.shape for one in inputs]
+    known = [one for one in shapes if one is not None]
+    if not known:
+        return [UNKNOWN]
+    rank = len(known[0])
+    axis = axis_of(node.attributes.get("axis", 1), rank)
+    data = [one.data for one in inputs if one.data is not None]
+    if len(data) == len(inputs):
+        return [of_data(np.concatenate([np.atleast_1d(one) for one in data], axis=axis))]
+    dims: list[int | None] = list(known[0])
+    for one in known[1:]:
+        equal(rank, len(one), "the ranks of what is concatenated")
+        for place in range(rank):
+            if place != axis:
+                dims[place] = equal(dims[place], one[place], f"sizes of axis {place} of what is concatenated")
+    sizes = [one[axis] for one in known]
+    dims[axis] = None if None in sizes or len(known) < len(shapes) else sum(one for one in sizes if one is not None)
+    return plain(tuple(dims))
+
+
+def _split_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    count = len(node.outputs)
+    if shape is None:
+        return [UNKNOWN] * count
+    axis = axis_of(node.attributes.get("axis", 0), len(shape))
+    size = shape[axis]
+    given = node.attributes.get("split")
+    parts: list[int | None]
+    if len(inputs) > 1 and node.inputs[1]:
+        given = ints(inputs[1])
+        parts = [None] * count if given is None else list(given)
+    elif given:
+        parts = list(given)
+    elif size is None:
+        parts = [None] * count
+    else:
+        pieces = node.attributes.get("num_outputs", count)
+        if size % pieces and "num_outputs" not in node.attributes:
+            raise Conflict(
+                f"axis {axis} of size {size} is split into {pieces} equal parts", (size, -(-size // pieces) * pieces)
+            )
+        each = -(-size // pieces)
+        parts = [max(0, min(each, size - each * place)) for place in range(pieces)]
+    if given and size is not None and sum(given) != size:
+        raise Conflict(f"axis {axis} of size {size} is split into {list(given)}", (size, sum(given)))
+    if inputs[0].data is not None and None not in parts:
+        places = np.cumsum([one or 0 for one in parts])[:-1]
+        return [of_data(one) for one in np.split(inputs[0].data, places, axis=axis)]
+    return [Value((*shape[:axis], part, *shape[axis + 1 :])) for part in parts]
+
+
+def _slice_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    if shape is None:
+        return [UNKNOWN]
+    rank = len(shape)
+    if "starts" in node.attributes:
+        starts, ends = node.attributes["starts"], node.attributes["ends"]
+        axes, steps = node.attributes.get("axes"), None
+    else:
+        starts, ends, axes, steps = (ints(at(inputs, place)) for place in (1, 2, 3, 4))
+        if len(inputs) > 3 and node.inputs[3] and axes is None:
+            return plain((None,) * rank)
+        if len(inputs) > 4 and node.inputs[4] and steps is None:
+            steps = [0] * rank
+    count = len(starts or ends or at(inputs, 1).shape or ())
+    axes = [axis_of(one, rank) for one in (axes if axes is not None else range(count))]
+    steps = steps or [1] * len(axes)
+    dims = list(shape)
+    if starts is None or ends is None or 0 in steps:
+        for axis in axes:
+            dims[axis] = None
+        return plain(tuple(dims))
+    cuts = [slice(None)] * rank
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=False):
+        size = shape[axis]
+        if size is None:
+            dims[axis] = None
+            continue
+        # An end far below zero means "to the front" of a walk backwards.
+        stop = None if step < 0 and end < -size else end
+        cuts[axis] = slice(start, stop, step)
+        dims[axis] = len(range(*cuts[axis].indices(size)))
+    if inputs[0].data is not None:
+        return [of_data(inputs[0].data[tuple(cuts)])]
+    return plain(tuple(dims))
+
+
+def _pad_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    pads = node.attributes.get("pads") or node.attributes.get("paddings") or ints(at(inputs, 1))
+    if shape is None:
+        return [UNKNOWN]
+    if pads is None:
+        return plain((None,) * len(shape))
+    given = ints(at(inputs, 3))
+    axes = [axis_of(one, len(shape)) for one in given] if given else list(range(len(shape)))
+    dims: list[int | None] = list(shape)
+    for place, axis in enumerate(axes):
+        before, after, size = pads[place], pads[place + len(axes)], shape[axis]
+        if size is None:
+            continue
+        if node.attributes.get("mode") == "reflect" and max(before, after) >= size:
+            raise Conflict(
+                f"axis {axis} of size {size} is padded by {max(before, after)} reflected elements",
+                (size, max(before, after) + 1),
+            )
+        dims[axis] = size + before + after
+        if size + before + after < 0:
+            raise Conflict(f"axis {axis} of size {size} is padded by {before} and {after}")
+    return plain(tuple(dims))
+
+
+def _cropped_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, sizes = inputs[0].shape, ints(at(inputs, 1))
+    if shape is None:
+        return [UNKNOWN]
+    axes = node.attributes.get("axes") or range(len(shape))
+    dims: list[int | None] = list(shape)
+    for place, axis in enumerate(axes):
+        dims[axis] = None if sizes is None else sizes[place]
+    return plain(tuple(dims))
+
+
+def _slice_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    shape = inputs[0].shape or (1,)
+    axes = inputs[3].data if len(inputs) > 3 and node.inputs[3] else None
+    chosen = [int(one) for one in axes.reshape(-1)] if axes is not None else list(range(len(shape)))
+    sizes = [shape[one] for one in chosen if -len(shape) <= one < len(shape)]
+    least = min((one for one in sizes if one is not None), default=1)
+    fixed = inputs[1].data if len(inputs) > 1 else None
+    start = max((int(one) for one in fixed.reshape(-1)), default=0) if fixed is not None else max(least // 2 - 1, 0)
+    yield 1, Need(0, max(least // 2 - 1, 0), COUNT)
+    yield 2, Need(min(start + 1, least), least, COUNT)
+    count = size_of(inputs, 1, 0) or 1
+    yield 3, first_axes(count)
+    yield 4, Need(1, 1, COUNT)
+
+
+def _pad_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    shape = inputs[0].shape
+    ends: tuple[float, ...] = ()
+    if node.attributes.get("mode", "constant") != "constant" and shape is not None and None not in shape:
+        # What is reflected is longer than its border.
+        ends = tuple(float((one or 0) > 1) for one in shape) * 2
+    yield 1, Need(0, 1, COUNT, exact=ends)
+    yield 3, first_axes(size_of(inputs, 3, 0) or 1)
+
+
+def _split_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    size, count = size_of(inputs, 0, node.attributes.get("axis", 0)), len(node.outputs)
+    if size is not None and count:
+        parts = [float(size // count)] * (count - 1)
+        yield 1, Need(1, size, COUNT, exact=(*parts, size - sum(parts)))
+
+
+def _own_shape_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    """The sizes that it has."""
+    shape = inputs[0].shape or ()
+    if None in shape:
+        return
+    sizes = [float(one or 0) for one in shape]
+    axes = node.attributes.get("axes") or range(len(sizes))
+    yield 1, Need(1, inf, COUNT, exact=tuple(sizes[axis] for axis in axes))
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("Concat", moves=True, batched=_concat_rows, shape=_concat_shape, carries=every_input, free=True),
+    *alike(
+        "Split",
+        moves=True,
+        batched=along_axis(0),
+        shape=_split_shape,
+        ranges=_split_ranges,
+        carries=first_input,
+        steers=(1,),
+        free=True,
+    ),
+    *alike(
+        "Slice",
+        moves=True,
+        batched=_slice_rows,
+        shape=_slice_shape,
+        ranges=_slice_ranges,
+        carries=first_input,
+        steers=(1, 2, 3, 4),
+        free=True,
+    ),
+    *alike(
+        "Pad",
+        moves=True,
+        kernel=_pad_kernel,
+        takes_halves=True,
+        batched=_pad_rows,
+        shape=_pad_shape,
+        ranges=_pad_ranges,
+        carries=first_input,
+        steers=(1, 3),
+        free=True,
+    ),
+    *alike("CenterCropPad", moves=True, shape=_cropped_shape, ranges=_own_shape_ranges, steers=(1,)),
+)

@@ -1,0 +1,61 @@
+"""Pools over windows and over all positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.oracle.batched.operator import in_batch
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints, plain
+from assay.numerics.shapes.propagation import first_input
+from assay.numerics.shapes.requirements import COUNT, UNIQUE, Demands, Need
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
+from assay.numerics.shapes.windows import slide
+from assay.numerics.tolerance.rules.sums import reduction, relative_reduction
+
+
+def _pool_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    if shape is None:
+        return [UNKNOWN] * len(node.outputs)
+    found = slide(node, shape[2:], node.attributes["kernel_shape"], scope)
+    return [Value((*shape[:2], *found))] * max(1, len(node.outputs))
+
+
+def _global_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    if shape is not None and 0 in shape[2:]:
+        raise Conflict(f"a pool over the empty positions of {list(shape)}")
+    return plain(None if shape is None else (*shape[:2], *(1 for _ in shape[2:])))
+
+
+def _unpool_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, given = inputs[0].shape, ints(at(inputs, 2))
+    if given:
+        return plain(tuple(given))
+    return plain(None if shape is None else (*shape[:2], *(None for _ in shape[2:])))
+
+
+def _unpooled_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    """Sizes doubled, where what was pooled is placed again."""
+    shape = inputs[0].shape or ()
+    if None in shape:
+        return
+    sizes = [float(one or 0) for one in shape]
+    wide = [*sizes[:2], *(2 * one for one in sizes[2:])]
+    yield 1, Need(0, max(1.0, sizes[-1] * sizes[-2] - 1), UNIQUE)
+    yield 2, Need(1, inf, COUNT, exact=tuple(wide))
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("MaxPool", moves=True, batched=in_batch, shape=_pool_shape, carries=first_input),
+    *alike("AveragePool", rounding=reduction, batched=in_batch, shape=_pool_shape, carries=first_input),
+    *alike("LpPool", rounding=relative_reduction, batched=in_batch, shape=_pool_shape),
+    *alike("GlobalAveragePool", rounding=reduction, batched=in_batch, shape=_global_shape, carries=first_input),
+    *alike("GlobalMaxPool", moves=True, batched=in_batch, shape=_global_shape, carries=first_input),
+    *alike("GlobalLpPool", rounding=relative_reduction, shape=_global_shape),
+    *alike("MaxUnpool", moves=True, shape=_unpool_shape, ranges=_unpooled_ranges),
+    *alike("QLinearAveragePool", domain=MICROSOFT, shape=_pool_shape),
+    *alike("QLinearGlobalAveragePool", domain=MICROSOFT, shape=_global_shape),
+)

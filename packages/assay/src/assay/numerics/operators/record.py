@@ -1,0 +1,88 @@
+"""What is known of one ONNX operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
+
+if TYPE_CHECKING:
+    from assay.numerics.oracle.batched.operator import Lift
+    from assay.numerics.oracle.hooks import Kernel
+    from assay.numerics.shapes.constraints import ShapeRule
+    from assay.numerics.shapes.requirements import Carry, Ranges
+    from assay.numerics.tolerance.rules.rounding_rules import Rule
+
+LEARNING, MICROSOFT = "ai.onnx.ml", "com.microsoft"
+"""Domains of operators beside the standard's own, which is ""."""
+
+Sizes = tuple[int, ...]
+Attribute = Callable[[str], int]
+"""A whole number that a node names so; 0 where it does not."""
+Flops = Callable[[Sequence[Sizes], Sizes, Attribute], float]
+"""Floating operations, from the shapes of the inputs and of the first output. A multiplication and an addition are two."""
+
+
+@dataclass(frozen=True)
+class OnnxOperator:
+    """Each field may be left out: then nothing is known, and what reads the record does what is safe for any operator."""
+
+    name: str
+    _: KW_ONLY
+    domain: str = ""
+
+    rounding: Rule | None = None
+    """The variance that rounding adds to its result (`tolerance.rules`). None: its kernel marks its own places, or it moves."""
+    moves: bool = False
+    """It only moves, chooses or counts: a correct backend gives every bit. With a rule too, it rounds where its results are real."""
+    steers: tuple[int, ...] = ()
+    """Inputs that steer it: shapes, scales, bounds. What only reaches these is exact in every backend."""
+    weights: tuple[int, ...] = ()
+    """Operands that a backend may fold, pack or repack."""
+    jumps: bool = False
+    """A small change of its input may change its result by a step."""
+    rounds: bool = False
+    """It rounds to a grid, as casts to whole numbers do: rare jumps of whole steps."""
+    draws: bool = False
+    """It has no right answer: another engine draws other numbers, and so does the next call."""
+
+    kernel: Kernel | None = None
+    """Itself in numpy, in place of onnx.reference: faster, or with its inner roundings marked (`oracle.hooks`)."""
+    takes_halves: bool = False
+    """The kernel computes nothing and takes half precision too."""
+    batched: Lift | None = None
+    """Itself on several evaluations at once (`oracle.batched`). None: one evaluation after the other."""
+    single_inside: bool = False
+    """onnx.reference computes it in float32, whatever it is given (onnx 1.23.2): it has no oracle in double."""
+    expanded: bool = False
+    """The oracle takes it apart into the steps by which the standard defines it."""
+
+    shape: ShapeRule | None = None
+    """The shapes of its outputs, and the constraints on those of its inputs."""
+    ranges: Ranges | None = None
+    """What its inputs must hold, whatever becomes of its outputs."""
+    carries: Carry | None = None
+    """What its inputs must hold, so that its output holds what is asked of it."""
+    passes_divisor: bool = False
+    """Also where its output is what something is divided by."""
+
+    flops: Flops | None = None
+    """None: one for each element of the largest of what it takes and gives."""
+    free: bool = False
+    """It moves or renames values: no floating operations at all."""
+
+
+P = ParamSpec("P")
+
+
+def _several(
+    record: Callable[Concatenate[str, P], OnnxOperator],
+) -> Callable[Concatenate[str, P], tuple[OnnxOperator, ...]]:
+    def records(names: str, /, *args: P.args, **facts: P.kwargs) -> tuple[OnnxOperator, ...]:
+        return tuple(record(name, *args, **facts) for name in names.split())
+
+    return records
+
+
+alike = _several(OnnxOperator)
+"""Records of operators, by their names in one text, of which the same facts are known."""

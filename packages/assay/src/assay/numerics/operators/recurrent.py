@@ -1,0 +1,79 @@
+"""Recurrent layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.oracle.batched.operator import Operator
+from assay.numerics.oracle.hooks import Values
+from assay.numerics.oracle.kernels.recurrent import activation_functions, recurrent, unrolled
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal
+from assay.numerics.shapes.requirements import LENGTH, Demands, Need, size_of
+from assay.numerics.shapes.values import UNKNOWN, Dims, Node, Value
+
+
+def _recurrent_rows(one: Operator) -> Values | None:
+    """Rows between the steps, or the directions, and the batch."""
+    if one.is_rowed(4) or one.attribute("layout"):
+        return None
+    x, w, r = (one.rows(at).swapaxes(0, 1) for at in range(3))
+    further = [None if one.call.input(at) is None else one.rows(at).swapaxes(0, 1) for at in (3, 5, 6, 7)]
+    bias, h0, c0, peepholes = further
+    bias, peepholes = (None if given is None else given[:, :, None, :] for given in (bias, peepholes))
+    c0, peepholes = (c0, peepholes) if one.call.operator == "LSTM" else (None, None)
+    y, last_h, last_c = unrolled(one.call, x, w, r, bias, h0, c0, peepholes)
+    return activation_functions(one.call, np.moveaxis(y, 2, 0), last_h.swapaxes(0, 1), last_c.swapaxes(0, 1))
+
+
+def _recurrent_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, weight, recurrence = (at(inputs, place).shape for place in (0, 1, 2))
+    if shape is None or weight is None or recurrence is None:
+        return [UNKNOWN] * len(node.outputs)
+    equal(len(shape), 3, "the rank of a recurrent layer's input and 3")
+    # DynamicQuantizeLSTM keeps its weights transposed: [directions, input, gates * hidden].
+    wanted = weight[1] if node.op.startswith("Dynamic") else weight[2]
+    if shape[2] is not None and wanted is not None and shape[2] != wanted:
+        raise Conflict(f"the input has {shape[2]} features, the weight takes {wanted}", (shape[2], wanted))
+    hidden = node.attributes.get("hidden_size") or recurrence[-1]
+    turned = node.attributes.get("layout", 0)
+    steps, batch = (shape[1], shape[0]) if turned else (shape[0], shape[1])
+    lengths = at(inputs, 4).shape
+    if lengths:
+        batch = equal(batch, lengths[0], "the batch sizes of the input and of the lengths")
+    for place in (5, 6) if "LSTM" in node.op else (5,):
+        state = at(inputs, place).shape
+        if state is not None and len(state) == 3:
+            batch = equal(batch, state[0 if turned else 1], "the batch sizes of the input and of the initial state")
+            if hidden is not None and state[2] is not None and hidden != state[2]:
+                raise Conflict(f"the initial state has {state[2]} features, the layer {hidden}", (state[2], hidden))
+    ends: Dims = (batch, weight[0], hidden) if turned else (weight[0], batch, hidden)
+    whole: Dims = (batch, steps, weight[0], hidden) if turned else (steps, weight[0], batch, hidden)
+    return [Value(whole), Value(ends), Value(ends)]
+
+
+def _steps_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    steps = size_of(inputs, 0, 1 if node.attributes.get("layout") else 0)
+    yield 4, Need(1, steps or 1, LENGTH)
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike(
+        "RNN GRU LSTM",
+        kernel=recurrent,
+        batched=_recurrent_rows,
+        shape=_recurrent_shape,
+        ranges=_steps_ranges,
+        weights=(1, 2),
+    ),
+    *alike(
+        "DynamicQuantizeLSTM",
+        domain=MICROSOFT,
+        shape=_recurrent_shape,
+        ranges=_steps_ranges,
+        steers=(8, 9, 10, 11),
+        jumps=True,
+    ),
+)

@@ -1,0 +1,118 @@
+"""Reductions along axes, and places of extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil, floor, inf
+
+import numpy as np
+
+from assay.numerics.operators.record import OnnxOperator, alike
+from assay.numerics.oracle.batched.operator import Operator, along_axis, behind
+from assay.numerics.oracle.hooks import Values
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, axis_of, ints, plain
+from assay.numerics.shapes.elementwise import Fold
+from assay.numerics.shapes.propagation import first_input
+from assay.numerics.shapes.requirements import COUNT, Demands, Need, named_axes
+from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data
+from assay.numerics.tolerance.rules.sums import log_reduction, reduction, relative_reduction
+
+
+def _reduce_rows(one: Operator) -> Values | None:
+    if not one.only(0):
+        return None
+    by_input = len(one.inputs) > 1 and one.inputs[1] is not None
+    given = one.inputs[1] if by_input else one.attribute("axes")
+    axes = [] if given is None else [int(axis) for axis in np.asarray(given).reshape(-1)]
+    if not axes and one.attribute("noop_with_empty_axes"):
+        return one.run(*one.inputs)
+    moved = [behind(axis) for axis in axes] or list(range(1, one.inputs[0].ndim))
+    if not moved:
+        return None
+    if by_input or "axes" not in one.call.attributes:
+        return one.run(one.inputs[0], np.asarray(moved, np.int64))
+    return one.run(one.inputs[0], axes=tuple(moved))
+
+
+_TOTALS: dict[str, Fold] = {"ReduceProd": np.prod, "ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}
+
+
+def _reduce_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    axes = node.attributes.get("axes")
+    if node.op.startswith("Arg"):
+        axes = [node.attributes.get("axis", 0)]
+    elif len(inputs) > 1 and node.inputs[1]:
+        axes = ints(inputs[1])
+        if axes is None:
+            return [UNKNOWN]
+    if shape is None:
+        return [UNKNOWN]
+    keep = node.attributes.get("keepdims", 1)
+    if not axes:
+        if axes is not None and node.attributes.get("noop_with_empty_axes"):
+            return plain(shape)
+        reduced = set(range(len(shape)))
+    else:
+        reduced = {axis_of(one, len(shape)) for one in axes}
+    data = inputs[0].data
+    fold = _TOTALS.get(node.op)
+    if data is not None and data.size and fold is not None:
+        return [of_data(np.asarray(fold(data, axis=tuple(reduced), keepdims=bool(keep))).astype(data.dtype))]
+    if any(shape[axis] == 0 for axis in reduced):
+        raise Conflict(f"an axis of size 0 is reduced in {list(shape)}")
+    dims = tuple(1 if axis in reduced else size for axis, size in enumerate(shape) if keep or axis not in reduced)
+    return plain(dims)
+
+
+def _total_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
+    if asked.high == inf or asked.kind == COUNT:
+        yield 0, replace(asked, low=max(asked.low, 0.0), choices=(), exact=())
+        return
+    count = max((one or 1 for one in inputs[0].shape or ()), default=1)
+    low, high = ceil(max(asked.low, 0) / count), max(1.0, floor(asked.high / count))
+    yield 0, replace(asked, low=low, high=high, choices=(), exact=())
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike(
+        "ReduceL1 ReduceL2 ReduceProd ReduceSumSquare",
+        rounding=relative_reduction,
+        batched=_reduce_rows,
+        shape=_reduce_shape,
+        ranges=named_axes,
+    ),
+    *alike(
+        "ReduceLogSum ReduceLogSumExp",
+        rounding=log_reduction,
+        batched=_reduce_rows,
+        shape=_reduce_shape,
+        ranges=named_axes,
+    ),
+    *alike(
+        "ReduceMax ReduceMin",
+        moves=True,
+        batched=_reduce_rows,
+        shape=_reduce_shape,
+        ranges=named_axes,
+        carries=first_input,
+    ),
+    *alike(
+        "ReduceMean",
+        rounding=reduction,
+        batched=_reduce_rows,
+        shape=_reduce_shape,
+        ranges=named_axes,
+        carries=first_input,
+    ),
+    *alike(
+        "ReduceSum",
+        rounding=reduction,
+        batched=_reduce_rows,
+        shape=_reduce_shape,
+        ranges=named_axes,
+        carries=_total_carry,
+    ),
+    *alike("ArgMax ArgMin", moves=True, batched=along_axis(0), shape=_reduce_shape, jumps=True),
+)

@@ -1,0 +1,77 @@
+"""Resize, and Upsample before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+
+from assay.numerics.operators.record import OnnxOperator, alike
+from assay.numerics.oracle.batched.operator import Operator, in_batch
+from assay.numerics.oracle.hooks import Values
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, equal, ints, plain
+from assay.numerics.shapes.propagation import first_input
+from assay.numerics.shapes.requirements import COUNT, Demands, Need
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
+from assay.numerics.tolerance.rules.sampling import sampling
+
+
+def _resize_rows(one: Operator) -> Values | None:
+    """Scales that leave the first axis alone."""
+    scales = one.inputs[2] if len(one.inputs) > 2 else None
+    alone = scales is not None and len(scales) == len(one.shape(0)) and float(scales[0]) == 1.0
+    return in_batch(one) if alone and len(one.inputs) == 3 else None
+
+
+def _resize_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    if shape is None:
+        return [UNKNOWN]
+    old = node.op == "Upsample" or scope.opset < 11
+    scales = at(inputs, 1 if old else 2)
+    factors = node.attributes.get("scales") or (
+        None if scales.data is None else [float(one) for one in scales.data.reshape(-1)]
+    )
+    sizes = None if old else ints(at(inputs, 3))
+    axes = [axis_of(one, len(shape)) for one in node.attributes.get("axes") or range(len(shape))]
+    dims: list[int | None] = list(shape)
+    given = sizes or factors
+    if not given:
+        return plain((None,) * len(shape))
+    equal(len(given), len(axes), "the number of sizes and of axes")
+    keep = node.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch"
+    for axis, one in zip(axes, given, strict=True):
+        size = shape[axis]
+        dims[axis] = None if size is None or keep else int(one) if sizes else int(np.floor(size * one))
+        if dims[axis] == 0 and size:
+            raise Conflict(f"axis {axis} of size {size} is resized to nothing", (size, ceil(1 / one) if one else size))
+    return plain(tuple(dims))
+
+
+def _resize_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    shape = inputs[0].shape
+    known = shape is not None and None not in shape
+    sizes = [float(one or 0) for one in shape or ()]
+    yield 2, Need(1.0, 2.0, COUNT, exact=(1.0, 1.0, *[2.0] * (len(sizes) - 2)) if known else ())
+    yield 3, Need(4, 16, COUNT, exact=(*sizes[:2], *(2 * one for one in sizes[2:])) if known else ())
+
+
+def _upsample_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    yield 1, Need(1.0, 2.0, COUNT)
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike(
+        "Resize",
+        rounding=sampling,
+        batched=_resize_rows,
+        shape=_resize_shape,
+        ranges=_resize_ranges,
+        carries=first_input,
+        steers=(1, 2, 3),
+    ),
+    *alike(
+        "Upsample", rounding=sampling, shape=_resize_shape, ranges=_upsample_ranges, carries=first_input, steers=(1,)
+    ),
+)

@@ -1,0 +1,244 @@
+"""Operators that read sizes, or change them and no element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import inf
+
+import numpy as np
+
+from assay.numerics.operators.record import OnnxOperator, alike
+from assay.numerics.oracle.batched.operator import Operator, axes_of, behind
+from assay.numerics.oracle.hooks import Call, Values
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, broadcast, ints, plain, text
+from assay.numerics.shapes.propagation import first_input
+from assay.numerics.shapes.requirements import COUNT, Demands, Need, named_axes, size_of
+from assay.numerics.shapes.values import UNKNOWN, Node, Value, of_data, product
+
+
+def reshape(call: Call) -> Values | None:
+    """None: onnx.reference does it. Raises ValueError for such a size."""
+    given = call.input(1) if len(call.inputs) > 1 else call.attributes.get("shape")
+    sizes = np.asarray(given if given is not None else ())
+    if sizes.size and sizes.min() < -1:
+        raise ValueError(f"no dimension can be {sizes.min()}: a size is 0 or more, or -1 for the one that is left")
+    return None
+
+
+def _reshape_rows(one: Operator) -> Values | None:
+    if not one.only(0) or len(one.inputs) < 2:
+        return None
+    shape, given = one.shape(0), [int(size) for size in one.inputs[1]]
+    if min(given, default=0) < -1:
+        return None
+    if not one.attribute("allowzero"):
+        given = [shape[place] if size == 0 else size for place, size in enumerate(given)]
+    if -1 in given:
+        known = math.prod(size for size in given if size != -1)
+        if not known:
+            return None
+        given[given.index(-1)] = math.prod(shape) // known
+    return (one.inputs[0].reshape(one.count, *given),)
+
+
+def _flatten_rows(one: Operator) -> Values | None:
+    shape, axis = one.shape(0), int(one.attribute("axis", 1))
+    axis = axis + len(shape) if axis < 0 else axis
+    return (one.inputs[0].reshape(one.count, math.prod(shape[:axis]), math.prod(shape[axis:])),)
+
+
+def _squeeze_rows(one: Operator) -> Values | None:
+    if not one.only(0):
+        return None
+    axes = axes_of(one, 1)
+    if axes is None:
+        axes = [place for place, size in enumerate(one.shape(0)) if size == 1]
+    return (np.squeeze(one.inputs[0], tuple(behind(axis) for axis in axes)),)
+
+
+def _unsqueeze_rows(one: Operator) -> Values | None:
+    axes = axes_of(one, 1)
+    if not one.only(0) or axes is None:
+        return None
+    return (np.expand_dims(one.inputs[0], tuple(behind(axis) for axis in axes)),)
+
+
+def _expand_rows(one: Operator) -> Values | None:
+    if not one.only(0):
+        return None
+    wanted = np.broadcast_shapes(one.shape(0), tuple(int(size) for size in one.inputs[1]))
+    return (np.broadcast_to(one.aligned(len(wanted))[0], (one.count, *wanted)),)
+
+
+def _expand_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    wanted = ints(at(inputs, 1))
+    if wanted is None:
+        length = (at(inputs, 1).shape or (None,))[0]
+        known = inputs[0].shape
+        return [UNKNOWN] if length is None or known is None else plain((None,) * max(length, len(known)))
+    shape = broadcast((inputs[0].shape, tuple(wanted)))
+    if inputs[0].data is not None and shape is not None and np.prod([one or 0 for one in shape]) <= 4096:
+        return [of_data(np.broadcast_to(inputs[0].data, [one or 0 for one in shape]))]
+    return plain(shape)
+
+
+def _shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    if shape is None:
+        return plain((None,))
+    cut = shape[slice(node.attributes.get("start", 0), node.attributes.get("end"))]
+    return [of_data(np.array(cut, np.int64))] if None not in cut else plain((len(cut),))
+
+
+def _size_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    count = None if inputs[0].shape is None else product(inputs[0].shape)
+    return plain(()) if count is None else [of_data(np.array(count, np.int64))]
+
+
+def _reshape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    wanted = node.attributes.get("shape") if len(inputs) < 2 else ints(inputs[1])
+    if wanted is None:
+        rank = (at(inputs, 1).shape or (None,))[0]
+        return [UNKNOWN] if rank is None else plain((None,) * rank)
+    sizes: list[int | None] = list(wanted)
+    if not node.attributes.get("allowzero"):
+        for place, size in enumerate(sizes):
+            if size == 0:
+                if shape is not None and place >= len(shape):
+                    raise Conflict(f"{text(shape)} has no axis {place} to copy into {wanted}")
+                sizes[place] = None if shape is None else shape[place]
+    total = None if shape is None else product(shape)
+    rest = product(one for one in sizes if one != -1)
+    if sizes.count(-1) > 1:
+        raise Conflict(f"{wanted} has more than one -1")
+    if -1 in sizes:
+        if total is None or rest is None:
+            return plain(tuple(None if one == -1 else one for one in sizes))
+        if total % rest if rest else total:
+            raise Conflict(
+                f"{text(shape or ())} has {total} elements, no multiple of the {rest} of {wanted}", (total, rest)
+            )
+        sizes[sizes.index(-1)] = total // rest if rest else 0
+    elif total is not None and rest is not None and total != rest:
+        raise Conflict(
+            f"{text(shape or ())} has {total} elements, and {wanted} has {rest}", (total, rest), (rest, total)
+        )
+    if inputs[0].data is not None and None not in sizes:
+        return [of_data(inputs[0].data.reshape([one or 0 for one in sizes]))]
+    return plain(tuple(sizes))
+
+
+def _flatten_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    if shape is None:
+        return plain((None, None))
+    axis = node.attributes.get("axis", 1)
+    axis = axis + len(shape) if axis < 0 else axis
+    return plain((product(shape[:axis]), product(shape[axis:])))
+
+
+def _axes_shape(node: Node, inputs: Inputs) -> list[int] | None:
+    return node.attributes.get("axes") if len(inputs) < 2 or not node.inputs[1] else ints(inputs[1])
+
+
+def _squeeze_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, axes = inputs[0].shape, _axes_shape(node, inputs)
+    if shape is None or (axes is None and len(inputs) > 1 and node.inputs[1]):
+        return [UNKNOWN]
+    if axes is None:
+        if None in shape:
+            return [UNKNOWN]
+        dropped = {place for place, size in enumerate(shape) if size == 1}
+    else:
+        dropped = {axis_of(one, len(shape)) for one in axes}
+        for axis in dropped:
+            if shape[axis] not in (None, 1):
+                raise Conflict(f"axis {axis} of {text(shape)} must be 1 to be dropped", (shape[axis] or 0, 1))
+    dims = tuple(size for place, size in enumerate(shape) if place not in dropped)
+    return [of_data(inputs[0].data.reshape([one or 0 for one in dims]))] if inputs[0].data is not None else plain(dims)
+
+
+def _unsqueeze_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, axes = inputs[0].shape, _axes_shape(node, inputs)
+    if shape is None or axes is None:
+        return [UNKNOWN]
+    rank = len(shape) + len(axes)
+    added = {axis_of(one, rank) for one in axes}
+    rest = iter(shape)
+    dims = tuple(1 if place in added else next(rest) for place in range(rank))
+    return [of_data(inputs[0].data.reshape([one or 0 for one in dims]))] if inputs[0].data is not None else plain(dims)
+
+
+def _shape_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    """The shape that it has, where the rank stays; else everything on the first axis."""
+    shape, count = inputs[0].shape, size_of(inputs, 1, 0)
+    if shape is None or count is None:
+        return
+    if len(shape) == count and None not in shape:
+        yield 1, Need(1, inf, COUNT, exact=tuple(float(one or 0) for one in shape))
+    elif node.op == "Reshape":
+        yield 1, Need(-1, 1, COUNT, exact=(-1.0, *[1.0] * (count - 1)))
+    else:
+        yield 1, Need(1, 1, COUNT)
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike(
+        "Reshape",
+        moves=True,
+        kernel=reshape,
+        batched=_reshape_rows,
+        shape=_reshape,
+        ranges=_shape_ranges,
+        carries=first_input,
+        passes_divisor=True,
+        steers=(1,),
+        free=True,
+    ),
+    *alike(
+        "Flatten",
+        moves=True,
+        batched=_flatten_rows,
+        shape=_flatten_shape,
+        carries=first_input,
+        passes_divisor=True,
+        free=True,
+    ),
+    *alike(
+        "Squeeze",
+        moves=True,
+        batched=_squeeze_rows,
+        shape=_squeeze_shape,
+        ranges=named_axes,
+        carries=first_input,
+        passes_divisor=True,
+        steers=(1,),
+        free=True,
+    ),
+    *alike(
+        "Unsqueeze",
+        moves=True,
+        batched=_unsqueeze_rows,
+        shape=_unsqueeze_shape,
+        ranges=named_axes,
+        carries=first_input,
+        passes_divisor=True,
+        steers=(1,),
+        free=True,
+    ),
+    *alike("Shape", moves=True, shape=_shape, steers=(0,), free=True),
+    *alike("Size", moves=True, shape=_size_shape, steers=(0,), free=True),
+    *alike(
+        "Expand",
+        moves=True,
+        batched=_expand_rows,
+        shape=_expand_shape,
+        ranges=_shape_ranges,
+        carries=first_input,
+        passes_divisor=True,
+        steers=(1,),
+        free=True,
+    ),
+)

@@ -1,0 +1,93 @@
+"""What an operator demands of the shapes of its inputs, and the shapes of what it gives: what these rules are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from assay.numerics.shapes.values import UNKNOWN, Dims, Node, Value
+
+Inputs = Sequence[Value]
+
+
+class Walk(Protocol):
+    """The walk over a graph that asks a rule. `narrow` counts windows that are larger than what they slide over, padding apart,
+    `untaken` branches that these sizes cannot enter; `unmet` is the first constraint that they do not meet."""
+
+    narrow: int
+    untaken: int
+    unmet: Any
+    opset: int
+
+    def enter(self, graph: Any, given: Sequence[Value] = ()) -> list[Value]:
+        """The outputs of a body of the operator. Raises Conflict."""
+        ...
+
+
+ShapeRule = Callable[[Node, Inputs, Walk], Sequence[Value]]
+"""What an operator gives for these inputs. Raises Conflict."""
+
+
+class Conflict(Exception):
+    """A constraint that these sizes do not meet. `pairs` are (is, should be): sizes that would meet it, where they are known."""
+
+    def __init__(self, text: str, *pairs: tuple[int, int]) -> None:
+        super().__init__(text)
+        self.text, self.pairs = text, pairs
+
+
+def at(inputs: Inputs, place: int) -> Value:
+    """An input that may be left out."""
+    return inputs[place] if place < len(inputs) else UNKNOWN
+
+
+def ints(value: Value) -> list[int] | None:
+    """The values of a small integer tensor."""
+    return None if value.data is None else [int(one) for one in value.data.reshape(-1)]
+
+
+def text(dims: Dims | Sequence[int | None]) -> str:
+    """`[1, ?, 4]`."""
+    return "[" + ", ".join("?" if one is None else str(one) for one in dims) + "]"
+
+
+def equal(one: int | None, other: int | None, what: str) -> int | None:
+    """The size that both have. Raises Conflict."""
+    if one is not None and other is not None and one != other:
+        raise Conflict(f"{what} are {one} and {other}, which must be equal", (one, other), (other, one))
+    return other if one is None else one
+
+
+def broadcast(shapes: Sequence[Dims | None]) -> Dims | None:
+    """The common shape. Raises Conflict."""
+    known = [one for one in shapes if one is not None]
+    if len(known) < len(shapes):
+        return None
+    rank = max(map(len, known), default=0)
+    result: list[int | None] = []
+    for axis in range(-rank, 0):
+        size: int | None = 1
+        for one in known:
+            if -axis > len(one) or one[axis] == 1:
+                continue
+            if size == 1:
+                size = one[axis]
+            elif size is None or one[axis] is None:
+                size = one[axis] if size is None else size
+            elif size != one[axis]:
+                shown = " and ".join(map(text, known))
+                raise Conflict(f"shapes {shown} do not broadcast", (size, one[axis] or 0), (one[axis] or 0, size))
+        result.append(size)
+    return tuple(result)
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """Counted from the front. Raises Conflict."""
+    if not -rank <= axis < max(rank, 1):
+        raise Conflict(f"axis {axis} is outside of rank {rank}")
+    return axis % max(rank, 1)
+
+
+def plain(dims: Dims | None) -> list[Value]:
+    """One output of this shape."""
+    return [Value(dims)]

@@ -1,0 +1,38 @@
+"""What the inputs of an operator must hold, so that its output holds what is asked of it: what several operators share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+
+from assay.numerics.shapes.requirements import TINY, Demands, Need
+from assay.numerics.shapes.values import Node, Value
+
+
+def first_input(_: Node, __: Sequence[Value], asked: Need) -> Demands:
+    """The first input holds what the outputs hold."""
+    yield 0, asked
+
+
+def every_input(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
+    """Every input holds what the output holds."""
+    yield from ((place, asked) for place in range(len(inputs)))
+
+
+def above_zero(_: Node, __: Sequence[Value], asked: Need) -> Demands:
+    """Of a function that is the identity above zero, and nowhere below."""
+    if asked.low > 0 or asked.high < inf:
+        yield 0, replace(asked, low=max(asked.low, 0.0))
+
+
+def ends_of(value: Value) -> tuple[float, float] | None:
+    """The smallest and the largest of numbers that are known."""
+    if value.data is None or not value.data.size or value.data.dtype.kind not in "iuf":
+        return None
+    return float(value.data.min()), float(value.data.max())
+
+
+def is_met(lowest: float, asked: Need) -> bool:
+    """From below; how far a positive number is from zero is the model's own affair."""
+    return lowest >= asked.low or (lowest > 0 and asked.low == TINY)

@@ -1,0 +1,37 @@
+"""Windows that slide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor
+
+from assay.numerics.shapes.constraints import Conflict, Walk
+from assay.numerics.shapes.values import Dims, Node
+
+
+def slide(node: Node, spatial: Dims, kernel: Sequence[int | None], scope: Walk) -> list[int | None]:
+    """The sizes along spatial axes of what a sliding window gives. Raises Conflict."""
+    rank = len(spatial)
+    strides = node.attributes.get("strides") or [1] * rank
+    dilations = node.attributes.get("dilations") or [1] * rank
+    pads = node.attributes.get("pads") or [0] * (2 * rank)
+    auto = node.attributes.get("auto_pad", "NOTSET")
+    up = node.attributes.get("ceil_mode", 0)
+    dims: list[int | None] = []
+    for axis, size in enumerate(spatial):
+        window = kernel[axis]
+        if size is None or window is None:
+            dims.append(None)
+            continue
+        scope.narrow += window > 1 and size < window
+        if auto.startswith("SAME"):
+            dims.append(ceil(size / strides[axis]))
+            continue
+        padding = 0 if auto == "VALID" else pads[axis] + pads[axis + rank]
+        reach = (window - 1) * dilations[axis] + 1
+        steps = (size + padding - reach) / strides[axis]
+        dims.append((ceil(steps) if up else floor(steps)) + 1)
+        if size + padding < reach:
+            text = f"a window of {reach} does not fit into {size} elements padded by {padding}"
+            raise Conflict(text, (size, reach - padding))
+    return dims
