@@ -178,7 +178,7 @@ def checked(
         distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer not in flow.split("-")})
         precision = job["job"]["flow"].get("precision") or "float32"
         yield quick.line(
-            flow, verdict=job["word"], reason=job["reason"], precision=precision, moved=rounded(path, feeds, precision) if own else None,
+            flow, verdict=job["word"], reason=job["reason"], precision=precision, moved=rounded(path, feeds, precision) if own else (None, None),
             reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
             distance=distance, peer=peer, pair=pair, empty=empty,
         )  # fmt: skip
@@ -222,12 +222,13 @@ class Facts:
 
     def line(
         self, flow: str, *, verdict: str, reason: str, precision: str = "float32", reference: str = "",
-        distance: float | None = None, peer: str = "", pair: float | None = None, empty: bool = False, moved: float | None = None,
+        distance: float | None = None, peer: str = "", pair: float | None = None, empty: bool = False,
+        moved: tuple[float | None, float | None] = (None, None),
     ) -> Line:  # fmt: skip
         return Line(
             self.model, self.inputs, flow, precision, self.quantized, verdict, reference, distance, peer, pair, empty,
             round(self.seconds, 1), round(self.progress_s, 1), round(os.getloadavg()[0], 1),
-            time.strftime("%Y-%m-%d", time.gmtime()), portable(reason), moved,
+            time.strftime("%Y-%m-%d", time.gmtime()), portable(reason), *moved,
         )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -60,6 +61,56 @@ def test_the_limit_follows_the_distance_of_the_pair(lines: Any) -> None:
     assert replace(half, rounded=1.5e-3).limit == pytest.approx(1.5e-2)
     assert replace(half, rounded=1.0).limit == 2e-2
     assert replace(half, rounded=None).limit == 2e-2
+
+
+def test_the_limit_of_a_low_precision_follows_what_rounding_every_value_does(lines: Any) -> None:
+    brain = line(lines, pair=1e-7, precision="bfloat16", verdict="pass", distance=5.3e-2, rounded=3.4e-2)
+    assert brain.answer == "WRONG", "the limit of the precision is 5 %"
+    stored = replace(brain, stored=4.0e-2)
+    assert stored.limit == pytest.approx(8.0e-2)
+    assert stored.answer == "right", "a right engine in bfloat16 is 4 % off"
+    cut_off = line(lines, pair=1e-7, precision="float16", verdict="pass", distance=3.9e-2, rounded=1.2e-2, stored=1.3e-2)
+    assert cut_off.answer == "WRONG"
+    assert replace(cut_off, stored=1e-9).limit == pytest.approx(10 * 2**-11)
+    assert replace(stored, pair=0.1).limit == pytest.approx(0.3)
+    assert replace(stored, verdict="inconclusive").answer == "open"
+    assert replace(stored, verdict="inconclusive", stored=0.2).answer == "undecidable"
+
+
+@pytest.fixture
+def independent(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    yield importlib.import_module("independent")
+    sys.modules.pop("independent", None)
+
+
+def test_weights_are_initializers_and_constants_also_of_branches(independent: Any, tmp_path: Path) -> None:
+    from onnx import TensorProto, helper, numpy_helper, save
+
+    third = numpy_helper.from_array(np.full((2,), 1 / 3, np.float32), "third")
+
+    def branch(name: str) -> Any:
+        nodes = [
+            helper.make_node("Constant", [], [f"{name}_third"], value=third),
+            helper.make_node("Mul", ["x", f"{name}_third"], [name]),
+        ]
+        return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2])])
+
+    nodes = [
+        helper.make_node("Constant", [], ["yes"], value=numpy_helper.from_array(np.array(True))),
+        helper.make_node("If", ["yes"], ["y"], then_branch=branch("then"), else_branch=branch("other")),
+    ]
+    value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("x", "y")]
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", value[:1], value[1:]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    )
+    path = tmp_path / "model.onnx"
+    save(model, str(path))
+    weights, values = independent.rounded(path, [{"x": np.array([3.0, 3.0], np.float32)}], "bfloat16")
+    third_in_bfloat16 = 0.333984375
+    assert weights == pytest.approx(3 * third_in_bfloat16 - 1, rel=1e-5)
+    assert values == 0.0, "1.00195 rounds to 1 in bfloat16"
+    assert independent.rounded(path, [], "float32") == (None, None)
 
 
 @pytest.mark.parametrize(
