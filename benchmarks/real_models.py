@@ -195,7 +195,7 @@ class Witnesses:
         self, job: dict[str, Any], feeds: list[Feed], folder: Path
     ) -> tuple[dict[str, list[Feed]], float | None, bool]:
         """By library, their distance from each other, and whether other inputs have the same answers."""
-        made = quantized(job["job"], job["result"], self.path, folder) if job["word"] in ("pass", "fail") else None
+        made = quantized(job["job"], job["result"], self.path, folder) if job["word"] != "skip" else None
         if made is not None:
             peers = witnesses(made, feeds)
             return peers, apart(*peers.values()) if len(peers) == 2 else None, self.of_float(feeds)[2]

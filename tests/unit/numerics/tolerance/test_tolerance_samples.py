@@ -9,6 +9,7 @@ from small_graphs import float32, network, noise, parsed
 
 from assay.numerics.tolerance.derive import derive_model
 from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
 
 
 def test_samples_of_different_shapes_are_judged_together() -> None:
@@ -89,3 +90,53 @@ def test_single_precision_needs_no_evaluation_of_its_own_to_differ_from(monkeypa
     long = derive_model(model, [feeds], "float32").deviation[0]["y"]
     assert not np.array_equal(short, long)
     assert np.allclose(short, long, rtol=1e-2, atol=1e-2 * float(np.mean(long)))
+
+
+def squares_less(close: float) -> dict[str, np.ndarray]:
+    """Inputs of `x * x - b`: where the two are close, rounding the product is most of the answer."""
+    x = noise(64) + np.float32(4)
+    return {"x": x, "b": x * x * np.float32(close)} if close else {"x": x / 16, "b": noise(64)}
+
+
+def test_a_sample_that_proves_nothing_leaves_the_verdict_to_the_others() -> None:
+    model = parsed("g (float[64] x, float[64] b) => (float[64] y) { m = Mul(x, x)\n y = Sub(m, b) }")
+    feeds = [squares_less(0.98), squares_less(0.0)]
+    profile = derive_model(model, feeds, "bfloat16")
+    right = [float32(model, one) for one in feeds]
+    loud = right[0]["y"] * np.float32(1.3)
+
+    def judged(*answers: np.ndarray) -> OutputJudgement:
+        return judge_outputs([{"y": one} for one in answers], None, profile)["y"]
+
+    passed = judged(loud, right[1]["y"])
+    assert (passed.degenerate, passed.findings) == ("", ())
+    assert any("1 of 2 samples prove nothing by passing (number 0)" in note for note in passed.notes)
+    assert passed.metrics["noise_share"] < 0.01
+    wrong = judged(right[0]["y"], right[1]["y"] * np.float32(1.05))
+    assert wrong.metrics["budget_used"] > 1, "the noise of the other sample hides nothing of this one"
+    alone = derive_model(model, feeds[:1], "bfloat16")
+    assert "too ill-conditioned" in judge_outputs([{"y": loud}], None, alone)["y"].degenerate
+
+
+@pytest.mark.parametrize("close", [0.96, 0.99])
+def test_an_answer_far_closer_than_its_noise_is_trusted_though_the_noise_is_large(close: float) -> None:
+    model = parsed("g (float[64] x, float[64] b) => (float[64] y) { m = Mul(x, x)\n y = Sub(m, b) }")
+    feeds = squares_less(close)
+    profile = derive_model(model, [feeds], "bfloat16")
+    assert bool(profile.header.blind) == (close == 0.99)
+    right = float32(model, feeds)["y"]
+    for factor, trusted in ((1.005, True), (1.05, False)):
+        judged = judge_outputs([{"y": right * np.float32(factor)}], None, profile)["y"]
+        assert judged.metrics["noise_share"] > 0.1
+        assert (judged.degenerate == "") == trusted, factor
+
+
+def test_what_lies_between_two_types_is_not_called_a_finer_one() -> None:
+    model = parsed("g (float[64] x, float[64] b) => (float[64] y) { m = Mul(x, x)\n y = Sub(m, b) }")
+    feeds = squares_less(0.98)
+    profile = derive_model(model, [feeds], "bfloat16")
+    right = float32(model, feeds)["y"]
+    share = judge_outputs([{"y": right}], None, profile)["y"].metrics["noise_share"]
+    for width, told in ((5e-3, False), (2e-5, True)):
+        (judged,) = judge_outputs([{"y": right * np.float32(1 + width * share)}], None, profile).values()
+        assert any("seems to have computed in float32" in note for note in judged.notes) == told, width

@@ -38,6 +38,8 @@ def compared(*norms: float) -> tuple[Comparison, ...]:
         ("float16", facts(("Conv", "float16")), (1e-4, 2e-4), "at least 1250 times closer than float16"),
         ("float16", facts(("Conv", "float16")), (1e-4, 0.1), ""),
         ("float16", facts(("Conv", "float16")), (0.0,), ""),
+        ("bfloat16", facts(("Conv", "bfloat16")), (1e-4, 2e-4), "at least 1250 times closer than bfloat16"),
+        ("bfloat16", facts(("Conv", "bfloat16")), (2e-3,), ""),  # what cancels in float32, the rest in bfloat16
         ("bfloat16", facts(("Conv", "float16")), (0.1,), "Conv in float16"),
         ("float32", facts(("Conv", "float64")), (1e-9,), ""),
     ],

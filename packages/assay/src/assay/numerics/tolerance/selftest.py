@@ -4,8 +4,8 @@ A noise rule that is wrong by orders of magnitude blinds a gate in silence. Thre
 and weights rounded twelve bits coarser than the flow's type (where a type is too coarse for that, or values lie on a grid, the
 last operator's answer lost), the last slice of an operator's answer lost, the last term of its sums lost. Where no operator has
 weights (a normalization, a softmax), one that computes stands for it, and its answer is scaled, and shifted along its last axis,
-instead. They are evaluated on the first sample. An output at which none of them is seen is itself scaled, and loses its end;
-where that is not seen either, it proves nothing by passing.
+instead. They are evaluated on the first sample. An output at which none of them is seen is itself scaled, and loses its end, in
+the sample that says most of it; where that is not seen either, it proves nothing by passing.
 """
 
 from __future__ import annotations
@@ -80,14 +80,27 @@ def selftest(deriving: Deriving, profile: DerivedTolerance, inputs: Sequence[Ten
     if not inputs or all(one.kind in ("none", "random") for one in profile.header.outputs):
         return ()
     feeds = as_type(inputs[0], np.float64)
-    first = DerivedTolerance(profile.header, profile.oracle[:1], profile.deviation[:1], profile.margins[:1])
+    first = _sample_of(profile, 0)
     tried = [one for defect in _defects(deriving, feeds) if (one := _tried(defect, deriving, first, feeds)) is not None]
     for name in sorted(msgspec.structs.replace(profile.header, selftest=tuple(tried)).blind):
+        quietest = _sample_of(profile, min(range(len(profile.oracle)), key=lambda at: _noise_share(profile, at, name)))
         for label, lost in _at_its_end(deriving, name):
             # Nothing but the output itself is looked at, and its operator is the last before it: no evaluation is needed.
-            one = _seen(label, {name: lost(first.oracle[0][name])}, [name], first)
+            one = _seen(label, {name: lost(quietest.oracle[0][name])}, [name], quietest)
             tried += [one] if one is not None else []
     return tuple(tried)
+
+
+def _sample_of(profile: DerivedTolerance, at: int) -> DerivedTolerance:
+    part = slice(at, at + 1)
+    return DerivedTolerance(profile.header, profile.oracle[part], profile.deviation[part], profile.margins[part])
+
+
+def _noise_share(profile: DerivedTolerance, at: int, name: str) -> float:
+    """Of one sample of an output, noise over signal; infinite where there is no signal."""
+    finite = np.isfinite(oracle := np.asarray(profile.oracle[at][name], np.float64))
+    signal = float(np.linalg.norm(oracle[finite]))
+    return float(np.linalg.norm(profile.deviation[at][name][finite])) / signal if signal else np.inf
 
 
 def _tried(defect: _Defect, deriving: Deriving, first: DerivedTolerance, feeds: Tensors) -> Tried | None:

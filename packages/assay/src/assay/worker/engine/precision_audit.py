@@ -24,6 +24,9 @@ _WEIGHTS = "weights"
 _FEW = 0.5
 _NEAR = 0.0025
 """Of the budget of a norm, whose limit is four noise widths: a hundredth of one."""
+_AS_IN_FLOAT32 = 25.0
+"""Of that budget in float32, a hundred noise widths of that type: an engine that computes in a coarser one, and in float32 only what
+cancels, is further off."""
 _NEAR_DB = 96.0
 """Of signal to noise against the model in float: eight bits leave about 48, a hundredth of that noise is 40 more."""
 
@@ -108,7 +111,8 @@ def _nearer(asked: str, comparisons: Sequence[Comparison]) -> str:
     if not UNIT_ROUNDOFF.get(asked, 0.0) > UNIT_ROUNDOFF["float32"]:
         return ""
     used = [one.metrics["budget_norm"] for one in comparisons if "budget_norm" in one.metrics]
-    if not used or not all(0.0 < one < _NEAR for one in used):
+    near = min(_NEAR, _AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / UNIT_ROUNDOFF[asked])
+    if not used or not all(0.0 < one < near for one in used):
         return ""
     return (
         f"the answers are at least {0.25 / max(used):.0f} times closer than {asked} can be: this {asked} flow computed in a finer "

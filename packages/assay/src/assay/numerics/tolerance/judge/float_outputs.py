@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,11 +19,18 @@ from assay.ports import Tensor
 
 SHARE_LIMIT = 0.1
 """Noise above this share of the signal proves nothing."""
+NEAR = SHARE_LIMIT / 10
+NEAR_UNITS = 1000.0
+"""An error below this share of the signal, and of so many units of the type, is no defect's, whatever noise would be allowed: where
+roundings move the answers by ten times as much, so does a wrong operator. The units keep a noise rule that is too wide from excusing
+an error of float32."""
 UNSEEN = 6.0
 """Times as much noise as a coarse tolerance shows of it: three where it shows a quarter of the mean square, and as much again."""
 WORST = 10
 """Elements that are told, those that use most of their limit."""
 _TINY_STATISTIC = 0.01
+AS_IN_FLOAT32 = 100.0
+"""Times the noise of float32, below which an engine of a coarser type computed everything in float32."""
 _TINY = {2.0**-11: 2.0**-25, 2.0**-53: 2.0**-1022}
 
 
@@ -53,9 +61,19 @@ def judge_float(
         worst,
         jumps=jumps or None,
     )
-    energy = sum(one.energy for one in samples)
-    noise_energy = sum(float(np.sum(one.variance) + np.sum(one.floor)) for one in samples)
-    share = math.sqrt(noise_energy / energy) if energy > 0 else 0.0
+    seen = UNSEEN if profile.header.coarse else 1.0
+    telling, left_out = (samples, []) if profile.header.coarse else _telling(samples)
+    if left_out:
+        alone = statistics(
+            [one.error for one in telling],
+            [one.variance for one in telling],
+            [one.floor for one in telling],
+            profile.header.draws,
+            worst,
+            jumps=[pair for one in telling for pair in one.jumps] or None,
+        )
+        found = max(found, alone, key=lambda one: one.budgets["budget_used"])
+    share, near = _share(telling), _distance(samples) <= min(NEAR, NEAR_UNITS * profile.header.arithmetic.storage)
     budgets = found.budgets
     findings = _over(noise.name, found, actual, expected)
     if len(sides) == len(samples) and sides:
@@ -69,11 +87,12 @@ def judge_float(
         noise.name,
         metrics={**budgets, "noise_share": share},
         findings=findings,
-        degenerate=_mistrust(share * (UNSEEN if profile.header.coarse else 1.0)),
-        notes=_odd(noise.name, found, profile),
+        degenerate="" if near else _mistrust(share * seen),
+        notes=(*_odd(noise.name, found, profile), *_set_aside(noise.name, left_out, samples)),
         worst=tuple(worst_at(at, actual, expected) for at in found.worst),
         allowed=ELEMENT_LIMIT * math.sqrt(2 * math.log(2 * max(1, found.elements)) + 2) * found.noise,
         statistics=found,
+        near=near,
     )
 
 
@@ -112,6 +131,12 @@ class _Sample:
     energy: float
     jumps: list[tuple[Tensor, Tensor]]
     side: Side | None
+
+    def emptied(self) -> _Sample:
+        """The same shape, and nothing that counts."""
+        nothing = np.zeros_like(self.error)
+        jumps = [(np.zeros_like(tipped), np.zeros_like(shaken)) for tipped, shaken in self.jumps]
+        return _Sample(nothing, nothing, nothing, 0.0, jumps, self.side)
 
 
 def _sample(
@@ -178,6 +203,39 @@ def _leaning(name: str, leans: Systematic) -> Finding:
     return Finding("values", name, text)
 
 
+def _share(samples: Sequence[_Sample]) -> float:
+    """Noise over signal, both in the Euclidean norm."""
+    energy = sum(one.energy for one in samples)
+    noise = sum(float(np.sum(one.variance) + np.sum(one.floor)) for one in samples)
+    return math.sqrt(noise / energy) if energy > 0 else 0.0
+
+
+def _distance(samples: Sequence[_Sample]) -> float:
+    """Error over signal."""
+    energy = sum(one.energy for one in samples)
+    return math.sqrt(sum(float(np.sum(np.square(one.error))) for one in samples) / energy) if energy > 0 else math.inf
+
+
+def _telling(samples: list[_Sample]) -> tuple[list[_Sample], list[int]]:
+    """The samples, those emptied that prove nothing, and the numbers of these: none where the noise of all together is within the
+    limit, or where no other is left."""
+    loud = [number for number, one in enumerate(samples) if _share([one]) > SHARE_LIMIT]
+    if _share(samples) <= SHARE_LIMIT or not any(one.energy > 0.0 for at, one in enumerate(samples) if at not in loud):
+        return samples, []
+    return [one.emptied() if number in loud else one for number, one in enumerate(samples)], loud
+
+
+def _set_aside(name: str, left_out: Sequence[int], samples: Sequence[_Sample]) -> tuple[str, ...]:
+    if not left_out:
+        return ()
+    numbers = ", ".join(str(number) for number in left_out)
+    most = max(_share([samples[number]]) for number in left_out)
+    return (
+        f"output '{name}': {len(left_out)} of {len(samples)} samples prove nothing by passing (number {numbers}): rounding alone moves "
+        f"them by up to {100 * most:.3g} % of the signal; the others decide",
+    )
+
+
 def _mistrust(share: float) -> str:
     if share <= SHARE_LIMIT:
         return ""
@@ -190,7 +248,9 @@ def _mistrust(share: float) -> str:
 def _odd(name: str, found: Statistics, profile: DerivedTolerance) -> tuple[str, ...]:
     if profile.header.learnt or not 0.0 <= found.norm < _TINY_STATISTIC or not found.elements or found.noise == 0.0:
         return ()
-    if profile.header.arithmetic.storage > 2.0**-20:
+    if (unit := profile.header.arithmetic.storage) > 2.0**-20:
+        if found.norm >= AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / unit:
+            return ()  # most of it in a finer type, as engines compute what cancels
         closer = f"{1 / found.norm:.0f} times closer than {profile.header.precision} can be" if found.norm else "exact"
         return (f"output '{name}' is {closer}: this {profile.header.precision} flow seems to have computed in float32",)
     if found.norm == 0.0 or profile.header.jumps or profile.header.precision == "float64":

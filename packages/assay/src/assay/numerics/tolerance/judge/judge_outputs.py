@@ -58,7 +58,7 @@ def _by_one(
 
 
 def _if_blind(judged: OutputJudgement, profile: DerivedTolerance) -> OutputJudgement:
-    if judged.output not in profile.header.blind or judged.degenerate:
+    if judged.output not in profile.header.blind or judged.degenerate or judged.near:
         return judged
     tried = [one.mutant for one in profile.header.selftest if judged.output in one.missed]
     why = f"the derived tolerance sees none of the defects that it was tried on ({'; '.join(tried)})"

@@ -14,7 +14,8 @@ class OutputJudgement:
     """One output. `metrics` are budget_norm, budget_element, budget_slice, budget_used (their largest: 1 is the limit), and
     noise_share (noise over signal, both in the Euclidean norm); empty where the profile has no tolerance for the output.
     `degenerate` says why a pass proves nothing; `notes` what is odd without being wrong; `worst` the elements that use
-    most of their limit; `allowed` the absolute error allowed to a typical element."""
+    most of their limit; `allowed` the absolute error allowed to a typical element; `near` whether the error is so small a share of
+    the signal that no defect hides in it, however much the tolerance allows."""
 
     output: str
     metrics: dict[str, float] = field(default_factory=dict)
@@ -24,6 +25,7 @@ class OutputJudgement:
     worst: tuple[WorstElement, ...] = ()
     allowed: float = 0.0
     statistics: Statistics | None = None
+    near: bool = False
 
 
 def worst_at(position: int, actual: list[Tensor], expected: list[Tensor]) -> WorstElement:
