@@ -122,7 +122,14 @@ def _round_values(graph: Any, precision: str) -> None:
     float32 = onnx.TensorProto.FLOAT
     typed = {value.name for value in [*graph.value_info, *graph.output] if value.type.tensor_type.elem_type == float32}
     factor = f"{graph.name}.split.factor"
-    nodes = [helper.make_node("Constant", [], [factor], value=numpy_helper.from_array(np.float32(2 ** (24 - SIGNIFICANT_BITS[precision]) + 1)))]
+    nodes = [
+        helper.make_node(
+            "Constant",
+            [],
+            [factor],
+            value=numpy_helper.from_array(np.float32(2 ** (24 - SIGNIFICANT_BITS[precision]) + 1)),
+        )
+    ]
     for node in graph.node:
         nodes.append(node)
         for attribute in node.attribute:

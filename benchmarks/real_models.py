@@ -178,7 +178,8 @@ def checked(
         distance, peer = nearest(own, {peer: given for peer, given in peers.items() if peer not in flow.split("-")})
         precision = job["job"]["flow"].get("precision") or "float32"
         yield quick.line(
-            flow, verdict=job["word"], reason=job["reason"], precision=precision, moved=rounded(path, feeds, precision) if own else (None, None),
+            flow, verdict=job["word"], reason=job["reason"], precision=precision,
+            moved=rounded(path, feeds, precision) if own else (None, None),
             reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
             distance=distance, peer=peer, pair=pair, empty=empty,
         )  # fmt: skip

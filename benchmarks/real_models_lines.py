@@ -63,7 +63,9 @@ class Line:
         if self.pair is None:
             return LIMITS["int8"] if self.quantized else self.usual
         if self.stored is not None and self.precision in UNIT_ROUNDOFFS:
-            return max(ROUNDED_FACTOR * UNIT_ROUNDOFFS[self.precision], STORED_FACTOR * self.stored, PAIR_FACTOR * self.pair)
+            return max(
+                ROUNDED_FACTOR * UNIT_ROUNDOFFS[self.precision], STORED_FACTOR * self.stored, PAIR_FACTOR * self.pair
+            )
         fine = self.usual
         if self.precision == "float32":
             fine = FACTOR * max(self.pair, UNIT_ROUNDOFF)

@@ -73,7 +73,7 @@ def page(lines: Sequence[Line], catalogue: Mapping[str, Any], notes: Mapping[str
     yield "float32 without dynamic quantization, or onnx's reference evaluator where one of those cannot run the model. An engine is"
     yield f"right where its answers are within {FACTOR} times the distance of those two from each other (at least {FACTOR} roundings of"
     yield f"float32, at most {LIMITS['float32']:.0e}; in float16 {LIMITS['float16']:.0e}, in bfloat16 and int8 {LIMITS['int8']:.0e};"
-    yield f"in float16 and bfloat16 within {STORED_FACTOR} times what rounding every value of the model to that type does, where that is known;"
+    yield f"in float16 and bfloat16 within {STORED_FACTOR} times what rounding every value to that type does, where that is known;"
     yield f"never below {PAIR_FACTOR} times that distance), in relative L2."
     yield "Where a flow quantizes the model first, these engines are given the quantized model: how far that is from the float model is a"
     yield "loss that the flow chose."

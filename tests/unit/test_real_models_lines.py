@@ -69,7 +69,9 @@ def test_the_limit_of_a_low_precision_follows_what_rounding_every_value_does(lin
     stored = replace(brain, stored=4.0e-2)
     assert stored.limit == pytest.approx(8.0e-2)
     assert stored.answer == "right", "a right engine in bfloat16 is 4 % off"
-    cut_off = line(lines, pair=1e-7, precision="float16", verdict="pass", distance=3.9e-2, rounded=1.2e-2, stored=1.3e-2)
+    cut_off = line(
+        lines, pair=1e-7, precision="float16", verdict="pass", distance=3.9e-2, rounded=1.2e-2, stored=1.3e-2
+    )
     assert cut_off.answer == "WRONG"
     assert replace(cut_off, stored=1e-9).limit == pytest.approx(10 * 2**-11)
     assert replace(stored, pair=0.1).limit == pytest.approx(0.3)

@@ -44,7 +44,9 @@ def test_noise_that_is_a_share_of_the_signal_is_asked_of_the_derived_one() -> No
     coarse, _, _ = _both(3)
     loud = [{"y": np.full_like(one["y"], 0.05 * np.abs(coarse.oracle[0]["y"]).mean())} for one in coarse.deviation]
     (judged,) = judge_outputs(
-        [{"y": coarse.oracle[0]["y"] * 1.03}], None, DerivedTolerance(coarse.header, coarse.oracle, loud, coarse.margins)
+        [{"y": coarse.oracle[0]["y"] * 1.03}],
+        None,
+        DerivedTolerance(coarse.header, coarse.oracle, loud, coarse.margins),
     ).values()
     assert judged.metrics["noise_share"] < 0.1
     assert "ill-conditioned" in judged.degenerate
