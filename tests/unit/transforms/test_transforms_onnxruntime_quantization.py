@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
+import onnx
+import onnxruntime
 import pytest
 from onnxruntime.tools.symbolic_shape_infer import SymbolicShapeInference
 
+from assay.errors import Unsupported
+from assay.transforms import onnxruntime_quantization
+from assay.transforms.int8_qdq import Int8Qdq
 from assay.transforms.onnxruntime_quantization import prepared
 from small_models import linear_model
 
@@ -31,3 +37,34 @@ def test_what_preparation_leaves_in_the_current_directory_is_in_the_folder_of_th
     assert ready.is_file()
     assert os.listdir(here) == ["m.onnx"]
     assert Path.cwd() == here
+
+
+SHARED_BIAS = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 2, 4, 4] x) => (float[1, 2, 4, 4] bias2)
+<float[2, 2, 1, 1] w = {1, 2, 3, 4}, float[2, 2, 1, 1] v = {4, 3, 2, 1}, float[2] bias = {1, 2}>
+{ [first] a = Conv (x, w, bias)
+  [second] b = Conv (a, v, bias)
+  [third] bias1 = Relu (b)
+  [fourth] bias2 = Conv (bias1, w, bias) }"""
+
+
+def test_a_bias_that_several_convolutions_share_has_no_name_of_another_value(tmp_path: Path) -> None:
+    """The quantizer calls its copies by the next number: `bias0`, `bias1`, whatever has that name."""
+    model = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(SHARED_BIAS), model)
+    samples = [{"x": np.random.default_rng(0).standard_normal((1, 2, 4, 4)).astype(np.float32)}]
+    folder = tmp_path / "job"
+    folder.mkdir()
+    written = Int8Qdq().apply(model, folder, "per-tensor", samples)
+    onnx.checker.check_model(str(written), full_check=True)
+    float_session, session = (onnxruntime.InferenceSession(str(path)) for path in (model, written))
+    (expected,), (quantized,) = (one.run(None, samples[0]) for one in (float_session, session))
+    assert np.abs(quantized - expected).max() < 0.1 * np.abs(expected).max()
+
+
+def test_a_model_that_the_quantizer_breaks_is_not_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(SHARED_BIAS), model)
+    monkeypatch.setattr(onnxruntime_quantization, "_give_each_its_bias", lambda path: None)
+    with pytest.raises(Unsupported, match="int8-qdq made a model that contradicts itself, .* node name: fourth"):
+        Int8Qdq().apply(model, tmp_path, "per-tensor", [{"x": np.ones((1, 2, 4, 4), np.float32)}])

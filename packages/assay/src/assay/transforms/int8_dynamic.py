@@ -9,7 +9,7 @@ from assay.errors import UsageError
 from assay.ports import Availability, Tensors
 from assay.transforms.node_order import sort_file
 from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, read, refused, require_opset
-from assay.transforms.onnxruntime_quantization import prepared, quiet, require_quantized
+from assay.transforms.onnxruntime_quantization import prepared, quiet, require_quantized, require_sound
 from assay.transforms.requirements import requirements
 
 LEAST_OPSET = 11
@@ -54,4 +54,5 @@ class Int8Dynamic:
             raise refused(self.name, error) from error
         sort_file(written)
         require_quantized(written, self.name)
+        require_sound(written, ready, self.name)
         return written

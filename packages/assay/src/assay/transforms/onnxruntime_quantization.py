@@ -6,16 +6,19 @@ import importlib.util
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import Unsupported, UsageError
 from assay.ports import Tensor, Tensors
-from assay.transforms.onnx_files import refused
+from assay.transforms.onnx_files import one_line, refused
 
 if TYPE_CHECKING:
     from onnx import GraphProto
 
+BIASED = ("Conv", "ConvTranspose", "Gemm")
+"""Operators whose third input is a bias."""
 QUANTIZED = ("QuantizeLinear", "DynamicQuantizeLinear", "DynamicQuantizeLSTM", "MatMulNBits")
 
 
@@ -38,7 +41,31 @@ def prepared(model: Path, folder: Path, transform: str) -> Path:
                 _quietly(lambda: quant_pre_process(source, str(ready), skip_symbolic_shape=True))
             except Exception as error:
                 raise refused(transform, error) from error
+    _give_each_its_bias(ready)
     return ready
+
+
+def _give_each_its_bias(path: Path) -> None:
+    """A bias that several operators read is copied for each. The quantizer does the same, and calls the copies by the next number,
+    whether or not another value has that name (ONNX Runtime 1.31.1): then two have it."""
+    import onnx
+
+    model = onnx.load(path, load_external_data=False)
+    graph = model.graph
+    stored = {one.name: one for one in graph.initializer}
+    names = {*stored, *(one.name for one in graph.input), *(name for node in graph.node for name in node.output)}
+    met: set[str] = set()
+    for node in graph.node:
+        if node.op_type not in BIASED or len(node.input) < 3 or (bias := node.input[2]) not in stored:
+            continue
+        if bias in met:
+            copy = graph.initializer.add()
+            copy.CopyFrom(stored[bias])
+            copy.name = node.input[2] = next(name for at in count() if (name := f"{bias}.copy{at}") not in names)
+            names.add(copy.name)
+        met.add(bias)
+    if len(stored) < len(graph.initializer):
+        onnx.save(model, path)
 
 
 def require_samples(calibration: Sequence[Tensors], transform: str) -> None:
@@ -61,6 +88,24 @@ def require_quantized(path: Path, transform: str) -> None:
             f"{transform} finds infinite values where it gives {', '.join(endless[:3])}: no grid of integers holds them; give "
             "masks a large finite number instead of infinity (-1e4)"
         )
+
+
+def require_sound(written: Path, ready: Path, transform: str) -> None:
+    """Raises Unsupported where what was `ready` for the quantizer is a sound model, and what it wrote is none: a backend would be
+    blamed for that."""
+    if (wrong := _contradiction(written)) and not _contradiction(ready):
+        raise Unsupported(f"{transform} made a model that contradicts itself, of one that does not: {wrong}")
+
+
+def _contradiction(path: Path) -> str:
+    """What onnx's checker finds wrong with the names, types and shapes of a file."""
+    import onnx
+
+    try:
+        onnx.checker.check_model(str(path), full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        return one_line(str(error))
+    return ""
 
 
 def _endless_scales(graph: GraphProto) -> list[str]:
