@@ -9,7 +9,14 @@ from assay.errors import Unsupported, UsageError
 from assay.ports import Availability, Tensors
 from assay.transforms.node_order import sort_file
 from assay.transforms.onnx_files import SINGLE_FILE_BYTES, WRITTEN, read, refused, require_opset
-from assay.transforms.onnxruntime_quantization import Reader, prepared, quiet, require_quantized, require_samples, require_sound
+from assay.transforms.onnxruntime_quantization import (
+    Reader,
+    prepared,
+    quiet,
+    require_quantized,
+    require_samples,
+    require_sound,
+)
 from assay.transforms.requirements import requirements
 
 GRANULARITIES = ("per-tensor", "per-channel", "per-tensor-symmetric", "per-channel-symmetric")
