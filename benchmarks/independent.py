@@ -144,7 +144,9 @@ def _round_values(graph: Any, precision: str, grid: float) -> None:
                 _round_values(body, precision, grid)
         for place, name in enumerate(node.output):
             if name in typed and node.op_type != "Constant":
-                given, wide, scaled, rest, near = (f"{name}.{part}" for part in ("exact", "wide", "scaled", "rest", "near"))
+                given, wide, scaled, rest, near = (
+                    f"{name}.{part}" for part in ("exact", "wide", "scaled", "rest", "near")
+                )
                 node.output[place] = given
                 nodes += [
                     helper.make_node("Mul", [given, scale], [wide]),
