@@ -13,8 +13,9 @@ from importlib import metadata
 from pathlib import Path
 
 from assay import plugins
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.result import Result
+from assay.options.check import CheckOptions
 from assay.stores.sql import SqlStore
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits"

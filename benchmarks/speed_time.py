@@ -16,11 +16,12 @@ from pathlib import Path
 from msgspec.structs import replace
 from speed_gate import SIZES, chain
 
-from assay.commands.compare import CompareOptions, compare_request
+from assay.commands.compare import compare_request
 from assay.commands.composition import open_services
 from assay.core.job import CompareSpeedJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
+from assay.options.compare import CompareOptions
 from assay.pipeline.compare import plan_comparison
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.services import Services

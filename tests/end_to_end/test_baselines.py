@@ -14,9 +14,10 @@ import pytest
 
 from assay.cli.main import main
 from assay.commands.baseline import list_baselines, remove_baseline, set_baselines
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
+from assay.options.check import CheckOptions
 from assay.pipeline.check import Checked
 from small_models import linear_model
 from statistical import three_tries

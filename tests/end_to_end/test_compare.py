@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper, save_model
 
-from assay.commands.compare import CompareOptions, compare_request, run_compare
+from assay.commands.compare import compare_request, run_compare
 from assay.commands.composition import open_services
 from assay.core.flow import Flow
 from assay.core.job import CompareSpeedJob, Job
@@ -17,6 +17,7 @@ from assay.core.outcome import Outcome
 from assay.core.speed import SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
+from assay.options.compare import CompareOptions
 from assay.pipeline.compare import plan_comparison
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.services import Services

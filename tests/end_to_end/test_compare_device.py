@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from assay.commands.compare import CompareOptions, compare_request
+from assay.commands.compare import compare_request
 from assay.commands.composition import open_services
 from assay.core.flow import Flow, Option
 from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.judge.speed import judge_comparison
+from assay.options.compare import CompareOptions
 from assay.pipeline.compare import plan_comparison
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.two_process_comparison import compare_in_two_processes

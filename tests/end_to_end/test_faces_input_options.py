@@ -9,18 +9,19 @@ from pathlib import Path
 import pytest
 
 from assay.cli import check, golden, mutate
-from assay.commands.check import CheckOptions
-from assay.commands.mutate import MutateOptions, run_mutate
+from assay.commands.mutate import run_mutate
 from assay.errors import UsageError
+from assay.options.mutate import MutateOptions
+from assay.options.sizes import Sizes
 
 
 @pytest.mark.parametrize("command", [check.check, golden.record, mutate.mutate])
 def test_sizes_and_values_can_be_stated(command: Callable[..., None]) -> None:
-    assert {"dim", "input_range", "input_value"} <= set(inspect.signature(command).parameters)
+    assert {"dims", "input_ranges", "input_values"} <= set(inspect.signature(command).parameters)
 
 
 def test_a_suite_brings_its_own_inputs() -> None:
-    options = MutateOptions(shared=CheckOptions(models=(Path("onnx-node"),), dims=("height=96",)))
+    options = MutateOptions(models=(Path("onnx-node"),), dims={"height": Sizes(96, 96, 96)})
     with pytest.raises(UsageError) as caught:
         run_mutate(options)
     assert str(caught.value) == (

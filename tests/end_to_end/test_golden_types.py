@@ -9,9 +9,10 @@ import pytest
 from safetensors.numpy import load_file
 
 from assay.cli.main import main
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.outcome import Outcome
 from assay.errors import BadGolden
+from assay.options.check import CheckOptions
 from assay.worker.reference.compute_reference import _as_declared
 from small_models import linear_model
 

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from assay import plugins
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.device import Gpu
 from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
 from assay.launch.gpus import gpus
+from assay.options.check import CheckOptions
+from assay.options.sizes import Sizes
 
 pytestmark = pytest.mark.gpu
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
@@ -45,7 +47,7 @@ def test_a_digit_model_is_built_right_and_timed(
             flows=(flow,),
             golden=DIGITS / "goldens" / model,
             options=FLOWS[flow],
-            dims=("batch=1:1:4",),
+            dims={"batch": Sizes(1, 1, 4)},
             measure_seconds=0.5,
         )
     )

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
+from assay.options.check import CheckOptions
 from mutating import F, save
 from witnessing import BROKEN, start_workers_with
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Goal, Policy
 from assay.core.verdict import VerdictStatus
 from assay.judge import judge
+from assay.options.check import CheckOptions
 from assay.pipeline.check import Checked
 
 TODAY = datetime.date(2026, 11, 21)

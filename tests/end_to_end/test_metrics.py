@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.comparison import StatedMetric
 from assay.core.outcome import Outcome
 from assay.core.verdict import VerdictStatus
+from assay.options.check import CheckOptions
 from assay.ports import Metric
 from assay.testing import check_metric
 from small_models import linear_model

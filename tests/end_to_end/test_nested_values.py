@@ -8,12 +8,13 @@ import numpy as np
 import onnxruntime
 
 import assay
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.models.flatten import flatten
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
+from assay.options.check import CheckOptions
 from ml_models import classifier, dict_vectorizer, sequence_model
 
 

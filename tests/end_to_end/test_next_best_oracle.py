@@ -158,7 +158,8 @@ def _bfloat16(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _published(path: Path, folder: Path) -> Result:
-    from assay.commands.run import RunOptions, run_suites
+    from assay.commands.run import run_suites
+    from assay.options.run import RunOptions
 
     options = RunOptions(suites=(f"{folder}/",), flows=("onnxruntime",), history=str(folder.parent / "h"))
     (result,) = run_suites(options).results

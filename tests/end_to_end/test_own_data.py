@@ -11,10 +11,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 import assay
 from assay.cli.main import main
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.models.goldens import read_golden
+from assay.options.check import CheckOptions
 from small_models import linear_model
 
 

@@ -14,7 +14,7 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from assay import plugins
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.model import TensorSpec
 from assay.core.outcome import Outcome
 from assay.core.result import Result
@@ -24,6 +24,7 @@ from assay.models.expose_program_intermediates import expose_program_intermediat
 from assay.models.goldens import read_golden
 from assay.models.program import open_program, save_program
 from assay.onnx_to_torch.dtypes import to_numpy
+from assay.options.check import CheckOptions
 from assay.worker.per_node.node_comparison import NodeComparisons
 from int8_sums import skip_where_sums_saturate
 

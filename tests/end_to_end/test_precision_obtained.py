@@ -9,10 +9,11 @@ import onnx
 import pytest
 from onnx import numpy_helper, parser
 
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
+from assay.options.check import CheckOptions
 
 PLAIN = "g (float[1, 8] x) => (float[1, 8] y) { a = Exp(x)  b = Neg(a)  y = Sin(b) }"
 CONV = """g (float[1, 3, 8, 8] x) => (float[1, 8, 8, 8] y) { c = Conv <pads = [1, 1, 1, 1]> (x, w)  y = Relu(c) }"""

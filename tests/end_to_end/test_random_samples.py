@@ -11,8 +11,9 @@ from onnx import numpy_helper
 from safetensors.numpy import save_file
 
 from assay.cli.main import main
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.errors import UsageError
+from assay.options.check import CheckOptions
 
 CONFIG = """
 [flow.sound]

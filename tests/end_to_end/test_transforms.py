@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from onnx import TensorProto, helper, numpy_helper, parser
 
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import ReferenceJob, VerifyJob
@@ -25,6 +25,9 @@ from assay.judge import judge
 from assay.judge.metrics import metrics
 from assay.models.onnx_file import open_model
 from assay.numerics.oracle.contrib import DECOMPOSITIONS
+from assay.options.check import CheckOptions
+from assay.options.sizes import Sizes
+from assay.options.task_metric import MetricChoice
 from assay.pipeline.check import Checked
 from assay.plugins import find_flow
 from assay.ports import Availability
@@ -45,7 +48,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def checked(*flows: str, golden: Path | None = GOLDEN, **options: object) -> Checked:
-    given = {"models": (MODEL,), "only_kind": "verify", "task_metric": "classification", **options}
+    given = {"models": (MODEL,), "only_kind": "verify", "task_metric": MetricChoice("classification"), **options}
     return run_check(CheckOptions(flows=flows, golden=golden, **given))  # type: ignore[arg-type]
 
 
@@ -250,7 +253,7 @@ def test_what_is_lost_by_quantizing_fails_only_by_a_goal() -> None:
 
 
 def test_every_size_is_verified_where_it_is_claimed() -> None:
-    (result,) = checked("onnxruntime", dims=("batch=1:4:16",)).results
+    (result,) = checked("onnxruntime", dims={"batch": Sizes(1, 4, 16)}).results
     assert [(one.at, one.shape) for one in result.comparisons] == [
         ("", (1, 10)),
         ("batch=1", (1, 10)),
@@ -271,7 +274,7 @@ def test_inputs_are_drawn_at_the_usual_size_that_an_engine_of_fixed_sizes_is_bui
 
 
 def test_a_wrong_answer_at_one_size_only_is_a_mismatch() -> None:
-    run = checked("faulty-wrong_above_8", dims=("batch=1,9,16",))
+    run = checked("faulty-wrong_above_8", dims={"batch": Sizes(1, 1, 16, (1, 9, 16))})
     (result,) = run.results
     assert result.outcome is Outcome.MISMATCH
     assert result.detail.startswith("at batch=9: ")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from assay.commands.compare import CompareOptions, compare_request
+from assay.commands.compare import compare_request
 from assay.commands.composition import open_services
 from assay.core.flow import Flow, Option
 from assay.core.job import CompareSpeedJob, Job, Limits
@@ -20,6 +20,7 @@ from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule
 from assay.models.files import folder_digest
+from assay.options.compare import CompareOptions
 from assay.pipeline.compare import plan_comparison
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.services import Services

@@ -12,11 +12,12 @@ import pytest
 from onnx import helper
 
 import assay
-from assay.commands.check import CheckOptions, run_check
+from assay.commands.check import run_check
 from assay.core.outcome import Outcome
 from assay.core.reference import ReferenceKind
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
+from assay.options.check import CheckOptions
 from assay.pipeline.check import Checked
 from command_line import run_assay
 from mutating import F, save

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.commands.run import find_flows
-from assay.core.flow import Flow
+from assay.core.flow import Flow, Option
 from assay.errors import UsageError
 from assay.pipeline.threads import with_threads_each
 from assay.plugins import find_flow
@@ -25,28 +25,33 @@ def _lowered(flow: Flow) -> str:
 
 
 def test_a_name_that_one_backend_does_not_have() -> None:
-    takes, lacks = find_flows(["onnxruntime", "reference"], ["optimization=basic"])
+    takes, lacks = find_flows(["onnxruntime", "reference"], {"optimization": "basic"})
     assert takes.options["optimization"] == "basic"
     assert 'backend "reference" has no option "optimization"' in _lowered(lacks)
 
 
 def test_a_value_that_one_backend_does_not_take() -> None:
-    takes, lacks = find_flows(["reference", "openvino-f32"], ["precision=float64"])
+    takes, lacks = find_flows(["reference", "openvino-f32"], {"precision": "float64"})
     assert takes.options["precision"] == "float64"
     assert 'option "precision" cannot be' in _lowered(lacks)
 
 
 def test_a_flow_stays_on_its_device_where_its_backend_has_no_such_option() -> None:
-    takes, lacks = find_flows(["torch-eager", "onnxruntime"], ["device=cuda"])
+    takes, lacks = find_flows(["torch-eager", "onnxruntime"], {"device": "cuda"})
     assert (takes.device, lacks.device) == ("cuda", "cpu")
 
 
 @pytest.mark.parametrize(
-    ("option", "told"), [("optimisation=all", "perhaps you mean 'optimization'"), ("optimization=fast", "is one of")]
+    ("options", "told"),
+    [
+        ({"optimisation": "all"}, "perhaps you mean 'optimization'"),
+        ({"optimization": "fast"}, "is one of"),
+        ({"threads": 2.5}, "is int, not 2.5"),
+    ],
 )
-def test_what_no_flow_takes_refuses_the_command(option: str, told: str) -> None:
+def test_what_no_flow_takes_refuses_the_command(options: dict[str, Option], told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        find_flows(["onnxruntime", "reference"], [option])
+        find_flows(["onnxruntime", "reference"], options)
 
 
 def test_threads_that_one_backend_does_not_have() -> None:

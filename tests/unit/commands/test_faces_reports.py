@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from importlib.metadata import entry_points
 
-from assay.cli.common import REPORTS
 from assay.commands.reporting import GROUP
+from assay.options.groups import REPORTS
 
 
 def test_the_help_names_every_report_of_ours() -> None:

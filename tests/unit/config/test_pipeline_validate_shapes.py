@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from assay.config.stated_inputs import check_stated, stated
-from assay.config.validate_shapes import check_dims, parse_dims, parse_sizes
+from assay.config.stated_inputs import check_stated
+from assay.config.validate_shapes import check_dims
 from assay.core.case import Case, Inputs
 from assay.core.input_plan import InputRange
 from assay.core.model import Model, TensorSpec
 from assay.errors import UsageError
+from assay.options.input_values import read_range, read_values, stated
+from assay.options.sizes import read_sizes, sizes_of
 
 
 @pytest.mark.parametrize(
@@ -26,7 +28,7 @@ from assay.errors import UsageError
     ],
 )
 def test_sizes_as_people_write_them(text: str, triple: tuple[int, ...], listed: tuple[int, ...]) -> None:
-    assert parse_sizes("h", text) == (triple, listed)
+    assert read_sizes("h", text) == (*triple, listed)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,7 @@ def test_sizes_as_people_write_them(text: str, triple: tuple[int, ...], listed: 
 )  # fmt: skip
 def test_what_is_ambiguous_or_wrong_is_refused(text: str, told: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse_sizes("h", text)
+        read_sizes("h", text)
     assert str(caught.value) == told
 
 
@@ -52,15 +54,15 @@ CASE = Case("net", Model("net", "net.onnx", "", (TensorSpec("x", "float32", ("N"
 
 
 def test_a_dimension_without_a_name_is_called_by_input_and_axis() -> None:
-    asked = parse_dims([("x[1]", "64,96"), ("N", [1, 2, 4])])
-    assert (asked.dims, asked.sizes) == ({"x[1]": (64, 64, 96), "N": (1, 2, 4)}, {"x[1]": (64, 96)})
-    check_dims(replace(CASE, inputs=Inputs(dims=asked.dims)))
+    assert sizes_of("x[1]", "64,96") == (64, 64, 96, (64, 96))
+    assert sizes_of("N", [1, 2, 4]) == (1, 2, 4, ())
+    check_dims(replace(CASE, inputs=Inputs(dims={"x[1]": (64, 64, 96), "N": (1, 2, 4)})))
     with pytest.raises(UsageError, match="has no symbolic dimension 'x\\[2\\]'; perhaps you mean 'x\\[1\\]'"):
         check_dims(replace(CASE, inputs=Inputs(dims={"x[2]": (1, 1, 1)})))
 
 
 def test_ranges_and_values_of_inputs() -> None:
-    found = stated([("x", "0:1")], [("n", "8000,16000")])
+    found = stated({"x": read_range("x", "0:1")}, {"n": read_values("n", "8000,16000")})
     assert found == {
         "x": InputRange(0, 1, why="as stated"),
         "n": InputRange(8000, 16000, choices=(8000, 16000), why="as stated"),
@@ -83,5 +85,12 @@ def test_a_statement_that_cannot_be_followed(
     ranges: list[tuple[str, str]], values: list[tuple[str, str]], told: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
-        check_stated(replace(CASE, inputs=Inputs(ranges=stated(ranges, values))))
+        check_stated(replace(CASE, inputs=Inputs(ranges=_stated(ranges, values))))
     assert str(caught.value) == told
+
+
+def _stated(ranges: list[tuple[str, str]], values: list[tuple[str, str]]) -> dict[str, InputRange]:
+    return stated(
+        {name: read_range(name, text) for name, text in ranges},
+        {name: read_values(name, text) for name, text in values},
+    )

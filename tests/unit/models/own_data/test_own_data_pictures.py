@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.config.data_options import parse_picture
 from assay.core.data import Data
 from assay.core.model import Model, TensorSpec
 from assay.errors import UsageError
 from assay.models.own_data import read_data
+from assay.options.pictures import read_picture
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -22,7 +22,7 @@ def read(tmp_path: Path, text: str, shape: tuple[int | str, ...], dtype: str = "
     pixels[..., 0], pixels[..., 2] = 255, 51
     Image.fromarray(pixels).save(tmp_path / "a.png")
     model = Model("net", "", "", inputs=(TensorSpec("x", dtype, shape),), outputs=())
-    return read_data(Data(str(tmp_path / "a.png"), image=parse_picture(text)), model).inputs[0]["x"]
+    return read_data(Data(str(tmp_path / "a.png"), image=read_picture(text)), model).inputs[0]["x"]
 
 
 def test_pixels_are_scaled_and_normalized_for_each_channel(tmp_path: Path) -> None:

@@ -2,86 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any
 
 import typer
 
-from assay.cli import options as opt
 from assay.cli.common import History
-from assay.commands.defaults import DEFAULT_HISTORY
+from assay.cli.from_options import from_options, read_options
+from assay.options.check import BaselineOptions, check_options
+from assay.options.groups import DEFAULT_HISTORY
 
 app = typer.Typer(
     help="Approved engines that later engines are compared with: set, list, remove.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-Reason = Annotated[str, typer.Option(help="Why this engine is approved as the baseline; stored with it.")]
 
 
 @app.command("set")
-def set_(
-    models: Annotated[
-        list[Path] | None, typer.Argument(metavar="MODEL...", help="ONNX files. None: all that assay.toml lists.")
-    ] = None,
-    reason: Reason = "",
-    flow: Annotated[
-        list[str] | None, typer.Option(help="Flow of the engine, for example onnxruntime. Repeatable.")
-    ] = None,
-    option: opt.BackendOptions = None,
-    transform: opt.Transforms = None,
-    golden: Annotated[Path | None, typer.Option(help="Golden folder whose first sample is the input.")] = None,
-    dim: opt.Dims = None,
-    input_range: opt.InputRanges = None,
-    input_value: opt.InputValues = None,
-    calibration: opt.Calibration = 0,
-    inputs: opt.Given = "",
-    fill: opt.Fill = "",
-    state: opt.State = None,
-    image: opt.Image = "",
-    seed: opt.Seed = 0,
-    samples: opt.Samples = None,
-    batch: opt.Batch = None,
-    measure_seconds: opt.MeasureSeconds = None,
-    measure_batch: opt.MeasureBatches = None,
-    threads: opt.Threads = None,
-    timeout: opt.Timeout = None,
-    memory: opt.Memory = "",
-    config: Annotated[Path | None, typer.Option(help="TOML file that lists models and flows [assay.toml].")] = None,
-    history: History = "",
-) -> None:
+@from_options(BaselineOptions)
+def set_(given: Mapping[str, Any]) -> None:
     """Build and measure engines, and store them as baselines with who, when and why."""
     from assay.commands.baseline import set_baselines
-    from assay.commands.check import CheckOptions
     from assay.reports import format as text
 
-    options = CheckOptions(
-        models=tuple(models or ()),
-        flows=tuple(flow or ()),
-        options=tuple(option or ()),
-        transforms=tuple(transform or ()),
-        golden=golden,
-        dims=tuple(dim or ()),
-        input_ranges=tuple(input_range or ()),
-        input_values=tuple(input_value or ()),
-        calibration=calibration,
-        fill=fill,
-        inputs=inputs,
-        state=tuple(state or ()),
-        image=image,
-        seed=seed,
-        samples=samples,
-        batch=batch,
-        measure_seconds=measure_seconds,
-        measure_batches=tuple(measure_batch or ()),
-        threads=threads,
-        timeout_s=timeout,
-        memory=memory,
-        config=config,
-        history=history,
-        random_samples=0,
-    )
-    for one in set_baselines(options, reason):
+    options = read_options(BaselineOptions, given)
+    # Random samples of assay.toml beside the golden are verified, never measured.
+    for one in set_baselines(replace(check_options(options), random_samples=0), options.reason):
         facts = one.result.facts
         made = f"{text.size(facts.artifact_bytes)}, {one.flow.backend} {facts.backend_version}"
         print(f"approved {one.case} on {one.flow.name}: {made}, by {one.who}: {one.reason}")

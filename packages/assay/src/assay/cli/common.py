@@ -6,31 +6,22 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from assay.cli.from_options import read_options, shown
+from assay.options.declaration import rows
+from assay.options.groups import HistoryOptions, ReportOptions
 
 if TYPE_CHECKING:  # `assay --help` must not wait for numpy
     from assay.pipeline.check import Checked
     from assay.pipeline.progress import Progress
     from assay.ports import Report
 
-History = Annotated[
-    str,
-    typer.Option(
-        "--history", metavar="FOLDER", help="Where runs are recorded: a folder, or a postgresql+psycopg:// URL."
-    ),
-]
-REPORTS = "html, json, junit, markdown, csv, per-node, terminal; of suites suite-csv, suite-markdown, matrix, operators"
-"""Ours, for the help: a plug-in may bring others."""
-Reports = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--report",
-        metavar="NAME=FILE",
-        help=f"Write a report: {REPORTS}. Repeatable.",
-    ),
-]
+History = Annotated[str, shown(HistoryOptions, "history")]
+Reports = Annotated[list[str] | None, shown(ReportOptions, "reports")]
 
 
 INTERRUPTED = 130
@@ -60,20 +51,22 @@ def _shown() -> Iterator[Progress]:
             yield progress
 
 
-_ONCE = ("--report", "--only", "--save", "--save-inputs", "--save-outputs")
-"""Options with a value that a repeat leaves out: it must not overwrite what they wrote."""
-
-
-def command_line(arguments: Sequence[str]) -> str:
-    """The line that repeats the run: without its reports, which a repeat must not overwrite, and without --only."""
+def command_line(arguments: Sequence[str], options: type) -> str:
+    """The line that repeats the run: without what a repeat must leave out, such as reports, which it would overwrite."""
+    once = [row.flag for row in rows(options) if row.once]
     kept: list[str] = []
     words = iter(arguments)
     for word in words:
-        if word in _ONCE:
+        if word in once:
             next(words, None)
-        elif not word.startswith(tuple(f"{name}=" for name in _ONCE)):
+        elif not word.startswith(tuple(f"{flag}=" for flag in once)):
             kept.append(word)
     return shlex.join(["assay", *kept])
+
+
+def read_reports(texts: Sequence[str] | None) -> tuple[tuple[str, Path], ...]:
+    """What `--report` said, by which a command without other options calls for reports. Raises UsageError."""
+    return read_options(ReportOptions, {"reports": texts}).reports
 
 
 def finish(checked: Checked, reports: Sequence[str] = (), details: bool = False) -> None:

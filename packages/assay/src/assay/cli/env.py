@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.common import History
-from assay.commands.defaults import DEFAULT_HISTORY
+from assay.options.groups import DEFAULT_HISTORY
 
 if TYPE_CHECKING:
     from assay.environments.environments import Environments

@@ -4,80 +4,38 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from assay.cli import options as opt
 from assay.cli.common import History, progress_bar
-from assay.commands.defaults import DEFAULT_HISTORY
+from assay.cli.from_options import from_options, read_options, shown
+from assay.options.golden import REFERENCE, RecordOptions
+from assay.options.groups import DEFAULT_HISTORY
 
 app = typer.Typer(
     help="Stored reference outputs: record, verify, diff, update.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="ONNX file.")]
-Folder = Annotated[Path, typer.Argument(metavar="GOLDEN", help="Golden folder.")]
-FlowName = Annotated[str, typer.Option("--flow", help="Flow that computes the outputs.")]
-Reason = Annotated[str, typer.Option(help="Why the golden is right; stored in golden.lock.")]
-REFERENCE = "reference"
+Model = Annotated[Path, shown(RecordOptions, "model")]
+Folder = Annotated[Path, shown(RecordOptions, "folder")]
+FlowName = Annotated[str, shown(RecordOptions, "flow")]
 
 
 @app.command("record")
-def record(
-    model: Model,
-    folder: Folder,
-    reason: Reason,
-    flow: FlowName = REFERENCE,
-    inputs: Annotated[
-        str,
-        typer.Option(
-            metavar="DATA", help="Your own inputs: another golden, .npy, .npz, a folder, images, module:function..."
-        ),
-    ] = "",
-    state: opt.State = None,
-    image: opt.Image = "",
-    keep_outputs: Annotated[
-        bool, typer.Option("--keep-outputs", help="Store the outputs that the data contain, not those of the flow.")
-    ] = False,
-    dim: opt.Dims = None,
-    input_range: opt.InputRanges = None,
-    input_value: opt.InputValues = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the inputs (ignored with --inputs).")] = 0,
-    samples: Annotated[int, typer.Option(min=1, help="Number of random samples (ignored with --inputs).")] = 16,
-    batch: Annotated[int, typer.Option(min=1, help="Batch size of random samples (ignored with --inputs).")] = 1,
-    history: History = DEFAULT_HISTORY,
-) -> None:
+@from_options(RecordOptions)
+def record(given: Mapping[str, Any]) -> None:
     """Record reference outputs for a model into a new golden folder."""
-    import msgspec
+    from assay.commands.golden import record_golden
 
-    from assay import plugins
-    from assay.commands.check import CheckOptions
-    from assay.commands.composition import open_services
-    from assay.commands.own_data import source_of
-    from assay.commands.parse_options import with_stated
-    from assay.config.data_options import data_of, parse_state
-    from assay.core.case import Inputs
-    from assay.core.job import Limits
-    from assay.models.golden_checks import nan_notes
-    from assay.models.goldens import read_golden
-    from assay.pipeline import golden
-
-    found = data_of("", source_of(inputs), state=parse_state(state or ()), image=image)
-    data = msgspec.structs.replace(found, expected=keep_outputs) if found else None
-    stated = CheckOptions(
-        dims=tuple(dim or ()), input_ranges=tuple(input_range or ()), input_values=tuple(input_value or ())
-    )
-    recipe = with_stated(Inputs(seed=seed, samples=samples, batch=batch, data=data), stated)
-    with progress_bar() as progress, open_services(history, progress=progress) as house:
-        if keep_outputs:
-            lock, note = golden.keep(model, folder, recipe, reason, house, limits=Limits()), ""
-        else:
-            lock, note = golden.record(model, folder, recipe, plugins.find_flow(flow), reason, house, limits=Limits())
-    for one in filter(None, [*nan_notes(read_golden(folder).outputs), note]):
-        print(f"note: {one}")
-    print(f"recorded {lock.samples} samples by {lock.producer} {lock.producer_version} in {folder}")
+    options = read_options(RecordOptions, given)
+    with progress_bar() as progress:
+        lock, notes = record_golden(options, progress)
+    for note in notes:
+        print(f"note: {note}")
+    print(f"recorded {lock.samples} samples by {lock.producer} {lock.producer_version} in {options.folder}")
 
 
 @app.command("verify")

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.common import REPORTS, History, Reports, finish, progress_bar
-from assay.commands.defaults import DEFAULT_HISTORY
+from assay.cli.common import History, Reports, finish, progress_bar, read_reports
+from assay.cli.from_options import shown
+from assay.options.groups import DEFAULT_HISTORY, REPORTS, WorkerOptions
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of one, or `last`.")]
 
@@ -48,7 +49,7 @@ def report(
     from assay.commands.reporting import GROUP, destinations
     from assay.pipeline.rejudge import rejudge
 
-    where = destinations([f"{format}={output}"]) if output else []
+    where = destinations([(format, output)]) if output else []
     renderer = plugins.load(GROUP, format)()
     with open_services(history, recorded=True) as house:
         checked = rejudge(run, None, house)
@@ -71,7 +72,7 @@ def rejudge(
     from assay.config.assay_toml import load_policy
     from assay.pipeline.rejudge import rejudge as again
 
-    where = destinations(report or [])
+    where = destinations(read_reports(report))
     demanded = load_policy(policy) if policy else None
     with open_services(history, recorded=True) as house:
         checked = again(run, demanded, house)
@@ -117,9 +118,7 @@ def diff(
 def resume(
     run: RunId = "last",
     report: Reports = None,
-    workers: Annotated[
-        int, typer.Option(min=0, help="Number of workers that verify in parallel. 0: one per core.")
-    ] = 0,
+    workers: Annotated[int, shown(WorkerOptions, "workers")] = 0,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     """Continue a run that was killed or interrupted: nothing runs twice."""
@@ -127,7 +126,7 @@ def resume(
     from assay.commands.reporting import destinations
     from assay.pipeline.resume import resume as go_on
 
-    where = destinations(report or [])
+    where = destinations(read_reports(report))
     with progress_bar() as progress, open_services(history, workers=workers, progress=progress, recorded=True) as house:
         checked = go_on(run, house)
     for destination in where:

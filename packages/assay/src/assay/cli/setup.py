@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.common import History, finish, progress_bar
-from assay.commands.defaults import DEFAULT_HISTORY
+from assay.options.groups import DEFAULT_HISTORY
 
 
 def demo(
@@ -20,8 +20,9 @@ def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML report to write.")] = Path("build/demo.html"),
 ) -> None:
     """Check the three digit models of the repository on two flows, with measuring, and write the HTML report."""
-    from assay.commands.check import CheckOptions, run_check
+    from assay.commands.check import run_check
     from assay.errors import UsageError
+    from assay.options.check import CheckOptions
 
     config = folder / "assay.toml"
     if not config.is_file():
@@ -32,7 +33,7 @@ def demo(
     begin = time.perf_counter()
     command = f"assay check --config {config}"
     with progress_bar() as progress:
-        options = CheckOptions(config=config, reports=(f"html={output}",), command=command)
+        options = CheckOptions(config=config, reports=(("html", output),), command=command)
         checked = run_check(options, progress)
     finish(checked, [f"took {time.perf_counter() - begin:.1f} s", f"report: {output.absolute()}"])
 

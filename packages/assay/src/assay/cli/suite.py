@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from typing import Annotated
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
-from assay.cli import options as opt
-from assay.cli.run import Dtypes, Seed
+from assay.cli.from_options import from_options, read_options
+from assay.options.declaration import option
+from assay.options.run import SuiteOptions
 
 app = typer.Typer(no_args_is_help=True, help="Suites: what there is to run.")
 
@@ -61,22 +64,25 @@ def mine(
     print(f"{len(cases)} operators, used {sum(case.uses for case in cases)} times")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(SuiteOptions):
+    """The cases of one suite."""
+
+    suite: str = option("", "A suite: `assay suite list` names them.", metavar="SUITE", argument=True, needed=True)
+
+
 @app.command("show")
-def show(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="A suite: `assay suite list` names them.")],
-    filter: opt.Filters = None,
-    dtype: Dtypes = None,
-    shard: opt.Shard = "1/1",
-    seed: Seed = 0,
-) -> None:
+@from_options(ShowOptions)
+def show(given: Mapping[str, Any]) -> None:
     """The cases of a suite with their inputs, and how many they are."""
     from assay.commands.run import find_suites
     from assay.pipeline.suite_contract import collect_cases
     from assay.pipeline.suite_select import Selection, parse_shard, select
 
-    (found,) = find_suites([suite])
-    selection = Selection(filters=tuple(filter or ()), dtypes=tuple(dtype or ()), shard=parse_shard(shard))
-    cases = select(collect_cases(found, seed), selection)
+    options = read_options(ShowOptions, given)
+    (found,) = find_suites([options.suite])
+    selection = Selection(filters=options.filters, dtypes=options.dtypes, shard=parse_shard(options.shard))
+    cases = select(collect_cases(found, options.seed), selection)
     for case in cases:
         inputs = ", ".join(f"{one.dtype}{list(one.shape)}" for one in case.model.inputs)
         print(f"{case.name}  {inputs}")

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from assay import plugins
 from assay.commands.environments import check_environment, known_environments
-from assay.commands.parse_options import parse_options, with_options
+from assay.commands.parse_options import with_options
 from assay.config.assay_toml import Config
 from assay.core.environment import split_flow
 from assay.core.flow import Flow
 from assay.errors import UnknownName, UsageError
+from assay.options.check import CheckOptions
 from assay.plugins import with_transforms
-
-if TYPE_CHECKING:
-    from assay.commands.check import CheckOptions
 
 
 def flows_of(names: Sequence[str], options: CheckOptions, config: Config | None) -> tuple[Flow, ...]:
     own = {flow.name: flow for flow in config.flows} if config else {}
     if not names:
         raise UsageError("no flow to check on: give --flow, or list some in [flows] use")
-    extra = parse_options(options.options)
-    optioned = with_options([_flow(name, own) for name in names], extra)
+    optioned = with_options([_flow(name, own) for name in names], options.options)
     flows = tuple(with_transforms(flow, options.transforms) for flow in optioned)
     if named := {flow.environment for flow in flows} - {""}:
         known = known_environments(config)

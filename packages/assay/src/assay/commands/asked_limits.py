@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
-from assay.commands.parse_options import parse_bytes
 from assay.config.assay_toml import Config
 from assay.core.job import Limits, Measuring
-
-if TYPE_CHECKING:
-    from assay.commands.check import CheckOptions
+from assay.options.check import CheckOptions
 
 
 def limits_of(options: CheckOptions, config: Config | None) -> Limits:
     limits = config.limits if config else Limits()
     if options.timeout_s is not None:
         limits = msgspec.structs.replace(limits, timeout_s=options.timeout_s)
-    if options.derive_s is not None:
-        limits = msgspec.structs.replace(limits, derive_s=options.derive_s)
-    if options.memory:
-        limits = msgspec.structs.replace(limits, memory_bytes=parse_bytes(options.memory))
+    if options.derive_timeout_s is not None:
+        limits = msgspec.structs.replace(limits, derive_s=options.derive_timeout_s)
+    if options.memory_bytes is not None:
+        limits = msgspec.structs.replace(limits, memory_bytes=options.memory_bytes)
     return limits
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from assay.commands.check import CheckOptions, prepared
+from assay.commands.check import prepared
 from assay.commands.composition import open_services
 from assay.core.baseline import Baseline
 from assay.errors import UsageError
+from assay.options.check import CheckOptions
 from assay.pipeline import find_baseline
 from assay.pipeline.progress import SILENT
 from assay.pipeline.set_baseline import set_baseline

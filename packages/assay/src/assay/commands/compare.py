@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-
 import msgspec
 
 from assay import plugins
 from assay.commands.composition import open_services
-from assay.commands.defaults import DEFAULT_HISTORY
-from assay.commands.parse_options import parse_options, with_options
+from assay.commands.parse_options import with_options
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import load_policy
 from assay.core.case import Inputs
@@ -18,30 +14,11 @@ from assay.core.job import Limits
 from assay.core.policy import Policy
 from assay.core.speed import SpeedRule, interim_looks
 from assay.errors import UsageError
+from assay.options.compare import CompareOptions
 from assay.pipeline.check import Checked
 from assay.pipeline.compare import CompareRequest
 from assay.pipeline.compare import compare as run_pipeline
 from assay.pipeline.progress import SILENT, Progress
-
-
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions:
-    """What a user may say. One model and two flows (old, new), or two models (old, new) and one flow or two."""
-
-    models: tuple[Path, ...]
-    flows: tuple[str, ...]
-    golden: Path | None = None
-    options: tuple[str, ...] = ()
-    min_slowdown_percent: float | None = None
-    launches: int | None = None
-    seed: int = 0
-    batches: tuple[int, ...] = ()
-    threads: int = 1
-    policy: Path | None = None
-    reports: tuple[str, ...] = ()
-    timeout_s: float = 600.0
-    history: str = DEFAULT_HISTORY
-    command: str = "assay compare"
 
 
 def run_compare(options: CompareOptions, progress: Progress = SILENT) -> Checked:
@@ -62,7 +39,7 @@ def compare_request(options: CompareOptions) -> CompareRequest:
     names = options.flows or ("onnxruntime",)
     old, new = options.models[0], options.models[-1]
     old_flow, new_flow = plugins.find_flow(names[0]), plugins.find_flow(names[-1])
-    (new_flow,) = with_options([new_flow], parse_options(options.options))
+    (new_flow,) = with_options([new_flow], options.options)
     if old == new and old_flow == new_flow and len(options.models) + len(options.flows) < 3:
         raise UsageError("nothing to compare: give a second model, a second --flow, or an --option of the new one")
     policy = load_policy(options.policy) if options.policy else Policy()

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import plugins
-from assay.commands.defaults import DEFAULT_HISTORY
 from assay.errors import NotWritable, RunNotFound, StoreError
+from assay.options.groups import DEFAULT_HISTORY
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
 from assay.ports import Store

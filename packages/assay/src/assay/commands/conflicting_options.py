@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
 from assay.models.own_data.functions import is_function
-
-if TYPE_CHECKING:
-    from assay.commands.check import CheckOptions
+from assay.options.check import CheckOptions
+from assay.options.declaration import rows
 
 
 def reject_with_golden(options: CheckOptions) -> None:
@@ -29,23 +27,7 @@ def reject_with_golden(options: CheckOptions) -> None:
 
 def reject_unnamed(options: CheckOptions) -> None:
     """What each [[model]] of assay.toml says for itself. Raises UsageError where the command line says it of all."""
-    given = {
-        "--golden": options.golden,
-        "--reference": options.reference,
-        "--golden-of-another-model": options.golden_of_another_model,
-        "--map-input": options.map_inputs,
-        "--map-output": options.map_outputs,
-        "--rtol": options.rtol is not None,
-        "--atol": options.atol is not None,
-        "--task-metric": options.task_metric,
-        "--inputs": options.inputs,
-        "--fill": options.fill,
-        "--state": options.state,
-        "--image": options.image,
-        "--seed": options.seed,
-        "--samples": options.samples,
-        "--batch": options.batch,
-    }
+    given = {row.flag: getattr(options, row.name) != row.default for row in rows(CheckOptions) if row.of_model}
     if named := _given(given):
         raise UsageError(
             f"{named} cannot go with the models of assay.toml, each of which says so itself: write it there, or name a model "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,9 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assay.commands.check import CheckOptions, prepared
+from assay.commands.check import prepared
 from assay.commands.composition import open_services
-from assay.commands.defaults import DEFAULT_HISTORY, SUITE_TIMEOUT_S
 from assay.commands.reporting import destinations
 from assay.commands.run import RECYCLE, find_flows, find_suites
 from assay.config.assay_toml import load_policy
@@ -24,6 +24,10 @@ from assay.core.job import Limits
 from assay.core.policy import Policy
 from assay.errors import UsageError
 from assay.models.random_inputs import check_can_be_generated
+from assay.options.check import CheckOptions, check_options
+from assay.options.groups import DEFAULT_HISTORY
+from assay.options.mutate import MutateOptions
+from assay.options.run import SUITE_TIMEOUT_S
 from assay.pipeline.extend_golden import extend, with_goldens
 from assay.pipeline.mutate import Mutated, MutateRequest, mutate
 from assay.pipeline.plan import inspect_models
@@ -34,21 +38,6 @@ from assay.pipeline.suite_contract import collect_cases
 from assay.pipeline.suite_select import Selection, parse_shard, select
 
 DEFAULT_FLOW = "onnxruntime"
-
-
-@dataclass(frozen=True, kw_only=True)
-class MutateOptions:
-    """The words of `assay mutate`. `shared` are those that `assay check` has, too: its models are what is to be mutated, one
-    ONNX file or suites."""
-
-    shared: CheckOptions
-    goldens: tuple[Path, ...] = ()
-    filters: tuple[str, ...] = ()
-    shard: str = "1/1"
-    most: int = 120
-    sites: int = 3
-    per_node: bool = False
-    add_inputs: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +54,7 @@ def run_mutate(options: MutateOptions, progress: Progress = SILENT) -> tuple[Mut
 
     Raises UsageError, BrokenFlow, NothingSelected before anything ran.
     """
-    wanted = destinations(options.shared.reports)
+    wanted = destinations(options.reports)
     with (_of_suites if _are_suites(options) else _of_model)(options, progress) as place:
         told = mutate(place.request, place.house, place.workspace)
         advice = _advice(options, place, told)
@@ -75,7 +64,7 @@ def run_mutate(options: MutateOptions, progress: Progress = SILENT) -> tuple[Mut
 
 
 def _are_suites(options: MutateOptions) -> bool:
-    targets = options.shared.models
+    targets = options.models
     files = [one for one in targets if one.suffix == ".onnx" or one.is_file()]
     if files and len(targets) > 1:
         raise UsageError(
@@ -84,11 +73,11 @@ def _are_suites(options: MutateOptions) -> bool:
     narrowed = options.filters or options.shard != "1/1"
     if files and narrowed:
         raise UsageError("--filter and --shard choose cases of suites, and this is one model; leave them out")
-    if not files and options.shared.config:
+    if not files and options.config:
         raise UsageError("--config lists models, and suites are mutated here; give --flow and --policy instead")
     if not files and (options.goldens or options.add_inputs):
         raise UsageError(f"--golden and --add-inputs belong to one model, and {targets[0]} is a suite; leave them out")
-    if not files and (options.shared.dims or options.shared.input_ranges or options.shared.input_values):
+    if not files and (options.dims or options.input_ranges or options.input_values):
         raise UsageError(
             f"--dim, --input-range and --input-value belong to one model, and {targets[0]} is a suite; leave them out"
         )
@@ -99,7 +88,7 @@ def _are_suites(options: MutateOptions) -> bool:
 
 @contextmanager
 def _of_model(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
-    with prepared(options.shared, progress) as (request, house), _scratch(house) as workspace:
+    with prepared(_of_check(options), progress) as (request, house), _scratch(house) as workspace:
         model = with_goldens(request.models[0], options.goldens, workspace)
         (case,) = inspect_models([model], request.limits, house)
         check_dims(case)
@@ -113,23 +102,30 @@ def _of_model(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
 
 @contextmanager
 def _of_suites(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
-    shared = options.shared
-    suites = find_suites([str(one) for one in shared.models])
-    flows = find_flows(shared.flows or (DEFAULT_FLOW,), shared.options)
-    policy = load_policy(shared.policy) if shared.policy else Policy()
-    limits = Limits(timeout_s=shared.timeout_s or SUITE_TIMEOUT_S)
+    suites = find_suites([str(one) for one in options.models])
+    flows = find_flows(options.flows or (DEFAULT_FLOW,), options.options)
+    policy = load_policy(options.policy) if options.policy else Policy()
+    limits = Limits(timeout_s=options.timeout_s or SUITE_TIMEOUT_S)
     selection = Selection(filters=options.filters, shard=parse_shard(options.shard))
-    history = shared.history or DEFAULT_HISTORY
+    history = options.history or DEFAULT_HISTORY
     with (
-        open_services(history, workers=shared.workers, recycle=RECYCLE, progress=progress) as house,
+        open_services(history, workers=options.workers, recycle=RECYCLE, progress=progress) as house,
         _scratch(house) as workspace,
     ):
         progress.doing(f"collecting the cases of {', '.join(one.name for one in suites)}")
-        found = [case for suite in suites for case in collect_cases(suite, shared.seed) if case.misuse is None]
-        made, unmade = make(suites, select(found, selection, only=shared.only), shared.workers, progress)
-        cases = [_judged_by(case, shared) for case in made if case.name not in unmade]
+        found = [case for suite in suites for case in collect_cases(suite, options.seed) if case.misuse is None]
+        made, unmade = make(suites, select(found, selection, only=options.only), options.workers, progress)
+        cases = [_judged_by(case, options) for case in made if case.name not in unmade]
         name = "+".join(suite.name for suite in suites)
         yield _Place(_request(options, name, cases, flows, policy, limits, unmade), house, workspace)
+
+
+def _of_check(options: MutateOptions) -> CheckOptions:
+    """What the unmutated model is prepared with."""
+    golden = options.goldens[0] if options.goldens else None
+    return dataclasses.replace(
+        check_options(options), golden=golden, only_kind="verify", per_node=False, command=options.command
+    )
 
 
 @contextmanager
@@ -138,11 +134,11 @@ def _scratch(house: Services) -> Iterator[Path]:
         yield Path(folder).absolute()
 
 
-def _judged_by(case: Case, shared: CheckOptions) -> Case:
+def _judged_by(case: Case, options: MutateOptions) -> Case:
     """The case with the tolerance of the command line in place of its own, where there is one."""
-    if (shared.rtol, shared.atol) == (None, None):
+    if (options.rtol, options.atol) == (None, None):
         return case
-    contract = replace(case.contract, tolerances={"*": Tolerance(shared.rtol, shared.atol)})
+    contract = replace(case.contract, tolerances={"*": Tolerance(options.rtol, options.atol)})
     return replace(case, contract=contract)
 
 
@@ -157,8 +153,8 @@ def _request(
 ) -> MutateRequest:
     return MutateRequest(
         name=name, cases=tuple(cases), flows=tuple(flows), unmade=unmade, policy=policy, limits=limits,
-        most=options.most, sites=options.sites, seed=options.shared.seed, command=options.shared.command,
-        only=options.shared.only, per_node=options.per_node,
+        most=options.limit, sites=options.sites, seed=options.seed, command=options.command,
+        only=options.only, per_node=options.per_node,
     )  # fmt: skip
 
 

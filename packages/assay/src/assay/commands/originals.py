@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import UsageError
+from assay.options.check import CheckOptions
 from assay.pipeline.originals import OriginalRequest
 
 if TYPE_CHECKING:
-    from assay.commands.check import CheckOptions
     from assay.config.assay_toml import ModelEntry
 
 
@@ -28,8 +27,7 @@ def original_asked(options: CheckOptions) -> OriginalRequest | None:
         if named := " and ".join(name for name, given in maps.items() if given):
             raise UsageError(f"{named} maps names of a model to those of its reference: give that with --reference")
         return None
-    inputs, outputs = (_pairs(name, given) for name, given in maps.items())
-    return OriginalRequest(path=options.reference, inputs=inputs, outputs=outputs)
+    return OriginalRequest(path=options.reference, inputs=dict(options.map_inputs), outputs=dict(options.map_outputs))
 
 
 def original_listed(entry: ModelEntry) -> OriginalRequest | None:
@@ -51,16 +49,3 @@ def original_listed(entry: ModelEntry) -> OriginalRequest | None:
 def _near(path: str) -> str:
     absolute = Path(os.path.abspath(path))
     return os.path.relpath(absolute) if absolute.is_relative_to(Path.cwd()) else str(absolute)
-
-
-def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """`NEW=OLD` each, by new name."""
-    pairs = {}
-    for text in texts:
-        new, separator, old = text.partition("=")
-        if not separator or not new or not old:
-            raise UsageError(f"{option} {text!r} is not NEW=OLD; write for example {option} ids=input_ids")
-        if new in pairs:
-            raise UsageError(f"{option} names {new!r} twice: give each name once")
-        pairs[new] = old
-    return pairs

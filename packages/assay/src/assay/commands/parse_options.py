@@ -1,10 +1,9 @@
-"""From the words of a command line, or of assay.toml, to a request."""
+"""From options to the flows and inputs of a request."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,20 +11,9 @@ from assay import plugins
 from assay.core.case import Inputs
 from assay.core.flow import Flow, Option
 from assay.errors import UsageError
+from assay.options.groups import StatedOptions
+from assay.options.input_values import stated
 from assay.ports import Backend, OptionSpec
-
-if TYPE_CHECKING:
-    from assay.commands.check import CheckOptions
-
-
-def parse_bytes(text: str) -> int:
-    """`4GB`, `512MiB`, `1000000`. Raises UsageError."""
-    from assay.config.value_types import bytes_of
-
-    try:
-        return bytes_of(text)
-    except ValueError:
-        raise UsageError(f"{text!r} is no amount of memory; write for example 4GB or 512MiB") from None
 
 
 def parse_fill(text: str) -> str:
@@ -37,70 +25,19 @@ def parse_fill(text: str) -> str:
     return text or Inputs().fill
 
 
-def with_stated(inputs: Inputs, options: CheckOptions) -> Inputs:
+def with_stated(inputs: Inputs, options: StatedOptions) -> Inputs:
     """The inputs with the sizes, ranges and values of the command line, which take the place of those that were there. Raises
     UsageError."""
-    from assay.config.stated_inputs import stated
-    from assay.config.validate_shapes import parse_dims
-
-    asked = parse_dims(_named("--dim", "height=64:96:160", options.dims))
-    ranges = _named("--input-range", "mask=0:1", options.input_ranges)
-    values = _named("--input-value", "rate=16000", options.input_values)
-    kept = {name: sizes for name, sizes in inputs.sizes.items() if name not in asked.dims}
+    sizes = {**inputs.sizes, **{name: one.listed for name, one in options.dims.items()}}
     return msgspec.structs.replace(
         inputs,
-        dims={**inputs.dims, **asked.dims},
-        sizes={**kept, **asked.sizes},
-        ranges={**inputs.ranges, **stated(ranges, values)},
+        dims={**inputs.dims, **{name: (one.least, one.usual, one.most) for name, one in options.dims.items()}},
+        sizes={name: listed for name, listed in sizes.items() if listed},
+        ranges={**inputs.ranges, **stated(options.input_ranges, options.input_values)},
     )
 
 
-def _named(option: str, example: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """NAME=TEXT each; a name may hold an equals sign in brackets only."""
-    pairs = []
-    for text in texts:
-        name, separator, told = text.rpartition("=")
-        if not separator or not name or not told:
-            raise UsageError(f"{option} {text!r} is not NAME=...; write for example {option} {example}")
-        pairs.append((name, told))
-    return pairs
-
-
-def parse_options(pairs: Sequence[str]) -> dict[str, str]:
-    """`key=value` each. Raises UsageError."""
-    options = {}
-    for pair in pairs:
-        key, separator, value = pair.partition("=")
-        if not separator or not key:
-            raise UsageError(f"--option {pair!r} is not NAME=VALUE; write for example --option threads=2")
-        options[key] = value
-    return options
-
-
-def parse_task_metric(text: str) -> tuple[str | None, dict[str, Option]]:
-    """`classification`, or `classification:output=scores,label=truth`: the task metric and its options. Raises UsageError."""
-    task, _, told = text.partition(":")
-    options: dict[str, Option] = {}
-    for part in filter(None, told.split(",")):
-        key, separator, value = part.partition("=")
-        if not separator or not key or not value:
-            raise UsageError(
-                f"--task-metric {text!r}: {part!r} is not KEY=VALUE; write for example classification:output=scores"
-            )
-        options[key] = _number(value)
-    return task or None, options
-
-
-def _number(text: str) -> Option:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def with_options(flows: Sequence[Flow], options: Mapping[str, str]) -> tuple[Flow, ...]:
+def with_options(flows: Sequence[Flow], options: Mapping[str, Option]) -> tuple[Flow, ...]:
     """The flows with options spelled by a user, converted to the type that each backend declares.
 
     What some flow takes and another does not stays a text at the other: its backend refuses it when it lowers, as the
@@ -114,18 +51,18 @@ def with_options(flows: Sequence[Flow], options: Mapping[str, str]) -> tuple[Flo
     return fitted
 
 
-def _fitted(flow: Flow, options: Mapping[str, str], refusals: dict[str, list[UsageError]]) -> Flow:
+def _fitted(flow: Flow, options: Mapping[str, Option], refusals: dict[str, list[UsageError]]) -> Flow:
     if not options:
         return flow
     backend: Backend = plugins.load(plugins.BACKENDS, flow.backend)()
     known = {spec.name: spec for spec in backend.options}
     typed: dict[str, Option] = dict(flow.options)
-    for key, text in options.items():
+    for key, value in options.items():
         try:
-            typed[key] = _typed(flow.backend, key, text, known)
+            typed[key] = _typed(flow.backend, key, value, known)
         except UsageError as error:
             refusals.setdefault(key, []).append(error)
-            typed[key] = text
+            typed[key] = value
     forbidden = {spec.allowance for name, spec in known.items() if typed.get(name, spec.default) is False}
     return msgspec.structs.replace(
         flow,
@@ -136,20 +73,29 @@ def _fitted(flow: Flow, options: Mapping[str, str], refusals: dict[str, list[Usa
     )
 
 
-def _typed(backend: str, key: str, text: str, known: Mapping[str, OptionSpec]) -> Option:
+def _typed(backend: str, key: str, said: Option, known: Mapping[str, OptionSpec]) -> Option:
     if key not in known:
         near = difflib.get_close_matches(key, known, n=1)
         hint = f"perhaps you mean {near[0]!r}" if near else f"it has {', '.join(sorted(known)) or 'none'}"
         raise UsageError(f"backend {backend!r} has no option {key!r}; {hint}")
     default, choices = known[key].default, known[key].choices
-    value: Option = text
     try:
-        if isinstance(default, bool):
-            value = {"true": True, "false": False}[text.lower()]
-        elif isinstance(default, int | float):
-            value = type(default)(text)
+        value = _like(default, said)
     except (KeyError, ValueError):
-        raise UsageError(f"option {key!r} of {backend!r} is {type(default).__name__}, not {text!r}") from None
+        raise UsageError(f"option {key!r} of {backend!r} is {type(default).__name__}, not {said!r}") from None
     if choices and value not in choices:
-        raise UsageError(f"option {key!r} of {backend!r} is one of {', '.join(map(str, choices))}, not {text!r}")
+        raise UsageError(f"option {key!r} of {backend!r} is one of {', '.join(map(str, choices))}, not {said!r}")
     return value
+
+
+def _like(default: Option, said: Option) -> Option:
+    """What was said, as the type of the default: a text is read, anything else has it already. Raises KeyError, ValueError."""
+    if isinstance(said, str):
+        if isinstance(default, bool):
+            return {"true": True, "false": False}[said.lower()]
+        return type(default)(said)
+    if isinstance(default, float) and type(said) is int:
+        return float(said)
+    if type(said) is not type(default):
+        raise ValueError(said)
+    return said

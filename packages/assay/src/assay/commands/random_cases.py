@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,10 +11,8 @@ from assay import plugins
 from assay.core.case import Inputs
 from assay.errors import UsageError
 from assay.models.sources import source_name
+from assay.options.check import CheckOptions
 from assay.pipeline.request import ModelRequest
-
-if TYPE_CHECKING:
-    from assay.commands.check import CheckOptions
 
 BATCH = 2
 """In a batch of one, nobody sees an item that was left over from another."""

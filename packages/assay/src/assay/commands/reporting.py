@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import plugins
-from assay.errors import HarnessError, NotWritable, UsageError
+from assay.errors import HarnessError, NotWritable
 from assay.pipeline.check import Checked
 from assay.ports import Report
 
@@ -38,17 +38,13 @@ class Destination:
             ) from None
 
 
-def destinations(wanted: Sequence[str]) -> list[Destination]:
-    """`html=out.html`, or a path whose suffix names the report. Raises UsageError now, not after an hour's run."""
-    return [_destination(text) for text in wanted]
+def destinations(wanted: Sequence[tuple[str, Path]]) -> list[Destination]:
+    """Of (name of the report, file). Raises UsageError now, not after an hour's run."""
+    return [_destination(name, path) for name, path in wanted]
 
 
-def _destination(text: str) -> Destination:
-    name, separator, target = text.partition("=")
-    if not separator:
-        raise UsageError(f"--report {text!r} is not NAME=FILE; write for example --report html=out.html")
+def _destination(name: str, path: Path) -> Destination:
     report: Report = plugins.load(GROUP, name)()
-    path = Path(target)
     if path.is_dir():
         raise NotWritable(f"{path} is a folder; give the report {name!r} a file name")
     try:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -13,16 +12,16 @@ import msgspec
 from assay import plugins
 from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services
-from assay.commands.defaults import DEFAULT_HISTORY, SUITE_TIMEOUT_S
-from assay.commands.parse_options import parse_bytes, parse_options, with_options
+from assay.commands.parse_options import with_options
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import load_policy
-from assay.core.flow import Flow
+from assay.core.flow import Flow, Option
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.launch.prefork import Preforked
+from assay.options.run import SUITE_TIMEOUT_S, RunOptions
 from assay.pipeline.check import Checked
 from assay.pipeline.expect import expectations
 from assay.pipeline.merge import save_run
@@ -36,37 +35,6 @@ GROUP = "assay.suites"
 MINED = "mined:"
 RECYCLE = 2000
 """Cases of a suite are small: a worker serves many. Any failure still replaces it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """The words of `assay run`."""
-
-    suites: tuple[str, ...]
-    flows: tuple[str, ...]
-    filters: tuple[str, ...] = ()
-    dtypes: tuple[str, ...] = ()
-    shard: str = "1/1"
-    seed: int = 0
-    workers: int = 0
-    options: tuple[str, ...] = ()
-    policy: Path | None = None
-    expectations: Path | None = None
-    reports: tuple[str, ...] = ()
-    save: Path | None = None
-    timeout_s: float = SUITE_TIMEOUT_S
-    memory: str = ""
-    compare_run: str = ""
-    only: str = ""
-    skip_unavailable: bool = False
-    adapt_opset: int = 0
-    no_cache: bool = False
-    accept_counts: bool = False
-    only_kind: str = "verify"
-    threads: tuple[int, ...] = ()
-    measure_seconds: float = 0.1
-    history: str = DEFAULT_HISTORY
-    command: str = "assay run"
 
 
 def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforked | None = None) -> Checked:
@@ -123,11 +91,11 @@ def _named(name: str) -> Suite:
     return found
 
 
-def find_flows(names: Sequence[str], options: Sequence[str] = ()) -> tuple[Flow, ...]:
+def find_flows(names: Sequence[str], options: Mapping[str, Option] = {}) -> tuple[Flow, ...]:
     """Raises UnknownName for a flow that nobody offers, BrokenFlow for one whose plug-in cannot be imported."""
     if not names:
         raise UsageError("no flow to run on: give --flow (assay flows lists them)")
-    return with_options([_flow(name) for name in dict.fromkeys(names)], parse_options(options))
+    return with_options([_flow(name) for name in dict.fromkeys(names)], options)
 
 
 def _flow(name: str) -> Flow:
@@ -141,19 +109,18 @@ def _flow(name: str) -> Flow:
 
 
 def _request(options: RunOptions) -> SuiteRequest:
-    limits = Limits(timeout_s=options.timeout_s, memory_bytes=parse_bytes(options.memory) if options.memory else 0)
+    limits = Limits(timeout_s=options.timeout_s or SUITE_TIMEOUT_S, memory_bytes=options.memory_bytes or 0)
     suites = find_suites(options.suites, limits)
     flows = find_flows(options.flows, options.options)
     policy = load_policy(options.policy) if options.policy else Policy()
     if not options.skip_unavailable:
         policy = msgspec.structs.replace(policy, fail_on=tuple(dict.fromkeys((*policy.fail_on, "unavailable"))))
-    if options.expectations is not None:
-        names = [suite.name for suite in suites]
-        lanes = [*flows, *(with_opset(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
-        known = expectations(options.expectations, [flow.name for flow in lanes], names)
-        # What is known to be refused stands there: whatever else is, is new.
-        failing = tuple(dict.fromkeys((*policy.fail_on, *(one.value for one in OUTCOMES if one in REFUSALS))))
-        policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
+    names = [suite.name for suite in suites]
+    lanes = [*flows, *(with_opset(flow, options.adapt_opset) for flow in flows if options.adapt_opset)]
+    known = expectations(options.expectations, [flow.name for flow in lanes], names)
+    # What is known to be refused stands there: whatever else is, is new.
+    failing = tuple(dict.fromkeys((*policy.fail_on, *(one.value for one in OUTCOMES if one in REFUSALS))))
+    policy = msgspec.structs.replace(policy, expectations=(*policy.expectations, *known), fail_on=failing)
     return SuiteRequest(
         suites=suites,
         flows=flows,

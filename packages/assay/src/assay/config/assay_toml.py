@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from assay.config.data_options import data_of
-from assay.config.stated_inputs import STATED
-from assay.config.validate_shapes import parse_dims
 from assay.core.case import Contract, Inputs, Tolerance
 from assay.core.environment import EnvironmentSpec
 from assay.core.flow import Flow
@@ -22,6 +20,9 @@ from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 from assay.models.cache_eviction import MOST_BYTES
 from assay.models.sources import is_factory, source_name
+from assay.options.input_values import STATED
+from assay.options.pictures import read_picture
+from assay.options.sizes import sizes_of
 from assay.task_metrics.registry import TASK_METRICS
 
 if TYPE_CHECKING:
@@ -167,18 +168,18 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     names = stems if not _twice(stems) else [_relative(path, file) for file in found]
     golden = _data(path, one.golden) if one.golden else ""
     given = _data(path, one.inputs) if one.inputs else ""
-    data = data_of(golden, given, state=one.state, image=one.image)
-    asked = parse_dims(one.dims.items())
+    data = data_of(golden, given, state=one.state, image=read_picture(one.image) if one.image else None)
+    asked = {name: sizes_of(name, said) for name, said in one.dims.items()}
     inputs = Inputs(
         "" if data else golden,
         one.seed,
         one.samples,
         one.batch,
         one.calibration,
-        asked.dims,
+        {name: (sizes.least, sizes.usual, sizes.most) for name, sizes in asked.items()},
         one.fill,
         data=data,
-        sizes=asked.sizes,
+        sizes={name: sizes.listed for name, sizes in asked.items() if sizes.listed},
         ranges=_ranges(one),
     )
     told: Any = one.tolerance

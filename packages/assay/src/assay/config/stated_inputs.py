@@ -1,55 +1,12 @@
-"""What a user states of the values of inputs: as it is written, and compared with what the model takes."""
+"""What a user states of the values of inputs, compared with what the model takes."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
-from math import isfinite
 
 from assay.core.case import Case
 from assay.core.dtype import is_floating
-from assay.core.input_plan import InputRange
 from assay.errors import UsageError
-
-STATED = "as stated"
-
-
-def parse_range(name: str, text: str) -> InputRange:
-    """`0:1`, both included. Raises UsageError."""
-    low, separator, high = text.partition(":")
-    numbers = [number for number in (_number(low), _number(high)) if number is not None]
-    if not separator or len(numbers) != 2:
-        raise UsageError(f"the range of input '{name}' is {text!r}: write LOW:HIGH, for example 0:1")
-    if numbers[0] > numbers[1]:
-        raise UsageError(f"the range of input '{name}' is {text!r}: its lower end is above its upper one")
-    return InputRange(numbers[0], numbers[1], why=STATED)
-
-
-def parse_values(name: str, text: str) -> InputRange:
-    """`16000`, or `8000,16000`: one of them for each sample, in turn. Raises UsageError."""
-    numbers = [_number(one) for one in text.split(",")]
-    known = [one for one in numbers if one is not None]
-    if len(known) < len(numbers):
-        raise UsageError(f"the value of input '{name}' is {text!r}: write a number, or several as in 8000,16000")
-    return InputRange(min(known), max(known), choices=tuple(known), why=STATED)
-
-
-def stated(ranges: Iterable[tuple[str, str]], values: Iterable[tuple[str, str]]) -> dict[str, InputRange]:
-    """(name, text) each. Raises UsageError for an input of which both are given."""
-    found = {name: parse_range(name, text) for name, text in ranges}
-    for name, text in values:
-        if name in found:
-            raise UsageError(f"input '{name}' has a range and a value; leave out one of the two")
-        found[name] = parse_values(name, text)
-    return found
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
 
 
 def check_stated(case: Case) -> None:

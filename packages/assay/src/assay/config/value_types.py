@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from assay.config.toml_errors import nearest
-from assay.config.validate_shapes import parse_sizes
 from assay.core.case import LARGEST
 from assay.core.outcome import Outcome, Stage
 from assay.errors import UsageError
@@ -19,6 +18,8 @@ from assay.judge.metric_registry import RECORDED, is_unknown
 from assay.numerics.tolerance.arithmetic import ALLOWANCES
 from assay.numerics.tolerance.default import default_tolerance
 from assay.numerics.tolerance.tolerance_tables import table_of
+from assay.options.amounts import bytes_of
+from assay.options.sizes import read_sizes
 from assay.task_metrics.registry import TASK_METRICS
 
 JUDGED = tuple(one.value for one in Outcome if one not in (Outcome.OK, Outcome.INFRASTRUCTURE))
@@ -26,9 +27,6 @@ JUDGED = tuple(one.value for one in Outcome if one not in (Outcome.OK, Outcome.I
 
 LONGEST_NAME = 200
 """Characters of a case or flow."""
-
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 def _task_metric(value: object) -> str:
@@ -59,17 +57,6 @@ def _reason(value: str) -> str:
     if not value.strip():
         raise ValueError("must not be empty: whoever reads it next year needs to know why")
     return value
-
-
-def bytes_of(value: object) -> int:
-    """Bytes from a number or from a text with a unit: 4GB, 512MiB. Raises ValueError."""
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
-        return value
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
-    amount = float(found[1]) * _UNITS.get(found[2].upper(), math.inf) if found else math.inf
-    if not amount <= LARGEST:
-        raise ValueError(f'must be a number of bytes or a text like "4GB" or "512MiB", not {value!r}')
-    return math.floor(amount)
 
 
 def _date(value: object) -> datetime.date:
@@ -106,7 +93,7 @@ def _stage(value: str) -> str:
 def _sizes(value: object) -> str | list[int]:
     try:
         if isinstance(value, str):
-            parse_sizes("it", value)
+            read_sizes("it", value)
             return value
         if isinstance(value, int) and not isinstance(value, bool) and value > 0:
             return [value]

@@ -11,8 +11,11 @@ from assay.core.evidence import blocking
 from assay.core.job import Job, JobKind
 from assay.core.outcome import Cause, Outcome
 from assay.core.reference import ReferenceKind
-from assay.core.repro import flow_arguments, input_arguments, model_word, original_words
 from assay.core.result import Result
+from assay.options.arguments import arguments_of
+from assay.options.check import CheckOptions
+from assay.options.job_values import Values, flow_values, input_values, model_values, original_values
+from assay.options.task_metric import MetricChoice
 from assay.task_metrics.registry import TASK_METRICS
 
 TOP1 = "task.top1_agreement >= 0.99"
@@ -30,22 +33,21 @@ class Asked(msgspec.Struct, frozen=True):
     config: str = ""
 
 
-def command(result: Result, asked: Asked | None, *options: str, own: bool = False) -> str:
-    """`assay check` of the same model on the same flow, with these options; `own`: on the same inputs. Without the job the names
-    of its model and inputs are placeholders. In backticks, by which a report knows what is to be copied."""
+def command(result: Result, asked: Asked | None, *, own: bool = False, **said: object) -> str:
+    """`assay check` of the same model on the same flow, with what is `said` by options besides; `own`: on the same inputs. Without
+    the job the names of its model and inputs are placeholders. In backticks, by which a report knows what is to be copied."""
     if asked is None:
-        words = ["MODEL.onnx", "--flow", result.flow, *(["--inputs", "DATA"] if own else [])]
+        values: Values = {"models": ("MODEL.onnx",), "flows": (result.flow,), "inputs": "DATA" if own else ""}
     else:
-        job = asked.job
-        flow = flow_arguments(job.flow) if job.flow.backend else []
-        words = [
-            model_word(job.case),
-            *(["--config", asked.config] if asked.config else []),
-            *flow,
-            *original_words(job.case),
-            *(input_arguments(job.case) if own else []),
-        ]
-    return f"`{shlex.join(['assay', 'check', *words, *options])}`"
+        case, flow = asked.job.case, asked.job.flow
+        values = {
+            **model_values(case),
+            "config": asked.config,
+            **(flow_values(flow) if flow.backend else {}),
+            **original_values(case),
+            **(input_values(case) if own else {}),
+        }
+    return f"`{shlex.join(['assay', 'check', *arguments_of(CheckOptions, values), *arguments_of(CheckOptions, said)])}`"
 
 
 def advice(result: Result, asked: Asked | None) -> str:
@@ -57,26 +59,21 @@ def advice(result: Result, asked: Asked | None) -> str:
     if result.reference.own_inputs:
         return f"to decide it on these inputs, {to_state(result, asked)}{_by_meaning(result, asked, TOP1)}"
     return (
-        f"to decide it, give inputs of your own: {command(result, asked, '--inputs', 'FILE.npz')}; or other random ones: "
-        f"{command(result, asked, '--seed', '1', '--samples', '16')}"
+        f"to decide it, give inputs of your own: {command(result, asked, inputs='FILE.npz')}; or other random ones: "
+        f"{command(result, asked, seed=1, samples=16)}"
     )
 
 
 def to_compare(result: Result, asked: Asked | None) -> str:
     """Where answers are missing or in doubt."""
     if result.task == JobKind.CHANGE.value:
-        words = [
-            "assay",
-            "check",
-            "NEW.onnx" if asked is None else model_word(asked.job.case),
-            "--golden",
-            "ANSWERS.npz",
-        ]
+        new = {"models": ("NEW.onnx",)} if asked is None else model_values(asked.job.case)
+        words = ["assay", "check", *arguments_of(CheckOptions, {**new, "golden": "ANSWERS.npz"})]
         told = "the answers of the framework that the old model comes from, beside their inputs, as a golden of the new file"
         return f"to decide it, give {told}: `{shlex.join(words)}`"
     return (
         "to decide it, give the answers of the framework that the model comes from, beside their inputs, as a golden: "
-        f"{command(result, asked, '--golden', 'ANSWERS.npz')}{_by_meaning(result, asked, ACCURACY)}"
+        f"{command(result, asked, golden='ANSWERS.npz')}{_by_meaning(result, asked, ACCURACY)}"
     )
 
 
@@ -87,7 +84,7 @@ def without_answers(result: Result, asked: Asked | None) -> str:
     case, golden = asked.job.case, asked.job.case.original.golden
     plain = msgspec.structs.replace(case, original=msgspec.structs.replace(asked.job.case.original, golden=""))
     job = msgspec.structs.replace(asked.job, case=plain)
-    return command(result, msgspec.structs.replace(asked, job=job), "--inputs", golden)
+    return command(result, msgspec.structs.replace(asked, job=job), inputs=golden)
 
 
 def to_state(result: Result, asked: Asked | None) -> str:
@@ -95,12 +92,12 @@ def to_state(result: Result, asked: Asked | None) -> str:
     open_ = blocking(result.comparisons) or result.comparisons
     close = CLOSE if all("rel_l2" in one.metrics for one in open_) else CLOSE_TO_ZERO
     limit = CLOSE_TO_FLOAT if result.task == JobKind.CHANGE.value else close
-    return f"state what is close enough: {command(result, asked, '--require', limit, own=True)}"
+    return f"state what is close enough: {command(result, asked, own=True, require=(limit,))}"
 
 
 def to_measure(result: Result, asked: Asked | None) -> str:
     """Where no sample was taken."""
-    return f"to decide it, measure for longer: {command(result, asked, '--only-kind', 'measure', '--measure-seconds', '5')}"
+    return f"to decide it, measure for longer: {command(result, asked, only_kind='measure', measure_seconds=5)}"
 
 
 def _by_meaning(result: Result, asked: Asked | None, goal: str) -> str:
@@ -108,9 +105,9 @@ def _by_meaning(result: Result, asked: Asked | None, goal: str) -> str:
     if asked is None or not (output := _scores(asked.job.case)):
         return ""
     labels = "" if goal == TOP1 else ", with the right classes as 'label' beside the inputs"
-    given = [] if goal == TOP1 else ["--inputs", "LABELLED.npz"]
-    words = [*given, "--task-metric", f"classification:output={output}", "--require", goal]
-    meaning = command(result, asked, *words, own=not given)
+    given = "" if goal == TOP1 else "LABELLED.npz"
+    metric = MetricChoice("classification", {"output": output})
+    meaning = command(result, asked, own=not given, inputs=given, task_metric=metric, require=(goal,))
     return f"; or by what the outputs mean, if they are scores of classes (or {', '.join(list(TASK_METRICS)[1:])}){labels}: {meaning}"
 
 
@@ -126,8 +123,8 @@ def _scores(case: Case) -> str:
 def _without_answers(result: Result, asked: Asked | None) -> str:
     if result.facts.transforms and (result.comparisons or result.against_float):
         own = result.reference.own_inputs
-        words = [] if own else ["--inputs", "FILE.npz"]
-        lost = command(result, asked, *words, "--require", CLOSE_TO_FLOAT, own=own)
+        given = "" if own else "FILE.npz"
+        lost = command(result, asked, own=own, inputs=given, require=(CLOSE_TO_FLOAT,))
         return f"to decide it, state what the transform may cost against the float model, on inputs of your own: {lost}"
     if result.outcome is Outcome.INFRASTRUCTURE:
         return "free the machine and check again"

@@ -116,8 +116,8 @@ def disputed_loss(result: Result, goal: Goal, asked: Asked | None) -> str:
         told = f"the loss is measured by answers that are disputed: {differ}"
     if result.float_reference.kind is ReferenceKind.GOLDEN:
         return f"{told}; {to_compare(result, asked)}"
-    limit = ["--require", stated(goal)] if not goal_rules.needs_baseline(goal) else []
-    given = command(result, asked, "--golden", "ANSWERS.npz", *limit)
+    limit = (stated(goal),) if not goal_rules.needs_baseline(goal) else ()
+    given = command(result, asked, golden="ANSWERS.npz", require=limit)
     return f"{told}; to decide it, give the answers of the framework that the float model comes from, beside their inputs: {given}"
 
 

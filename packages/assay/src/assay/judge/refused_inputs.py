@@ -69,6 +69,6 @@ def _reason(found: Result, result: Result, asked: Asked | None) -> str:
     but = f", and {takers[0]} takes them" if takers else ""
     return (
         f"the inputs are in doubt: nobody gave any, and {named} refuse those that were drawn ({found.detail.rstrip('.')}){but}; to decide "
-        f"it, give inputs of your own: {command(result, asked, '--inputs', 'FILE.npz')}; or state sizes and values of these with --dim, "
+        f"it, give inputs of your own: {command(result, asked, inputs='FILE.npz')}; or state sizes and values of these with --dim, "
         "--input-range and --input-value"
     )

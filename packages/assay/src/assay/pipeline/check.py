@@ -15,12 +15,12 @@ from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
 from assay.core.job import AnyJob, ChangeJob, Job, JobKind
 from assay.core.outcome import Cause, Outcome
-from assay.core.repro import config_of
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.errors import HarnessError
 from assay.judge.verdicts import first_verdict, judge
+from assay.options.repro import config_of
 from assay.pipeline.drift import annotate_drift
 from assay.pipeline.ensure_references import ensure_references, without_reference
 from assay.pipeline.find_baseline import approved_results

@@ -16,11 +16,13 @@ from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.job import Measuring
 from assay.core.machine import Machine
-from assay.core.repro import flow_arguments, input_arguments, measuring_arguments
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
+from assay.options.arguments import arguments_of
+from assay.options.check import BaselineOptions
+from assay.options.job_values import flow_values, input_values, measuring_values, model_values
 from assay.pipeline.fingerprint import differs, fingerprint
 from assay.pipeline.provenance import this_machine
 from assay.pipeline.services import Services
@@ -119,9 +121,9 @@ def _no_samples(baseline: Baseline, now: Fingerprint, measuring: Measuring) -> s
 
 
 def _absent(case: Case, flow: Flow, measuring: Measuring, machine: Machine, house: Services) -> str:
-    words = ["assay", "baseline", "set", case.model.source, *flow_arguments(flow), *input_arguments(case)]
-    words += [*measuring_arguments(measuring), "--reason", "why this engine", "--history", str(house.folder)]
-    set_one = f"approve one here: `{shlex.join(words)}`"
+    values = {**model_values(case), **flow_values(flow), **input_values(case), **measuring_values(measuring)}
+    values |= {"reason": "why this engine", "history": str(house.folder)}
+    set_one = f"approve one here: `{shlex.join(['assay', 'baseline', 'set', *arguments_of(BaselineOptions, values)])}`"
     for path in sorted((_free_space(house) / _safe(case.name) / _safe(flow.name)).glob(f"*/{FILE}")):
         with suppress(UsageError):
             there = _read(path).machine

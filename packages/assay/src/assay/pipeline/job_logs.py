@@ -9,11 +9,11 @@ import msgspec
 
 from assay.core.digest import sha256_bytes
 from assay.core.outcome import Outcome
-from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.judge.outcome_table import SKIPPED
 from assay.judge.warnings_text import warnings_of
+from assay.options.repro import repro_line
 
 EXPECTED = SKIPPED | {Outcome.OK}
 """Outcomes of which large suites have thousands: nobody reads a log of each."""

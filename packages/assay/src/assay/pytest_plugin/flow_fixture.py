@@ -46,7 +46,8 @@ class FlowUnderTest:
         model's order; without them they are drawn from `seed`. Fails the test where the judge says fail, and skips it
         where the flow does not support the model's operators; returns what was observed.
         """
-        from assay.commands.check import CheckOptions, run_check
+        from assay.commands.check import run_check
+        from assay.options.check import CheckOptions
 
         arrays = _arrays(inputs)
         path = Path(model) if isinstance(model, str | Path) else self._exported(model, arrays)

@@ -9,13 +9,13 @@ from assay.core.engine_info import AppliedTransform
 from assay.core.input_plan import InputFacts
 from assay.core.model import Model, TensorSpec
 from assay.core.reference import Witness
-from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import Verdict
 from assay.judge.operator_regressions import differences
 from assay.judge.warnings_text import warnings_of
 from assay.judge.witnesses import described
+from assay.options.repro import repro_line
 from assay.reports import format as text
 from assay.reports.details import values
 from assay.reports.html_latency import latency

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
+from assay.options.repro import repro_line
 from assay.reports.mutation_scores import mutation_scores
 from assay.reports.rows import entries
 

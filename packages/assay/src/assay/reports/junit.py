@@ -5,11 +5,11 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.witnesses import described
+from assay.options.repro import repro_line
 from assay.reports.rows import Entry, entries, run_verdicts
 from assay.reports.sanitize import one_line, sanitize, shortened
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
+from assay.options.repro import repro_line
 from assay.reports import format as text
 from assay.reports.columns import Column, columns_of
 from assay.reports.mutation_scores import GROUPS, mutation_scores, table

@@ -7,11 +7,11 @@ import io
 from collections.abc import Sequence
 
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome, Stage
-from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.judge.outcome_table import ANSWERS, MACHINE
+from assay.options.repro import repro_line
 from assay.reports.columns import columns_of
 from assay.reports.csv import guarded
 from assay.reports.rows import Entry, common_prefix, entries, row_of

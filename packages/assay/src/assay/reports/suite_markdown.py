@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
+from assay.options.repro import repro_line
 from assay.reports.markdown import escaped
 from assay.reports.matrix import tally
 from assay.reports.rows import SEVERITY, Row, common_prefix, headline, rows

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assay.core.job import JobKind
-from assay.core.repro import repro_line
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.coverage import FIRST
 from assay.judge.warnings_text import warnings_of
+from assay.options.repro import repro_line
 from assay.reports.details import detail_lines
 from assay.reports.mutation_scores import mutation_scores, shown
 from assay.reports.node_errors import node_tables

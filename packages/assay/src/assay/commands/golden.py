@@ -1,0 +1,38 @@
+"""`assay golden record` as a function."""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay import plugins
+from assay.commands.composition import open_services
+from assay.commands.own_data import source_of
+from assay.commands.parse_options import with_stated
+from assay.config.data_options import data_of
+from assay.core.case import Inputs
+from assay.core.golden import GoldenLock
+from assay.core.job import Limits
+from assay.models.golden_checks import nan_notes
+from assay.models.goldens import read_golden
+from assay.options.golden import RecordOptions
+from assay.pipeline import golden
+from assay.pipeline.progress import SILENT, Progress
+
+
+def record_golden(options: RecordOptions, progress: Progress = SILENT) -> tuple[GoldenLock, list[str]]:
+    """What was recorded, and what a reader should know of it, a line each. Raises UsageError."""
+    found = data_of("", source_of(options.inputs), state=options.state, image=options.image)
+    data = msgspec.structs.replace(found, expected=options.keep_outputs) if found else None
+    plain = Inputs()
+    recipe = Inputs(
+        seed=options.seed, samples=options.samples or plain.samples, batch=options.batch or plain.batch, data=data
+    )
+    recipe = with_stated(recipe, options)
+    model, folder, reason = options.model, options.folder, options.reason
+    with open_services(options.history, progress=progress) as house:
+        if options.keep_outputs:
+            lock, note = golden.keep(model, folder, recipe, reason, house, limits=Limits()), ""
+        else:
+            flow = plugins.find_flow(options.flow)
+            lock, note = golden.record(model, folder, recipe, flow, reason, house, limits=Limits())
+    return lock, [*filter(None, [*nan_notes(read_golden(folder).outputs), note])]

@@ -1,0 +1,22 @@
+"""Amounts of memory, as they are written: 4GB, 512MiB, 1000000."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from assay.core.case import LARGEST
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+
+
+def bytes_of(value: object) -> int:
+    """Bytes from a number or from a text with a unit: 4GB, 512MiB. Raises ValueError."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
+        return value
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)", value.strip()) if isinstance(value, str) else None
+    amount = float(found[1]) * _UNITS.get(found[2].upper(), math.inf) if found else math.inf
+    if not amount <= LARGEST:
+        raise ValueError(f'must be a number of bytes or a text like "4GB" or "512MiB", not {value!r}')
+    return math.floor(amount)

@@ -1,0 +1,209 @@
+"""Values and the arguments of a command line that say the same: one reader and one writer for each kind of option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from assay.core.data import Picture
+from assay.core.flow import Option as Value
+from assay.errors import UsageError
+from assay.options.amounts import bytes_of
+from assay.options.declaration import Option, rows
+from assay.options.input_values import range_of, read_range, read_values, values_of, write_range, write_values
+from assay.options.pictures import read_picture, write_picture
+from assay.options.sizes import read_sizes, sizes_of, write_sizes
+from assay.options.task_metric import MetricChoice, read_metric, value_text, write_metric
+
+
+class Kind(NamedTuple):
+    """`read` takes the flag and what stood behind it: one word, or all of them where it may be repeated. It raises UsageError.
+    `write` gives one word for each time that the flag stands there. `accept` makes the value of what a call in Python said."""
+
+    read: Callable[[str, Any], Any]
+    write: Callable[[Any], list[str]]
+    accept: Callable[[Any], Any] = lambda said: said
+
+
+def values_from_arguments(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of what a command line gave, by name; what was not given is left out. Raises UsageError."""
+    return {
+        row.name: kind_of(row).read(row.flag, given[row.name])
+        for row in rows(options)
+        if given.get(row.name) not in (None, [], "")
+    }
+
+
+def arguments_of(options: type, values: Mapping[str, object]) -> list[str]:
+    """The arguments that say these values, in the order of the rows. `values` that are None, empty or False need none."""
+    unknown = values.keys() - {row.name for row in rows(options)}
+    if unknown:
+        raise ValueError(f"{options.__name__} has no option {min(unknown)!r}")
+    arguments = []
+    for row in rows(options):
+        value = values.get(row.name)
+        if value is None or value is False or value in ("", (), {}):
+            continue
+        if value is True:
+            arguments.append(row.flag)
+            continue
+        for word in kind_of(row).write(value):
+            arguments += [row.flag, word] if row.flag else [word]
+    return arguments
+
+
+def values_from_python(options: type, said: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of what a call in Python said, by name: paths may be texts, lists any sequence; what is None or empty is left
+    out. Raises UsageError."""
+    return {
+        row.name: (kind_of(row).accept if row.kind else _BY_TYPE.get(row.type, lambda value: value))(said[row.name])
+        for row in rows(options)
+        if said.get(row.name) not in (None, "", (), {})
+    }
+
+
+def given_arguments(options: type[Any], arguments: Sequence[str]) -> dict[str, list[str]]:
+    """What stands on a command line by the name of the option, as texts: a flag without a value has none, arguments go by their
+    own name. A flag that is not of these options is left out, and is taken for one without a value."""
+    flags = {row.flag: row for row in rows(options) if row.flag}
+    argument = next((row.name for row in rows(options) if row.argument), "")
+    given: dict[str, list[str]] = {}
+    left = iter(arguments)
+    for word in left:
+        flag, separator, value = word.partition("=")
+        if word == "--":
+            given.setdefault(argument, []).extend(left)
+        elif not word.startswith("-") or word == "-":
+            given.setdefault(argument, []).append(word)
+        elif flag in flags:
+            row = flags[flag]
+            texts = given.setdefault(row.name, [])
+            if row.type != "bool":
+                texts += [value] if separator else [word for word in [next(left, None)] if word is not None]
+    return given
+
+
+def kind_of(row: Option) -> Kind:
+    """How it is read and written: by its kind where it has one, else by its type."""
+    if row.kind:
+        return KINDS[row.kind]
+    return REPEATED if row.repeatable else PLAIN
+
+
+def _number_or_text(value: object) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+PLAIN = Kind(lambda flag, value: value, lambda value: [_number_or_text(value)])
+REPEATED = Kind(lambda flag, values: tuple(values), lambda values: [_number_or_text(one) for one in values])
+
+
+def _read_pairs(flag: str, texts: Sequence[str], form: str, example: str, *, once: bool = False) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name or not value:
+            raise UsageError(f"{flag} {text!r} is not {form}; write for example {flag} {example}")
+        if once and name in pairs:
+            raise UsageError(f"{flag} names {name!r} twice: give each name once")
+        pairs[name] = value
+    return pairs
+
+
+def _read_backend_options(flag: str, texts: Sequence[str]) -> dict[str, str]:
+    options = {}
+    for text in texts:
+        key, separator, value = text.partition("=")
+        if not separator or not key:
+            raise UsageError(f"{flag} {text!r} is not NAME=VALUE; write for example {flag} threads=2")
+        options[key] = value
+    return options
+
+
+def _write_pairs(pairs: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in pairs.items()]
+
+
+def _write_backend_options(options: Mapping[str, Value]) -> list[str]:
+    return [f"{name}={value_text(value)}" for name, value in options.items()]
+
+
+def _named(
+    example: str, read: Callable[[str, str], Any], write: Callable[[Any], str], accept: Callable[[str, Any], Any]
+) -> Kind:
+    """NAME=TEXT each; a name may hold an equals sign in brackets only."""
+
+    def read_all(flag: str, texts: Sequence[str]) -> dict[str, Any]:
+        values = {}
+        for text in texts:
+            name, separator, said = text.rpartition("=")
+            if not separator or not name or not said:
+                raise UsageError(f"{flag} {text!r} is not NAME=...; write for example {flag} {example}")
+            values[name] = read(name, said)
+        return values
+
+    return Kind(
+        read_all,
+        lambda values: [f"{name}={write(one)}" for name, one in values.items()],
+        lambda said: {name: accept(name, one) for name, one in said.items()},
+    )
+
+
+def _read_bytes(_flag: str, text: str) -> int:
+    try:
+        return bytes_of(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is no amount of memory; write for example 4GB or 512MiB") from None
+
+
+def _read_reports(flag: str, texts: Sequence[str]) -> tuple[tuple[str, Path], ...]:
+    reports = []
+    for text in texts:
+        name, separator, target = text.partition("=")
+        if not separator:
+            raise UsageError(f"{flag} {text!r} is not NAME=FILE; write for example {flag} html=out.html")
+        reports.append((name, Path(target)))
+    return tuple(reports)
+
+
+def _read_map(flag: str, texts: Sequence[str]) -> dict[str, str]:
+    return _read_pairs(flag, texts, "NEW=OLD", "ids=input_ids", once=True)
+
+
+def _read_state(flag: str, texts: Sequence[str]) -> dict[str, str]:
+    return _read_pairs(flag, texts, "OUTPUT=INPUT", "stateN=state")
+
+
+def _picture_of(said: str | Picture) -> Picture:
+    return said if isinstance(said, Picture) else read_picture(said)
+
+
+def _metric_of(said: str | tuple[str, Mapping[str, Value]]) -> MetricChoice | None:
+    return read_metric(said) if isinstance(said, str) else MetricChoice(said[0], dict(said[1]))
+
+
+KINDS = {
+    "backend option": Kind(_read_backend_options, _write_backend_options, dict),
+    "map": Kind(_read_map, _write_pairs, dict),
+    "state": Kind(_read_state, _write_pairs, dict),
+    "sizes": _named("height=64:96:160", read_sizes, write_sizes, sizes_of),
+    "range": _named("mask=0:1", read_range, write_range, range_of),
+    "values": _named("rate=16000", read_values, write_values, values_of),
+    "image": Kind(lambda flag, text: read_picture(text), lambda picture: [write_picture(picture)], _picture_of),
+    "task metric": Kind(lambda flag, text: read_metric(text), lambda choice: [write_metric(choice)], _metric_of),
+    "bytes": Kind(_read_bytes, lambda value: [str(value)]),
+    "report": Kind(
+        _read_reports,
+        lambda reports: [f"{name}={path}" for name, path in reports],
+        lambda said: tuple((name, Path(path)) for name, path in said.items()),
+    ),
+}
+"""By the `kind` of a row."""
+_BY_TYPE: dict[str, Callable[[Any], Any]] = {
+    "str": str,
+    "Path | None": Path,
+    "tuple[str, ...]": tuple,
+    "tuple[int, ...]": tuple,
+    "tuple[Path, ...]": lambda said: tuple(map(Path, said)),
+}

@@ -1,0 +1,72 @@
+"""What a user states of the values of inputs: a range, or values that are used in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+
+from assay.core.input_plan import InputRange
+from assay.errors import UsageError
+
+STATED = "as stated"
+
+
+def read_range(name: str, text: str) -> InputRange:
+    """`0:1`, both included. Raises UsageError."""
+    low, separator, high = text.partition(":")
+    numbers = [number for number in (_number(low), _number(high)) if number is not None]
+    if not separator or len(numbers) != 2:
+        raise UsageError(f"the range of input '{name}' is {text!r}: write LOW:HIGH, for example 0:1")
+    if numbers[0] > numbers[1]:
+        raise UsageError(f"the range of input '{name}' is {text!r}: its lower end is above its upper one")
+    return InputRange(numbers[0], numbers[1], why=STATED)
+
+
+def read_values(name: str, text: str) -> InputRange:
+    """`16000`, or `8000,16000`: one of them for each sample, in turn. Raises UsageError."""
+    numbers = [_number(one) for one in text.split(",")]
+    known = [one for one in numbers if one is not None]
+    if len(known) < len(numbers):
+        raise UsageError(f"the value of input '{name}' is {text!r}: write a number, or several as in 8000,16000")
+    return InputRange(min(known), max(known), choices=tuple(known), why=STATED)
+
+
+def range_of(name: str, said: str | Sequence[float] | InputRange) -> InputRange:
+    """The lowest and the highest value, both included. Raises UsageError."""
+    if isinstance(said, InputRange):
+        return said
+    return read_range(name, said if isinstance(said, str) else ":".join(map(repr, said)))
+
+
+def values_of(name: str, said: str | float | Sequence[float] | InputRange) -> InputRange:
+    """One value, or several. Raises UsageError."""
+    if isinstance(said, InputRange):
+        return said
+    return read_values(
+        name, said if isinstance(said, str) else ",".join(map(repr, [said] if isinstance(said, int | float) else said))
+    )
+
+
+def write_range(said: InputRange) -> str:
+    """The text that is read as this range."""
+    return f"{said.low:.17g}:{said.high:.17g}"
+
+
+def write_values(said: InputRange) -> str:
+    """The text that is read as these values."""
+    return ",".join(f"{number:.17g}" for number in said.choices)
+
+
+def stated(ranges: Mapping[str, InputRange], values: Mapping[str, InputRange]) -> dict[str, InputRange]:
+    """Both. Raises UsageError for an input of which both are given."""
+    if twice := [name for name in values if name in ranges]:
+        raise UsageError(f"input '{twice[0]}' has a range and a value; leave out one of the two")
+    return {**ranges, **values}
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None

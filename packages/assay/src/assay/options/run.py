@@ -1,0 +1,72 @@
+"""The options of `assay run`, and those of them that `assay suite show` and pytest have too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.options.declaration import option
+from assay.options.groups import (
+    CaseOptions,
+    CompareRunOptions,
+    FlowOptions,
+    HistoryOptions,
+    MemoryOptions,
+    OnlyOptions,
+    PolicyOptions,
+    ReportOptions,
+    TimeoutOptions,
+    WorkerOptions,
+)
+
+SUITE_TIMEOUT_S = 60.0
+"""For one case of a suite, unless --timeout says otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteOptions(CaseOptions):
+    """Which cases of a suite are made."""
+
+    dtypes: tuple[str, ...] = option(
+        (),
+        "Run only cases with an input or output of this type. Repeatable.",
+        flag="--dtype",
+        metavar="TYPE",
+    )
+    seed: int = option(0, "Random seed of weights, inputs and shapes.", least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(
+    FlowOptions,
+    SuiteOptions,
+    WorkerOptions,
+    PolicyOptions,
+    ReportOptions,
+    TimeoutOptions,
+    MemoryOptions,
+    CompareRunOptions,
+    OnlyOptions,
+    HistoryOptions,
+):
+    """What a user may say of suites. `command` is what a report says was run."""
+
+    suites: tuple[str, ...] = option(
+        (), "Suites: `assay suite list` names them.", metavar="SUITE...", argument=True, needed=True
+    )
+    only_kind: str = option("verify", "Kind of job: verify, or measure (rates, roofline, caches, layouts).")
+    threads: tuple[int, ...] = option(
+        (), "Also measure with this many threads, beside one. Repeatable.", least=1, metavar="N"
+    )
+    measure_seconds: float = option(0.1, "Sampling time per case and flow, in seconds.", least=0.01)
+    expectations: Path = option(
+        Path("expectations"), "Folder with expected outcomes, one file per flow: FLOW.toml.", metavar="FOLDER"
+    )
+    save: Path | None = option(None, "Save the run to a file for `assay merge`.", metavar="FILE", once=True)
+    skip_unavailable: bool = option(False, "Skip flows that are not installed, instead of failing.")
+    accept_counts: bool = option(False, "Accept that a suite has fewer cases than before.")
+    adapt_opset: int = option(
+        0, "Run cases of newer opsets once more, converted to opset N, as FLOW+opset-N.", least=0, metavar="N"
+    )
+    no_cache: bool = option(False, "Lower every case again, and load no cached artifact (see `assay cache list`).")
+    command: str = "assay run"
