@@ -69,7 +69,7 @@ def test_a_mistyped_backend_is_not_skipped_in_silence(linear: Path) -> None:
         (["--atol", "0"], "--atol cannot go with"),
         (["--golden", "golden"], "--golden cannot go with"),
         (["--seed", "7", "--samples", "9", "--batch", "2"], "--seed and --samples and --batch cannot go with"),
-        (["--fill", "exact", "--task-metric", "classification"], "--task-metric and --fill cannot go with"),
+        (["--fill", "exact", "--task-metric", "classification"], "--fill and --task-metric cannot go with"),
     ],
 )
 def test_what_each_model_of_the_file_says_is_not_overruled_in_silence(
