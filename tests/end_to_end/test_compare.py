@@ -173,7 +173,7 @@ def test_a_machine_without_a_clock_of_cpu_time(tmp_path: Path, monkeypatch: pyte
     flow = Flow("f", "faulty", {"model": "identity"})
     feed = {"x": np.ones(3, np.float32)}
     seen = time_interleaved(
-        lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job()
+        lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job(kind="compare_speed")
     )
     assert "the CPU-time clock of this machine does not advance" in seen.trouble
 
@@ -183,7 +183,7 @@ def test_time_that_runs_out_ends_a_duel_early(tmp_path: Path) -> None:
     flow = Flow("f", "faulty", {"model": "identity"})
     feed = {"x": np.ones(3, np.float32)}
     seen = time_interleaved(
-        lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job(), 0.0
+        lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job(kind="compare_speed"), 0.0
     )
     assert len(seen.launches) == 1
     assert seen.ended.startswith("the time ran out")
