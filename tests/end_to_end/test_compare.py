@@ -183,7 +183,11 @@ def test_time_that_runs_out_ends_a_duel_early(tmp_path: Path) -> None:
     flow = Flow("f", "faulty", {"model": "identity"})
     feed = {"x": np.ones(3, np.float32)}
     seen = time_interleaved(
-        lambda: backend.load(tmp_path, flow), lambda: backend.load(tmp_path, flow), feed, make_job(kind="compare_speed"), 0.0
+        lambda: backend.load(tmp_path, flow),
+        lambda: backend.load(tmp_path, flow),
+        feed,
+        make_job(kind="compare_speed"),
+        0.0,
     )
     assert len(seen.launches) == 1
     assert seen.ended.startswith("the time ran out")
