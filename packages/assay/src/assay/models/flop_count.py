@@ -27,9 +27,9 @@ def flops_of(model: Path, inputs: Mapping[str, Shape]) -> tuple[float, int]:
         return 0.0, 0
     import onnx
 
-    from assay.numerics.operators.index import by_name
+    from assay.numerics.operators.index import operators_by_name
 
-    operators: dict[str, OnnxOperator] = by_name(lambda one: one)
+    operators = operators_by_name()
     graph_model = onnx.load(model)
     weights = sum(_bytes(one) for one in graph_model.graph.initializer)
     shapes = _shapes(graph_model, inputs)

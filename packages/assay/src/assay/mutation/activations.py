@@ -11,12 +11,9 @@ from onnx import NodeProto, TensorProto
 from assay.mutation.graph import Graph
 from assay.mutation.mutation_operator import MutationOperator
 
-_ACTIVATIONS = ("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh",
-                "Softplus", "Softsign", "ThresholdedRelu", "Mish", "Gelu", "QuickGelu", "Swish")  # fmt: skip
 
-
-def _kind(*kinds: str) -> Callable[[Graph], Iterable[NodeProto]]:
-    return lambda graph: [node for node in graph.of(*kinds) if graph.dtype(node.output[0]) in (0, *_FLOATS)]
+def _open_to(mutation: str) -> Callable[[Graph], Iterable[NodeProto]]:
+    return lambda graph: [node for node in graph.open_to(mutation) if graph.dtype(node.output[0]) in (0, *_FLOATS)]
 
 
 _POLYNOMIAL = 8
@@ -106,7 +103,7 @@ def _hard(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _clips(graph: Graph) -> Iterable[NodeProto]:
     """Clips with a constant bound."""
-    for node in graph.of("Clip"):
+    for node in graph.open_to("wrong-clip-bound"):
         if _bound(graph, node) is not None:
             yield node
 
@@ -134,30 +131,23 @@ def _drop_bound(graph: Graph, node: NodeProto, distance: float) -> None:
     node.input[place] = ""
 
 
-def _slopes(graph: Graph) -> Iterable[NodeProto]:
-    return _kind("LeakyRelu", "Elu", "Celu", "ThresholdedRelu", "HardSigmoid")(graph)
-
-
-_ALPHA = {"LeakyRelu": 0.01, "Elu": 1.0, "Celu": 1.0, "ThresholdedRelu": 1.0, "HardSigmoid": 0.2}
-
-
 def _wrong_slope(graph: Graph, node: NodeProto, distance: float) -> None:
-    graph.set(node, "alpha", float(graph.get(node, "alpha", _ALPHA[node.op_type])) * (1 + distance))
+    graph.set(node, "alpha", float(graph.attribute(node, "alpha")) * (1 + distance))
 
 
 OPERATORS = (
-    MutationOperator("relu6-for-relu", "ReLU6 taken for ReLU", "ReLU", _kind("Relu"), _relu6, 6.0, "the upper bound"),
-    MutationOperator("leaky-for-relu", "leaky ReLU taken for ReLU", "ReLU", _kind("Relu"), _leaky, 0.01, "the slope"),
+    MutationOperator("relu6-for-relu", "ReLU6 taken for ReLU", "ReLU", _open_to("relu6-for-relu"), _relu6, 6.0, "the upper bound"),
+    MutationOperator("leaky-for-relu", "leaky ReLU taken for ReLU", "ReLU", _open_to("leaky-for-relu"), _leaky, 0.01, "the slope"),
     MutationOperator("relu-for-smooth", "ReLU taken for its smooth relatives", "leaky ReLU, ELU, GELU, Swish ...",
-             _kind("LeakyRelu", "Elu", "Selu", "Celu", "Softplus", "Mish", "Gelu", "HardSwish"), _plain_relu),
-    MutationOperator("drop-activation", "an activation lost in a fusion", "activations", _kind(*_ACTIVATIONS), _dropped),
+             _open_to("relu-for-smooth"), _plain_relu),
+    MutationOperator("drop-activation", "an activation lost in a fusion", "activations", _open_to("drop-activation"), _dropped),
     MutationOperator("tanh-gelu", "the tanh approximation taken for the erf of GELU", "Gelu, Erf", _erfs, _tanh_gelu),
     MutationOperator("erf-gelu", "the erf of GELU taken for its tanh approximation", "Gelu by tanh, whole or taken apart", _tanhs,
              _erf_gelu),
-    MutationOperator("hard-sigmoid", "a piecewise linear function taken for the sigmoid", "Sigmoid", _kind("Sigmoid"), _hard),
+    MutationOperator("hard-sigmoid", "a piecewise linear function taken for the sigmoid", "Sigmoid", _open_to("hard-sigmoid"), _hard),
     MutationOperator("wrong-clip-bound", "a bound of a clip with too few digits", "Clip", _clips, _wrong_bound, 1 / 60,
              "relative change of the bound"),
     MutationOperator("drop-clip-bound", "a bound of a clip lost", "Clip", _clips, _drop_bound),
-    MutationOperator("wrong-slope", "the default slope taken for the model's", "LeakyRelu, Elu, HardSigmoid ...", _slopes,
+    MutationOperator("wrong-slope", "the default slope taken for the model's", "LeakyRelu, Elu, HardSigmoid ...", _open_to("wrong-slope"),
              _wrong_slope, 0.1, "relative change of alpha"),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from assay.mutation.mutation_operator import MutationOperator
 
 
 def _softmaxes(graph: Graph) -> Iterable[NodeProto]:
-    return graph.of("Softmax")
+    return graph.open_to("coarse-softmax")
 
 
 def _coarse(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -44,7 +44,7 @@ def _rescale(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _fused(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of("Attention") if node.domain in ("", "ai.onnx")]
+    return [node for node in graph.open_to("causality") if node.domain in ("", "ai.onnx")]
 
 
 def _other_causality(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -53,7 +53,7 @@ def _other_causality(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _tables(graph: Graph) -> Iterable[NodeProto]:
     """Products with a constant table of more than one axis: rotary and positional embeddings."""
-    for node in graph.of("Mul", "Add"):
+    for node in graph.open_to("shift-positions"):
         if _table_place(graph, node) is not None:
             yield node
 

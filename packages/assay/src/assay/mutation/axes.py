@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from onnx import NodeProto
 
-from assay.mutation.graph import Chain, Graph
+from assay.mutation.graph import Chain, Graph, known
 from assay.mutation.mutation_operator import MutationOperator
 
 
@@ -16,7 +17,7 @@ def _rank(graph: Graph, name: str) -> int:
 
 
 def _softmaxes(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("Softmax", "LogSoftmax", "Hardmax"):
+    for node in graph.open_to("softmax-axis"):
         if _rank(graph, node.input[0]) >= 2:
             yield node
 
@@ -29,7 +30,7 @@ def _other_axis(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _accumulated(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("CumSum"):
+    for node in graph.open_to("cumsum-axis"):
         if _rank(graph, node.input[0]) >= 2 and graph.input_value(node, 1) is not None:
             yield node
 
@@ -47,18 +48,20 @@ def _exclusive(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _joins(graph: Graph) -> Iterable[NodeProto]:
     """Joins and cuts along an axis, where another order of the parts gives the same shape."""
-    for node in graph.of("Concat"):
-        shapes = {graph.shape(name) for name in node.input}
-        if len(node.input) > 1 and len(shapes) == 1 and None not in shapes and len(set(node.input)) > 1:
+    for node in graph.open_to("swap-parts"):
+        names = _parts(node)
+        shapes = {graph.shape(name) for name in names}
+        if len(set(names)) > 1 and len(shapes) == 1 and None not in shapes:
             yield node
-    for node in graph.of("Split"):
-        shapes = {graph.shape(name) for name in node.output}
-        if len(node.output) > 1 and len(shapes) == 1 and None not in shapes:
-            yield node
+
+
+def _parts(node: NodeProto) -> Any:
+    """What it gives where that is much, else what it joins."""
+    return node.output if len(node.output) > 1 else node.input
 
 
 def _swap_parts(graph: Graph, node: NodeProto, distance: float) -> None:
-    names = node.input if node.op_type == "Concat" else node.output
+    names = _parts(node)
     names[0], names[1] = names[1], names[0]
 
 
@@ -68,7 +71,7 @@ def _perm(graph: Graph, node: NodeProto) -> list[int]:
 
 
 def _permuting(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of("Transpose") if len(_perm(graph, node)) >= 2]
+    return [node for node in graph.open_to("swap-perm") if len(_perm(graph, node)) >= 2]
 
 
 def _swap_perm(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -95,7 +98,7 @@ def _reshape_for_transpose(graph: Graph, node: NodeProto, distance: float) -> No
 
 def _images(graph: Graph) -> Iterable[NodeProto]:
     """Windowed layers whose input has known channels, height and width."""
-    for node in graph.of("Conv", "ConvTranspose", "MaxPool", "AveragePool", "Resize", "GridSample"):
+    for node in graph.open_to("nhwc-for-nchw"):
         shape = graph.shape(node.input[0]) or ()
         if len(shape) >= 3 and all(shape[1:]):
             yield node
@@ -124,7 +127,7 @@ def _swap_height_width(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _blocks(graph: Graph) -> Iterable[NodeProto]:
-    return graph.of("DepthToSpace")
+    return graph.open_to("depth-to-space-order")
 
 
 def _other_blocks(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -132,7 +135,7 @@ def _other_blocks(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _gathers(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("Gather", "GatherElements"):
+    for node in graph.open_to("gather-off-by-one"):
         if _gathered_length(graph, node) > 1:
             yield node
 
@@ -151,7 +154,7 @@ def _off_by_one(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _slices(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("Slice"):
+    for node in graph.open_to("slice-off-by-one"):
         if len(node.input) >= 3 and _movable(graph, node) is not None:
             yield node
 
@@ -187,7 +190,7 @@ def _shift_slice(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _argued(graph: Graph) -> Iterable[NodeProto]:
-    return graph.of("ArgMax", "ArgMin")
+    return graph.open_to("argmax-ties")
 
 
 def _last_of_ties(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -195,11 +198,11 @@ def _last_of_ties(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _argmin(graph: Graph, node: NodeProto, distance: float) -> None:
-    node.op_type = "ArgMin" if node.op_type == "ArgMax" else "ArgMax"
+    node.op_type = known(node).mistaken_for
 
 
 def _topk(graph: Graph) -> Iterable[NodeProto]:
-    return graph.of("TopK")
+    return graph.open_to("topk-smallest")
 
 
 def _smallest(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -207,7 +210,7 @@ def _smallest(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _reductions(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ArgMax", "ArgMin"):
+    for node in graph.open_to("reduce-axis"):
         if _reduced(graph, node) is not None:
             yield node
 
@@ -239,7 +242,7 @@ def _other_reduction(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _broadcasts(graph: Graph) -> Iterable[NodeProto]:
     """Operators that spread a constant over one axis, which could be spread over another of the same length."""
-    for node in graph.of("Add", "Mul", "Sub", "Div"):
+    for node in graph.open_to("broken-broadcast"):
         if _respread(graph, node) is not None:
             yield node
 
@@ -273,7 +276,8 @@ def int64(chain: Chain, numbers: Sequence[int]) -> str:
 OPERATORS = (
     MutationOperator("softmax-axis", "softmax over the wrong axis", "Softmax, LogSoftmax, Hardmax", _softmaxes, _other_axis),
     MutationOperator("cumsum-axis", "a running sum along the wrong axis", "CumSum", _accumulated, _other_cumsum_axis),
-    MutationOperator("cumsum-exclusive", "a running sum one step late", "CumSum", lambda graph: graph.of("CumSum"), _exclusive),
+    MutationOperator("cumsum-exclusive", "a running sum one step late", "CumSum",
+             lambda graph: graph.open_to("cumsum-exclusive"), _exclusive),
     MutationOperator("reduce-axis", "a reduction over the wrong axis", "reductions over one of two equal axes", _reductions,
              _other_reduction),
     MutationOperator("swap-parts", "two outputs (or two parts) exchanged", "Split, Concat of equal parts", _joins, _swap_parts),

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, defs, helper, numpy_helper
+
+from assay.numerics.operators.index import open_to, operators_by_name
+from assay.numerics.operators.record import OnnxOperator
 
 Array = np.ndarray[Any, Any]
 
@@ -91,6 +94,10 @@ class Graph:
             if node.op_type in kinds and node.domain in ("", "ai.onnx", "com.microsoft") and any(node.output):
                 yield node
 
+    def open_to(self, mutation: str) -> Iterator[NodeProto]:
+        """The nodes at which this mutation may be made, by the records of their operators (`numerics.operators`)."""
+        return self.of(*open_to(mutation))
+
     def key(self, node: NodeProto) -> str:
         """What a site at this node is called."""
         return node.name if node.name in self._unique else next(name for name in node.output if name)
@@ -157,6 +164,15 @@ class Graph:
             if one.name == name:
                 return helper.get_attribute_value(one)
         return default
+
+    def attribute(self, node: NodeProto, name: str) -> Any:
+        """An attribute's value, that of the standard where the node does not name it; None where the operator has no such default."""
+        found = self.get(node, name)
+        if found is not None or not defs.has(node.op_type):
+            return found
+        version = self.opset if defs.has(node.op_type, self.opset) else defs.onnx_opset_version()
+        attributes = defs.get_schema(node.op_type, version).attributes
+        return helper.get_attribute_value(attributes[name].default_value) if name in attributes else None
 
     def set(self, node: NodeProto, name: str, value: Any) -> None:
         """Give the node this attribute; None takes it away."""
@@ -245,6 +261,11 @@ class Chain:
             self._reader.input[self._reader_place] = value
             return
         self.graph._insert(self._place, helper.make_node("Identity", [value], [self._public]))
+
+
+def known(node: NodeProto) -> OnnxOperator:
+    """The record of its operator; an empty one where there is none."""
+    return operators_by_name().get(node.op_type) or OnnxOperator(node.op_type)
 
 
 def _constant(node: NodeProto) -> Array | None:

@@ -6,10 +6,8 @@ from collections.abc import Iterable
 
 from onnx import NodeProto, TensorProto
 
-from assay.mutation.graph import Graph
+from assay.mutation.graph import Graph, known
 from assay.mutation.mutation_operator import MutationOperator
-
-_ARITHMETIC = ("Add", "Sub", "Mul", "Div", "Floor", "Ceil", "Range", "Shape", "Size", "ReduceSum", "ReduceProd", "Mod")
 
 
 def _long(graph: Graph) -> Iterable[NodeProto]:
@@ -27,9 +25,9 @@ def _as_int32(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _lengths(graph: Graph) -> Iterable[NodeProto]:
     """Arithmetic on integers; rounding of floats to whole numbers counts as such."""
-    for node in graph.of(*_ARITHMETIC):
+    for node in graph.open_to("bf16-lengths"):
         kind = graph.dtype(node.output[0])
-        if kind in (TensorProto.INT64, TensorProto.INT32) or node.op_type in ("Floor", "Ceil"):
+        if kind in (TensorProto.INT64, TensorProto.INT32) or known(node).rounds:
             yield node
 
 
@@ -47,7 +45,7 @@ def _in_bf16(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _casts(graph: Graph) -> Iterable[NodeProto]:
     """Casts from float to integer."""
-    for node in graph.of("Cast"):
+    for node in graph.open_to("round-for-truncate"):
         if graph.is_float(node.input[0]) and graph.dtype(node.output[0]) in (TensorProto.INT64, TensorProto.INT32):
             yield node
 

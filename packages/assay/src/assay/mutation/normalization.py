@@ -7,12 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from onnx import NodeProto
 
-from assay.mutation.graph import Graph
+from assay.mutation.graph import Graph, known
 from assay.mutation.mutation_operator import MutationOperator
 
-_WITH_EPSILON = ("BatchNormalization", "LayerNormalization", "InstanceNormalization", "GroupNormalization",
-                 "SimplifiedLayerNormalization", "SkipLayerNormalization", "RMSNormalization", "LpNormalization",
-                 "MeanVarianceNormalization")  # fmt: skip
 _LARGEST_EPSILON = 2e-3
 """A constant added before a square root or a division, up to here, is an epsilon."""
 
@@ -29,12 +26,12 @@ def _epsilon_place(graph: Graph, node: NodeProto) -> int | None:
 
 
 def _epsilons(graph: Graph) -> Iterable[NodeProto]:
-    whole = list(graph.of(*_WITH_EPSILON[:7]))
+    whole = list(graph.open_to("epsilon-times"))
     return [*whole, *(node for node in graph.of("Add", "Max") if _epsilon_place(graph, node) is not None)]
 
 
 def _times_epsilon(graph: Graph, node: NodeProto, distance: float) -> None:
-    if node.op_type in _WITH_EPSILON:
+    if "epsilon-times" in known(node).mutations:
         graph.set(node, "epsilon", float(graph.get(node, "epsilon", 1e-5)) * distance)
         return
     place = _epsilon_place(graph, node)
@@ -49,7 +46,7 @@ def _drop_epsilon(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _with_variance(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("BatchNormalization"):
+    for node in graph.open_to("wrong-variance"):
         if graph.input_value(node, 4) is not None:
             yield node
 
@@ -67,14 +64,14 @@ def _neighbour_mean(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _with_means(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("BatchNormalization"):
+    for node in graph.open_to("neighbour-mean"):
         mean = graph.input_value(node, 3)
         if mean is not None and np.unique(mean).size > 1:
             yield node
 
 
 def _unscaled(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of(*_WITH_EPSILON[:5], "RMSNormalization"):
+    for node in graph.open_to("drop-norm-scale"):
         scale = graph.input_value(node, 1)
         if scale is not None and np.any(scale != 1):
             yield node
@@ -88,7 +85,7 @@ def _drop_scale(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _over_axis(graph: Graph) -> Iterable[NodeProto]:
     """Layer norms whose axis has a known length n, for n / (n - 1)."""
-    for node in graph.of("LayerNormalization", "InstanceNormalization"):
+    for node in graph.open_to("unbiased-variance"):
         if _length(graph, node) > 1 and graph.input_value(node, 1) is not None:
             yield node
 
@@ -111,7 +108,7 @@ def _unbiased(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _collapsible(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of(*_WITH_EPSILON) if graph.is_float(node.output[0])]
+    return [node for node in graph.open_to("norm-to-zeros") if graph.is_float(node.output[0])]
 
 
 def _collapse(graph: Graph, node: NodeProto, distance: float) -> None:

@@ -25,7 +25,7 @@ def _answers(graph: Graph) -> Iterable[NodeProto]:
 
 
 def _softmaxes(graph: Graph) -> Iterable[NodeProto]:
-    return graph.of("Softmax", "LogSoftmax")
+    return graph.open_to("softmax-zeros")
 
 
 def _times(graph: Graph, node: NodeProto, factor: float) -> None:

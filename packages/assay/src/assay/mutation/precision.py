@@ -8,18 +8,16 @@ import ml_dtypes
 import numpy as np
 from onnx import NodeProto, TensorProto
 
-from assay.mutation.graph import Array, Chain, Graph
+from assay.mutation.graph import Array, Chain, Graph, known
 from assay.mutation.mutation_operator import MutationOperator
 
-LAYERS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
-WEIGHTED = (*LAYERS, "LSTM", "GRU", "RNN")
 _SPLITTER = {"tf32": 2.0**13 + 1, "bf16": 2.0**16 + 1}
 """Veltkamp's constants: what is left of 24 significant bits is 11 (tf32) or 8 (bfloat16). Dekker 1971, 5.7."""
 
 
 def layers(graph: Graph) -> Iterable[NodeProto]:
     """Convolutions and products with float inputs."""
-    return [node for node in graph.of(*LAYERS) if graph.dtype(node.output[0]) in (0, TensorProto.FLOAT)]
+    return [node for node in graph.open_to("tf32-inputs") if graph.dtype(node.output[0]) in (0, TensorProto.FLOAT)]
 
 
 def float_nodes(graph: Graph) -> Iterable[NodeProto]:
@@ -35,7 +33,7 @@ def float_nodes(graph: Graph) -> Iterable[NodeProto]:
 
 def weight_places(graph: Graph, node: NodeProto) -> list[int]:
     """Which inputs of a layer are its constant weights (biases apart)."""
-    places = (1, 2) if node.op_type in ("LSTM", "GRU", "RNN") else (0, 1)
+    places = known(node).weights
     found = []
     for place in places:
         value = graph.input_value(node, place)
@@ -46,7 +44,7 @@ def weight_places(graph: Graph, node: NodeProto) -> list[int]:
 
 def weighted(graph: Graph) -> Iterable[NodeProto]:
     """Layers with constant weights."""
-    return [node for node in graph.of(*WEIGHTED) if weight_places(graph, node)]
+    return [node for node in graph.open_to("tf32-weights") if weight_places(graph, node)]
 
 
 def rounded(array: Array, grade: str) -> Array:

@@ -7,22 +7,19 @@ from collections.abc import Iterable
 import numpy as np
 from onnx import NodeProto, TensorProto
 
-from assay.mutation.graph import Graph
+from assay.mutation.graph import Graph, known
 from assay.mutation.mutation_operator import MutationOperator
 
-_SCALES = {"QuantizeLinear": (1,), "DequantizeLinear": (1,), "QLinearConv": (4, 1, 6), "QLinearMatMul": (4, 1, 6)}
-_ZEROS = {"QuantizeLinear": (2,), "DequantizeLinear": (2,), "QLinearConv": (2, 5, 7), "QLinearMatMul": (2, 5, 7),
-          "ConvInteger": (2, 3), "MatMulInteger": (2, 3)}  # fmt: skip
 _RANGE: dict[int, tuple[int, int]] = {TensorProto.INT8: (-128, 127), TensorProto.UINT8: (0, 255),
           TensorProto.INT16: (-32768, 32767), TensorProto.UINT16: (0, 65535)}  # fmt: skip
 
 
 def _scale_place(graph: Graph, node: NodeProto) -> int | None:
-    return next((p for p in _SCALES.get(node.op_type, ()) if graph.input_value(node, p) is not None), None)
+    return next((p for p in known(node).scales if graph.input_value(node, p) is not None), None)
 
 
 def _per_channel(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of(*_SCALES):
+    for node in graph.open_to("per-tensor-scale"):
         place = _scale_place(graph, node)
         value = graph.input_value(node, place) if place is not None else None
         if value is not None and value.size > 1 and np.unique(value).size > 1:
@@ -38,7 +35,7 @@ def _per_tensor(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _scaled(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of(*_SCALES) if _scale_place(graph, node) is not None]
+    return [node for node in graph.open_to("scale-step") if _scale_place(graph, node) is not None]
 
 
 def _scale_step(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -50,11 +47,11 @@ def _scale_step(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _zero_place(graph: Graph, node: NodeProto) -> int | None:
-    return next((p for p in _ZEROS.get(node.op_type, ()) if graph.input_value(node, p) is not None), None)
+    return next((p for p in known(node).zero_points if graph.input_value(node, p) is not None), None)
 
 
 def _zeroed(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of(*_ZEROS):
+    for node in graph.open_to("zero-point-step"):
         place = _zero_place(graph, node)
         value = graph.input_value(node, place) if place is not None else None
         if value is not None and value.dtype.kind in "iu":
@@ -73,7 +70,7 @@ def _zero_step(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _quantizers(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("QuantizeLinear"):
+    for node in graph.open_to("wrap-for-saturate"):
         value = graph.input_value(node, 1)
         if value is not None and value.size == 1 and graph.dtype(node.output[0]) in _RANGE:
             yield node
@@ -99,7 +96,7 @@ _WRAPPING = (TensorProto.INT8, TensorProto.UINT8, TensorProto.INT16, TensorProto
 
 
 def _integer_sums(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of("Add", "Mul", "Sub") if graph.dtype(node.output[0]) in _WRAPPING]
+    return [node for node in graph.open_to("saturate-for-wrap") if graph.dtype(node.output[0]) in _WRAPPING]
 
 
 def _saturate(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -117,7 +114,7 @@ def _saturate(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _wrapped_casts(graph: Graph) -> Iterable[NodeProto]:
     """Casts from one integer to a narrower one."""
-    for node in graph.of("Cast"):
+    for node in graph.open_to("saturating-cast"):
         if graph.dtype(node.output[0]) in _RANGE and graph.dtype(node.input[0]) in (*_WRAPPING, TensorProto.INT64):
             yield node
 

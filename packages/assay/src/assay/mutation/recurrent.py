@@ -7,22 +7,19 @@ from collections.abc import Iterable
 import numpy as np
 from onnx import NodeProto
 
-from assay.mutation.graph import Graph
+from assay.mutation.graph import Graph, known
 from assay.mutation.mutation_operator import MutationOperator
-
-_GATES = {"LSTM": 4, "GRU": 3}
-_EXCHANGED = {"LSTM": (0, 2, 1, 3), "GRU": (1, 0, 2)}
-"""ONNX orders i o f c and z r h: other frameworks do not."""
 
 
 def _gated(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of(*_GATES):
+    for node in graph.open_to("exchange-gates"):
         if graph.input_value(node, 1) is not None and graph.input_value(node, 2) is not None:
             yield node
 
 
 def _exchange_gates(graph: Graph, node: NodeProto, distance: float) -> None:
-    gates, order = _GATES[node.op_type], _EXCHANGED[node.op_type]
+    order = known(node).gate_order
+    gates = len(order)
     for place in (1, 2, 3):
         value = graph.input_value(node, place)
         if value is None:
@@ -34,7 +31,7 @@ def _exchange_gates(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _half_biased(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("LSTM", "GRU", "RNN"):
+    for node in graph.open_to("drop-recurrent-bias"):
         bias = graph.input_value(node, 3)
         if bias is not None and np.any(bias[:, bias.shape[1] // 2 :]):
             yield node
@@ -49,7 +46,7 @@ def _drop_recurrent_bias(graph: Graph, node: NodeProto, distance: float) -> None
 
 
 def _grus(graph: Graph) -> Iterable[NodeProto]:
-    return graph.of("GRU")
+    return graph.open_to("gru-reset")
 
 
 def _other_reset(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -58,7 +55,9 @@ def _other_reset(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _directed(graph: Graph) -> Iterable[NodeProto]:
     return [
-        node for node in graph.of("LSTM", "GRU", "RNN") if graph.get(node, "direction", b"forward") != b"bidirectional"
+        node
+        for node in graph.open_to("wrong-direction")
+        if graph.get(node, "direction", b"forward") != b"bidirectional"
     ]
 
 
@@ -68,7 +67,7 @@ def _turn(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _started(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of("LSTM", "GRU", "RNN") if len(node.input) > 5 and node.input[5]]
+    return [node for node in graph.open_to("forget-initial-state") if len(node.input) > 5 and node.input[5]]
 
 
 def _forget_start(graph: Graph, node: NodeProto, distance: float) -> None:

@@ -13,26 +13,30 @@ _SMOOTH = ("linear", "bilinear", "cubic", "bicubic")
 
 
 def _mode(graph: Graph, node: NodeProto) -> str:
-    default = b"linear" if node.op_type == "GridSample" else b"nearest"
-    return str(graph.get(node, "mode", default).decode())
+    return str(graph.attribute(node, "mode").decode())
 
 
 def _smooth(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of("Resize", "Upsample", "GridSample") if _mode(graph, node) in _SMOOTH]
+    return [node for node in graph.open_to("nearest-for-linear") if _mode(graph, node) in _SMOOTH]
 
 
 def _nearest(graph: Graph, node: NodeProto, distance: float) -> None:
     graph.set(node, "mode", "nearest")
-    if node.op_type == "Resize":
-        graph.set(node, "antialias", None)
+    graph.set(node, "antialias", None)
+
+
+def _is_by_flag(graph: Graph, node: NodeProto) -> bool:
+    """Whether a flag of its own says how corners lie, not the transformation of coordinates."""
+    return graph.attribute(node, "align_corners") is not None
 
 
 def _aligned(graph: Graph) -> Iterable[NodeProto]:
-    return [
-        node
-        for node in graph.of("Resize", "GridSample")
-        if node.op_type == "GridSample" or (graph.opset >= 11 and _transformation(graph, node) != "tf_crop_and_resize")
-    ]
+    nodes = graph.open_to("flip-align-corners")
+    return [node for node in nodes if _is_by_flag(graph, node) or _is_transformed(graph, node)]
+
+
+def _is_transformed(graph: Graph, node: NodeProto) -> bool:
+    return graph.opset >= 11 and _transformation(graph, node) != "tf_crop_and_resize"
 
 
 def _transformation(graph: Graph, node: NodeProto) -> str:
@@ -40,7 +44,7 @@ def _transformation(graph: Graph, node: NodeProto) -> str:
 
 
 def _flip_alignment(graph: Graph, node: NodeProto, distance: float) -> None:
-    if node.op_type == "GridSample":
+    if _is_by_flag(graph, node):
         graph.set(node, "align_corners", 1 - graph.get(node, "align_corners", 0))
         return
     aligned = _transformation(graph, node) == "align_corners"
@@ -48,7 +52,7 @@ def _flip_alignment(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _resizes(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in _aligned(graph) if node.op_type == "Resize"]
+    return [node for node in graph.open_to("asymmetric-coordinates") if _is_transformed(graph, node)]
 
 
 def _asymmetric(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -66,7 +70,7 @@ def _other_nearest(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _cubic(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of("Resize") if _mode(graph, node) == "cubic"]
+    return [node for node in graph.open_to("cubic-coefficient") if _mode(graph, node) == "cubic"]
 
 
 def _other_cubic(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -74,7 +78,7 @@ def _other_cubic(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _grids(graph: Graph) -> Iterable[NodeProto]:
-    return graph.of("GridSample")
+    return graph.open_to("grid-border")
 
 
 def _other_border(graph: Graph, node: NodeProto, distance: float) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import NodeProto
 
 from assay.mutation.axes import int64
-from assay.mutation.graph import Graph
+from assay.mutation.graph import Graph, known
 from assay.mutation.mutation_operator import MutationOperator
 from assay.mutation.precision import float_nodes
 
@@ -127,7 +127,7 @@ def _one_element(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _conditions(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("Where"):
+    for node in graph.open_to("invert-condition"):
         if graph.value(node.input[0]) is None:
             yield node
 
@@ -136,20 +136,16 @@ def _invert(graph: Graph, node: NodeProto, distance: float) -> None:
     node.input[1], node.input[2] = node.input[2], node.input[1]
 
 
-_ORDER = {"Greater": "GreaterOrEqual", "GreaterOrEqual": "Greater", "Less": "LessOrEqual", "LessOrEqual": "Less",
-          "Max": "Min", "Min": "Max", "Floor": "Ceil", "Ceil": "Floor", "And": "Or", "Or": "And"}  # fmt: skip
-
-
 def _exchangeable(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of(*_ORDER) if graph.opset >= 12]
+    return [node for node in graph.open_to("exchange-comparison") if graph.opset >= 12]
 
 
 def _exchange(graph: Graph, node: NodeProto, distance: float) -> None:
-    node.op_type = _ORDER[node.op_type]
+    node.op_type = known(node).mistaken_for
 
 
 def _operands(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of("Sub", "Div", "Pow", "MatMul"):
+    for node in graph.open_to("swap-operands"):
         shapes = {graph.shape(name) for name in node.input}
         if node.input[0] != node.input[1] and (len(shapes) == 1 or any(s == () for s in shapes)):
             yield node

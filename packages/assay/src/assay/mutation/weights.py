@@ -7,18 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 from onnx import NodeProto
 
-from assay.mutation.graph import Array, Graph
+from assay.mutation.graph import Array, Graph, known
 from assay.mutation.mutation_operator import MutationOperator
 from assay.mutation.precision import weight_places
-
-_CONVOLUTIONS = ("Conv", "ConvTranspose")
-_BIASED = {"Conv": 2, "ConvTranspose": 2, "Gemm": 2, "LayerNormalization": 2, "BatchNormalization": 2,
-           "InstanceNormalization": 2, "GroupNormalization": 2, "LSTM": 3, "GRU": 3, "RNN": 3, "QLinearConv": 8}  # fmt: skip
 
 
 def bias_place(graph: Graph, node: NodeProto) -> int | None:
     """Which input is a constant bias that is not zero: also that of an Add after a product."""
-    place = _BIASED.get(node.op_type)
+    place = known(node).bias
     if node.op_type == "Add":
         place = next((p for p in (0, 1) if _is_vector(graph.input_value(node, p))), None)
     value = graph.input_value(node, place) if place is not None else None
@@ -31,7 +27,7 @@ def _is_vector(value: Array | None) -> bool:
 
 def biased(graph: Graph) -> Iterable[NodeProto]:
     """Nodes with a constant bias."""
-    return [node for node in graph.of(*_BIASED, "Add") if bias_place(graph, node) is not None]
+    return [node for node in graph.open_to("drop-bias") if bias_place(graph, node) is not None]
 
 
 def _change_bias(graph: Graph, node: NodeProto, new: Array) -> None:
@@ -78,18 +74,8 @@ def _first_weight(graph: Graph, node: NodeProto) -> tuple[int, Array]:
 
 def contraction_axis(graph: Graph, node: NodeProto, place: int, rank: int) -> int:
     """The axis of a weight that is summed over."""
-    match node.op_type:
-        case "Conv":
-            return 1
-        case "ConvTranspose":
-            return 0
-        case "Gemm":
-            transposed = bool(graph.get(node, "transB" if place == 1 else "transA", 0))
-            return int(transposed) if place == 1 else 1 - int(transposed)
-        case "MatMul":
-            return rank - 1 if place == 0 else rank - 2
-        case _:
-            return rank - 1
+    contracted = known(node).contracted
+    return rank - 1 if contracted is None else contracted(place, rank, lambda name: int(graph.get(node, name, 0)))
 
 
 def _drop_last_term(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -98,7 +84,7 @@ def _drop_last_term(graph: Graph, node: NodeProto, distance: float) -> None:
     axis = contraction_axis(graph, node, place, value.ndim)
     index = [slice(None)] * value.ndim
     index[axis] = slice(-1, None)
-    for other in range(2, value.ndim) if node.op_type in _CONVOLUTIONS else ():
+    for other in range(2, value.ndim) if "rotate-kernel" in known(node).mutations else ():
         index[other] = slice(-1, None)
     new[tuple(index)] = 0
     graph.replace_input(node, place, new)
@@ -114,7 +100,7 @@ def _flip_sign(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _spatial(graph: Graph) -> Iterable[NodeProto]:
     """Convolutions whose kernel is not its own rotation."""
-    for node in graph.of(*_CONVOLUTIONS):
+    for node in graph.open_to("rotate-kernel"):
         value = graph.input_value(node, 1)
         if value is not None and value.ndim > 2 and not np.array_equal(value, _rotated(value)):
             yield node
@@ -131,7 +117,7 @@ def _rotate_kernel(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _square(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of(*_CONVOLUTIONS, "Gemm", "MatMul"):
+    for node in graph.open_to("transpose-weight"):
         for place in weight_places(graph, node)[:1]:
             value = graph.input_value(node, place)
             assert value is not None
@@ -145,7 +131,7 @@ def _transpose_weight(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _channelled(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of(*_CONVOLUTIONS):
+    for node in graph.open_to("shift-channels"):
         value = graph.input_value(node, 1)
         if value is not None and value.shape[0] > 1:
             yield node
@@ -168,17 +154,14 @@ def _misread_weight(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _misreadable(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of(*_CONVOLUTIONS):
+    for node in graph.open_to("misread-weight-layout"):
         value = graph.input_value(node, 1)
         if value is not None and value.ndim > 2 and value.shape[1] > 1 and max(value.shape[2:]) > 1:
             yield node
 
 
-_WEIGHTED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
-
-
 def _layers(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of(*_WEIGHTED) if weight_places(graph, node)]
+    return [node for node in graph.open_to("drop-last-term") if weight_places(graph, node)]
 
 
 OPERATORS = (

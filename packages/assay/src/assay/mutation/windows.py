@@ -7,11 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from onnx import NodeProto
 
-from assay.mutation.graph import Graph
+from assay.mutation.graph import Graph, known
 from assay.mutation.mutation_operator import MutationOperator
-
-_POOLS = ("MaxPool", "AveragePool", "LpPool")
-_WINDOWED = (*_POOLS, "Conv", "ConvTranspose", "QLinearConv", "ConvInteger")
 
 
 def _pads(graph: Graph, node: NodeProto) -> list[int]:
@@ -19,7 +16,7 @@ def _pads(graph: Graph, node: NodeProto) -> list[int]:
 
 
 def _padded(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of(*_WINDOWED) if any(_pads(graph, node))]
+    return [node for node in graph.open_to("shift-padding") if any(_pads(graph, node))]
 
 
 def _shift_pads(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -34,7 +31,11 @@ def _shift_pads(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _same(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of(*_WINDOWED) if graph.get(node, "auto_pad", b"") in (b"SAME_UPPER", b"SAME_LOWER")]
+    return [
+        node
+        for node in graph.open_to("same-upper-lower")
+        if graph.get(node, "auto_pad", b"") in (b"SAME_UPPER", b"SAME_LOWER")
+    ]
 
 
 def _other_same(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -43,7 +44,7 @@ def _other_same(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _pools(graph: Graph) -> Iterable[NodeProto]:
-    return graph.of(*_POOLS)
+    return graph.open_to("ceil-for-floor")
 
 
 def _other_rounding(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -51,19 +52,17 @@ def _other_rounding(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _averaging_pads(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of("AveragePool") if any(_pads(graph, node)) or graph.get(node, "ceil_mode", 0)]
+    return [
+        node for node in graph.open_to("count-padding") if any(_pads(graph, node)) or graph.get(node, "ceil_mode", 0)
+    ]
 
 
 def _count_pads(graph: Graph, node: NodeProto, distance: float) -> None:
     graph.set(node, "count_include_pad", 1 - graph.get(node, "count_include_pad", 0))
 
 
-_KINDS = {"MaxPool": "AveragePool", "AveragePool": "MaxPool", "GlobalMaxPool": "GlobalAveragePool",
-          "GlobalAveragePool": "GlobalMaxPool"}  # fmt: skip
-
-
 def _exchangeable(graph: Graph) -> Iterable[NodeProto]:
-    for node in graph.of(*_KINDS):
+    for node in graph.open_to("pool-kind"):
         if len([name for name in node.output if name]) == 1 and graph.is_float(node.output[0]):
             yield node
 
@@ -73,11 +72,11 @@ def _other_pool(graph: Graph, node: NodeProto, distance: float) -> None:
         graph.set(node, name, None)
     if graph.opset < 19 and node.op_type == "MaxPool":
         graph.set(node, "dilations", None)
-    node.op_type = _KINDS[node.op_type]
+    node.op_type = known(node).mistaken_for
 
 
 def _dilatable(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of("Conv") if any(d > 1 for d in graph.get(node, "dilations", []))]
+    return [node for node in graph.open_to("drop-dilation") if any(d > 1 for d in graph.get(node, "dilations", []))]
 
 
 def _undilate(graph: Graph, node: NodeProto, distance: float) -> None:
@@ -96,7 +95,7 @@ def _undilate(graph: Graph, node: NodeProto, distance: float) -> None:
 
 def _filled(graph: Graph) -> Iterable[NodeProto]:
     """Pads that fill with a constant, and are not known to add nothing."""
-    for node in graph.of("Pad"):
+    for node in graph.open_to("pad-value"):
         pads = graph.input_value(node, 1) if graph.opset >= 11 else np.asarray(_pads(graph, node))
         known = graph.opset < 11 or len(node.input) < 3 or not node.input[2] or graph.input_value(node, 2) is not None
         if graph.get(node, "mode", b"constant") == b"constant" and known and (pads is None or np.any(pads > 0)):
@@ -114,7 +113,7 @@ def _other_fill(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 def _reflecting(graph: Graph) -> Iterable[NodeProto]:
-    return [node for node in graph.of("Pad") if graph.get(node, "mode", b"constant") != b"constant"]
+    return [node for node in graph.open_to("pad-mode") if graph.get(node, "mode", b"constant") != b"constant"]
 
 
 def _other_mode(graph: Graph, node: NodeProto, distance: float) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from math import inf
 
 from assay.models.input_plan.graph import Graph, subgraphs
 from assay.models.input_plan.shape_engine import Evaluation
-from assay.numerics.operators.index import by_name
-from assay.numerics.operators.record import OnnxOperator
+from assay.numerics.operators.index import operators_by_name
 from assay.numerics.shapes.requirements import DIVISOR, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
@@ -19,15 +17,9 @@ COMPARED = "Equal"
 """Why a scalar has the numbers that it is compared with: it may have others."""
 
 
-@cache
-def _operators() -> dict[str, OnnxOperator]:
-    """By name; the records are loaded with the first graph."""
-    return by_name(lambda one: one)
-
-
 def demanded(node: Node, inputs: Sequence[Value]) -> Demands:
     """What an operator asks of the values that it is given, whatever becomes of its outputs."""
-    known = _operators().get(node.op)
+    known = operators_by_name().get(node.op)
     if known is not None and known.ranges is not None:
         yield from ((place, _named(need, node)) for place, need in known.ranges(node, inputs))
 
@@ -39,7 +31,7 @@ def _named(need: Need, node: Node) -> Need:
 def carried(node: Node, inputs: Sequence[Value], outputs: Sequence[Need | None]) -> Demands:
     """What an input of an operator must hold, so that its output holds what is asked of it."""
     asked = next((one for one in outputs if one is not None), None)
-    known = _operators().get(node.op)
+    known = operators_by_name().get(node.op)
     if asked is None or known is None or known.carries is None or (asked.kind == DIVISOR and not known.passes_divisor):
         return
     if (asked.low, asked.high) != (-inf, inf) or asked.texts:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.operators.mutations import BIAS
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import elementwise
 from assay.numerics.shapes.constraints import Inputs, Walk, broadcast, plain
@@ -128,6 +129,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=binary_shape(np.add),
         carries=_summed_carry,
         passes_divisor=True,
+        mutations=BIAS | {"broken-broadcast", "shift-positions", "saturate-for-wrap", "bf16-lengths"},
     ),
     *alike(
         "Sub",
@@ -136,6 +138,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=binary_shape(np.subtract),
         carries=_summed_carry,
         passes_divisor=True,
+        mutations={"broken-broadcast", "swap-operands", "saturate-for-wrap", "bf16-lengths"},
     ),
     *alike(
         "Mul",
@@ -145,6 +148,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         ranges=_masked_ranges,
         carries=_multiplied_carry,
         passes_divisor=True,
+        mutations={"broken-broadcast", "shift-positions", "saturate-for-wrap", "bf16-lengths"},
     ),
     *alike(
         "Div",
@@ -153,9 +157,25 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=binary_shape(_divide_shape),
         ranges=_divisor_ranges,
         carries=_divided_carry,
+        mutations={"broken-broadcast", "swap-operands", "bf16-lengths"},
     ),
-    *alike("Mod", rounding=rounding, batched=elementwise, shape=_modulo_shape, ranges=_divisor_ranges, jumps=True),
-    *alike("Pow", rounding=power, batched=elementwise, shape=binary_shape(np.power), ranges=_power_ranges),
+    *alike(
+        "Mod",
+        rounding=rounding,
+        jumps=True,
+        batched=elementwise,
+        shape=_modulo_shape,
+        ranges=_divisor_ranges,
+        mutations={"bf16-lengths"},
+    ),
+    *alike(
+        "Pow",
+        rounding=power,
+        batched=elementwise,
+        shape=binary_shape(np.power),
+        ranges=_power_ranges,
+        mutations={"swap-operands"},
+    ),
     *alike("Neg", moves=True, batched=elementwise, shape=unary_shape(np.negative), carries=_negated_carry),
     *alike("Reciprocal", rounding=fused, batched=elementwise, shape=unary_shape(np.reciprocal), ranges=positive),
     *alike(
@@ -166,37 +186,57 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         ranges=_not_negative_ranges,
         carries=_rooted_carry,
     ),
-    *alike("Max", moves=True, batched=elementwise, shape=variadic_shape(np.maximum), carries=_largest_carry),
-    *alike("Min", moves=True, batched=elementwise, shape=variadic_shape(np.minimum), carries=every_input),
+    *alike(
+        "Max",
+        moves=True,
+        batched=elementwise,
+        shape=variadic_shape(np.maximum),
+        carries=_largest_carry,
+        mistaken_for="Min",
+        mutations={"exchange-comparison"},
+    ),
+    *alike(
+        "Min",
+        moves=True,
+        batched=elementwise,
+        shape=variadic_shape(np.minimum),
+        carries=every_input,
+        mistaken_for="Max",
+        mutations={"exchange-comparison"},
+    ),
     *alike("Mean", rounding=variadic, batched=elementwise, shape=variadic_shape(None), carries=every_input),
     *alike("Sum", rounding=variadic, batched=elementwise, shape=variadic_shape(np.add), carries=every_input),
-    *alike("Sign", moves=True, batched=elementwise, shape=unary_shape(np.sign), jumps=True),
+    *alike("Sign", moves=True, jumps=True, batched=elementwise, shape=unary_shape(np.sign)),
     *alike(
         "Ceil",
         moves=True,
+        jumps=True,
+        rounds=True,
         batched=elementwise,
         shape=unary_shape(np.ceil),
         carries=first_input,
-        jumps=True,
-        rounds=True,
+        mistaken_for="Floor",
+        mutations={"exchange-comparison", "bf16-lengths"},
     ),
     *alike(
         "Floor",
         moves=True,
+        jumps=True,
+        rounds=True,
         batched=elementwise,
         shape=unary_shape(np.floor),
         carries=first_input,
-        jumps=True,
-        rounds=True,
+        mistaken_for="Ceil",
+        mutations={"exchange-comparison", "bf16-lengths"},
     ),
     *alike(
         "Round",
         moves=True,
+        jumps=True,
+        rounds=True,
         batched=elementwise,
         shape=unary_shape(np.rint),
         carries=first_input,
-        jumps=True,
-        rounds=True,
     ),
     *alike("QLinearAdd QLinearMul", domain=MICROSOFT, shape=_quantized_binary_shape),
 )

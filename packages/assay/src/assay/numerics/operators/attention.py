@@ -104,9 +104,9 @@ def _positions_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("Attention", expanded=True, shape=_attention_shape, ranges=_attended_ranges),
+    *alike("Attention", expanded=True, shape=_attention_shape, ranges=_attended_ranges, mutations={"causality"}),
     *alike("LinearAttention CausalConvWithState", single_inside=True, expanded=True),
-    *alike("RotaryEmbedding", expanded=True, shape=_rotary_shape, ranges=_positions_ranges, steers=(3,)),
+    *alike("RotaryEmbedding", steers=(3,), expanded=True, shape=_rotary_shape, ranges=_positions_ranges),
     *alike("Attention QAttention", domain=MICROSOFT, shape=_fused_attention_shape),
     *alike("MultiHeadAttention", domain=MICROSOFT, shape=_multi_head_shape),
     *alike("GroupQueryAttention", domain=MICROSOFT, shape=_grouped_attention_shape, ranges=_grouped_ranges),

@@ -49,6 +49,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         carries=first_input,
         passes_divisor=True,
         free=True,
+        mutations={"saturating-cast", "round-for-truncate"},
     ),
     *alike("CastLike", rounding=cast, batched=_cast_like_rows, shape=same_shape, carries=first_input, free=True),
     *alike("BitCast", moves=True, single_inside=True),

@@ -48,10 +48,11 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Clip",
         moves=True,
+        steers=(1, 2),
         batched=elementwise,
         shape=_clip_shape,
         ranges=_clip_ranges,
         carries=_clipped_carry,
-        steers=(1, 2),
+        mutations={"wrong-clip-bound", "drop-clip-bound"},
     ),
 )

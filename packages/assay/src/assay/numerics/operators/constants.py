@@ -52,9 +52,16 @@ def _sizes_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("Constant", rounding=constant, free=True),
-    *alike("ConstantOfShape", rounding=constant, shape=_constant_shape, ranges=_sizes_ranges, steers=(0,), free=True),
+    *alike("ConstantOfShape", rounding=constant, steers=(0,), shape=_constant_shape, ranges=_sizes_ranges, free=True),
     *alike(
-        "Range", rounding=progression, moves=True, shape=_range_shape, ranges=_range_ranges, steers=(0, 1, 2), free=True
+        "Range",
+        rounding=progression,
+        moves=True,
+        steers=(0, 1, 2),
+        shape=_range_shape,
+        ranges=_range_ranges,
+        free=True,
+        mutations={"bf16-lengths"},
     ),
-    *alike("EyeLike", moves=True, shape=_eye_shape, steers=(0,)),
+    *alike("EyeLike", moves=True, steers=(0,), shape=_eye_shape),
 )

@@ -109,7 +109,7 @@ def _loop_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("If", shape=_if_shape, jumps=True),
-    *alike("Loop", shape=_loop_shape, ranges=_loop_ranges, jumps=True),
-    *alike("Scan", shape=_scan_shape, jumps=True),
+    *alike("If", jumps=True, shape=_if_shape),
+    *alike("Loop", jumps=True, shape=_loop_shape, ranges=_loop_ranges),
+    *alike("Scan", jumps=True, shape=_scan_shape),
 )

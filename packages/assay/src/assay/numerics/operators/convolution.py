@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from assay.numerics.operators.mutations import BIAS, KERNEL, LAYER, PICTURE, WINDOW
 from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, Sizes, alike
 from assay.numerics.oracle.batched.channels import in_channels
 from assay.numerics.oracle.batched.operator import Operator, in_batch
@@ -85,23 +86,39 @@ def _transposed_flops(inputs: Sequence[Sizes], _: Sizes, __: Attribute) -> float
     return 2.0 * math.prod(inputs[0]) * math.prod(inputs[1][1:])
 
 
+def _second(place: int, rank: int, _: Attribute) -> int:
+    return 1
+
+
+def _first(place: int, rank: int, _: Attribute) -> int:
+    return 0
+
+
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Conv",
         rounding=product(),
+        weights=(1,),
+        contracted=_second,
+        bias=2,
         batched=_convolution_rows,
         shape=convolution_shape,
-        weights=(1,),
         flops=_convolution_flops,
+        mutations=LAYER | BIAS | KERNEL | WINDOW | PICTURE | {"drop-dilation"},
     ),
     *alike(
         "ConvTranspose",
         rounding=product(),
+        weights=(1,),
+        contracted=_first,
+        bias=2,
         batched=_convolution_rows,
         shape=_transposed_shape,
-        weights=(1,),
         flops=_transposed_flops,
+        mutations=LAYER | BIAS | KERNEL | WINDOW | PICTURE,
     ),
-    *alike("ConvInteger", moves=True, shape=convolution_shape),
+    *alike(
+        "ConvInteger", moves=True, zero_points=(2, 3), shape=convolution_shape, mutations=WINDOW | {"zero-point-step"}
+    ),
     *alike("FusedConv NhwcConv NhwcFusedConv", domain=MICROSOFT, shape=convolution_shape),
 )

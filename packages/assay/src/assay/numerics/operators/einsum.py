@@ -31,4 +31,4 @@ def _einsum_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     return plain(tuple(sizes.get(letter) for letter in result))
 
 
-OPERATORS: tuple[OnnxOperator, ...] = (*alike("Einsum", rounding=einsum, shape=_einsum_shape, weights=(0, 1, 2, 3)),)
+OPERATORS: tuple[OnnxOperator, ...] = (*alike("Einsum", rounding=einsum, weights=(0, 1, 2, 3), shape=_einsum_shape),)

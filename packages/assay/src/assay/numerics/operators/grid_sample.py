@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.operators.mutations import PICTURE
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator
 from assay.numerics.oracle.hooks import Call, Values
@@ -144,5 +145,6 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         batched=_grid_sample_rows,
         shape=_grid_shape,
         ranges=_grid_ranges,
+        mutations=PICTURE | {"nearest-for-linear", "flip-align-corners", "grid-border"},
     ),
 )

@@ -37,6 +37,18 @@ def names_where(fact: Callable[[OnnxOperator], Any]) -> frozenset[str]:
     return frozenset(by_name(fact))
 
 
+@cache
+def operators_by_name() -> dict[str, OnnxOperator]:
+    """All records, by the name alone."""
+    return by_name(lambda one: one)
+
+
+@cache
+def open_to(mutation: str) -> frozenset[str]:
+    """The operators at which this mutation may be made."""
+    return names_where(lambda one: mutation in one.mutations)
+
+
 def _standard_last() -> Iterator[OnnxOperator]:
     every = onnx_operators().values()
     standard = {one.name for one in every if one.domain != MICROSOFT}

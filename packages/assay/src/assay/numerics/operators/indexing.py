@@ -107,6 +107,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         ranges=_gather_ranges,
         carries=first_input,
         free=True,
+        mutations={"gather-off-by-one"},
     ),
     *alike(
         "GatherElements",
@@ -117,6 +118,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         ranges=_gather_ranges,
         carries=first_input,
         free=True,
+        mutations={"gather-off-by-one"},
     ),
     *alike("GatherND", moves=True, shape=_gather_nd_shape, ranges=_several_ranges, carries=first_input, free=True),
     *alike("Scatter", moves=True, shape=_scatter_shape, ranges=_scatter_ranges, free=True),

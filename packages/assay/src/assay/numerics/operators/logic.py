@@ -50,8 +50,22 @@ def _chosen_carry(_: Node, __: Sequence[Value], asked: Need) -> Demands:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("And", moves=True, batched=elementwise, shape=binary_shape(np.logical_and)),
-    *alike("Or", moves=True, batched=elementwise, shape=binary_shape(np.logical_or)),
+    *alike(
+        "And",
+        moves=True,
+        batched=elementwise,
+        shape=binary_shape(np.logical_and),
+        mistaken_for="Or",
+        mutations={"exchange-comparison"},
+    ),
+    *alike(
+        "Or",
+        moves=True,
+        batched=elementwise,
+        shape=binary_shape(np.logical_or),
+        mistaken_for="And",
+        mutations={"exchange-comparison"},
+    ),
     *alike("Xor", moves=True, batched=elementwise, shape=binary_shape(np.logical_xor)),
     *alike("Not", moves=True, batched=elementwise, shape=unary_shape(np.logical_not)),
     *alike("BitShift", moves=True, shape=_shifted_shape),
@@ -60,29 +74,57 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("BitwiseOr", moves=True, batched=elementwise, shape=binary_shape(np.bitwise_or)),
     *alike("BitwiseXor", moves=True, batched=elementwise, shape=binary_shape(np.bitwise_xor)),
     *alike(
-        "Equal", moves=True, batched=elementwise, shape=binary_shape(np.equal), ranges=_compared_text_ranges, jumps=True
+        "Equal", moves=True, jumps=True, batched=elementwise, shape=binary_shape(np.equal), ranges=_compared_text_ranges
     ),
     *alike(
-        "Greater", moves=True, batched=elementwise, shape=binary_shape(np.greater), ranges=_bound_ranges, jumps=True
+        "Greater",
+        moves=True,
+        jumps=True,
+        batched=elementwise,
+        shape=binary_shape(np.greater),
+        ranges=_bound_ranges,
+        mistaken_for="GreaterOrEqual",
+        mutations={"exchange-comparison"},
     ),
     *alike(
         "GreaterOrEqual",
         moves=True,
+        jumps=True,
         batched=elementwise,
         shape=binary_shape(np.greater_equal),
         ranges=_bound_ranges,
-        jumps=True,
+        mistaken_for="Greater",
+        mutations={"exchange-comparison"},
     ),
-    *alike("Less", moves=True, batched=elementwise, shape=binary_shape(np.less), ranges=_bound_ranges, jumps=True),
+    *alike(
+        "Less",
+        moves=True,
+        jumps=True,
+        batched=elementwise,
+        shape=binary_shape(np.less),
+        ranges=_bound_ranges,
+        mistaken_for="LessOrEqual",
+        mutations={"exchange-comparison"},
+    ),
     *alike(
         "LessOrEqual",
         moves=True,
+        jumps=True,
         batched=elementwise,
         shape=binary_shape(np.less_equal),
         ranges=_bound_ranges,
-        jumps=True,
+        mistaken_for="Less",
+        mutations={"exchange-comparison"},
     ),
     *alike("IsInf", moves=True, batched=elementwise, shape=same_shape),
     *alike("IsNaN", moves=True, batched=elementwise, shape=unary_shape(np.isnan)),
-    *alike("Where", moves=True, batched=elementwise, shape=_where_shape, carries=_chosen_carry, free=True),
+    *alike(
+        "Where",
+        moves=True,
+        batched=elementwise,
+        shape=_where_shape,
+        carries=_chosen_carry,
+        free=True,
+        mutations={"invert-condition"},
+    ),
 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.numerics.operators.mutations import BIAS, LAYER
 from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, Sizes, alike
 from assay.numerics.oracle.batched.operator import Operator
 from assay.numerics.oracle.hooks import Values
@@ -76,14 +77,40 @@ def _gemm_flops(inputs: Sequence[Sizes], output: Sizes, attribute: Attribute) ->
     return 2.0 * math.prod(output) * inputs[0][0 if attribute("transA") else 1]
 
 
+def _gemm_axis(place: int, _: int, attribute: Attribute) -> int:
+    transposed = bool(attribute("transB" if place == 1 else "transA"))
+    return int(transposed) if place == 1 else 1 - int(transposed)
+
+
+def _inner_axis(place: int, rank: int, _: Attribute) -> int:
+    return rank - 1 if place == 0 else rank - 2
+
+
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
-        "MatMul", rounding=product(), batched=_matmul_rows, shape=product_shape, weights=(0, 1), flops=_matrix_flops
+        "MatMul",
+        rounding=product(),
+        weights=(0, 1),
+        contracted=_inner_axis,
+        batched=_matmul_rows,
+        shape=product_shape,
+        flops=_matrix_flops,
+        mutations=LAYER | {"swap-operands"},
     ),
-    *alike("Gemm", rounding=product(), batched=_gemm_rows, shape=_gemm_shape, weights=(0, 1), flops=_gemm_flops),
-    *alike("MatMulInteger", moves=True, shape=product_shape),
+    *alike(
+        "Gemm",
+        rounding=product(),
+        weights=(0, 1),
+        contracted=_gemm_axis,
+        bias=2,
+        batched=_gemm_rows,
+        shape=_gemm_shape,
+        flops=_gemm_flops,
+        mutations=LAYER | BIAS,
+    ),
+    *alike("MatMulInteger", moves=True, zero_points=(2, 3), shape=product_shape, mutations={"zero-point-step"}),
     *alike("FusedMatMul MatMulIntegerToFloat DynamicQuantizeMatMul", domain=MICROSOFT, shape=product_shape),
     *alike("QGemm", domain=MICROSOFT, shape=_gemm_shape),
-    *alike("MatMulNBits", domain=MICROSOFT, shape=_few_bits_shape, jumps=True),
+    *alike("MatMulNBits", domain=MICROSOFT, jumps=True, shape=_few_bits_shape),
     *alike("MatMulBnb4", domain=MICROSOFT, shape=_few_bits_shape),
 )

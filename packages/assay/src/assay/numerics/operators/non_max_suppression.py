@@ -75,11 +75,11 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "NonMaxSuppression",
         moves=True,
+        steers=(2, 3, 4),
+        jumps=True,
         kernel=non_max_suppression,
         takes_halves=True,
         shape=_suppression_shape,
         ranges=_suppression_ranges,
-        steers=(2, 3, 4),
-        jumps=True,
     ),
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.operators.mutations import BIAS, EPSILON
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.batched.channels import in_channels
 from assay.numerics.oracle.batched.operator import Operator, along_axis, behind, in_batch
@@ -162,20 +163,54 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "BatchNormalization",
         rounding=batch_normalization,
+        weights=(1,),
+        bias=2,
         batched=_batch_rows,
         shape=_channels_shape,
         ranges=_variance_ranges,
-        weights=(1,),
+        mutations=BIAS | EPSILON | {"wrong-variance", "neighbour-mean", "drop-norm-scale", "norm-to-zeros"},
     ),
-    *alike("InstanceNormalization", kernel=_instance, batched=in_channels, shape=_channels_shape),
-    *alike("LayerNormalization", kernel=_layer_kernel, batched=_layer_rows, shape=_layer_shape),
-    *alike("RMSNormalization", kernel=_rms, batched=_layer_rows, shape=_layer_shape),
-    *alike("GroupNormalization", kernel=_group, shape=same_shape),
-    *alike("MeanVarianceNormalization", kernel=_mean_variance, shape=same_shape),
-    *alike("LpNormalization", kernel=_lp, batched=along_axis(-1), shape=same_shape),
+    *alike(
+        "InstanceNormalization",
+        bias=2,
+        kernel=_instance,
+        batched=in_channels,
+        shape=_channels_shape,
+        mutations=BIAS | EPSILON | {"drop-norm-scale", "unbiased-variance", "norm-to-zeros"},
+    ),
+    *alike(
+        "LayerNormalization",
+        bias=2,
+        kernel=_layer_kernel,
+        batched=_layer_rows,
+        shape=_layer_shape,
+        mutations=BIAS | EPSILON | {"drop-norm-scale", "unbiased-variance", "norm-to-zeros"},
+    ),
+    *alike(
+        "RMSNormalization",
+        kernel=_rms,
+        batched=_layer_rows,
+        shape=_layer_shape,
+        mutations=EPSILON | {"drop-norm-scale", "norm-to-zeros"},
+    ),
+    *alike(
+        "GroupNormalization",
+        bias=2,
+        kernel=_group,
+        shape=same_shape,
+        mutations=BIAS | EPSILON | {"drop-norm-scale", "norm-to-zeros"},
+    ),
+    *alike("MeanVarianceNormalization", kernel=_mean_variance, shape=same_shape, mutations={"norm-to-zeros"}),
+    *alike("LpNormalization", kernel=_lp, batched=along_axis(-1), shape=same_shape, mutations={"norm-to-zeros"}),
     *alike("LRN", rounding=response, batched=in_batch, shape=same_shape),
-    *alike("SimplifiedLayerNormalization", domain=MICROSOFT, shape=_layer_shape),
-    *alike("SkipLayerNormalization SkipSimplifiedLayerNormalization", domain=MICROSOFT, shape=_skipped_shape),
+    *alike(
+        "SimplifiedLayerNormalization",
+        domain=MICROSOFT,
+        shape=_layer_shape,
+        mutations=EPSILON | {"drop-norm-scale", "norm-to-zeros"},
+    ),
+    *alike("SkipLayerNormalization", domain=MICROSOFT, shape=_skipped_shape, mutations=EPSILON | {"norm-to-zeros"}),
+    *alike("SkipSimplifiedLayerNormalization", domain=MICROSOFT, shape=_skipped_shape),
     *alike("GroupNorm", domain=MICROSOFT, shape=same_shape),
     *alike("EmbedLayerNormalization", domain=MICROSOFT, shape=_embedded_shape, ranges=_embed_ranges),
     *alike("QEmbedLayerNormalization", domain=MICROSOFT, ranges=_embed_ranges),

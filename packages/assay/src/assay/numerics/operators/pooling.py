@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from assay.numerics.operators.mutations import PICTURE, POOL
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import in_batch
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints, plain
@@ -49,11 +50,43 @@ def _unpooled_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("MaxPool", moves=True, batched=in_batch, shape=_pool_shape, carries=first_input),
-    *alike("AveragePool", rounding=reduction, batched=in_batch, shape=_pool_shape, carries=first_input),
-    *alike("LpPool", rounding=relative_reduction, batched=in_batch, shape=_pool_shape),
-    *alike("GlobalAveragePool", rounding=reduction, batched=in_batch, shape=_global_shape, carries=first_input),
-    *alike("GlobalMaxPool", moves=True, batched=in_batch, shape=_global_shape, carries=first_input),
+    *alike(
+        "MaxPool",
+        moves=True,
+        batched=in_batch,
+        shape=_pool_shape,
+        carries=first_input,
+        mistaken_for="AveragePool",
+        mutations=POOL | PICTURE | {"pool-kind"},
+    ),
+    *alike(
+        "AveragePool",
+        rounding=reduction,
+        batched=in_batch,
+        shape=_pool_shape,
+        carries=first_input,
+        mistaken_for="MaxPool",
+        mutations=POOL | PICTURE | {"count-padding", "pool-kind"},
+    ),
+    *alike("LpPool", rounding=relative_reduction, batched=in_batch, shape=_pool_shape, mutations=POOL),
+    *alike(
+        "GlobalAveragePool",
+        rounding=reduction,
+        batched=in_batch,
+        shape=_global_shape,
+        carries=first_input,
+        mistaken_for="GlobalMaxPool",
+        mutations={"pool-kind"},
+    ),
+    *alike(
+        "GlobalMaxPool",
+        moves=True,
+        batched=in_batch,
+        shape=_global_shape,
+        carries=first_input,
+        mistaken_for="GlobalAveragePool",
+        mutations={"pool-kind"},
+    ),
     *alike("GlobalLpPool", rounding=relative_reduction, shape=_global_shape),
     *alike("MaxUnpool", moves=True, shape=_unpool_shape, ranges=_unpooled_ranges),
     *alike("QLinearAveragePool", domain=MICROSOFT, shape=_pool_shape),

@@ -14,6 +14,7 @@ import numpy as np
 
 from assay.numerics.operators.convolution import convolution_shape
 from assay.numerics.operators.matrix_products import product_shape
+from assay.numerics.operators.mutations import BIAS, SCALES, WINDOW
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, along_axis
 from assay.numerics.oracle.chunked import in_chunks
@@ -123,17 +124,48 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "QuantizeLinear",
         moves=True,
+        steers=(1, 2),
+        scales=(1,),
+        zero_points=(2,),
+        jumps=True,
+        rounds=True,
         kernel=_quantize,
         batched=_quantized_rows,
         shape=same_shape,
+        mutations=SCALES | {"zero-point-step", "wrap-for-saturate", "truncate-for-round"},
+    ),
+    *alike(
+        "DequantizeLinear",
+        rounding=dequantized,
         steers=(1, 2),
+        scales=(1,),
+        zero_points=(2,),
+        batched=_quantized_rows,
+        shape=same_shape,
+        mutations=SCALES | {"zero-point-step"},
+    ),
+    *alike("DynamicQuantizeLinear", jumps=True, rounds=True, kernel=_dynamic, shape=same_shape),
+    *alike(
+        "QLinearConv",
+        steers=(1, 2, 4, 5, 6, 7),
+        bias=8,
+        scales=(4, 1, 6),
+        zero_points=(2, 5, 7),
         jumps=True,
         rounds=True,
+        kernel=_convolution,
+        shape=convolution_shape,
+        mutations=BIAS | WINDOW | SCALES | {"zero-point-step"},
     ),
-    *alike("DequantizeLinear", rounding=dequantized, batched=_quantized_rows, shape=same_shape, steers=(1, 2)),
-    *alike("DynamicQuantizeLinear", kernel=_dynamic, shape=same_shape, jumps=True, rounds=True),
     *alike(
-        "QLinearConv", kernel=_convolution, shape=convolution_shape, steers=(1, 2, 4, 5, 6, 7), jumps=True, rounds=True
+        "QLinearMatMul",
+        steers=(1, 2, 4, 5, 6, 7),
+        scales=(4, 1, 6),
+        zero_points=(2, 5, 7),
+        jumps=True,
+        rounds=True,
+        kernel=_matmul,
+        shape=product_shape,
+        mutations=SCALES | {"zero-point-step"},
     ),
-    *alike("QLinearMatMul", kernel=_matmul, shape=product_shape, steers=(1, 2, 4, 5, 6, 7), jumps=True, rounds=True),
 )

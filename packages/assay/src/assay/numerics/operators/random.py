@@ -22,9 +22,9 @@ def _ratio_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("Bernoulli", moves=True, shape=same_shape, jumps=True, draws=True),
+    *alike("Bernoulli", moves=True, jumps=True, draws=True, shape=same_shape),
     *alike("Multinomial", moves=True, jumps=True, draws=True),
-    *alike("RandomNormal RandomUniform", moves=True, shape=_random_shape, draws=True),
-    *alike("RandomNormalLike RandomUniformLike", moves=True, shape=same_shape, draws=True),
-    *alike("Dropout", moves=True, shape=same_shape, ranges=_ratio_ranges, carries=first_input, steers=(1, 2)),
+    *alike("RandomNormal RandomUniform", moves=True, draws=True, shape=_random_shape),
+    *alike("RandomNormalLike RandomUniformLike", moves=True, draws=True, shape=same_shape),
+    *alike("Dropout", moves=True, steers=(1, 2), shape=same_shape, ranges=_ratio_ranges, carries=first_input),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
@@ -19,6 +20,8 @@ LEARNING, MICROSOFT = "ai.onnx.ml", "com.microsoft"
 Sizes = tuple[int, ...]
 Attribute = Callable[[str], int]
 """A whole number that a node names so; 0 where it does not."""
+Contracted = Callable[[int, int, Attribute], int]
+"""From the place of the weight among the inputs, and its rank."""
 Flops = Callable[[Sequence[Sizes], Sizes, Attribute], float]
 """Floating operations, from the shapes of the inputs and of the first output. A multiplication and an addition are two."""
 
@@ -39,6 +42,16 @@ class OnnxOperator:
     """Inputs that steer it: shapes, scales, bounds. What only reaches these is exact in every backend."""
     weights: tuple[int, ...] = ()
     """Operands that a backend may fold, pack or repack."""
+    contracted: Contracted | None = None
+    """Which axis of a weight it sums over."""
+    bias: int | None = None
+    """Which input is a bias."""
+    scales: tuple[int, ...] = ()
+    """Which inputs are scales of grids, the one of the weight first."""
+    zero_points: tuple[int, ...] = ()
+    """Which inputs are zero points, in order."""
+    gate_order: tuple[int, ...] = ()
+    """Of a recurrent layer: its gates in the order of other frameworks."""
     jumps: bool = False
     """A small change of its input may change its result by a step."""
     rounds: bool = False
@@ -70,6 +83,11 @@ class OnnxOperator:
     """None: one for each element of the largest of what it takes and gives."""
     free: bool = False
     """It moves or renames values: no floating operations at all."""
+
+    mutations: AbstractSet[str] = frozenset()
+    """Mutations that may be made at one node of it, by name (`assay.mutation`). Those of a pattern of several nodes find it themselves."""
+    mistaken_for: str = ""
+    """The operator of the same inputs and outputs that a compiler may take for it."""
 
 
 P = ParamSpec("P")

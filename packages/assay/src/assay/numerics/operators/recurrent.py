@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.numerics.operators.mutations import BIAS, STATE, WEIGHTS
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator
 from assay.numerics.oracle.hooks import Values
@@ -61,19 +62,43 @@ def _steps_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
-        "RNN GRU LSTM",
+        "RNN",
+        weights=(1, 2),
+        bias=3,
         kernel=recurrent,
         batched=_recurrent_rows,
         shape=_recurrent_shape,
         ranges=_steps_ranges,
+        mutations=WEIGHTS | BIAS | STATE,
+    ),
+    *alike(
+        "GRU",
         weights=(1, 2),
+        bias=3,
+        gate_order=(1, 0, 2),
+        kernel=recurrent,
+        batched=_recurrent_rows,
+        shape=_recurrent_shape,
+        ranges=_steps_ranges,
+        mutations=WEIGHTS | BIAS | STATE | {"exchange-gates", "gru-reset"},
+    ),
+    *alike(
+        "LSTM",
+        weights=(1, 2),
+        bias=3,
+        gate_order=(0, 2, 1, 3),
+        kernel=recurrent,
+        batched=_recurrent_rows,
+        shape=_recurrent_shape,
+        ranges=_steps_ranges,
+        mutations=WEIGHTS | BIAS | STATE | {"exchange-gates"},
     ),
     *alike(
         "DynamicQuantizeLSTM",
         domain=MICROSOFT,
-        shape=_recurrent_shape,
-        ranges=_steps_ranges,
         steers=(8, 9, 10, 11),
         jumps=True,
+        shape=_recurrent_shape,
+        ranges=_steps_ranges,
     ),
 )

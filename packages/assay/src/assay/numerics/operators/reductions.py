@@ -8,6 +8,7 @@ from math import ceil, floor, inf
 
 import numpy as np
 
+from assay.numerics.operators.mutations import EXTREME
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, along_axis, behind
 from assay.numerics.oracle.hooks import Values
@@ -77,11 +78,27 @@ def _total_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
-        "ReduceL1 ReduceL2 ReduceProd ReduceSumSquare",
+        "ReduceL1 ReduceSumSquare",
         rounding=relative_reduction,
         batched=_reduce_rows,
         shape=_reduce_shape,
         ranges=named_axes,
+    ),
+    *alike(
+        "ReduceL2",
+        rounding=relative_reduction,
+        batched=_reduce_rows,
+        shape=_reduce_shape,
+        ranges=named_axes,
+        mutations={"reduce-axis"},
+    ),
+    *alike(
+        "ReduceProd",
+        rounding=relative_reduction,
+        batched=_reduce_rows,
+        shape=_reduce_shape,
+        ranges=named_axes,
+        mutations={"bf16-lengths"},
     ),
     *alike(
         "ReduceLogSum ReduceLogSumExp",
@@ -97,6 +114,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=_reduce_shape,
         ranges=named_axes,
         carries=first_input,
+        mutations={"reduce-axis"},
     ),
     *alike(
         "ReduceMean",
@@ -105,6 +123,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=_reduce_shape,
         ranges=named_axes,
         carries=first_input,
+        mutations={"reduce-axis"},
     ),
     *alike(
         "ReduceSum",
@@ -113,6 +132,24 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=_reduce_shape,
         ranges=named_axes,
         carries=_total_carry,
+        mutations={"reduce-axis", "bf16-lengths"},
     ),
-    *alike("ArgMax ArgMin", moves=True, batched=along_axis(0), shape=_reduce_shape, jumps=True),
+    *alike(
+        "ArgMax",
+        moves=True,
+        jumps=True,
+        batched=along_axis(0),
+        shape=_reduce_shape,
+        mistaken_for="ArgMin",
+        mutations=EXTREME | {"reduce-axis"},
+    ),
+    *alike(
+        "ArgMin",
+        moves=True,
+        jumps=True,
+        batched=along_axis(0),
+        shape=_reduce_shape,
+        mistaken_for="ArgMax",
+        mutations=EXTREME | {"reduce-axis"},
+    ),
 )

@@ -7,6 +7,7 @@ from math import ceil
 
 import numpy as np
 
+from assay.numerics.operators.mutations import PICTURE
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, in_batch
 from assay.numerics.oracle.hooks import Values
@@ -65,13 +66,27 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Resize",
         rounding=sampling,
+        steers=(1, 2, 3),
         batched=_resize_rows,
         shape=_resize_shape,
         ranges=_resize_ranges,
         carries=first_input,
-        steers=(1, 2, 3),
+        mutations=PICTURE
+        | {
+            "nearest-for-linear",
+            "flip-align-corners",
+            "asymmetric-coordinates",
+            "nearest-rounding",
+            "cubic-coefficient",
+        },
     ),
     *alike(
-        "Upsample", rounding=sampling, shape=_resize_shape, ranges=_upsample_ranges, carries=first_input, steers=(1,)
+        "Upsample",
+        rounding=sampling,
+        steers=(1,),
+        shape=_resize_shape,
+        ranges=_upsample_ranges,
+        carries=first_input,
+        mutations={"nearest-for-linear"},
     ),
 )

@@ -26,6 +26,14 @@ def _running_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("CumSum", rounding=reduction, shape=same_shape, ranges=_axis_ranges, carries=_running_carry, steers=(1,)),
+    *alike(
+        "CumSum",
+        rounding=reduction,
+        steers=(1,),
+        shape=same_shape,
+        ranges=_axis_ranges,
+        carries=_running_carry,
+        mutations={"cumsum-axis", "cumsum-exclusive"},
+    ),
     *alike("CumProd", rounding=relative_reduction, ranges=_axis_ranges),
 )

@@ -59,8 +59,17 @@ def _top_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("Compress", moves=True, shape=_counted_shape, carries=first_input),
-    *alike("Unique", moves=True, shape=_counted_shape, jumps=True),
-    *alike("NonZero", moves=True, shape=_counted_shape, jumps=True, free=True),
-    *alike("TopK", moves=True, shape=_top_shape, ranges=_top_ranges, carries=first_input, steers=(1,), jumps=True),
-    *alike("OneHot", moves=True, shape=_one_hot_shape, ranges=_one_hot_ranges, steers=(1, 2), free=True),
+    *alike("Unique", moves=True, jumps=True, shape=_counted_shape),
+    *alike("NonZero", moves=True, jumps=True, shape=_counted_shape, free=True),
+    *alike(
+        "TopK",
+        moves=True,
+        steers=(1,),
+        jumps=True,
+        shape=_top_shape,
+        ranges=_top_ranges,
+        carries=first_input,
+        mutations={"topk-smallest"},
+    ),
+    *alike("OneHot", moves=True, steers=(1, 2), shape=_one_hot_shape, ranges=_one_hot_ranges, free=True),
 )

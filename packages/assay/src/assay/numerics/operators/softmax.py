@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from assay.numerics.operators.mutations import CLASSES
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, along_axis
 from assay.numerics.oracle.hooks import Call, Values
@@ -58,8 +59,8 @@ def _softmax_rows(one: Operator) -> Values | None:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("Softmax", kernel=softmax, batched=_softmax_rows, shape=same_shape),
-    *alike("LogSoftmax", kernel=log_softmax, batched=_softmax_rows, shape=same_shape),
-    *alike("Hardmax", moves=True, batched=_softmax_rows, shape=same_shape, jumps=True),
+    *alike("Softmax", kernel=softmax, batched=_softmax_rows, shape=same_shape, mutations=CLASSES | {"coarse-softmax"}),
+    *alike("LogSoftmax", kernel=log_softmax, batched=_softmax_rows, shape=same_shape, mutations=CLASSES),
+    *alike("Hardmax", moves=True, jumps=True, batched=_softmax_rows, shape=same_shape, mutations={"softmax-axis"}),
     *alike("QLinearSoftmax", domain=MICROSOFT, shape=same_shape),
 )
