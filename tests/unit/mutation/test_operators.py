@@ -17,6 +17,7 @@ from assay.mutation.precision import rounded
 from assay.mutation.registry import FAMILIES, OPERATORS, Mutant, inject, parse, sites
 from assay.mutation.transform import Mutant as Transform
 from assay.mutation.validate import why_invalid
+from assay.numerics.operators.index import onnx_operators
 
 sys.path.insert(0, str(Path(__file__).parent))
 import models
@@ -51,8 +52,18 @@ def test_at_least_thirty_operators_each_with_a_reason_and_a_place() -> None:
     assert len(OPERATORS) == sum(len(family.OPERATORS) for family in FAMILIES) >= 30
     for one in OPERATORS.values():
         assert one.stands_for
-        assert one.where
+        assert one.needs
         assert (one.distance is None) == (not one.knob), one.name
+
+
+def test_records_of_operators_name_mutations_that_there_are() -> None:
+    named = {mutation for one in onnx_operators().values() for mutation in one.mutations}
+    assert named - set(OPERATORS) == set()
+
+
+def test_what_a_mutation_needs_is_what_the_records_say() -> None:
+    assert OPERATORS["nearest-for-linear"].needs == "GridSample, Resize, Upsample"
+    assert OPERATORS["cubic-coefficient"].needs == "cubic Resize"
 
 
 @pytest.mark.parametrize("name", OPERATORS)

@@ -144,10 +144,10 @@ OPERATORS = (
     MutationOperator("tanh-gelu", "the tanh approximation taken for the erf of GELU", "Gelu, Erf", _erfs, _tanh_gelu),
     MutationOperator("erf-gelu", "the erf of GELU taken for its tanh approximation", "Gelu by tanh, whole or taken apart", _tanhs,
              _erf_gelu),
-    MutationOperator("hard-sigmoid", "a piecewise linear function taken for the sigmoid", "Sigmoid", _open_to("hard-sigmoid"), _hard),
-    MutationOperator("wrong-clip-bound", "a bound of a clip with too few digits", "Clip", _clips, _wrong_bound, 1 / 60,
+    MutationOperator("hard-sigmoid", "a piecewise linear function taken for the sigmoid", "", _open_to("hard-sigmoid"), _hard),
+    MutationOperator("wrong-clip-bound", "a bound of a clip with too few digits", "", _clips, _wrong_bound, 1 / 60,
              "relative change of the bound"),
-    MutationOperator("drop-clip-bound", "a bound of a clip lost", "Clip", _clips, _drop_bound),
+    MutationOperator("drop-clip-bound", "a bound of a clip lost", "", _clips, _drop_bound),
     MutationOperator("wrong-slope", "the default slope taken for the model's", "LeakyRelu, Elu, HardSigmoid ...", _open_to("wrong-slope"),
              _wrong_slope, 0.1, "relative change of alpha"),
 )  # fmt: skip

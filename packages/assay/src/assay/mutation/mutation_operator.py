@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from onnx import NodeProto
 
 from assay.mutation.graph import Graph
+from assay.numerics.operators.index import open_to
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class MutationOperator:
 
     `sites` yields the nodes where it can be injected; `apply` injects it at one of them, in place. `distance` is the
     default of the knob that says how far the mutant is from the original, None for a mutation that is all or nothing;
-    `knob` says what the distance measures.
+    `knob` says what the distance measures. `where` is "" where the operators whose records name the mutation say it all.
     """
 
     name: str
@@ -26,3 +27,8 @@ class MutationOperator:
     apply: Callable[[Graph, NodeProto, float], None]
     distance: float | None = None
     knob: str = ""
+
+    @property
+    def needs(self) -> str:
+        """What a graph must have for it."""
+        return self.where or ", ".join(sorted(open_to(self.name)))

@@ -99,7 +99,7 @@ def _exchange(graph: Graph, node: NodeProto, distance: float) -> None:
 
 
 OPERATORS = (
-    MutationOperator("softmax-zeros", "a softmax never written", "Softmax, LogSoftmax", _softmaxes, _zeros),
+    MutationOperator("softmax-zeros", "a softmax never written", "", _softmaxes, _zeros),
     MutationOperator("zero-output", "an output never written", "float outputs", _answers, _zeros),
     MutationOperator("scaled-output", "an output scaled: cosine does not see it", "float outputs", _answers, _double, 2.0,
              "the factor"),

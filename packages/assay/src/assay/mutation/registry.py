@@ -76,7 +76,7 @@ def inject(graph: Graph, mutant: Mutant) -> None:
     operator = OPERATORS[mutant.operator]
     keys = {graph.key(node) for node in operator.sites(graph)}
     if mutant.site not in keys:
-        where = f"it applies at {', '.join(sorted(keys)[:5])}" if keys else f"it needs {operator.where}"
+        where = f"it applies at {', '.join(sorted(keys)[:5])}" if keys else f"it needs {operator.needs}"
         raise UsageError(f"mutation {mutant.operator!r} does not apply at {mutant.site!r}; {where}")
     # What the file says of inner shapes was true of the model before.
     del graph.model.graph.value_info[:]

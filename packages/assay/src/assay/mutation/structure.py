@@ -166,7 +166,7 @@ OPERATORS = (
              _tail, 1e-3, "what lay in memory"),
     MutationOperator("one-element", "one element of a tensor wrong", "nodes that compute floats", _located, _one_element, 0.01,
              "relative error of the element"),
-    MutationOperator("invert-condition", "the two branches of a choice exchanged", "Where", _conditions, _invert),
+    MutationOperator("invert-condition", "the two branches of a choice exchanged", "", _conditions, _invert),
     MutationOperator("exchange-comparison", "the neighbouring operator: strict for not strict, max for min, ceil for floor",
              "comparisons, Max, Min, Floor, Ceil, And, Or", _exchangeable, _exchange),
     MutationOperator("swap-operands", "operands exchanged", "Sub, Div, Pow, square MatMul", _operands, _swap_operands),

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from assay.numerics.operators.mutations import PICTURE
-from assay.numerics.operators.record import OnnxOperator, alike
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Inputs, Walk, at, equal, plain
@@ -20,6 +20,9 @@ from assay.numerics.shapes.requirements import Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.rules.sampling import sampling
 from assay.ports import Tensor
+
+if TYPE_CHECKING:
+    from assay.numerics.oracle.contrib.body import Body
 
 _MODES = {"bilinear": "linear", "bicubic": "cubic"}
 
@@ -137,6 +140,16 @@ def _grid_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 1, Need(-1.0, 1.0)
 
 
+def _of_the_standard(body: Body) -> None:
+    """Opset 20 calls bilinear linear, and bicubic cubic."""
+    body.needs(16)
+    mode = body.attribute("mode", "bilinear")
+    if body.version >= 20:
+        mode = _MODES.get(mode, mode)
+    attributes = body.attributes("align_corners", "padding_mode")
+    body.give(body.step("GridSample", body.input(0), body.input(1), mode=mode, **attributes))
+
+
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "GridSample",
@@ -147,4 +160,5 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         ranges=_grid_ranges,
         mutations=PICTURE | {"nearest-for-linear", "flip-align-corners", "grid-border"},
     ),
+    *alike("GridSample", domain=MICROSOFT, decomposition=_of_the_standard),
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 if TYPE_CHECKING:
     from assay.numerics.oracle.batched.operator import Lift
+    from assay.numerics.oracle.contrib.body import Decomposition
     from assay.numerics.oracle.hooks import Kernel
     from assay.numerics.shapes.constraints import ShapeRule
     from assay.numerics.shapes.requirements import Carry, Ranges
@@ -67,6 +68,8 @@ class OnnxOperator:
     """Itself on several evaluations at once (`oracle.batched`). None: one evaluation after the other."""
     single_inside: bool = False
     """onnx.reference computes it in float32, whatever it is given (onnx 1.23.2): it has no oracle in double."""
+    decomposition: Decomposition | None = None
+    """The steps of the standard that it is made of, of an operator of com.microsoft (`oracle.contrib`)."""
     expanded: bool = False
     """The oracle takes it apart into the steps by which the standard defines it."""
 

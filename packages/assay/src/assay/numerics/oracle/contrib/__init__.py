@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from onnx.reference.op_run import OpRun
 
+from assay.numerics.operators.index import onnx_operators
 from assay.numerics.oracle.batched.operator import Lift
 from assay.numerics.oracle.contrib.activations import ACTIVATIONS
 from assay.numerics.oracle.contrib.attention import ATTENTION
@@ -37,6 +38,11 @@ DECOMPOSITIONS: dict[str, Decomposition] = {
     **PRODUCTS,
     **QUANTIZED,
     **MOVING,
+    **{
+        name: one.decomposition
+        for (domain, name), one in onnx_operators().items()
+        if domain == DOMAIN and one.decomposition is not None
+    },
 }
 """By operator. LayerNormalization and SimplifiedLayerNormalization are in the domain of the standard."""
 

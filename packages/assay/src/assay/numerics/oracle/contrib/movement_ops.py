@@ -24,16 +24,6 @@ def _expand(body: Body) -> None:
     body.give(body.unsqueeze(body.input(0), int(body.stored(body.input(1)).reshape(()))))
 
 
-def _grid_sample(body: Body) -> None:
-    """Opset 20 calls bilinear linear, and bicubic cubic."""
-    body.needs(16)
-    mode = body.attribute("mode", "bilinear")
-    if body.version >= 20:
-        mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
-    attributes = body.attributes("align_corners", "padding_mode")
-    body.give(body.step("GridSample", body.input(0), body.input(1), mode=mode, **attributes))
-
-
 def _range(body: Body) -> None:
     body.needs(11)
     step = body.input(2) or body.number(1, body.input(0))
@@ -60,7 +50,6 @@ MOVING: dict[str, Decomposition] = {
     "Pad": _standard("Pad", 11, "mode"),
     "GatherND": _standard("GatherND", 11),
     "ExpandDims": _expand,
-    "GridSample": _grid_sample,
     "Range": _range,
     "Unique": _unique,
     "NhwcMaxPool": _pool,
