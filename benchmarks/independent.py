@@ -64,8 +64,36 @@ def by_onnx(path: Path, feeds: Sequence[Feed]) -> list[Feed]:
     import onnx
     from onnx.reference import ReferenceEvaluator
 
-    evaluator = ReferenceEvaluator(onnx.load(str(path)))
+    model = onnx.load(str(path))
+    opset = next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), 1)
+    evaluator = ReferenceEvaluator(model, new_ops=_grids() if opset < GRIDS_IN_ONNX else None)
     return [dict(zip(evaluator.output_names, evaluator.run(None, feed), strict=True)) for feed in feeds]
+
+
+GRIDS_IN_ONNX = 19
+"""From this opset on the reference evaluator knows QuantizeLinear and DequantizeLinear (onnx 1.23)."""
+
+
+def _grids() -> list[Any]:
+    """Both as the standard defines them before that, in numpy."""
+    from onnx.reference.op_run import OpRun
+
+    def along(parameter: Array, x: Array, axis: int) -> Array:
+        return parameter.reshape([-1 if at == axis % x.ndim else 1 for at in range(x.ndim)]) if parameter.size > 1 else parameter
+
+    class QuantizeLinear(OpRun):  # type: ignore[misc]
+        def _run(self, x: Array, scale: Array, zero: Array | None = None, axis: int = 1, **_: Any) -> tuple[Array]:
+            zero = np.zeros(scale.shape, np.uint8) if zero is None else zero
+            ends = np.iinfo(zero.dtype)
+            steps = np.rint(x / along(scale, x, axis)) + along(zero.astype(np.float32), x, axis)
+            return (np.clip(steps, ends.min, ends.max).astype(zero.dtype),)
+
+    class DequantizeLinear(OpRun):  # type: ignore[misc]
+        def _run(self, x: Array, scale: Array, zero: Array | None = None, axis: int = 1, **_: Any) -> tuple[Array]:
+            start = 0 if zero is None else along(zero.astype(np.int64), x, axis)
+            return (((x.astype(np.int64) - start) * along(scale, x, axis)).astype(scale.dtype),)
+
+    return [QuantizeLinear, DequantizeLinear]
 
 
 def rounded(path: Path, feeds: Sequence[Feed], precision: str) -> tuple[float | None, float | None]:

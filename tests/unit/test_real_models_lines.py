@@ -151,3 +151,19 @@ def test_a_reason_names_no_folder_of_the_machine_and_no_address(lines: Any) -> N
         lines.portable("no shape for If '/model/decoder/If_output_0'") == "no shape for If '/model/decoder/If_output_0'"
     )
     assert lines.portable("one two three", limit=8) == "one two …"
+
+
+def test_the_evaluator_of_onnx_is_a_witness_of_grids_before_opset_19_too(independent: Any, tmp_path: Path) -> None:
+    from onnx import parser, save
+
+    text = """<ir_version: 8, opset_import: ["" : 15]> g (float[2, 3] x) => (float[2, 3] y)
+    <float s = {0.5}, int8 z = {3}, int8[2, 3] w = {1, -2, 3, 4, 5, -6}, float[3] each = {0.5, 1, 2}, int8[3] zeros = {0, 1, 2}>
+    { q = QuantizeLinear (x, s, z)
+      d = DequantizeLinear (q, s, z)
+      v = DequantizeLinear <axis = 1> (w, each, zeros)
+      y = Add (d, v) }"""
+    path = tmp_path / "model.onnx"
+    save(parser.parse_model(text), str(path))
+    feeds = [{"x": np.array([[0.25, 0.75, -0.3], [200, -200, 1.1]], np.float32)}]
+    (by_onnx,), (by_onnxruntime,) = independent.by_onnx(path, feeds), independent.by_onnxruntime(path, feeds)
+    assert np.array_equal(by_onnx["y"], by_onnxruntime["y"])
