@@ -59,7 +59,13 @@ class MNN:
             options={"weights": "float16", "arithmetic": "low"},
             precision="float16",
         ),
-        Flow(name="mnn-int8-weights", backend="mnn", options={"weights": "int8"}, precision="int8"),
+        Flow(
+            name="mnn-int8-weights",
+            backend="mnn",
+            options={"weights": "int8"},
+            precision="int8",
+            allowances=("int8-weights", "winograd-8x8"),
+        ),
     )
 
     def availability(self) -> Availability:

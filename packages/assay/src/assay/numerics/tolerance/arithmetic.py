@@ -20,6 +20,7 @@ ALLOWANCES = {
     "winograd-8x8": "square convolutions of stride 1 by Winograd on tiles of up to 8x8 with the points 0, ±1, ±2, ±3",
     "double-in-float32": "a model that computes in double is computed in float32",
     "fp16-accumulation": "sums are accumulated in float16",
+    "int8-weights": "an int8 flow stores weights of products in eight bits, a scale for each output channel, and computes in float32",
     "ties-after-zero-point": "a value between two steps of a grid is rounded half to even when the zero point has been added",
     "elementwise-ties-after-zero-point": "the same of sums and products of two numbers and of average pools, and of nothing else",
     "ties-away-from-zero": "a value between two steps of a grid is rounded away from zero",
@@ -44,6 +45,7 @@ def with_ties(allowances: Iterable[str], rule: str) -> tuple[str, ...]:
 _ABSOLUTE_U = 4.0
 """erf, tanh and log of common kernels are polynomials with an absolute error of some units near zero (measured: at most 4u)."""
 _SINGLE = UNIT_ROUNDOFF["float32"]
+_EIGHT_BITS = 127
 
 
 class Arithmetic(msgspec.Struct, frozen=True):
@@ -52,7 +54,8 @@ class Arithmetic(msgspec.Struct, frozen=True):
     tiles of up to `winograd_tile`;
     `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation).
     `ties` names the rule other than half to even by which exact ties may be rounded (assay.numerics.tolerance.rules.ties), "" for none.
-    `mixed`: what the model declares in double is computed in double, the rest as told here."""
+    `mixed`: what the model declares in double is computed in double, the rest as told here. `weight_levels`: weights of products lie on
+    a grid of so many steps to each side of zero, one grid for each output channel; 0: they do not."""
 
     storage: float
     multiply: float
@@ -64,6 +67,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     steps: float = 2.0**-10
     mixed: bool = False
     ties: str = ""
+    weight_levels: int = 0
 
     def of(self, dtype: str) -> Arithmetic:
         """The arithmetic of a value that the model declares in this type: a coarser one than the flow's is stored as
@@ -77,10 +81,13 @@ class Arithmetic(msgspec.Struct, frozen=True):
 
 
 def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmetic:
-    """Raises UsageError for a precision without arithmetic of its own (int8 among them: its grid is in the graph)."""
+    """Raises UsageError for a precision without arithmetic of its own (int8 among them, its grid is in the graph; unless only weights
+    are stored so)."""
     for name in allowances:
         if name not in ALLOWANCES:
             raise UsageError(f"Unknown allowance {name!r} in a contract: use one of {', '.join(ALLOWANCES)}.")
+    if precision == "int8" and "int8-weights" in allowances:
+        return replace(arithmetic_of("float32", allowances), weight_levels=_EIGHT_BITS)
     if precision not in UNIT_ROUNDOFF:
         raise UsageError(f"No arithmetic is known for precision {precision!r}: a tolerance cannot be derived from it.")
     unit = UNIT_ROUNDOFF[precision]

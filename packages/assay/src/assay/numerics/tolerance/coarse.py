@@ -55,7 +55,8 @@ def work(proto: Any, inputs: Sequence[Tensors]) -> int:
 
 def coarsely(deriving: Deriving, inputs: Sequence[Tensors], precision: str) -> DerivedTolerance | None:
     """The coarse tolerance; None where the derived one costs little more, or might be narrower somewhere."""
-    if not inputs or deriving.graph.rounds or deriving.arithmetic.storage > FINEST:
+    arithmetic = deriving.arithmetic
+    if not inputs or deriving.graph.rounds or arithmetic.storage > FINEST or arithmetic.weight_levels:
         return None
     try:
         found = deriving.once(inputs, _is_even, precision)

@@ -31,6 +31,7 @@ from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation, Nonli
 from assay.numerics.tolerance.simulate.sample_batching import MOST, group_by_shape, join, may_join, same, split
 from assay.numerics.tolerance.simulate.spread import shrunk_deviation
 from assay.numerics.tolerance.simulate.tensors_only import tensors_only
+from assay.numerics.tolerance.simulate.weight_grids import with_stored_constants
 from assay.numerics.tolerance.simulate.tie_choices import choices, is_alike
 from assay.ports import Tensors
 
@@ -88,6 +89,8 @@ def derive_each(
     """One for each flow of a group whose allowances differ in their rule for ties alone: the noise of half to even, which is most of
     the work, is drawn once for all."""
     whole = expanded(tensors_only(proto))
+    if "int8-weights" in allowances[0]:
+        whole = with_stored_constants(whole)
     graph = study(whole)
     # float32 is what a flow promises that promises nothing: what a model declares in double is asked for in double then.
     plain = precision == "float32" and "double-in-float32" not in allowances[0]

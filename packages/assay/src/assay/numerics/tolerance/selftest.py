@@ -157,7 +157,8 @@ def _at_its_end(deriving: Deriving, output: str) -> list[tuple[str, Callable[[Te
 
 
 def _unit(deriving: Deriving) -> float:
-    return COARSER * max(deriving.arithmetic.storage, deriving.arithmetic.multiply)
+    step = 1.0 / deriving.arithmetic.weight_levels if deriving.arithmetic.weight_levels else 0.0
+    return COARSER * max(deriving.arithmetic.storage, deriving.arithmetic.multiply, step)
 
 
 def _defects(deriving: Deriving, feeds: Tensors) -> list[_Defect]:

@@ -36,7 +36,7 @@ def _cures(job: VerifyJob, defaults: Sequence[NumericDefault], is_right: Callabl
     """None where the engine cannot be built or run so."""
     options = {**job.flow.options, **{one.option: one.off for one in defaults}}
     # Another engine than the one that an earlier job may have left.
-    other = msgspec.structs.replace(job, keep="", flow=msgspec.structs.replace(job.flow, options=options))
+    other = msgspec.structs.replace(job, artifact_dir="", flow=msgspec.structs.replace(job.flow, options=options))
     apart = Stages(lambda stage: None)  # no time of the engine that is judged
     try:
         return is_right(load(lower(other, apart), other, apart))

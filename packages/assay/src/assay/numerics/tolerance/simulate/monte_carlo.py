@@ -111,7 +111,7 @@ class NoiseSimulation:
 
     def _single_evaluator(self, proto: Any, weights: Tensors) -> Float32Evaluator | None:
         """None where single precision is too coarse to show the noise, or where amplifying would cross jumps."""
-        fine = self.arithmetic.storage < _COARSE
+        fine = not self._is_loud
         if self._finest < _FINE or (fine and self.graph.jumps):
             return None
         try:
@@ -121,9 +121,16 @@ class NoiseSimulation:
 
     def _amplification(self) -> float:
         if self._single is not None:
-            return 1.0 if self.arithmetic.storage >= _COARSE else AMPLIFIED
+            return 1.0 if self._is_loud else AMPLIFIED
+        if self._is_loud:
+            return 1.0
         fine = self.arithmetic.storage < _FINE or (self._finest < _FINE and not self.graph.jumps)
         return AMPLIFIED if fine else 1.0
+
+    @property
+    def _is_loud(self) -> bool:
+        """Whether its noise is seen in single precision as it is."""
+        return self.arithmetic.storage >= _COARSE or self.arithmetic.weight_levels > 0
 
     @property
     def _finest(self) -> float:

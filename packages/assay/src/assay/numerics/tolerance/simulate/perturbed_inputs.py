@@ -14,6 +14,7 @@ from assay.numerics.tolerance.simulate.graph_study import Graph
 from assay.numerics.tolerance.simulate.noise import Draw, spread_of
 from assay.numerics.tolerance.simulate.quantized_biases import spread_on_grid
 from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
+from assay.numerics.tolerance.simulate.weight_grids import spreads_on_grid
 from assay.ports import Tensor, Tensors
 
 _UNIT = 2.0**-24
@@ -30,11 +31,13 @@ class PerturbedInputs:
         self._inexact = [name for name in names if not held(weights[name], arithmetic.weights)]
         spreads = {one.name: spread_on_grid(weights[one.name], one, weights) for one in graph.biases}
         self.regridded = frozenset(name for name, spread in spreads.items() if spread is not None and spread.any())
+        levels = arithmetic.weight_levels
+        self._on_grid = spreads_on_grid(graph, weights, levels) if levels else {}
 
     @property
     def kept(self) -> frozenset[str]:
         """Inputs and stored numbers that every engine takes as they are."""
-        return frozenset() if self._coarse else self._graph.given - self.regridded.union(self._inexact)
+        return frozenset() if self._coarse else self._graph.given - self.regridded.union(self._inexact, self._on_grid)
 
     def feeds(self, evaluator: Evaluator, inputs: Tensors, draw: Draw) -> dict[str, Tensor]:
         """Of one draw."""
@@ -60,6 +63,9 @@ class PerturbedInputs:
     def _moved(self, evaluator: Evaluator, feeds: Tensors) -> list[tuple[str, Tensor, Tensor]]:
         """Name, value and standard deviation of what each draw moves."""
         found = {name: (value, spread_of(value, unit)) for name, value, unit in self._rounded(evaluator, feeds)}
+        for name, spread in self._on_grid.items():
+            if name not in feeds:
+                found[name] = evaluator.rt_inits_[name], spread.astype(evaluator.computes_in)
         for bias in self._graph.biases:
             value = evaluator.rt_inits_[bias.name]
             if bias.name not in feeds and (spread := spread_on_grid(value, bias, evaluator.rt_inits_)) is not None:
@@ -86,5 +92,5 @@ class PerturbedInputs:
         self, evaluator: Evaluator, inputs: Tensors, recorder: SiteRecorder, wanted: Sequence[str]
     ) -> list[str]:
         """Values that no noise reaches, where they meet those that it does."""
-        noisy = {*self.regridded, *self._inexact, *(set(inputs) & self._graph.data if self._coarse else ())}
+        noisy = {*self.regridded, *self._inexact, *self._on_grid, *(set(inputs) & self._graph.data if self._coarse else ())}
         return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), wanted)

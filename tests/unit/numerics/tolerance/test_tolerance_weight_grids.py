@@ -1,0 +1,83 @@
+"""Weights that a backend stores in eight bits by itself: what that costs is allowed, what a wrong product costs is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+from small_graphs import float32, noise, parsed
+
+from assay.errors import UsageError
+from assay.numerics.tolerance.arithmetic import arithmetic_of
+from assay.numerics.tolerance.derive import derive_model
+from assay.numerics.tolerance.derived_tolerance import DerivedTolerance
+from assay.numerics.tolerance.judge.judge_outputs import judge_outputs
+from assay.ports import Tensor
+
+NET = """g (float[1, 3, 8, 8] x) => (float[1, 10] y) <float[8, 3, 3, 3] w, float[10, 288] v, float[10] b>
+{ c = Conv (x, w)
+  r = Relu (c)
+  f = Flatten (r)
+  y = Gemm <transB = 1> (f, v, b) }"""
+ALLOWED = ("int8-weights",)
+
+
+def network(*, constants: bool) -> onnx.ModelProto:
+    model = parsed(NET)
+    given = {"w": noise(8, 3, 3, 3), "v": noise(10, 288), "b": noise(10)}
+    given["w"][3] *= np.float32(50)  # one scale for all channels would be too coarse
+    for name, value in given.items():
+        tensor = numpy_helper.from_array(value, name)
+        if constants:
+            model.graph.node.insert(0, onnx.helper.make_node("Constant", [], [name], value=tensor))
+        else:
+            model.graph.initializer.append(tensor)
+    return model
+
+
+def changed(model: onnx.ModelProto, name: str, change: Callable[[Tensor], Tensor]) -> onnx.ModelProto:
+    other = onnx.ModelProto()
+    other.CopyFrom(model)
+    constants = [(node.output[0], node.attribute[0].t) for node in other.graph.node if node.op_type == "Constant"]
+    for known, tensor in [*((one.name, one) for one in other.graph.initializer), *constants]:
+        if known == name:
+            tensor.CopyFrom(numpy_helper.from_array(change(numpy_helper.to_array(tensor)), name))
+    return other
+
+
+def on_grid(weight: Tensor, levels: int = 127) -> Tensor:
+    """One symmetric scale for each row of the first axis."""
+    rows = weight.reshape(len(weight), -1)
+    scale = np.abs(rows).max(axis=1, keepdims=True) / levels
+    return (np.rint(rows / scale) * scale).astype(np.float32).reshape(weight.shape)
+
+
+def used(profile: DerivedTolerance, model: onnx.ModelProto, feeds: dict[str, Tensor]) -> float:
+    return judge_outputs([float32(model, feeds)], None, profile)["y"].metrics["budget_used"]
+
+
+@pytest.mark.parametrize("constants", [False, True])
+def test_weights_of_eight_bits_pass_and_fewer_bits_or_a_lost_channel_do_not(constants: bool) -> None:
+    model, feeds = network(constants=constants), {"x": noise(1, 3, 8, 8)}
+    profile = derive_model(model, [feeds], "int8", allowances=ALLOWED)
+    assert profile.header.precision == "int8"
+    assert not profile.header.blind
+    stored = changed(changed(model, "w", on_grid), "v", on_grid)
+    assert 0.02 < used(profile, stored, feeds) < 1
+    for name in ("w", "v"):
+        assert used(profile, changed(stored, name, lambda value: value * np.float32(0.9)), feeds) > 1, name
+
+    assert used(profile, changed(stored, "v", lambda value: on_grid(value, 7)), feeds) > 1, "four bits"
+    lost = np.arange(8).reshape(8, 1, 1, 1) == 3
+    assert used(profile, changed(stored, "w", lambda value: np.where(lost, 0, value)), feeds) > 1
+
+
+def test_an_int8_flow_has_no_arithmetic_unless_only_its_weights_are_stored_so() -> None:
+    assert arithmetic_of("int8", ALLOWED).weight_levels == 127
+    assert arithmetic_of("int8", ALLOWED).storage == arithmetic_of("float32").storage
+    assert arithmetic_of("float32", ALLOWED).weight_levels == 0
+    with pytest.raises(UsageError, match="No arithmetic is known for precision 'int8'"):
+        arithmetic_of("int8")
