@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from independent import Feed, independent
 
-from assay.core.job import Job
+from assay.core.job import VerifyJob
 from assay.models.files import file_digest
 from assay.worker.engine.apply_transforms import TransformedModel, apply_transforms
 from assay.worker.stages import Stages
@@ -22,7 +22,7 @@ def quantized(job: dict[str, Any], result: dict[str, Any], model: Path, folder: 
     """None where the flow does not quantize, or where the transforms give another file than they gave the engine."""
     if not job["flow"].get("transforms") or not result:
         return None
-    asked = msgspec.structs.replace(msgspec.convert(job, Job), scratch=str(folder))
+    asked = msgspec.structs.replace(msgspec.convert(job, VerifyJob), scratch=str(folder))
     with contextlib.chdir(folder):
         made = apply_transforms(asked, model, Stages(lambda stage: None))
     if made.standard is None:

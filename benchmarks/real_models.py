@@ -167,7 +167,7 @@ def checked(
         return
     report = json.loads((folder / "report.json").read_text())
     jobs = {job["key"].split("|")[1]: job for job in report["jobs"] if job["key"].endswith("|verify")}
-    golden = folder / "golden" if recipe is not None else Path(next(iter(jobs.values()))["job"]["reference"])
+    golden = folder / "golden" if recipe is not None else Path(next(iter(jobs.values()))["job"]["reference_dir"])
     everything = samples(golden, "inputs")
     asked = Witnesses(path)
     for flow, job in jobs.items():

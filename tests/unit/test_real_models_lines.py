@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 import tomllib
 from dataclasses import replace
@@ -13,6 +14,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+
+from assay.core.job import VerifyJob
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -167,3 +170,9 @@ def test_the_evaluator_of_onnx_is_a_witness_of_grids_before_opset_19_too(indepen
     feeds = [{"x": np.array([[0.25, 0.75, -0.3], [200, -200, 1.1]], np.float32)}]
     (by_onnx,), (by_onnxruntime,) = independent.by_onnx(path, feeds), independent.by_onnxruntime(path, feeds)
     assert np.array_equal(by_onnx["y"], by_onnxruntime["y"])
+
+
+def test_the_benchmark_reads_fields_that_a_report_has() -> None:
+    text = (BENCHMARKS / "real_models.py").read_text()
+    (field,) = re.findall(r'\["job"\]\["(\w+)"\]\)', text)
+    assert field in VerifyJob.__struct_fields__
