@@ -79,7 +79,11 @@ def _grids() -> list[Any]:
     from onnx.reference.op_run import OpRun
 
     def along(parameter: Array, x: Array, axis: int) -> Array:
-        return parameter.reshape([-1 if at == axis % x.ndim else 1 for at in range(x.ndim)]) if parameter.size > 1 else parameter
+        return (
+            parameter.reshape([-1 if at == axis % x.ndim else 1 for at in range(x.ndim)])
+            if parameter.size > 1
+            else parameter
+        )
 
     class QuantizeLinear(OpRun):  # type: ignore[misc]
         def _run(self, x: Array, scale: Array, zero: Array | None = None, axis: int = 1, **_: Any) -> tuple[Array]:

@@ -31,8 +31,8 @@ from assay.numerics.tolerance.simulate.monte_carlo import NoiseSimulation, Nonli
 from assay.numerics.tolerance.simulate.sample_batching import MOST, group_by_shape, join, may_join, same, split
 from assay.numerics.tolerance.simulate.spread import shrunk_deviation
 from assay.numerics.tolerance.simulate.tensors_only import tensors_only
-from assay.numerics.tolerance.simulate.weight_grids import with_stored_constants
 from assay.numerics.tolerance.simulate.tie_choices import choices, is_alike
+from assay.numerics.tolerance.simulate.weight_grids import with_stored_constants
 from assay.ports import Tensors
 
 FEWER = 4

@@ -92,5 +92,10 @@ class PerturbedInputs:
         self, evaluator: Evaluator, inputs: Tensors, recorder: SiteRecorder, wanted: Sequence[str]
     ) -> list[str]:
         """Values that no noise reaches, where they meet those that it does."""
-        noisy = {*self.regridded, *self._inexact, *self._on_grid, *(set(inputs) & self._graph.data if self._coarse else ())}
+        noisy = {
+            *self.regridded,
+            *self._inexact,
+            *self._on_grid,
+            *(set(inputs) & self._graph.data if self._coarse else ()),
+        }
         return evaluator.boundary(noisy, lambda outputs: recorder.is_noisy(outputs), wanted)
