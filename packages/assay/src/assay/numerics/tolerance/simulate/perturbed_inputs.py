@@ -63,9 +63,9 @@ class PerturbedInputs:
     def _moved(self, evaluator: Evaluator, feeds: Tensors) -> list[tuple[str, Tensor, Tensor]]:
         """Name, value and standard deviation of what each draw moves."""
         found = {name: (value, spread_of(value, unit)) for name, value, unit in self._rounded(evaluator, feeds)}
-        for name, spread in self._on_grid.items():
+        for name, grid in self._on_grid.items():
             if name not in feeds:
-                found[name] = evaluator.rt_inits_[name], spread.astype(evaluator.computes_in)
+                found[name] = evaluator.rt_inits_[name], grid.astype(evaluator.computes_in)
         for bias in self._graph.biases:
             value = evaluator.rt_inits_[bias.name]
             if bias.name not in feeds and (spread := spread_on_grid(value, bias, evaluator.rt_inits_)) is not None:
