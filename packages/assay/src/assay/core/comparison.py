@@ -57,6 +57,39 @@ class StatedMetric(msgspec.Struct, frozen=True):
     worse: Direction
 
 
+class OutsideCount(msgspec.Struct, frozen=True):
+    """How many elements differ by more than `rtol * |expected| + atol`."""
+
+    rtol: float
+    atol: float
+    outside: int
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """What any choice of fixed limits needs of an output, whatever it was judged by.
+
+    `findings` and `degenerate` hold for all limits. `corners` are the elements that decide whether an output of real numbers is within
+    limits, whatever these are (`numerics/error_envelope.py`); every other element uses at most `1 + slack` times what the worst corner
+    uses. `budget` is what is used where limits are the same for every choice (whole numbers, texts, and where NaN or an infinity is on
+    one side only), and `clashing` counts the latter. `compared`: false where shapes or types forbid it. `rms` and `peak` are those of
+    the reference. `counts` are elements beyond some limits. `metrics` are figures that the tolerance at hand replaced. `by_default`: a
+    table that is chosen does not count here (another size, a quantized model).
+    """
+
+    findings: tuple[Finding, ...] = ()
+    degenerate: str = ""
+    corners: tuple[WorstElement, ...] = ()
+    slack: float = 0.0
+    budget: float | None = None
+    clashing: int = 0
+    compared: bool = True
+    rms: float = 0.0
+    peak: float = 0.0
+    counts: tuple[OutsideCount, ...] = ()
+    metrics: dict[str, float] = {}
+    by_default: bool = False
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """One output, all samples together, against its reference.
 
@@ -68,7 +101,8 @@ class Comparison(msgspec.Struct, frozen=True):
     whose limits those are: "derived" from the graph, "learnt" from
     perturbed runs of a plain engine, "default" (a multiple of the unit roundoff, a guess where the other two were asked for), or
     "chosen" by the user; "" where results are older than the field. `actual` is what the engine's values are like.
-    `stated` is what plug-ins say of the figures that they added to `metrics`.
+    `stated` is what plug-ins say of the figures that they added to `metrics`. `evidence` is what other choices of tolerance need; None
+    where nothing could be compared.
     """
 
     output: str
@@ -90,3 +124,4 @@ class Comparison(msgspec.Struct, frozen=True):
     uninformative: bool = False
     share_at_bounds: float = 0.0
     stated: dict[str, StatedMetric] = {}
+    evidence: Evidence | None = None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.numerics import histogram, ulp
+from assay.numerics.error_envelope import Envelope
 
 WORST = 10
 KEPT = 5
@@ -42,7 +43,8 @@ class Accumulator:
     Values are multiplied by the scale of the reference. `lowest` and `highest` are extremes of the output in its own unit,
     or, where that is enough to show that it is neither constant nor saturated, of a few of its values. `octaves` and
     `ulps` are the histograms; `errors` every absolute error of a small output. `squared_expected` and `product` (the inner
-    product) are None where the energy of the whole reference, and the error, tell the same.
+    product) are None where the energy of the whole reference, and the error, tell the same. `envelope`: None where no limit but the
+    one at hand is ever asked for.
     """
 
     pairs: int = 0
@@ -62,6 +64,7 @@ class Accumulator:
     worst: list[Point] = field(default_factory=list)
     errors: list[np.ndarray[Any, np.dtype[np.float64]]] = field(default_factory=list)
     clashes: dict[str, Clash] = field(default_factory=dict)
+    envelope: Envelope | None = None
 
     @property
     def clashing(self) -> int:
@@ -93,6 +96,9 @@ def merge(parts: Iterable[Accumulator]) -> Accumulator:
         total.ulps += part.ulps
         total.errors += part.errors
         keep_worst(total, part.worst)
+        if part.envelope is not None:
+            total.envelope = total.envelope or Envelope()
+            total.envelope.join(part.envelope)
         for kind, clash in part.clashes.items():
             known = total.clashes.setdefault(kind, Clash())
             known.count += clash.count

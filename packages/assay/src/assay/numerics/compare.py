@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison, Evidence, Finding
 from assay.core.dtype import CONTAINERS, dtype_name
 from assay.numerics.compare_output import compare_output
 from assay.numerics.structure import check_structure
@@ -55,17 +55,34 @@ def compare_outputs(
             comparison = compare_output(name, ours, theirs, contract, dtype, threads)
         else:
             shape, size = pairs[0][0].shape, sum(one.size for one, _ in pairs)
-            comparison = Comparison(name, dtype, shape, len(pairs), size)
+            comparison = Comparison(name, dtype, shape, len(pairs), size, evidence=Evidence(compared=False))
         if contract.published:
-            comparison = msgspec.structs.replace(comparison, degenerate="")
+            comparison = _without_doubt(comparison)
         findings += comparison.findings
-        comparisons.append(msgspec.structs.replace(comparison, findings=known + comparison.findings))
+        comparisons.append(_with_findings(comparison, known))
     if contract.published or any(one.elements for one in comparisons):
         comparisons = [one if one.elements or one.findings else _empty(one) for one in comparisons]
     return tuple(comparisons), tuple(findings)
 
 
+def _with_findings(comparison: Comparison, known: tuple[Finding, ...]) -> Comparison:
+    evidence = comparison.evidence
+    if evidence is not None:
+        evidence = msgspec.structs.replace(evidence, findings=known + evidence.findings)
+    return msgspec.structs.replace(comparison, findings=known + comparison.findings, evidence=evidence)
+
+
+def _without_doubt(comparison: Comparison) -> Comparison:
+    """The reference is the answer by definition, whatever it is."""
+    evidence = comparison.evidence
+    if evidence is not None:
+        evidence = msgspec.structs.replace(evidence, degenerate="", peak=0.0)
+    return msgspec.structs.replace(comparison, degenerate="", evidence=evidence)
+
+
 def _empty(comparison: Comparison) -> Comparison:
     """Nothing is asked of an output without elements beyond its type and shape, which were compared. Where all are empty
     nothing was asked at all, and that is mistrusted."""
-    return msgspec.structs.replace(comparison, degenerate="", metrics={**comparison.metrics, "budget_used": 0.0})
+    evidence = msgspec.structs.replace(comparison.evidence or Evidence(), degenerate="", budget=0.0)
+    metrics = {**comparison.metrics, "budget_used": 0.0}
+    return msgspec.structs.replace(comparison, degenerate="", metrics=metrics, evidence=evidence)

@@ -8,18 +8,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.core.case import Contract
-from assay.core.comparison import Comparison, Finding, Histogram, WorstElement
+from assay.core.comparison import Comparison, Evidence, Finding, Histogram, OutsideCount, WorstElement
+from assay.core.dtype import is_floating
 from assay.numerics import degenerate, histogram, text, ulp
 from assay.numerics.accumulator import Accumulator, Point, merge
 from assay.numerics.chunks import Piece, chunks, locate, over_blocks
 from assay.numerics.element_types import ComputeType, as_real, compute_type_of, is_integer, real_name
+from assay.numerics.error_envelope import Envelope
 from assay.numerics.float32_pass import add_block, suits
 from assay.numerics.float64_pass import Terms, add_wide, products
 from assay.numerics.metrics import metrics, needs_products
 from assay.numerics.reference_stats import ReferenceStats, survey
 from assay.numerics.tolerance.default import limits
+from assay.numerics.tolerance.fixed_limits import by_limits
 from assay.ports import Tensor
 
+FIRST_LOOK = 4096
 _KINDS = {"nan": "NaN on one side only", "infinity": "an infinity on one side only",
           "lowest_for_infinity": "the largest finite value of a type in place of an infinity"}  # fmt: skip
 
@@ -44,7 +48,8 @@ def compare_output(
     if lane is ComputeType.NONE:
         types = ", ".join(sorted({str(tensor.dtype) for tensor in (*actual, *expected)}))
         why = f"Output {name!r} has elements that cannot be compared ({types}): leave it out of the model or cast it."
-        return _replace(blank, findings=(Finding("unsupported_dtype", name, why),))
+        found = (Finding("unsupported_dtype", name, why),)
+        return _replace(blank, findings=found, evidence=Evidence(found, compared=False))
     if lane is ComputeType.TEXT:
         return _compare_text(blank, left, right)
     return _compare_numbers(blank, left, right, lane, contract, threads)
@@ -58,7 +63,8 @@ def _replace(comparison: Comparison, **changes: object) -> Comparison:
 
 def _compare_text(blank: Comparison, left: Sequence[Tensor], right: Sequence[Tensor]) -> Comparison:
     if not blank.elements:
-        return _replace(blank, degenerate="the reference is empty", uninformative=True)
+        empty = "the reference is empty"
+        return _replace(blank, degenerate=empty, uninformative=True, evidence=Evidence(degenerate=empty))
     wrong = text.differences(left, right)
     findings: tuple[Finding, ...] = ()
     if wrong:
@@ -67,8 +73,10 @@ def _compare_text(blank: Comparison, left: Sequence[Tensor], right: Sequence[Ten
         what = f"{len(wrong)} of {blank.elements} texts differ, first at {where}: expected {want!r}, got {got!r}."
         findings = (Finding("values", blank.output, what),)
     share = len(wrong) / blank.elements
-    metrics = {"share_out_of_tolerance": share, "budget_used": math.inf if wrong else 0.0}
-    return _replace(blank, findings=findings, metrics=metrics)
+    used = math.inf if wrong else 0.0
+    metrics = {"share_out_of_tolerance": share, "budget_used": used}
+    evidence = Evidence(findings, budget=used, counts=(OutsideCount(0.0, 0.0, len(wrong)),))
+    return _replace(blank, findings=findings, metrics=metrics, evidence=evidence)
 
 
 def _compare_numbers(
@@ -84,7 +92,8 @@ def _compare_numbers(
     rtol, atol = limits(contract, blank.output, dtype, reference.rms)
     total = sum(tensor.size for tensor in left)
     terms = Terms(lane, dtype, rtol, atol, reference.scale, total)
-    account = _account(left, right, terms, threads)
+    real = is_floating(dtype)
+    account = _account(left, right, terms, threads, real=real)
     if needs_products(account, reference):
         account.product, account.squared_expected = _products(left, right, terms.scale, threads)
     poor = degenerate.degenerate_reference(reference, right, dtype)
@@ -94,29 +103,50 @@ def _compare_numbers(
         collapsed += f", where the reference has no normal number of {dtype} (at most {reference.peak:.3g})"
     elif collapsed and not poor:
         findings.append(Finding("degenerate", blank.output, f"{_sentence(collapsed)}; the reference is not."))
-    if account.outside:
+    if account.outside and not real:
         findings.append(_values(blank.output, account, left, total, terms))
     integers = is_integer(left[0].dtype) if left else False
-    return _replace(
+    figures = metrics(account, reference, total)
+    envelope = account.envelope or Envelope()
+    evidence = Evidence(
+        tuple(findings),
+        poor or collapsed,
+        _corners(envelope, terms.scale, left),
+        envelope.slack,
+        figures["budget_used"] if account.clashing or (total and not real) else None,
+        account.clashing,
+        rms=reference.rms,
+        peak=reference.peak,
+        counts=(OutsideCount(rtol, atol, account.outside),) if total else (),
+    )
+    compared = _replace(
         blank,
-        findings=tuple(findings),
-        metrics=metrics(account, reference, total),
+        metrics=figures,
         share_at_bounds=degenerate.share_at_bounds(reference, right, dtype),
-        rtol=rtol,
-        atol=atol,
-        degenerate=poor or collapsed or degenerate.tolerates_zeros(reference, rtol, atol),
         uninformative=bool(poor),
         worst=tuple(_worst(point, left) for point in account.worst),
         error_histogram=histogram.by_octave(account.octaves, reference.scale),
         ulp_histogram=None if integers or not account.ulps.any() else _ulps(account),
+        evidence=evidence,
+    )
+    return by_limits(compared, rtol, atol)
+
+
+def _corners(envelope: Envelope, scale: float, tensors: Sequence[Tensor]) -> tuple[WorstElement, ...]:
+    shapes = [tensor.shape for tensor in tensors]
+    return tuple(
+        WorstElement(locate(int(at), shapes), float(expected) / scale, float(actual) / scale)
+        for at, expected, actual in zip(envelope.position, envelope.expected, envelope.actual, strict=True)
     )
 
 
-def _account(left: Sequence[Tensor], right: Sequence[Tensor], terms: Terms, threads: int) -> Accumulator:
+def _account(left: Sequence[Tensor], right: Sequence[Tensor], terms: Terms, threads: int, *, real: bool) -> Accumulator:
+    """`real`: with the elements that decide about other limits; whole numbers have the same limits for every choice."""
     fast = terms.lane is ComputeType.NARROW and suits(terms)
+    first = _first_look(left, right, terms.scale) if real and terms.total > 4 * FIRST_LOOK else Envelope()
 
     def one(block: list[Piece]) -> Accumulator:
-        account = Accumulator()
+        account = Accumulator(envelope=first.copy() if real else None)
         with np.errstate(all="ignore"):
             if fast:
                 add_block(account, chunks(block), terms)
@@ -126,6 +156,19 @@ def _account(left: Sequence[Tensor], right: Sequence[Tensor], terms: Terms, thre
         return account
 
     return merge(over_blocks(one, left, right, threads))
+
+
+def _first_look(left: Sequence[Tensor], right: Sequence[Tensor], scale: float) -> Envelope:
+    """The envelope of a few elements, spread over the first sample: of all others few are above it."""
+    ours, theirs = left[0].reshape(-1), right[0].reshape(-1)
+    step = max(1, ours.size // FIRST_LOOK)
+    actual, expected = ours[::step].astype(np.float64) * scale, theirs[::step].astype(np.float64) * scale
+    with np.errstate(all="ignore"):
+        error = np.abs(actual - expected)
+        known = np.isfinite(actual) & np.isfinite(expected) & (error > 0)
+    found, places = Envelope(), step * np.arange(error.size)
+    found.add(*(one[known] for one in (np.abs(expected), error, expected, actual, places)))
+    return found
 
 
 def _products(left: Sequence[Tensor], right: Sequence[Tensor], scale: float, threads: int) -> tuple[float, float]:

@@ -38,16 +38,6 @@ def is_vanishing(reference: ReferenceStats, account: Accumulator, dtype: str) ->
     return account.lowest == account.highest == 0.0 and reference.peak < smallest_normal(real_name(dtype))
 
 
-def tolerates_zeros(reference: ReferenceStats, rtol: float, atol: float) -> str:
-    """Why zeros would pass for this reference, or "": the allowed error swallows the signal."""
-    if reference.peak and reference.peak <= rtol * reference.peak + atol:
-        return (
-            f"the allowed error (rtol={rtol:.3g}, atol={atol:.3g}) is as large as the reference "
-            f"(at most {reference.peak:.3g}): zeros would pass"
-        )
-    return ""
-
-
 def _degenerate(who: str, tensors: Sequence[Tensor], dtype: str, lowest: float, highest: float, finite: int) -> str:
     elements = sum(tensor.size for tensor in tensors)
     fewest = _FEWEST_NUMBERS if is_floating(dtype) else _FEWEST_WHOLE

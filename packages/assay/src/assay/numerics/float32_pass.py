@@ -18,6 +18,7 @@ import numpy as np
 from assay.numerics import histogram, joint_histogram, native_pass
 from assay.numerics.accumulator import EXACT, WORST, Accumulator, Point, keep_worst
 from assay.numerics.chunks import CHUNK, Piece
+from assay.numerics.error_envelope import Envelope
 from assay.numerics.float64_pass import Terms, add_wide, count_ulps, points, used
 from assay.numerics.reference_stats import single, squares_narrow, total
 from assay.ports import Tensor
@@ -73,7 +74,8 @@ def add_block(account: Accumulator, block: Iterable[Piece], terms: Terms) -> Non
 
 def _add_compiled(account: Accumulator, tally: Tally, piece: Piece, terms: Terms) -> None:
     """The same by the compiled pass, in one reading of both sides."""
-    seen = native_pass.pairs(
+    envelope = account.envelope
+    passed = native_pass.pairs(
         piece.actual,
         piece.expected,
         rtol=terms.rtol,
@@ -82,10 +84,16 @@ def _add_compiled(account: Accumulator, tally: Tally, piece: Piece, terms: Terms
         known=(account.max_abs, account.max_rel),
         columns=tally.columns,
         ulps=tally.ulps,
+        envelope=envelope,
     )
-    if seen is None:
+    if passed is None:
         add_wide(account, piece, terms)
         return
+    seen, above = passed
+    if envelope is not None:
+        _envelop(
+            envelope, piece, piece.actual, piece.expected, np.arange(piece.actual.size) if above is None else above
+        )
     account.pairs += piece.actual.size
     account.sum_error += seen.sum_error
     account.squared_error += seen.squared_error
@@ -121,6 +129,8 @@ def _add(account: Accumulator, tally: Tally, piece: Piece, terms: Terms) -> None
         account.squared_error += squares_narrow(error)
         np.abs(expected, out=size)
         smallest = float(size.min())
+        if account.envelope is not None:
+            _envelop(account.envelope, piece, actual, expected, account.envelope.above(size, error))
         _largest(account, largest, error, size, ratio, actual, expected)
         _allowance(account, error, size, ratio, actual, expected, piece.start, terms)
     _count(account, tally, piece, actual, expected, error, largest, smallest)
@@ -130,6 +140,12 @@ def _add(account: Accumulator, tally: Tally, piece: Piece, terms: Terms) -> None
     account.squared_actual += energy
     low, high = _extremes(piece.actual, actual, energy)
     account.lowest, account.highest = min(account.lowest, low), max(account.highest, high)
+
+
+def _envelop(envelope: Envelope, piece: Piece, actual: Narrow, expected: Narrow, near: Any) -> None:
+    if near.size:
+        left, right, error = _exact(actual, expected, near)
+        envelope.add(np.abs(right), error, right, left, piece.start + near)
 
 
 def _extremes(raw: Tensor, values: Narrow, energy: float) -> tuple[float, float]:

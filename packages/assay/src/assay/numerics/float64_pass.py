@@ -88,6 +88,9 @@ def _figures(account: Accumulator, error: Wide, actual: Wide, expected: Wide, po
     divisor = np.abs(expected)
     relative = np.divide(error, divisor, out=np.zeros_like(error), where=divisor != 0.0)
     account.max_rel = max(account.max_rel, float(relative.max()))
+    if account.envelope is not None:
+        near = account.envelope.above(divisor, error)
+        account.envelope.add(divisor[near], error[near], expected[near], actual[near], positions[near])
     budget = used(error, expected, terms)
     highest = float(budget.max())
     if highest > 1.0:

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from assay.numerics.accumulator import WORST
+from assay.numerics.error_envelope import LINES, Envelope, Whole
 
 LIBRARY = Path(__file__).with_name("_pairs.so")
-VERSION = 1
+VERSION = 2
 COLUMNS = 2048
 ULP_BINS = 13
+ROOM = 4096
+"""Elements above the envelope that one call lists."""
 
 Narrow = np.ndarray[Any, np.dtype[np.float32]]
 Counts = np.ndarray[Any, np.dtype[np.int64]]
@@ -33,6 +36,18 @@ class Seen(ctypes.Structure):
     ]
 
 
+class _Above(ctypes.Structure):
+    """`Envelope` in pairs.c."""
+
+    _fields_ = [
+        ("base", ctypes.c_float * LINES),
+        ("slope", ctypes.c_float * LINES),
+        ("factor", ctypes.c_double),
+        *((name, ctypes.c_int64) for name in ("corners", "room", "found")),
+        *((name, ctypes.c_void_p) for name in ("size", "error", "index")),
+    ]
+
+
 @cache
 def compiled_kernel() -> ctypes.CDLL | None:
     """None where it was not built, or was built from another source."""
@@ -43,7 +58,7 @@ def compiled_kernel() -> ctypes.CDLL | None:
     except (OSError, AttributeError):
         return None
     number, real, pointer = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
-    found.assay_pairs_float32.argtypes = [pointer, pointer, number, *[real] * 5, pointer, pointer, pointer]
+    found.assay_pairs_float32.argtypes = [pointer, pointer, number, *[real] * 5, *[pointer] * 4]
     found.assay_survey_float32.argtypes = [pointer, number, pointer]
     return found
 
@@ -64,13 +79,15 @@ def pairs(
     known: tuple[float, float],
     columns: Counts,
     ulps: Counts,
-) -> Seen | None:
+    envelope: Envelope | None = None,
+) -> tuple[Seen, Whole | None] | None:
     """One pass. Adds to `columns` (COLUMNS, by the leading bits of the error) and `ulps` (ULP_BINS). `bar` is the budget
     an element must use more of to be among the worst, `known` the largest absolute and relative errors so far.
 
-    None, and nothing added, where a difference is not finite. Releases the interpreter's lock.
+    Also the places above the `envelope`; None where there are more than ROOM. None, and nothing added, where a difference is not
+    finite. Releases the interpreter's lock.
     """
-    seen = Seen()
+    seen, above = Seen(), _above(envelope)
     compiled = compiled_kernel()
     assert compiled is not None
     undone = compiled.assay_pairs_float32(
@@ -84,8 +101,34 @@ def pairs(
         ctypes.addressof(seen),
         columns.ctypes.data,
         ulps.ctypes.data,
+        None if above is None else ctypes.addressof(above[0]),
     )
-    return None if undone else seen
+    if undone:
+        return None
+    if above is None:
+        return seen, np.empty(0, np.int64)
+    return seen, above[1][: above[0].found] if above[0].found <= ROOM else None
+
+
+def _above(envelope: Envelope | None) -> tuple[_Above, Whole] | None:
+    if envelope is None:
+        return None
+    found = np.empty(ROOM, np.int64)
+    bases, slopes = (one.tolist() for one in envelope.lines())
+    size, error = (np.ascontiguousarray(one) for one in (envelope.size, envelope.error))
+    asked = _Above(
+        (ctypes.c_float * LINES)(*bases),
+        (ctypes.c_float * LINES)(*slopes),
+        1.0 + envelope.slack,
+        size.size,
+        ROOM,
+        0,
+        size.ctypes.data,
+        error.ctypes.data,
+        found.ctypes.data,
+    )
+    asked.kept = (size, error)  # for as long as the pass reads them
+    return asked, found
 
 
 def survey(values: Narrow) -> tuple[float, float, float] | None:

@@ -14,6 +14,7 @@
 #define COLUMNS 2048 /* sign-free exponent and three bits of mantissa of a float32 */
 #define ULP_BINS 13
 #define WORST 10
+#define LINES 5
 #define SLACK 1e-5f
 
 #if defined(__x86_64__) && defined(__linux__) && (defined(__GNUC__) || defined(__clang__))
@@ -37,7 +38,17 @@ typedef struct {
     int64_t worst_index[WORST];
 } Account;
 
-int assay_pairs_version(void) { return 1; }
+/* What lies above all of the lines and of the corners (`error_envelope.py`) is listed, `found` of them; more than `room` are
+   only counted. */
+typedef struct {
+    float base[LINES], slope[LINES];
+    double factor; /* 1 + slack */
+    int64_t corners, room, found;
+    const double *size, *error;
+    int64_t *index;
+} Envelope;
+
+int assay_pairs_version(void) { return 2; }
 
 static inline uint32_t bits_of(float value) {
     uint32_t bits;
@@ -75,11 +86,63 @@ static void decide(const float *a, const float *e, int64_t start, int64_t count,
     }
 }
 
+/* How large an error may be at that size: on the line between its two corners, or the origin and the first. */
+static double bound_at(const Envelope *seen, double size) {
+    int64_t low = 0, high = seen->corners - 1;
+    if (high < 0) return 0.0;
+    if (size >= seen->size[high]) return seen->error[high];
+    if (size < seen->size[0]) return seen->error[0] * (size / seen->size[0]);
+    while (high - low > 1) {
+        int64_t middle = (low + high) / 2;
+        if (size < seen->size[middle]) high = middle;
+        else low = middle;
+    }
+    return seen->error[low] +
+           (seen->error[high] - seen->error[low]) * ((size - seen->size[low]) / (seen->size[high] - seen->size[low]));
+}
+
+static void list_above(const float *a, const float *e, int64_t start, int64_t count, Envelope *seen) {
+    for (int64_t i = 0; i < count; i++) {
+        float rough = fabsf(a[i] - e[i]), about = fabsf(e[i]), line = seen->base[LINES - 1];
+        for (int k = 0; k < LINES - 1; k++) {
+            float other = seen->base[k] + seen->slope[k] * about;
+            line = other < line ? other : line;
+        }
+        if (!(rough > line)) continue;
+        double size = fabs((double)e[i]), error = fabs((double)a[i] - (double)e[i]);
+        if (!(error > 0.0 && error > seen->factor * bound_at(seen, size))) continue;
+        if (seen->found < seen->room) seen->index[seen->found] = start + i;
+        seen->found++;
+    }
+}
+
+/* Whether an error of a tile is above all of the lines. */
+static inline __attribute__((always_inline)) int exceeds(const float *restrict error, const float *restrict e,
+                                                         const float *restrict base, const float *restrict slope) {
+    const float b0 = base[0], b1 = base[1], b2 = base[2], b3 = base[3], b4 = base[4];
+    const float s0 = slope[0], s1 = slope[1], s2 = slope[2], s3 = slope[3];
+    float over[LANES];
+    for (int l = 0; l < LANES; l++) over[l] = -1.0f;
+    for (int i = 0; i < TILE; i += LANES) {
+        WHOLE for (int l = 0; l < LANES; l++) {
+            float size = fabsf(e[i + l]), h = b0 + s0 * size, g = b1 + s1 * size, f = b2 + s2 * size, k = b3 + s3 * size;
+            g = b4 < g ? b4 : g;
+            f = k < f ? k : f;
+            h = g < h ? g : h;
+            h = error[i + l] - (f < h ? f : h);
+            over[l] = h > over[l] ? h : over[l];
+        }
+    }
+    float most = -1.0f;
+    for (int l = 0; l < LANES; l++) most = over[l] > most ? over[l] : most;
+    return most > 0.0f;
+}
+
 /* Fills the account, adds to `columns` (COLUMNS) and `ulps` (ULP_BINS). `known_*` are what earlier chunks have seen:
    smaller figures need not be found again. Returns 0, or 1 with nothing added where a difference is not finite. */
 FAST int assay_pairs_float32(const float *restrict a, const float *restrict e, int64_t n, double rtol, double atol,
                              double bar, double known_abs, double known_rel, Account *restrict out,
-                             int64_t *restrict columns, int64_t *restrict ulps) {
+                             int64_t *restrict columns, int64_t *restrict ulps, Envelope *restrict envelope) {
     uint32_t octave[4][COLUMNS];
     int64_t above[ULP_BINS - 1] = {0};
     double sums[LANES] = {0}, squares[LANES] = {0}, energy[LANES] = {0};
@@ -107,6 +170,7 @@ FAST int assay_pairs_float32(const float *restrict a, const float *restrict e, i
             y = tile_e;
         }
         float most[LANES] = {0}, relative[LANES] = {0}, share[LANES] = {0}, finite[LANES] = {0};
+
         for (int i = 0; i < TILE; i += LANES) {
             WHOLE for (int l = 0; l < LANES; l++) {
                 float p = x[i + l], q = y[i + l];
@@ -143,6 +207,7 @@ FAST int assay_pairs_float32(const float *restrict a, const float *restrict e, i
         if ((double)largest > out->max_abs * (1.0 - SLACK) || (double)steepest > out->max_rel * (1.0 - SLACK) ||
             (double)fullest > least * (1.0 - SLACK))
             decide(x, y, start, count, rtol, atol, bar, out);
+        if (envelope && exceeds(error, y, envelope->base, envelope->slope)) list_above(x, y, start, count, envelope);
         for (int i = 0; i < TILE; i++) {
             uint32_t u = bits_of(x[i]), v = bits_of(y[i]);
             uint32_t m = u & 0x7fffffffu, w = v & 0x7fffffffu;

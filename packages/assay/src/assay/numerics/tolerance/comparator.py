@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from assay.core.case import Contract, Tolerance
-from assay.core.comparison import Comparison, Finding
+from assay.core.comparison import Comparison, Evidence, Finding, OutsideCount
 from assay.core.dtype import UNIT_ROUNDOFF
 from assay.errors import Lowering
 from assay.numerics.compare import compare_outputs
@@ -20,7 +20,7 @@ from assay.numerics.tolerance.judge.judge_outputs import judge_outputs, suspects
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
 from assay.numerics.tolerance.simulate.spread import SHAPE
-from assay.numerics.tolerance.tolerance_tables import DERIVED, DERIVED_ELSEWHERE, coarse, share_out, table_of
+from assay.numerics.tolerance.tolerance_tables import DERIVED, ONNX, TORCH, coarse, share_out, table_of
 from assay.ports import Tensor
 
 WIDE = ("float64", "float32", "tf32")
@@ -58,11 +58,11 @@ class ToleranceComparator:
         known = self.profile.header.samples if self.profile is not None else len(actual)
         judged = self._judged(actual[:known], expected[:known])
         ours = {name for name in self._derived() if name in judged}
-        # Outputs that the profile judges get no limit from the comparator; all others keep theirs.
-        tolerances = {**self.contract.tolerances, **dict.fromkeys(ours, DERIVED_ELSEWHERE)}
-        contract = msgspec.structs.replace(self.contract, tolerances=tolerances)
-        compared, found = compare_outputs(actual, expected, contract, expected_dtypes=declared)
-        comparisons = tuple(_with_tables(_with(one, judged.get(one.output)), actual, expected) for one in compared)
+        compared, found = compare_outputs(actual, expected, self.contract, expected_dtypes=declared)
+        comparisons = tuple(
+            _with(_with_tables(one, actual, expected), judged.get(one.output), decides=one.output in ours)
+            for one in compared
+        )
         findings = [one for one in found if not (one.kind == "values" and one.output in ours)]
         for name in sorted(ours):
             findings += judged[name].findings
@@ -83,7 +83,7 @@ class ToleranceComparator:
         for one in judged.values():
             self.remarks.extend(one.notes)
         self.remarks.extend(self._unseen(judged) if not findings else ())
-        self.remarks.extend(told for one in comparisons if (told := coarse(one, contract)))
+        self.remarks.extend(told for one in comparisons if (told := coarse(one, self.contract)))
         return comparisons, tuple(findings)
 
     def _undecided(
@@ -344,14 +344,14 @@ def _other_rows(one: Comparison, reason: str, kinds: tuple[str, ...] = _ROWS) ->
     )
 
 
-def _with(one: Comparison, judged: OutputJudgement | None) -> Comparison:
-    """Figures always; findings and limits only where the profile decides."""
+def _with(one: Comparison, judged: OutputJudgement | None, *, decides: bool) -> Comparison:
+    """Figures always; findings and limits only where the profile `decides`."""
     if judged is None or not judged.metrics or one.at:
         return one
-    if one.atol != DERIVED_ELSEWHERE.atol:
+    if not decides:
         kept = {name: value for name, value in judged.metrics.items() if name != "budget_used"}
         return msgspec.structs.replace(one, metrics={**one.metrics, **kept})
-    poor = "" if "zeros would pass" in one.degenerate else one.degenerate
+    poor = one.evidence.degenerate if one.evidence is not None else one.degenerate
     other = [finding for finding in one.findings if finding.kind != "values"]
     used = judged.metrics["budget_used"]
     clashes = any(finding.kind in ("nan", "infinity", "lowest_for_infinity") for finding in other)
@@ -389,4 +389,16 @@ def _with_tables(one: Comparison, actual: Samples, expected: Samples) -> Compari
         if one.output in mine and one.output in theirs
     ]
     shares = share_out(pairs, one.dtype)
-    return msgspec.structs.replace(one, metrics={**one.metrics, **shares}) if shares else one
+    if not shares:
+        return one
+    evidence = one.evidence and _with_counts(one.evidence, shares, one)
+    return msgspec.structs.replace(one, metrics={**one.metrics, **shares}, evidence=evidence)
+
+
+def _with_counts(evidence: Evidence, shares: Mapping[str, float], one: Comparison) -> Evidence:
+    """What the tables leave outside, beside NaN and infinities."""
+    limits = {"share_out_of_torch": TORCH.get(one.dtype, TORCH["float32"]), "share_out_of_onnx": ONNX}
+    counts = tuple(
+        OutsideCount(*limits[name], round(share * one.elements) - evidence.clashing) for name, share in shares.items()
+    )
+    return msgspec.structs.replace(evidence, counts=(*evidence.counts, *counts))

@@ -29,8 +29,6 @@ TORCH = {
 
 NORM_WISE = 32.0
 """Units of eps (two roundoffs) of the norm."""
-DERIVED_ELSEWHERE = Tolerance(0.0, 1e37)
-"""What stands for a limit where a profile judges: everything finite passes."""
 
 
 def table_of(choice: str, dtype: str = "float32") -> Tolerance | None:
@@ -63,7 +61,7 @@ def coarse(compared: Comparison, contract: Contract) -> str:
     limits = contract.tolerances.get(compared.output) or contract.tolerances.get("*")
     kept = contract.precision in ("float32", "float64") and compared.dtype in ("float32", "float64")
     error = compared.metrics.get("rel_l2", 0.0)
-    if limits is None or not kept or compared.findings or compared.degenerate or limits == DERIVED_ELSEWHERE:
+    if limits is None or not kept or compared.findings or compared.degenerate:
         return ""
     units = error / (2.0 * UNIT_ROUNDOFF[max(contract.precision, compared.dtype, key=UNIT_ROUNDOFF.__getitem__)])
     if not units > NORM_WISE:

@@ -1,0 +1,90 @@
+"""An output by fixed limits, from what was recorded of it: the same whenever it is asked, in the run or years later."""
+
+from __future__ import annotations
+
+import math
+
+from msgspec.structs import replace
+
+from assay.core.comparison import Comparison, Evidence, Finding, WorstElement
+
+
+def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
+    """With the figures, the findings and the worst elements that `|actual - expected| <= atol + rtol * |expected|` makes of it. An output
+    without evidence, or whose limits are the same for every choice, stays as it is."""
+    evidence = one.evidence
+    if evidence is None:
+        return one
+    if not evidence.compared:
+        return replace(one, findings=evidence.findings, metrics={}, rtol=0.0, atol=0.0, degenerate="", worst=())
+    used, outside = _used(evidence, rtol, atol), outside_of(evidence, rtol, atol)
+    figures = {**one.metrics, **evidence.metrics}
+    own = {name: value for name, value in figures.items() if not is_of_tolerance(name)}
+    counted = {}
+    if one.elements and outside is not None:
+        counted["share_out_of_tolerance"] = (outside + evidence.clashing) / one.elements
+    total = used if evidence.budget is None else max(used, evidence.budget)
+    worst = _worst_first((*one.worst, *evidence.corners), rtol, atol) if evidence.corners else one.worst
+    found = () if not used > 1.0 else (_beyond(one, rtol, atol, outside, worst[0]),)
+    return replace(
+        one,
+        findings=(*evidence.findings, *found),
+        metrics={**counted, "budget_used": total, **own} if one.elements or evidence.budget is not None else own,
+        rtol=rtol,
+        atol=atol,
+        degenerate=evidence.degenerate or tolerates_zeros(evidence.peak, rtol, atol),
+        worst=worst,
+    )
+
+
+def is_of_tolerance(name: str) -> bool:
+    """Whether a figure says how much of a tolerance is used: another choice has its own."""
+    return name.startswith("budget_") or name in ("share_out_of_tolerance", "noise_share", "ties", "coarse_tolerance")
+
+
+def outside_of(evidence: Evidence, rtol: float, atol: float) -> int | None:
+    """How many elements are beyond the limits; None where nobody counted."""
+    for one in evidence.counts:
+        if one.rtol == rtol and one.atol == atol:
+            return one.outside
+    known = evidence.budget is None and _used(evidence, rtol, atol) <= 1.0
+    return 0 if known else None
+
+
+def _used(evidence: Evidence, rtol: float, atol: float) -> float:
+    worst = max((share_of_limit(one, rtol, atol) for one in evidence.corners), default=0.0)
+    return worst * (1.0 + evidence.slack)
+
+
+def share_of_limit(one: WorstElement, rtol: float, atol: float) -> float:
+    """The share of its allowance that an element takes: 0 where there is no error, infinity where none is allowed."""
+    size, error, allowed = abs(one.expected), abs(one.actual - one.expected), atol
+    if math.isinf(error) and math.isfinite(one.actual) and math.isfinite(one.expected):
+        size, error, allowed = size / 4, abs(one.actual / 4 - one.expected / 4), atol / 4
+    allowed += size * rtol
+    if error == 0.0:
+        return 0.0
+    return error / allowed if allowed > 0.0 else math.inf
+
+
+def _worst_first(elements: tuple[WorstElement, ...], rtol: float, atol: float) -> tuple[WorstElement, ...]:
+    known = dict.fromkeys(elements)
+    return tuple(sorted(known, key=lambda one: (-share_of_limit(one, rtol, atol), one.index))[:10])
+
+
+def _beyond(one: Comparison, rtol: float, atol: float, outside: int | None, worst: WorstElement) -> Finding:
+    many = "" if outside is None else f"{outside} of {one.elements} "
+    share = "" if outside is None else f" ({100.0 * outside / one.elements:.3g} %)"
+    return Finding(
+        "values",
+        one.output,
+        f"{many}elements{share} differ by more than {rtol:.3g} * |expected| + {atol:.3g}, the worst at {list(worst.index)}: expected "
+        f"{worst.expected:.9g}, got {worst.actual:.9g}.",
+    )
+
+
+def tolerates_zeros(peak: float, rtol: float, atol: float) -> str:
+    """Why zeros would pass for a reference of at most `peak`, or "": the allowed error swallows the signal."""
+    if peak and peak <= rtol * peak + atol:
+        return f"the allowed error (rtol={rtol:.3g}, atol={atol:.3g}) is as large as the reference (at most {peak:.3g}): zeros would pass"
+    return ""
