@@ -166,8 +166,9 @@ def _first_look(left: Sequence[Tensor], right: Sequence[Tensor], scale: float) -
     with np.errstate(all="ignore"):
         error = np.abs(actual - expected)
         known = np.isfinite(actual) & np.isfinite(expected) & (error > 0)
-    found, places = Envelope(), step * np.arange(error.size)
-    found.add(*(one[known] for one in (np.abs(expected), error, expected, actual, places)))
+    found, places = Envelope(), np.flatnonzero(known)
+    actual, expected, error = actual[known], expected[known], error[known]
+    found.add(np.abs(expected), error, expected, actual, step * places)
     return found
 
 

@@ -22,11 +22,11 @@ MANY = 512
 _CAREFUL = 1.0 - 4e-6
 """Of a line in single precision: nothing above the exact one is overlooked."""
 _LARGE = 1e30
-Wide = np.ndarray[Any, np.dtype[np.float64]]
-Whole = np.ndarray[Any, np.dtype[np.int64]]
+Array = np.ndarray[Any, np.dtype[Any]]
+"""Of doubles, or of places."""
 
 
-def _none() -> Wide:
+def _none() -> Array:
     return np.empty(0)
 
 
@@ -55,14 +55,14 @@ class Envelope:
     then it is the only corner.
     """
 
-    size: Wide = field(default_factory=_none)
-    error: Wide = field(default_factory=_none)
-    expected: Wide = field(default_factory=_none)
-    actual: Wide = field(default_factory=_none)
-    position: Whole = field(default_factory=lambda: np.empty(0, np.int64))
+    size: Array = field(default_factory=_none)
+    error: Array = field(default_factory=_none)
+    expected: Array = field(default_factory=_none)
+    actual: Array = field(default_factory=_none)
+    position: Array = field(default_factory=lambda: np.empty(0, np.int64))
     slack: float = 0.0
 
-    def lines(self) -> tuple[Wide, Wide]:
+    def lines(self) -> tuple[Array, Array]:
         """Base and slope of LINES lines: what is below one of them is below the envelope. Through four corners, so that
         most elements are told by a few operations each."""
         base, slope = np.zeros(LINES), np.zeros(LINES)
@@ -79,7 +79,7 @@ class Envelope:
                     base[line] = y - slope[line] * x
         return np.clip(base, 0.0, _LARGE) * _CAREFUL, np.clip(slope, 0.0, _LARGE) * _CAREFUL
 
-    def above(self, size: Any, error: Any) -> Whole:
+    def above(self, size: Any, error: Any) -> Array:
         """Places that may lie above the envelope, in the precision of what is given."""
         if not self.size.size:
             return np.flatnonzero(error > 0)
@@ -94,14 +94,14 @@ class Envelope:
         np.greater(error, bound, out=over)
         return np.flatnonzero(over)
 
-    def at(self, size: Wide) -> Wide:
+    def at(self, size: Array) -> Array:
         """How large an error is that lies on the envelope."""
         if self.size[0] == 0.0:
-            return np.interp(size, self.size, self.error)
-        return np.interp(size, np.concatenate([[0.0], self.size]), np.concatenate([[0.0], self.error]))
+            return np.asarray(np.interp(size, self.size, self.error))
+        return np.asarray(np.interp(size, np.concatenate([[0.0], self.size]), np.concatenate([[0.0], self.error])))
 
     def add(
-        self, size: Wide, error: Wide, expected: Wide, actual: Wide, position: Whole, *, slack: float | None = None
+        self, size: Array, error: Array, expected: Array, actual: Array, position: Array, *, slack: float | None = None
     ) -> None:
         """Elements in double precision. Those that are equal to a corner leave the first of them."""
         slack = self.slack if slack is None else slack
@@ -134,7 +134,7 @@ class Envelope:
     def copy(self) -> Envelope:
         return replace(self)
 
-    def _keep(self, size: Wide, error: Wide, expected: Wide, actual: Wide, position: Whole) -> None:
+    def _keep(self, size: Array, error: Array, expected: Array, actual: Array, position: Array) -> None:
         self.size, self.error, self.expected, self.actual, self.position = size, error, expected, actual, position
 
     def _thin(self) -> None:
@@ -149,7 +149,7 @@ class Envelope:
         self._keep(*(one[kept] for one in (self.size, self.error, self.expected, self.actual, self.position)))
 
 
-def _corners(size: Wide, error: Wide) -> list[int]:
+def _corners(size: Array, error: Array) -> list[int]:
     """Places of the corners, by growing |expected|: Andrew's monotone chain over the elements that no smaller one exceeds."""
     order = np.lexsort((np.arange(size.size), -error, size))
     high = np.maximum.accumulate(error[order])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.numerics.accumulator import WORST
-from assay.numerics.error_envelope import LINES, Envelope, Whole
+from assay.numerics.error_envelope import LINES, Array, Envelope
 
 LIBRARY = Path(__file__).with_name("_pairs.so")
 VERSION = 2
@@ -80,7 +80,7 @@ def pairs(
     columns: Counts,
     ulps: Counts,
     envelope: Envelope | None = None,
-) -> tuple[Seen, Whole | None] | None:
+) -> tuple[Seen, Array | None] | None:
     """One pass. Adds to `columns` (COLUMNS, by the leading bits of the error) and `ulps` (ULP_BINS). `bar` is the budget
     an element must use more of to be among the worst, `known` the largest absolute and relative errors so far.
 
@@ -110,7 +110,7 @@ def pairs(
     return seen, above[1][: above[0].found] if above[0].found <= ROOM else None
 
 
-def _above(envelope: Envelope | None) -> tuple[_Above, Whole] | None:
+def _above(envelope: Envelope | None) -> tuple[_Above, Array] | None:
     if envelope is None:
         return None
     found = np.empty(ROOM, np.int64)
