@@ -13,11 +13,7 @@ from assay.cli.from_options import from_options, read_options
 from assay.options.check import BaselineOptions, check_options
 from assay.options.groups import DEFAULT_HISTORY
 
-app = typer.Typer(
-    help="Approved engines that later engines are compared with: set, list, remove.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("set")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # `assay --help` must not wait for msgspec
     from assay.models.artifacts import CachedArtifact
     from assay.models.cache_eviction import Entry
 
-app = typer.Typer(no_args_is_help=True, help="Lowered artifacts that later runs load instead of lowering again.")
+app = typer.Typer(no_args_is_help=True)
 
 Unused = Annotated[
     float,

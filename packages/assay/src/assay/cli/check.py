@@ -22,7 +22,6 @@ class CheckCommand(CheckOptions):
 
 @from_options(CheckCommand)
 def check(given: Mapping[str, Any]) -> None:
-    """Build, verify and measure models on every flow; judge; exit 0 only if all is well."""
     from assay.launch.idle import IdleWorkers
 
     with progress_bar() as progress, IdleWorkers() as idle:

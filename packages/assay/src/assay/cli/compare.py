@@ -13,7 +13,6 @@ from assay.options.compare import CompareOptions
 
 @from_options(CompareOptions)
 def compare(given: Mapping[str, Any]) -> None:
-    """Is the new engine slower? Fresh pairs, interleaved, until the result is significant; exit 0 same or faster, 1 slower, 3 undecided."""
     from assay.commands.compare import run_compare
 
     options = read_options(CompareOptions, given, command=command_line(sys.argv[1:], CompareOptions))

@@ -22,9 +22,6 @@ def doctor(
     flow: Annotated[str, typer.Argument(metavar="[FLOW]", help="None: the machine, the history, all flows.")] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Explain one flow: what is installed, what is missing and the command, and a tiny model tried in a worker.
-
-    Exit 0 if the tiny model passed; without FLOW, if the machine and the history can be used."""
     folder = Path(DEFAULT_HISTORY if "://" in history else history)
     if not flow:
         _everything(history, folder)

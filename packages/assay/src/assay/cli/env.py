@@ -13,11 +13,7 @@ from assay.options.groups import DEFAULT_HISTORY
 if TYPE_CHECKING:
     from assay.environments.environments import Environments
 
-app = typer.Typer(
-    help="Interpreters of their own for flows (FLOW@NAME): list, build, lock, remove.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Names = Annotated[
     list[str] | None,

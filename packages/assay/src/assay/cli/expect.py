@@ -16,7 +16,7 @@ from assay.options.groups import DEFAULT_HISTORY
 if TYPE_CHECKING:
     from assay.core.result import Result
 
-app = typer.Typer(no_args_is_help=True, help="Known outcomes of flows: expectations/FLOW.toml.")
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command("update")

@@ -15,9 +15,7 @@ from assay.cli.from_options import from_options, read_options, shown
 from assay.options.golden import REFERENCE, RecordOptions
 from assay.options.groups import DEFAULT_HISTORY
 
-app = typer.Typer(
-    help="Stored reference outputs: record, verify, diff, update.", no_args_is_help=True, rich_markup_mode=None
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Model = Annotated[Path, shown(RecordOptions, "model")]
 Folder = Annotated[Path, shown(RecordOptions, "folder")]

@@ -19,7 +19,6 @@ def runs(
     limit: Annotated[int, typer.Option(min=1, help="Largest number of runs to list.")] = 20,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """List the runs in the history, newest first."""
     from assay.commands.composition import open_services
     from assay.pipeline.resume import resumable
 
@@ -43,7 +42,6 @@ def report(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write [standard output].")] = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Render a recorded run again, in any format."""
     from assay import plugins
     from assay.commands.composition import open_services
     from assay.commands.reporting import GROUP, destinations
@@ -66,7 +64,6 @@ def rejudge(
     report: Reports = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Judge recorded results again: nothing runs, the exit code is the new verdict."""
     from assay.commands.composition import open_services
     from assay.commands.reporting import destinations
     from assay.config.assay_toml import load_policy
@@ -91,7 +88,6 @@ def diff(
     ] = False,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Show what changed from one run to another."""
     from assay.commands.composition import open_services
     from assay.pipeline.diff import diff as compare
 
@@ -121,7 +117,6 @@ def resume(
     workers: Annotated[int, shown(WorkerOptions, "workers")] = 0,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Continue a run that was killed or interrupted: nothing runs twice."""
     from assay.commands.composition import open_services
     from assay.commands.reporting import destinations
     from assay.pipeline.resume import resume as go_on

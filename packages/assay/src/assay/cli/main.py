@@ -9,24 +9,8 @@ from collections.abc import Sequence
 
 import typer
 
-from assay.cli import (
-    baseline,
-    cache,
-    check,
-    compare,
-    doctor,
-    env,
-    expect,
-    golden,
-    history,
-    mutate,
-    run,
-    setup,
-    suite,
-    trend,
-)
 from assay.cli.broken_pipe import ignore_broken_pipe
-from assay.cli.plugin_commands import add_plugin_commands
+from assay.cli.lazy_group import LazyGroup
 from assay.errors import BrokenGuard, HarnessError, NothingSelected, UsageError
 
 FAILED = 1
@@ -38,6 +22,7 @@ GARBAGE = 50_000
 
 app = typer.Typer(
     name="assay",
+    cls=LazyGroup,
     help="Is the engine you just built still your model, and is it still as fast?",
     no_args_is_help=True,
     add_completion=False,
@@ -46,28 +31,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 pass, 1 fail, 2 wrong usage or bad input, 3 inconclusive, 4 the harness or the machine failed, "
     "5 nothing was executed.",
 )
-app.command("check")(check.check)
-app.add_typer(baseline.app, name="baseline")
-app.command("compare")(compare.compare)
-app.command("run")(run.run)
-app.command("merge")(run.merge)
-app.add_typer(suite.app, name="suite")
-app.add_typer(cache.app, name="cache")
-app.add_typer(expect.app, name="expect")
-app.command("mutate")(mutate.mutate)
-app.command("demo")(setup.demo)
-app.command("init")(setup.init)
-app.command("flows")(setup.flows)
-app.command("doctor")(doctor.doctor)
-app.add_typer(golden.app, name="golden")
-app.add_typer(env.app, name="env")
-app.command("runs")(history.runs)
-app.command("report")(history.report)
-app.command("rejudge")(history.rejudge)
-app.command("diff")(history.diff)
-app.command("resume")(history.resume)
-app.command("trend")(trend.trend)
-add_plugin_commands(app)
+app.callback()(lambda: None)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -24,7 +24,6 @@ class MutateCommand(MutateOptions):
 
 @from_options(MutateCommand)
 def mutate(given: Mapping[str, Any]) -> None:
-    """Inject known miscompilations into a model or a suite, one at a time, and count how many its inputs reveal."""
     from assay.commands.mutate import run_mutate
     from assay.commands.mutate_text import lines, verdict
 

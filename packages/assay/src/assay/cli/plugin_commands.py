@@ -12,16 +12,18 @@ from assay.errors import HarnessError
 GROUP = "assay.commands"
 
 
-def add_plugin_commands(app: typer.Typer, points: Iterable[metadata.EntryPoint] | None = None) -> None:
+def add_plugin_commands(
+    app: typer.Typer, points: Iterable[metadata.EntryPoint] | None = None, taken: Iterable[str] = ()
+) -> None:
     """Each is a `typer.Typer` with commands of its own, or a function that is one command.
 
-    One that cannot be imported, or has the name of a command that is there, leaves all others as they are: calling it says why.
+    One that cannot be imported, or has the name of a command that is there or `taken`, leaves all others as they are: calling it says why.
     """
-    taken = {*(one.name for one in app.registered_commands), *(one.name for one in app.registered_groups)}
+    known = {*taken, *(one.name for one in app.registered_commands), *(one.name for one in app.registered_groups)}
     for point in sorted(metadata.entry_points(group=GROUP) if points is None else points, key=lambda one: one.name):
-        if point.name in taken:
+        if point.name in known:
             continue
-        taken.add(point.name)
+        known.add(point.name)
         try:
             found = point.load()
         except Exception as error:  # noqa: BLE001  a third party's module may raise anything on import

@@ -17,7 +17,6 @@ from assay.options.run import RunOptions
 
 @from_options(RunOptions)
 def run(given: Mapping[str, Any]) -> None:
-    """Run suites over flows: every case a black box, isolated, compared, recorded, judged."""
     from assay.launch.prefork import Preforked
 
     here = [name for name in given["flows"] or () if given["only_kind"] == "verify" and "@" not in name]
@@ -35,7 +34,6 @@ def merge(
     report: Reports = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Put the shards of one run together: recorded, judged and reported as one."""
     from assay.commands.composition import open_services
     from assay.commands.reporting import destinations
     from assay.pipeline.merge import merge as join

@@ -19,7 +19,6 @@ def demo(
     ),
     output: Annotated[Path, typer.Option("--output", "-o", help="HTML report to write.")] = Path("build/demo.html"),
 ) -> None:
-    """Check the three digit models of the repository on two flows, with measuring, and write the HTML report."""
     from assay.commands.check import run_check
     from assay.errors import UsageError
     from assay.options.check import CheckOptions
@@ -44,7 +43,6 @@ def init(
         bool, typer.Option("--untried", help="Only list the models: use onnxruntime, and try no flow.")
     ] = False,
 ) -> None:
-    """Write a commented assay.toml with the models below its folder, and the flows that ran one sample of them."""
     from assay.commands.first_config import candidates, config_text, find_models, propose
     from assay.config.assay_toml import TEMPLATE
     from assay.errors import NotWritable
@@ -86,7 +84,6 @@ def flows(
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Try all flows again, even with unchanged versions.")] = False,
 ) -> None:
-    """The flows of this machine: ok where a tiny model passes in a worker (tried once for each version), else why not."""
     import shutil
 
     from assay.commands.flow_table import flow_groups, flow_table, tried

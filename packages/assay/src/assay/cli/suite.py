@@ -14,7 +14,7 @@ from assay.cli.from_options import from_options, read_options
 from assay.options.declaration import option
 from assay.options.run import SuiteOptions
 
-app = typer.Typer(no_args_is_help=True, help="Suites: what there is to run.")
+app = typer.Typer(no_args_is_help=True)
 
 _ALSO = {
     "FOLDER": "the models below a folder of your own, with their test_data_set_N or golden beside them: write it with a slash",

@@ -31,7 +31,6 @@ def trend(
     ] = "",
     history: History = DEFAULT_HISTORY,
 ) -> None:
-    """Show a figure over the runs: alarms and level changes, with the commits between; exit 1 if the newest run is an alarm."""
     from assay.commands.trend import show
 
     text, alarmed = show(
