@@ -57,6 +57,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Relu",
         moves=True,
+        reference="reducing",
         batched=elementwise,
         shape=unary_shape(lambda x: np.maximum(x, 0)),
         carries=above_zero,
@@ -114,7 +115,14 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=same_shape,
         mutations={"relu-for-smooth", "drop-activation"},
     ),
-    *alike("Softsign", rounding=fused, batched=elementwise, shape=same_shape, mutations={"drop-activation"}),
+    *alike(
+        "Softsign",
+        rounding=fused,
+        reference="reducing",
+        batched=elementwise,
+        shape=same_shape,
+        mutations={"drop-activation"},
+    ),
     *alike(
         "ThresholdedRelu",
         moves=True,

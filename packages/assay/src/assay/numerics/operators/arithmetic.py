@@ -125,6 +125,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Add",
         rounding=arithmetic,
+        reference="old_forms",
         batched=elementwise,
         shape=binary_shape(np.add),
         carries=_summed_carry,
@@ -134,6 +135,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Sub",
         rounding=arithmetic,
+        reference="old_forms",
         batched=elementwise,
         shape=binary_shape(np.subtract),
         carries=_summed_carry,
@@ -143,6 +145,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Mul",
         rounding=arithmetic,
+        reference="old_forms",
         batched=elementwise,
         shape=binary_shape(np.multiply),
         ranges=_masked_ranges,
@@ -153,6 +156,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Div",
         rounding=fused,
+        reference="old_forms",
         batched=elementwise,
         shape=binary_shape(_divide_shape),
         ranges=_divisor_ranges,
@@ -171,6 +175,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Pow",
         rounding=power,
+        reference="old_forms",
         batched=elementwise,
         shape=binary_shape(np.power),
         ranges=_power_ranges,
@@ -204,7 +209,14 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         mistaken_for="Max",
         mutations={"exchange-comparison"},
     ),
-    *alike("Mean", rounding=variadic, batched=elementwise, shape=variadic_shape(None), carries=every_input),
+    *alike(
+        "Mean",
+        rounding=variadic,
+        reference="reducing",
+        batched=elementwise,
+        shape=variadic_shape(None),
+        carries=every_input,
+    ),
     *alike("Sum", rounding=variadic, batched=elementwise, shape=variadic_shape(np.add), carries=every_input),
     *alike("Sign", moves=True, jumps=True, batched=elementwise, shape=unary_shape(np.sign)),
     *alike(

@@ -49,6 +49,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         "Clip",
         moves=True,
         steers=(1, 2),
+        reference="old_forms",
         batched=elementwise,
         shape=_clip_shape,
         ranges=_clip_ranges,

@@ -58,6 +58,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         rounding=progression,
         moves=True,
         steers=(0, 1, 2),
+        reference="counting",
         shape=_range_shape,
         ranges=_range_ranges,
         free=True,

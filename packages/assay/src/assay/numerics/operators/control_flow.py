@@ -110,6 +110,6 @@ def _loop_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("If", jumps=True, shape=_if_shape),
-    *alike("Loop", jumps=True, shape=_loop_shape, ranges=_loop_ranges),
-    *alike("Scan", jumps=True, shape=_scan_shape),
+    *alike("Loop", jumps=True, reference="control", shape=_loop_shape, ranges=_loop_ranges),
+    *alike("Scan", jumps=True, reference="control", shape=_scan_shape),
 )

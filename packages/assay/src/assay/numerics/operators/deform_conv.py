@@ -29,4 +29,4 @@ def deformed(site: RuleSite, unit: Arithmetic) -> Variance:
     )
 
 
-OPERATORS: tuple[OnnxOperator, ...] = (*alike("DeformConv", rounding=deformed),)
+OPERATORS: tuple[OnnxOperator, ...] = (*alike("DeformConv", rounding=deformed, reference="deformed"),)

@@ -8,5 +8,5 @@ from assay.numerics.tolerance.rules.functions import determinant, inverse
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("Det", rounding=determinant, shape=same_shape),
-    *alike("Inverse", domain=MICROSOFT, rounding=inverse, shape=same_shape),
+    *alike("Inverse", domain=MICROSOFT, rounding=inverse, reference="contrib.computed", shape=same_shape),
 )

@@ -15,9 +15,12 @@ def _features_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("LabelEncoder", domain=LEARNING, moves=True, shape=same_shape, ranges=known_texts),
-    *alike("CategoryMapper OneHotEncoder", domain=LEARNING, moves=True, ranges=known_texts),
-    *alike("DictVectorizer CastMap ZipMap FeatureVectorizer", domain=LEARNING, moves=True),
+    *alike("LabelEncoder", domain=LEARNING, moves=True, reference="learning", shape=same_shape, ranges=known_texts),
+    *alike("CategoryMapper", domain=LEARNING, moves=True, reference="learning", ranges=known_texts),
+    *alike("OneHotEncoder", domain=LEARNING, moves=True, ranges=known_texts),
+    *alike("DictVectorizer FeatureVectorizer", domain=LEARNING, moves=True, reference="learning"),
+    *alike("CastMap", domain=LEARNING, moves=True),
+    *alike("ZipMap", domain=LEARNING, moves=True, reference="trees"),
     *alike("Binarizer Imputer", domain=LEARNING, moves=True, shape=same_shape),
     *alike("ArrayFeatureExtractor", domain=LEARNING, moves=True, ranges=_features_ranges),
 )

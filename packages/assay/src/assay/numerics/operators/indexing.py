@@ -121,7 +121,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         mutations={"gather-off-by-one"},
     ),
     *alike("GatherND", moves=True, shape=_gather_nd_shape, ranges=_several_ranges, carries=first_input, free=True),
-    *alike("Scatter", moves=True, shape=_scatter_shape, ranges=_scatter_ranges, free=True),
+    *alike("Scatter", moves=True, reference="old_opsets", shape=_scatter_shape, ranges=_scatter_ranges, free=True),
     *alike("ScatterElements", rounding=scatter, shape=_scatter_shape, ranges=_scatter_ranges, free=True),
     *alike("ScatterND", rounding=scatter, shape=_scatter_shape, ranges=_several_ranges, free=True),
     *alike("TensorScatter", moves=True, shape=_scatter_shape, ranges=_written_ranges),

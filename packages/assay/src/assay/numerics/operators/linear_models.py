@@ -126,11 +126,23 @@ def _near_support_vectors_ranges(node: Node, inputs: Sequence[Value]) -> Demands
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("LinearRegressor LinearClassifier", domain=LEARNING, rounding=linear, shape=tabular),
-    *alike("SVMRegressor", domain=LEARNING, rounding=regression, shape=tabular, ranges=_near_support_vectors_ranges),
+    *alike("LinearRegressor LinearClassifier", domain=LEARNING, rounding=linear, reference="learning", shape=tabular),
     *alike(
-        "SVMClassifier", domain=LEARNING, rounding=classification, shape=tabular, ranges=_near_support_vectors_ranges
+        "SVMRegressor",
+        domain=LEARNING,
+        rounding=regression,
+        reference="learning",
+        shape=tabular,
+        ranges=_near_support_vectors_ranges,
     ),
-    *alike("Scaler", domain=LEARNING, rounding=fused, shape=same_shape),
-    *alike("Normalizer", domain=LEARNING, rounding=normalized, shape=same_shape),
+    *alike(
+        "SVMClassifier",
+        domain=LEARNING,
+        rounding=classification,
+        reference="learning",
+        shape=tabular,
+        ranges=_near_support_vectors_ranges,
+    ),
+    *alike("Scaler", domain=LEARNING, rounding=fused, reference="learning", shape=same_shape),
+    *alike("Normalizer", domain=LEARNING, rounding=normalized, reference="learning", shape=same_shape),
 )

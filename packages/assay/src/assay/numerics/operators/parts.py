@@ -241,6 +241,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Concat",
         moves=True,
+        reference="old_forms",
         batched=_concat_rows,
         shape=_concat_shape,
         carries=every_input,
@@ -251,6 +252,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         "Split",
         moves=True,
         steers=(1,),
+        reference="old_forms",
         batched=along_axis(0),
         shape=_split_shape,
         ranges=_split_ranges,

@@ -140,6 +140,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         steers=(1, 2),
         scales=(1,),
         zero_points=(2,),
+        reference="dequantize",
         batched=_quantized_rows,
         shape=same_shape,
         mutations=SCALES | {"zero-point-step"},

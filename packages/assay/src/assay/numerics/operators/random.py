@@ -23,8 +23,16 @@ def _ratio_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("Bernoulli", moves=True, jumps=True, draws=True, shape=same_shape),
-    *alike("Multinomial", moves=True, jumps=True, draws=True),
+    *alike("Multinomial", moves=True, jumps=True, draws=True, reference="random_ops"),
     *alike("RandomNormal RandomUniform", moves=True, draws=True, shape=_random_shape),
     *alike("RandomNormalLike RandomUniformLike", moves=True, draws=True, shape=same_shape),
-    *alike("Dropout", moves=True, steers=(1, 2), shape=same_shape, ranges=_ratio_ranges, carries=first_input),
+    *alike(
+        "Dropout",
+        moves=True,
+        steers=(1, 2),
+        reference="old_forms",
+        shape=same_shape,
+        ranges=_ratio_ranges,
+        carries=first_input,
+    ),
 )

@@ -60,6 +60,8 @@ class OnnxOperator:
     draws: bool = False
     """It has no right answer: another engine draws other numbers, and so does the next call."""
 
+    reference: str = ""
+    """The module of `numerics.oracle` whose class of this name evaluates it, in place of onnx.reference's own."""
     kernel: Kernel | None = None
     """Itself in numpy, in place of onnx.reference: faster, or with its inner roundings marked (`oracle.hooks`)."""
     takes_halves: bool = False

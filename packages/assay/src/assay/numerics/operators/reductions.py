@@ -77,9 +77,11 @@ def _total_carry(_: Node, inputs: Sequence[Value], asked: Need) -> Demands:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("ReduceL1", rounding=relative_reduction, batched=_reduce_rows, shape=_reduce_shape, ranges=named_axes),
     *alike(
-        "ReduceL1 ReduceSumSquare",
+        "ReduceSumSquare",
         rounding=relative_reduction,
+        reference="reducing",
         batched=_reduce_rows,
         shape=_reduce_shape,
         ranges=named_axes,
@@ -100,9 +102,11 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         ranges=named_axes,
         mutations={"bf16-lengths"},
     ),
+    *alike("ReduceLogSum", rounding=log_reduction, batched=_reduce_rows, shape=_reduce_shape, ranges=named_axes),
     *alike(
-        "ReduceLogSum ReduceLogSumExp",
+        "ReduceLogSumExp",
         rounding=log_reduction,
+        reference="reducing",
         batched=_reduce_rows,
         shape=_reduce_shape,
         ranges=named_axes,

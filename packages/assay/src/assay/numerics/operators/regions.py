@@ -73,7 +73,7 @@ def _crops_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("RoiAlign", rounding=regional, shape=_regions_shape, ranges=_regions_ranges),
-    *alike("MaxRoiPool", moves=True, shape=_regions_shape, ranges=_regions_ranges),
-    *alike("CropAndResize", domain=MICROSOFT, rounding=regional, ranges=_crops_ranges),
+    *alike("RoiAlign", rounding=regional, reference="old_opsets", shape=_regions_shape, ranges=_regions_ranges),
+    *alike("MaxRoiPool", moves=True, reference="region_ops", shape=_regions_shape, ranges=_regions_ranges),
+    *alike("CropAndResize", domain=MICROSOFT, rounding=regional, reference="contrib.computed", ranges=_crops_ranges),
 )

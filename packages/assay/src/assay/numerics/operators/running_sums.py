@@ -30,10 +30,11 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         "CumSum",
         rounding=reduction,
         steers=(1,),
+        reference="reducing",
         shape=same_shape,
         ranges=_axis_ranges,
         carries=_running_carry,
         mutations={"cumsum-axis", "cumsum-exclusive"},
     ),
-    *alike("CumProd", rounding=relative_reduction, ranges=_axis_ranges),
+    *alike("CumProd", rounding=relative_reduction, reference="reducing", ranges=_axis_ranges),
 )

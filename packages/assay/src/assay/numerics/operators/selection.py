@@ -59,7 +59,7 @@ def _top_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("Compress", moves=True, shape=_counted_shape, carries=first_input),
-    *alike("Unique", moves=True, jumps=True, shape=_counted_shape),
+    *alike("Unique", moves=True, jumps=True, reference="reducing", shape=_counted_shape),
     *alike("NonZero", moves=True, jumps=True, shape=_counted_shape, free=True),
     *alike(
         "TopK",
@@ -71,5 +71,13 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         carries=first_input,
         mutations={"topk-smallest"},
     ),
-    *alike("OneHot", moves=True, steers=(1, 2), shape=_one_hot_shape, ranges=_one_hot_ranges, free=True),
+    *alike(
+        "OneHot",
+        moves=True,
+        steers=(1, 2),
+        reference="reducing",
+        shape=_one_hot_shape,
+        ranges=_one_hot_ranges,
+        free=True,
+    ),
 )

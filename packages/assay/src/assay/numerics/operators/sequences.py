@@ -69,7 +69,7 @@ def _pieces_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("SequenceEmpty Optional", moves=True, shape=_sequence_shape),
     *alike("SequenceConstruct", moves=True, batched=_construct_rows, shape=_sequence_shape),
-    *alike("SequenceInsert", moves=True, batched=_insert_rows, shape=_sequence_shape),
+    *alike("SequenceInsert", moves=True, reference="reducing", batched=_insert_rows, shape=_sequence_shape),
     *alike("SequenceAt", moves=True, batched=_at_rows, shape=_sequence_shape),
     *alike("SequenceErase SequenceLength OptionalGetElement OptionalHasElement", moves=True),
     *alike("SplitToSequence", moves=True, shape=_sequence_shape, ranges=_pieces_ranges, carries=first_input),

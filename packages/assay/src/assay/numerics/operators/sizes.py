@@ -189,6 +189,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         "Reshape",
         moves=True,
         steers=(1,),
+        reference="old_forms",
         kernel=reshape,
         batched=_reshape_rows,
         shape=_reshape,
@@ -200,6 +201,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Flatten",
         moves=True,
+        reference="reducing",
         batched=_flatten_rows,
         shape=_flatten_shape,
         carries=first_input,
@@ -221,6 +223,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         "Unsqueeze",
         moves=True,
         steers=(1,),
+        reference="reducing",
         batched=_unsqueeze_rows,
         shape=_unsqueeze_shape,
         ranges=named_axes,

@@ -59,8 +59,30 @@ def _softmax_rows(one: Operator) -> Values | None:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("Softmax", kernel=softmax, batched=_softmax_rows, shape=same_shape, mutations=CLASSES | {"coarse-softmax"}),
-    *alike("LogSoftmax", kernel=log_softmax, batched=_softmax_rows, shape=same_shape, mutations=CLASSES),
-    *alike("Hardmax", moves=True, jumps=True, batched=_softmax_rows, shape=same_shape, mutations={"softmax-axis"}),
+    *alike(
+        "Softmax",
+        reference="old_opsets",
+        kernel=softmax,
+        batched=_softmax_rows,
+        shape=same_shape,
+        mutations=CLASSES | {"coarse-softmax"},
+    ),
+    *alike(
+        "LogSoftmax",
+        reference="old_opsets",
+        kernel=log_softmax,
+        batched=_softmax_rows,
+        shape=same_shape,
+        mutations=CLASSES,
+    ),
+    *alike(
+        "Hardmax",
+        moves=True,
+        jumps=True,
+        reference="old_opsets",
+        batched=_softmax_rows,
+        shape=same_shape,
+        mutations={"softmax-axis"},
+    ),
     *alike("QLinearSoftmax", domain=MICROSOFT, shape=same_shape),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.numerics.operators.record import OnnxOperator, alike
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.shapes.elementwise import same_shape
 from assay.numerics.shapes.requirements import known_texts
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -16,5 +16,6 @@ def weighted_counts(site: RuleSite, unit: Arithmetic) -> Variance:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("StringNormalizer", shape=same_shape),
-    *alike("TfIdfVectorizer", rounding=weighted_counts, ranges=known_texts),
+    *alike("TfIdfVectorizer", rounding=weighted_counts, reference="contrib.text", ranges=known_texts),
+    *alike("Tokenizer", domain=MICROSOFT, reference="contrib.text"),
 )

@@ -52,6 +52,12 @@ def later_ensemble(site: RuleSite, unit: Arithmetic) -> Variance:
 
 
 OPERATORS: tuple[OnnxOperator, ...] = (
-    *alike("TreeEnsembleRegressor TreeEnsembleClassifier", domain=LEARNING, rounding=ensemble, shape=tabular),
+    *alike(
+        "TreeEnsembleRegressor TreeEnsembleClassifier",
+        domain=LEARNING,
+        rounding=ensemble,
+        reference="trees",
+        shape=tabular,
+    ),
     *alike("TreeEnsemble", domain=LEARNING, rounding=later_ensemble, shape=tabular),
 )

@@ -159,6 +159,3 @@ def _at(numbers: Any, place: int) -> int:
 
 def _forward(value: Tensor, direction: int) -> Tensor:
     return value[::-1] if direction == 1 else value
-
-
-CONTROL_OPERATORS = [Loop, Scan]

@@ -229,9 +229,6 @@ class LpPool(OpRun):
         return ((total ** (1 / order)).astype(x.dtype),)
 
 
-FAST_OPERATORS = [Conv, ConvTranspose, MaxPool, AveragePool, LpPool]
-
-
 def _disputed(kernel: Sequence[int], attributes: Mapping[str, Any]) -> bool:
     """SAME padding of a dilated or overstepping window: the standard's text and its implementations disagree, so
     onnx.reference has the word."""

@@ -82,6 +82,3 @@ def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
 
 def _nodes(graph: GraphProto) -> Iterator[NodeProto]:
     return (node for one in _graphs(graph) for node in one.node)
-
-
-COUNTING: list[type[OpRun]] = [Range]

@@ -76,6 +76,3 @@ def _between(x: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
             at = np.where(inside, i, 0).astype(np.int64), np.where(inside, j, 0).astype(np.int64)
             total = total + last[(batch, *at)] * np.where(inside, share, 0)[..., None]
     return np.asarray(np.moveaxis(total, -1, 1))
-
-
-DEFORMED = [DeformConv]

@@ -16,10 +16,11 @@ from assay.ports import Tensor
 
 class DequantizeLinear(OpRun):
     """(x - zero_point) * scale; onnx.reference goes through float32, which int32 does not fit into, and 1.23.2 has none for models
-    of before opset 19. `declared`: of the type that the node names, where it names one, and else of the scale's."""
+    of before opset 19. Of the type that the node
+    names, where it names one, and else (and with `one_type`) of the scale's."""
 
     op_domain = ""
-    declared = False
+    one_type = False
 
     def _run(
         self,
@@ -43,12 +44,7 @@ class DequantizeLinear(OpRun):
         real = scale.dtype.name in ("float64", "float32", "float16", "bfloat16")  # and not the powers of two of a block
         named = (
             onnx.helper.tensor_dtype_to_np_dtype(output_dtype)
-            if output_dtype and (self.declared or not real)
+            if output_dtype and (not self.one_type or not real)
             else scale.dtype
         )
         return (wide.astype(named, copy=False),)
-
-
-ONE_TYPE_OPERATORS: list[type[OpRun]] = [DequantizeLinear]
-# An operator is known by the name of its class.
-DECLARED_TYPE_OPERATORS: list[type[OpRun]] = [type("DequantizeLinear", (DequantizeLinear,), {"declared": True})]

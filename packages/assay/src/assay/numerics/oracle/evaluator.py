@@ -23,7 +23,7 @@ from assay.numerics.oracle.counting import with_bounds_types
 from assay.numerics.oracle.decompose import expanded
 from assay.numerics.oracle.domains import normalize
 from assay.numerics.oracle.hooks import SILENT, Call, Kernel, Values, current
-from assay.numerics.oracle.operators import operators
+from assay.numerics.oracle.reference_classes import reference_classes
 from assay.numerics.oracle.to_float64 import to_float64
 from assay.numerics.oracle.trees import LOOKUPS
 from assay.ports import Tensors
@@ -50,7 +50,7 @@ class Evaluator(ReferenceEvaluator):
         if isinstance(proto, onnx.ModelProto):
             normalize(proto)
             proto = decomposed(proto)
-        own = [*(new_ops or ()), *operators(one_type=bool(self.computes_in))]
+        own = [*(new_ops or ()), *reference_classes(one_type=bool(self.computes_in))]
         super().__init__(proto, new_ops=own, **arguments)
         self._labels: dict[int, str] = {}
         self._freed: dict[frozenset[str], dict[int, list[str]]] = {}

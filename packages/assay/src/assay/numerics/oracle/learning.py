@@ -17,7 +17,6 @@ from onnx.reference.ops.aionnxml.op_linear_classifier import LinearClassifier as
 from onnx.reference.ops.aionnxml.op_svm_classifier import SVMClassifier as _SVMClassifier
 
 from assay.numerics.oracle.scores import Real, post_transformed
-from assay.numerics.oracle.trees import TREES, ZipMap
 from assay.ports import Tensor
 
 
@@ -229,19 +228,3 @@ class CategoryMapper(OpRun):
 
 def _labels(labels: Any, attributes: Any) -> Tensor:
     return np.asarray(labels).astype(object if attributes.get("classlabels_strings") else np.int64)
-
-
-_REAL: list[type[OpRun]] = [
-    Scaler,
-    Normalizer,
-    LinearRegressor,
-    LinearClassifier,
-    SVMRegressor,
-    SVMClassifier,
-    FeatureVectorizer,
-    DictVectorizer,
-    *TREES,
-]
-_OTHER: list[type[OpRun]] = [LabelEncoder, CategoryMapper, ZipMap]
-DECLARED_LEARNING: list[type[OpRun]] = [*_REAL, *_OTHER]
-ONE_TYPE_LEARNING: list[type[OpRun]] = [*(type(one.__name__, (one,), {"one_type": True}) for one in _REAL), *_OTHER]

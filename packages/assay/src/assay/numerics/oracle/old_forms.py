@@ -23,21 +23,6 @@ def _divided(x: Tensor, y: Tensor) -> Tensor:
     return np.asarray(whole + ((whole < 0) & (whole * y != x)), x.dtype)
 
 
-_TWO: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "Add": np.add,
-    "Sub": np.subtract,
-    "Mul": np.multiply,
-    "Div": _divided,
-    "Pow": lambda x, y: np.power(x, y).astype(x.dtype),
-    "And": np.logical_and,
-    "Or": np.logical_or,
-    "Xor": np.logical_xor,
-    "Equal": np.equal,
-    "Greater": np.greater,
-    "Less": np.less,
-}
-
-
 class _Two(OpRun):
     """Before opset 7 the second input meets the axes of the first from `axis` on, or the last ones (ONNX Add-6)."""
 
@@ -171,13 +156,19 @@ class Reshape(OpRun):
         return (x.reshape(sizes),)
 
 
-OLD_FORMS: list[type[OpRun]] = [
-    *(type(name, (_Two,), {"function": staticmethod(function)}) for name, function in _TWO.items()),
-    Gemm,
-    Clip,
-    Dropout,
-    Concat,
-    Split,
-    Reshape,
-]
-"""An operator is known by the name of its class."""
+def _of_two(name: str, function: Callable[[Tensor, Tensor], Tensor]) -> type[OpRun]:
+    """An operator is known by the name of its class."""
+    return type(name, (_Two,), {"function": staticmethod(function)})
+
+
+Add = _of_two("Add", np.add)
+Sub = _of_two("Sub", np.subtract)
+Mul = _of_two("Mul", np.multiply)
+Div = _of_two("Div", _divided)
+Pow = _of_two("Pow", lambda x, y: np.power(x, y).astype(x.dtype))
+And = _of_two("And", np.logical_and)
+Or = _of_two("Or", np.logical_or)
+Xor = _of_two("Xor", np.logical_xor)
+Equal = _of_two("Equal", np.equal)
+Greater = _of_two("Greater", np.greater)
+Less = _of_two("Less", np.less)

@@ -127,6 +127,3 @@ class RNN(CommonRNN):
 def _version(node: OpRun) -> int:
     version: int = node.run_params["opsets"][node.onnx_node.domain]
     return version
-
-
-FORMER_OPERATORS: list[type[OpRun]] = [Scatter, BatchNormalization, Softmax, LogSoftmax, Hardmax, RoiAlign, RNN]

@@ -22,6 +22,3 @@ class Multinomial(OpRun):
         with np.errstate(all="ignore"):
             found = np.argmax(x.astype(np.float64)[:, None, :] + drawn.gumbel(size=shape), axis=-1)
         return (found.astype(helper.tensor_dtype_to_np_dtype(dtype or TensorProto.INT32)),)
-
-
-RANDOM_OPERATORS: list[type[OpRun]] = [Multinomial]

@@ -222,23 +222,3 @@ class Relu(OpRun):
 
     def _run(self, x: Tensor) -> tuple[Tensor]:
         return (np.asarray(np.maximum(x, 0), x.dtype),)
-
-
-REDUCING: list[type[OpRun]] = [
-    MeanVarianceNormalization,
-    SequenceInsert,
-    GlobalMaxPool,
-    GlobalAveragePool,
-    ReduceLogSumExp,
-    ReduceSumSquare,
-    Mean,
-    Softsign,
-    CumSum,
-    CumProd,
-    OneHot,
-    MatMulInteger,
-    Flatten,
-    Unsqueeze,
-    Unique,
-    Relu,
-]

@@ -77,6 +77,3 @@ def _cells(first: int, last: int, count: int, size: int) -> list[tuple[int, int]
     length = max(last - first + 1, 1) / count
     edges = ((math.floor(k * length) + first, math.ceil((k + 1) * length) + first) for k in range(count))
     return [(min(max(a, 0), size), min(max(b, 0), size)) for a, b in edges]
-
-
-REGION_OPERATORS = [GlobalLpPool, MaxRoiPool, LRN]

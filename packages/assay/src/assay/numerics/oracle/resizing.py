@@ -128,6 +128,3 @@ def _nearest_of_tensorflow(x: Tensor, scales: Sequence[float], sizes: Sequence[i
         at = (np.arange(size) + 0.5) / scale if scale != 1 else np.arange(size)
         x = np.take(x, np.clip(how(np.asarray(at)), 0, x.shape[axis] - 1).astype(np.int64), axis=axis)
     return x
-
-
-RESIZING: list[type[OpRun]] = [Upsample, Resize]

@@ -198,5 +198,3 @@ class ZipMap(OpRun):
 
 LOOKUPS = frozenset({"LabelEncoder", "OneHotEncoder", "DictVectorizer"})
 """What they give is chosen, not computed: it is the same number in any wider type."""
-
-TREES: list[type[OpRun]] = [TreeEnsembleRegressor, TreeEnsembleClassifier]

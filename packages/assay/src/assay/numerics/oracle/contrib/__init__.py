@@ -52,8 +52,5 @@ CONTRIB_KERNELS: dict[str, Kernel] = {OPERATOR: quantized_lstm, FEW_BITS: coarse
 CONTRIB_LIFTS: dict[str, Lift] = {OPERATOR: lifted_lstm}
 """The same for several evaluations at once."""
 
-CONTRIB_OPERATORS: list[type[OpRun]] = [DynamicQuantizeLSTM, MatMulNBits, Tokenizer, Inverse, CropAndResize]
-"""What onnx.reference must find for them, and what has neither steps nor noise."""
-
 STATES: dict[str, tuple[int | None, ...]] = {OPERATOR: (4, 3, 3), FEW_BITS: (None,)}
 """The rank of each result of a kernel, None where that is another's; all are real numbers."""

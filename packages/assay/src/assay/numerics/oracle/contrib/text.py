@@ -56,6 +56,7 @@ class TfIdfVectorizer(_TfIdfVectorizer):
     takes the weight of a column where the standard says that of an n-gram."""
 
     op_domain = ""
+    only_one_type = True
 
     def output_result(self, B: int, frequencies: Any) -> Tensor:
         """`B` rows, 0 for one without an axis of its own."""
