@@ -7,24 +7,20 @@ each is compared with unoptimised ONNX Runtime in tests/unit/numerics/oracle.
 
 from __future__ import annotations
 
-from onnx.reference.op_run import OpRun
-
 from assay.numerics.operators.index import onnx_operators
 from assay.numerics.oracle.batched.operator import Lift
 from assay.numerics.oracle.contrib.activations import ACTIVATIONS
 from assay.numerics.oracle.contrib.attention import ATTENTION
 from assay.numerics.oracle.contrib.body import Decomposition
-from assay.numerics.oracle.contrib.computed import CropAndResize, Inverse
 from assay.numerics.oracle.contrib.few_bits import OPERATOR as FEW_BITS
-from assay.numerics.oracle.contrib.few_bits import MatMulNBits, coarse_product
+from assay.numerics.oracle.contrib.few_bits import coarse_product
 from assay.numerics.oracle.contrib.grouped_attention import GROUPED
 from assay.numerics.oracle.contrib.movement_ops import MOVING
 from assay.numerics.oracle.contrib.normalization import NORMALIZATIONS
 from assay.numerics.oracle.contrib.products import PRODUCTS
 from assay.numerics.oracle.contrib.quantized import QUANTIZED
-from assay.numerics.oracle.contrib.recurrent import OPERATOR, DynamicQuantizeLSTM, lifted_lstm, quantized_lstm
+from assay.numerics.oracle.contrib.recurrent import OPERATOR, lifted_lstm, quantized_lstm
 from assay.numerics.oracle.contrib.tables import TABLES
-from assay.numerics.oracle.contrib.text import Tokenizer
 from assay.numerics.oracle.hooks import Kernel
 
 DOMAIN = "com.microsoft"
