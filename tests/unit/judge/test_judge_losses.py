@@ -185,3 +185,13 @@ def test_two_files_that_an_oracle_answers_alike_are_one_model_unless_another_eng
         "the reference is disputed: onnxruntime-disable and reference-f64, which answers both files alike, differ on one of them; they "
         "part at node '/pool'; to decide it, "
     )
+
+
+def test_a_loss_larger_than_the_answers_is_said_where_no_limit_was_set() -> None:
+    verdict = of(lost(F64, AGREES, sqnr_db=-19.5))
+    assert verdict.word is VerdictStatus.PASS
+    assert verdict.reason.endswith(
+        "-19.5 dB from the float model, off by more than the answers themselves on these inputs: "
+        "--require 'vs_float.rel_l2 <= 0.05' makes that a failure"
+    )
+    assert of(lost(F64, AGREES, sqnr_db=5.0)).reason.endswith("5 dB from the float model")

@@ -11,7 +11,7 @@ from assay.core.result import Result
 from assay.core.speed import TIME_LIMIT_MESSAGE
 from assay.core.verdict import VerdictStatus
 from assay.judge import accuracy, change, gpu_notes, speed
-from assay.judge.advice import Asked, advice, to_compare, to_measure
+from assay.judge.advice import CLOSE_TO_FLOAT, Asked, advice, to_compare, to_measure
 from assay.judge.disputed import unsettled, vouched
 from assay.judge.draft_verdict import DraftVerdict, Violation, is_refusal, quantity
 from assay.judge.invalid import CHECK, EXPORT_AGAIN, is_invalid
@@ -137,7 +137,7 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
         relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
         lost = metrics(result).get("vs_float.sqnr_db") if result.against_float else None
         whose = f"'{result.original}'" if result.original else "the float model"
-        far = f"; {quantity('sqnr_db', lost)} from {whose}" if lost is not None else ""
+        far = f"; {quantity('sqnr_db', lost)} from {whose}{_all_lost(lost)}" if lost is not None else ""
         who = f" against {told}" if (told := described(result.reference)) else ""
         share = f"{quantity('budget_used', used)} of {policy.budget_max:.4g}"
         reason = f"budget used {share}{who}{vouched(result)}{far}{relaxed}{after}"
@@ -149,6 +149,13 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
         reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{told}{after}"
         return replace(opinion, reason=reason, figure="latency.median_ms", observed=median_ms)
     return replace(opinion, reason=f"ok{after}")
+
+
+def _all_lost(sqnr_db: float) -> str:
+    """Of a loss that no limit was set for, where answers of zeros would lose less."""
+    if sqnr_db >= 0.0:
+        return ""
+    return f", off by more than the answers themselves on these inputs: --require '{CLOSE_TO_FLOAT}' makes that a failure"
 
 
 def _join(found: list[Violation]) -> str:
