@@ -75,6 +75,23 @@ def test_weights_of_eight_bits_pass_and_fewer_bits_or_a_lost_channel_do_not(cons
     assert used(profile, changed(stored, "w", lambda value: np.where(lost, 0, value)), feeds) > 1
 
 
+def test_what_is_multiplied_may_be_rounded_to_eight_bits_where_a_flow_says_so() -> None:
+    model = parsed("g (float[4, 64] x) => (float[4, 10] y) <float[64, 10] w> { y = MatMul (x, w) }")
+    model.graph.initializer.append(numpy_helper.from_array(noise(64, 10), "w"))
+    x = noise(4, 64)
+    feeds, largest = {"x": x}, np.abs(x).max()
+
+    def rounded_to(levels: int) -> dict[str, Tensor]:
+        return {"x": (np.rint(x * levels / largest) * largest / levels).astype(np.float32)}
+
+    profile = derive_model(model, [feeds], "int8", allowances=("int8-operands",))
+    assert profile.header.arithmetic.operand_levels == profile.header.arithmetic.weight_levels == 127
+    assert 0.02 < used(profile, model, rounded_to(127)) < 1
+    assert used(profile, model, rounded_to(7)) > 1, "four bits"
+    stored = derive_model(model, [feeds], "int8", allowances=ALLOWED)
+    assert np.linalg.norm(profile.deviation[0]["y"]) > 1.2 * np.linalg.norm(stored.deviation[0]["y"])
+
+
 def test_an_int8_flow_has_no_arithmetic_unless_only_its_weights_are_stored_so() -> None:
     assert arithmetic_of("int8", ALLOWED).weight_levels == 127
     assert arithmetic_of("int8", ALLOWED).storage == arithmetic_of("float32").storage

@@ -51,7 +51,14 @@ class LiteRt:
     )
     flows = (
         Flow(name="litert-f32", backend="litert", environment="litert"),
-        Flow(name="litert-int8", backend="litert", environment="litert", options={"weights": "int8"}, precision="int8"),
+        Flow(
+            name="litert-int8",
+            backend="litert",
+            environment="litert",
+            options={"weights": "int8"},
+            precision="int8",
+            allowances=("int8-operands",),
+        ),
     )
 
     def availability(self) -> Availability:

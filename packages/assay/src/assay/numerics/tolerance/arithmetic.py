@@ -21,6 +21,7 @@ ALLOWANCES = {
     "double-in-float32": "a model that computes in double is computed in float32",
     "fp16-accumulation": "sums are accumulated in float16",
     "int8-weights": "an int8 flow stores weights of products in eight bits, a scale for each output channel, and computes in float32",
+    "int8-operands": "the same, and what is multiplied is rounded to eight bits while it runs, a scale for each tensor",
     "ties-after-zero-point": "a value between two steps of a grid is rounded half to even when the zero point has been added",
     "elementwise-ties-after-zero-point": "the same of sums and products of two numbers and of average pools, and of nothing else",
     "ties-away-from-zero": "a value between two steps of a grid is rounded away from zero",
@@ -55,7 +56,8 @@ class Arithmetic(msgspec.Struct, frozen=True):
     `steps` is the standard deviation before rounding to an integer grid, in its steps (fixed-point requantisation).
     `ties` names the rule other than half to even by which exact ties may be rounded (assay.numerics.tolerance.rules.ties), "" for none.
     `mixed`: what the model declares in double is computed in double, the rest as told here. `weight_levels`: weights of products lie on
-    a grid of so many steps to each side of zero, one grid for each output channel; 0: they do not."""
+    a grid of so many steps to each side of zero, one grid for each output channel; 0: they do not. `operand_levels`: so does what goes
+    into a product, one grid for each tensor."""
 
     storage: float
     multiply: float
@@ -68,6 +70,7 @@ class Arithmetic(msgspec.Struct, frozen=True):
     mixed: bool = False
     ties: str = ""
     weight_levels: int = 0
+    operand_levels: int = 0
 
     def of(self, dtype: str) -> Arithmetic:
         """The arithmetic of a value that the model declares in this type: a coarser one than the flow's is stored as
@@ -86,8 +89,9 @@ def arithmetic_of(precision: str, allowances: tuple[str, ...] = ()) -> Arithmeti
     for name in allowances:
         if name not in ALLOWANCES:
             raise UsageError(f"Unknown allowance {name!r} in a contract: use one of {', '.join(ALLOWANCES)}.")
-    if precision == "int8" and "int8-weights" in allowances:
-        return replace(arithmetic_of("float32", allowances), weight_levels=_EIGHT_BITS)
+    if precision == "int8" and (both := "int8-operands" in allowances) | ("int8-weights" in allowances):
+        operands = _EIGHT_BITS if both else 0
+        return replace(arithmetic_of("float32", allowances), weight_levels=_EIGHT_BITS, operand_levels=operands)
     if precision not in UNIT_ROUNDOFF:
         raise UsageError(f"No arithmetic is known for precision {precision!r}: a tolerance cannot be derived from it.")
     unit = UNIT_ROUNDOFF[precision]

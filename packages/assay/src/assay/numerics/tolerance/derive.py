@@ -89,7 +89,7 @@ def derive_each(
     """One for each flow of a group whose allowances differ in their rule for ties alone: the noise of half to even, which is most of
     the work, is drawn once for all."""
     whole = expanded(tensors_only(proto))
-    if "int8-weights" in allowances[0]:
+    if precision == "int8":
         whole = with_stored_constants(whole)
     graph = study(whole)
     # float32 is what a flow promises that promises nothing: what a model declares in double is asked for in double then.

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from assay.numerics.oracle.hooks import Call
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -96,6 +97,10 @@ def product(weights: int = 1) -> Rule:
 
     def rule(site: RuleSite, unit: Arithmetic) -> Variance:
         a, b = site.call.inputs[0], site.call.inputs[weights]
+        if unit.operand_levels:
+            step = largest(a) / unit.operand_levels
+            closely = rule(site, replace(unit, operand_levels=0))
+            return closely + step**2 / 12 * site.squared(np.ones_like(a), b)
         if exact_sum(site, unit, *site.call.inputs) or exact_product(site, unit):
             return winograd(site, unit) if unit.winograd else EXACT
         squares = site.squared(a, b) * abs(float(site.call.attributes.get("alpha", 1.0) or 1.0))
