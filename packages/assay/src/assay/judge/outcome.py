@@ -155,7 +155,9 @@ def _all_lost(sqnr_db: float) -> str:
     """Of a loss that no limit was set for, where answers of zeros would lose less."""
     if sqnr_db >= 0.0:
         return ""
-    return f", off by more than the answers themselves on these inputs: --require '{CLOSE_TO_FLOAT}' makes that a failure"
+    return (
+        f", off by more than the answers themselves on these inputs: --require '{CLOSE_TO_FLOAT}' makes that a failure"
+    )
 
 
 def _join(found: list[Violation]) -> str:
