@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,108 +97,6 @@ def _grids() -> list[Any]:
             return (((x.astype(np.int64) - start) * along(scale, x, axis)).astype(scale.dtype),)
 
     return [QuantizeLinear, DequantizeLinear]
-
-
-def rounded(path: Path, feeds: Sequence[Feed], precision: str) -> tuple[float | None, float | None]:
-    """How far the answers move, by ONNX Runtime in float32, where every weight is rounded to that type and nothing else is, and where
-    every value that a node gives may be rounded as well: the most of it over four GRIDS, since one rounding is one of many. A weight is
-    an initializer or the value of a Constant node, in the graph and in its branches and bodies."""
-    if precision not in SIGNIFICANT_BITS:
-        return None, None
-    exact = by_onnxruntime(path, feeds)
-    pairs = [_rounded_on(grid, path, feeds, precision, exact) for grid in GRIDS]
-    weights, values = ([one for one in side if one is not None] for side in zip(*pairs, strict=True))
-    return max(weights, default=None), max([*weights, *values], default=None) if values else None
-
-
-def _rounded_on(
-    grid: float, path: Path, feeds: Sequence[Feed], precision: str, exact: Sequence[Feed]
-) -> tuple[float | None, float | None]:
-    import onnx
-
-    model = onnx.load(str(path))
-    for tensor in _constants(model.graph):
-        _round_weight(tensor, precision, grid)
-    weights = _moved(model, feeds, exact)
-    try:
-        model = onnx.shape_inference.infer_shapes(model)
-    except Exception:  # noqa: BLE001 - whatever the inference raises: values without a known type are not rounded
-        return weights, None
-    _round_values(model.graph, precision, grid)
-    return weights, _moved(model, feeds, exact)
-
-
-SIGNIFICANT_BITS = {"float16": 11, "bfloat16": 8}
-GRIDS = (1.0, 1.1, 1.3, 1.7)
-"""A value is rounded as so many times itself, and divided again: as coarsely, and elsewhere."""
-
-
-def _moved(model: Any, feeds: Sequence[Feed], exact: Sequence[Feed]) -> float | None:
-    with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
-        file.write(model.SerializeToString())
-        file.flush()
-        try:
-            return apart(by_onnxruntime(Path(file.name), feeds), exact)
-        except Exception:  # noqa: BLE001 - a weight that overflows, or what a runtime raises: then it is no witness
-            return None
-
-
-def _round_weight(tensor: Any, precision: str, grid: float) -> None:
-    import ml_dtypes
-    import onnx
-    from onnx import numpy_helper
-
-    kinds: dict[str, Any] = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
-    if tensor.data_type == onnx.TensorProto.FLOAT:
-        weights = (numpy_helper.to_array(tensor) * np.float32(grid)).astype(kinds[precision]).astype(np.float32)
-        tensor.CopyFrom(numpy_helper.from_array(np.asarray(weights / np.float32(grid)), tensor.name))
-
-
-def _round_values(graph: Any, precision: str, grid: float) -> None:
-    """After each node, what it gives in float32 is rounded to so many bits: c x - (c x - x), c = 2 ** (24 - bits) + 1 (Dekker 1971,
-    Numer. Math. 18, 224, splitting of Veltkamp). Subnormals and overflow of the type are not modelled."""
-    import onnx
-    from onnx import helper, numpy_helper
-
-    float32 = onnx.TensorProto.FLOAT
-    typed = {value.name for value in [*graph.value_info, *graph.output] if value.type.tensor_type.elem_type == float32}
-    factor, scale = f"{graph.name}.split.factor", f"{graph.name}.split.grid"
-    stored = {factor: 2 ** (24 - SIGNIFICANT_BITS[precision]) + 1, scale: grid}
-    nodes = [
-        helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.array(value, np.float32)))
-        for name, value in stored.items()
-    ]
-    for node in graph.node:
-        nodes.append(node)
-        for attribute in node.attribute:
-            for body in [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]:
-                _round_values(body, precision, grid)
-        for place, name in enumerate(node.output):
-            if name in typed and node.op_type != "Constant":
-                given, wide, scaled, rest, near = (
-                    f"{name}.{part}" for part in ("exact", "wide", "scaled", "rest", "near")
-                )
-                node.output[place] = given
-                nodes += [
-                    helper.make_node("Mul", [given, scale], [wide]),
-                    helper.make_node("Mul", [wide, factor], [scaled]),
-                    helper.make_node("Sub", [scaled, wide], [rest]),
-                    helper.make_node("Sub", [scaled, rest], [near]),
-                    helper.make_node("Div", [near, scale], [name]),
-                ]
-    del graph.node[:]
-    graph.node.extend(nodes)
-
-
-def _constants(graph: Any) -> Iterator[Any]:
-    """Every stored tensor of the graph: initializers, values of Constant nodes, and those of its subgraphs."""
-    yield from graph.initializer
-    for node in graph.node:
-        for attribute in node.attribute:
-            if node.op_type == "Constant" and attribute.name == "value":
-                yield attribute.t
-            for body in [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]:
-                yield from _constants(body)
 
 
 def nearest(own: Sequence[Feed], peers: dict[str, list[Feed]]) -> tuple[float | None, str]:

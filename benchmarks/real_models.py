@@ -32,10 +32,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from independent import Array, Feed, apart, independent, nearest, rounded, vacuous
+from independent import Array, Feed, apart, independent, nearest, vacuous
 from quantized_witness import quantized, witnesses
 from real_models_lines import Line, kept, portable
 from real_models_page import page, shown, summary
+from roundings import moved
 from safetensors.numpy import load_file, save_file
 
 CATALOGUE = Path(__file__).with_suffix(".toml")
@@ -179,7 +180,7 @@ def checked(
         precision = job["job"]["flow"].get("precision") or "float32"
         yield quick.line(
             flow, verdict=job["word"], reason=job["reason"], precision=precision,
-            moved=rounded(path, feeds, precision) if own else (None, None),
+            moved=moved(path, feeds, job["job"]["flow"]) if own else (None, None),
             reference=((job["result"] or {}).get("reference") or {}).get("producer", ""),
             distance=distance, peer=peer, pair=pair, empty=empty,
         )  # fmt: skip

@@ -15,7 +15,8 @@ UNIT_ROUNDOFF = 2.0**-24
 FACTOR = 1000
 """A float32 engine is right within this many times the distance of two independent float32 engines from each other. Right engines
 were seen at up to 60 times, by fast convolutions; the faults of `docs/findings` begin at several thousand."""
-UNIT_ROUNDOFFS = {"float16": 2.0**-11, "bfloat16": 2.0**-8}
+UNIT_ROUNDOFFS = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "int8": 2.0**-24}
+"""Of what the answers are computed in: int8 flows that say what they round compute in float32."""
 ROUNDED_FACTOR = 10
 """A flow in float16 or bfloat16 is right within this many times what rounding the weights alone to that type does."""
 STORED_FACTOR = 2

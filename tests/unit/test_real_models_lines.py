@@ -90,7 +90,13 @@ def independent(monkeypatch: pytest.MonkeyPatch) -> Any:
     sys.modules.pop("independent", None)
 
 
-def test_weights_are_initializers_and_constants_also_of_branches(independent: Any, tmp_path: Path) -> None:
+@pytest.fixture
+def roundings(monkeypatch: pytest.MonkeyPatch, independent: Any) -> Any:
+    yield importlib.import_module("roundings")
+    sys.modules.pop("roundings", None)
+
+
+def test_weights_are_initializers_and_constants_also_of_branches(roundings: Any, tmp_path: Path) -> None:
     from onnx import TensorProto, helper, numpy_helper, save
 
     third = numpy_helper.from_array(np.full((2,), 1 / 3, np.float32), "third")
@@ -112,12 +118,12 @@ def test_weights_are_initializers_and_constants_also_of_branches(independent: An
     )
     path = tmp_path / "model.onnx"
     save(model, str(path))
-    weights, values = independent.rounded(path, [{"x": np.array([3.0, 3.0], np.float32)}], "bfloat16")
-    on_grids = [abs(3 * float(ml_dtypes.bfloat16(grid / 3)) / grid - 1) for grid in independent.GRIDS]
+    weights, values = roundings.rounded(path, [{"x": np.array([3.0, 3.0], np.float32)}], "bfloat16")
+    on_grids = [abs(3 * float(ml_dtypes.bfloat16(grid / 3)) / grid - 1) for grid in roundings.GRIDS]
     assert on_grids[0] == pytest.approx(1.953e-3, rel=1e-3), "a third in bfloat16"
     assert weights == pytest.approx(max(on_grids), rel=1e-3)
     assert 0.0 < values < 3 * 2**-8
-    assert independent.rounded(path, [], "float32") == (None, None)
+    assert roundings.rounded(path, [], "float32") == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -174,5 +180,26 @@ def test_the_evaluator_of_onnx_is_a_witness_of_grids_before_opset_19_too(indepen
 
 def test_the_benchmark_reads_fields_that_a_report_has() -> None:
     text = (BENCHMARKS / "real_models.py").read_text()
-    (field,) = re.findall(r'\["job"\]\["(\w+)"\]\)', text)
-    assert field in VerifyJob.__struct_fields__
+    fields = set(re.findall(r'\["job"\]\["(\w+)"\]', text))
+    assert fields
+    assert fields <= set(VerifyJob.__struct_fields__)
+
+
+def test_int8_rounds_weights_by_channel_and_what_they_multiply(roundings: Any, tmp_path: Path) -> None:
+    from onnx import numpy_helper, parser, save
+
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 2] y) <float[3, 2] w> { y = MatMul (x, w) }"""
+    model = parser.parse_model(text)
+    weight = np.array([[1, 100], [-0.4, 30], [0.3, -7]], np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+    path = tmp_path / "model.onnx"
+    save(model, str(path))
+    x = np.array([[1, 2, 3], [4, 5.01, 6]], np.float32)
+    weights, operands = roundings.rounded(path, [{"x": x}], "int8")
+    each = []
+    for levels in roundings.LEVELS:
+        scale = np.abs(weight).max(axis=0) / levels
+        off = x @ (np.rint(weight / scale) * scale).astype(np.float32) - x @ weight
+        each.append(np.linalg.norm(off) / np.linalg.norm(x @ weight))
+    assert weights == pytest.approx(max(each), rel=1e-3)
+    assert operands > weights
