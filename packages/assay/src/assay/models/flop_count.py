@@ -27,17 +27,16 @@ def flops_of(model: Path, inputs: Mapping[str, Shape]) -> tuple[float, int]:
         return 0.0, 0
     import onnx
 
-    from assay.numerics.operators.index import operators_by_name
+    from assay.numerics.operators.index import record_of
 
-    operators = operators_by_name()
     graph_model = onnx.load(model)
     weights = sum(_bytes(one) for one in graph_model.graph.initializer)
     shapes = _shapes(graph_model, inputs)
     total = 0.0
     for node in graph_model.graph.node:
         named = {name: shapes.get(name) for name in (*node.input, *node.output) if name}
-        known = operators.get(node.op_type)
-        if known is not None and known.free:
+        known = record_of(node.op_type)
+        if known.free:
             continue
         if any(shape is None for shape in named.values()):
             return 0.0, weights
@@ -45,10 +44,10 @@ def flops_of(model: Path, inputs: Mapping[str, Shape]) -> tuple[float, int]:
     return total, weights
 
 
-def _count(node: Any, known: OnnxOperator | None, shapes: Mapping[str, Shape]) -> float:
+def _count(node: Any, known: OnnxOperator, shapes: Mapping[str, Shape]) -> float:
     given = [shapes[name] for name in node.input if name]
     made = shapes[node.output[0]]
-    if known is not None and known.flops is not None and given[0]:
+    if known.flops is not None and given[0]:
         return known.flops(given, made, partial(_attribute, node))
     return float(max(math.prod(shape) for shape in (*given, made)))
 

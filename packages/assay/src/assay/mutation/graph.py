@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from onnx import ModelProto, NodeProto, TensorProto, defs, helper, numpy_helper
 
-from assay.numerics.operators.index import open_to, operators_by_name
+from assay.numerics.operators.index import open_to, record_of
 from assay.numerics.operators.record import OnnxOperator
 
 Array = np.ndarray[Any, Any]
@@ -265,7 +265,7 @@ class Chain:
 
 def known(node: NodeProto) -> OnnxOperator:
     """The record of its operator; an empty one where there is none."""
-    return operators_by_name().get(node.op_type) or OnnxOperator(node.op_type)
+    return record_of(node.op_type)
 
 
 def _constant(node: NodeProto) -> Array | None:

@@ -8,7 +8,7 @@ from math import inf
 
 from assay.models.input_plan.graph import Graph, subgraphs
 from assay.models.input_plan.shape_engine import Evaluation
-from assay.numerics.operators.index import operators_by_name
+from assay.numerics.operators.index import record_of
 from assay.numerics.shapes.requirements import DIVISOR, Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
@@ -19,9 +19,9 @@ COMPARED = "Equal"
 
 def demanded(node: Node, inputs: Sequence[Value]) -> Demands:
     """What an operator asks of the values that it is given, whatever becomes of its outputs."""
-    known = operators_by_name().get(node.op)
-    if known is not None and known.ranges is not None:
-        yield from ((place, _named(need, node)) for place, need in known.ranges(node, inputs))
+    ranges = record_of(node.op).ranges
+    if ranges is not None:
+        yield from ((place, _named(need, node)) for place, need in ranges(node, inputs))
 
 
 def _named(need: Need, node: Node) -> Need:
@@ -31,8 +31,8 @@ def _named(need: Need, node: Node) -> Need:
 def carried(node: Node, inputs: Sequence[Value], outputs: Sequence[Need | None]) -> Demands:
     """What an input of an operator must hold, so that its output holds what is asked of it."""
     asked = next((one for one in outputs if one is not None), None)
-    known = operators_by_name().get(node.op)
-    if asked is None or known is None or known.carries is None or (asked.kind == DIVISOR and not known.passes_divisor):
+    known = record_of(node.op)
+    if asked is None or known.carries is None or (asked.kind == DIVISOR and not known.passes_divisor):
         return
     if (asked.low, asked.high) != (-inf, inf) or asked.texts:
         yield from known.carries(node, inputs, asked)

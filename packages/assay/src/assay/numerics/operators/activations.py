@@ -57,6 +57,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Relu",
         moves=True,
+        order="moved",
         reference="reducing",
         batched=elementwise,
         shape=unary_shape(lambda x: np.maximum(x, 0)),

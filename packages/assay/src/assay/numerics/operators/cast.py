@@ -43,6 +43,8 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Cast",
         rounding=cast,
+        order="kept",
+        decides="step",
         batched=elementwise,
         shape=_cast_shape,
         ranges=_truth_ranges,

@@ -49,6 +49,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         "Clip",
         moves=True,
         steers=(1, 2),
+        order="moved",
         reference="old_forms",
         batched=elementwise,
         shape=_clip_shape,

@@ -10,7 +10,7 @@ from assay.numerics.operators.mutations import BIAS, KERNEL, LAYER, PICTURE, WIN
 from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, Sizes, alike
 from assay.numerics.oracle.batched.channels import in_channels
 from assay.numerics.oracle.batched.operator import Operator, in_batch
-from assay.numerics.oracle.hooks import Values
+from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal, plain
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.shapes.windows import slide
@@ -94,14 +94,34 @@ def _first(place: int, rank: int, _: Attribute) -> int:
     return 0
 
 
+def _convolution_terms(call: Call) -> float:
+    return float(math.prod(call.inputs[1].shape[1:]))
+
+
+def _transposed_terms(call: Call) -> float:
+    shape = call.inputs[1].shape
+    return float(shape[0] // (call.attributes.get("group") or 1) * math.prod(shape[2:]))
+
+
+def _first_channels(place: int, _: Attribute) -> int:
+    return 0
+
+
+def _second_channels(place: int, _: Attribute) -> int:
+    return 1
+
+
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Conv",
-        rounding=product(),
+        rounding=product(_convolution_terms),
         weights=(1,),
+        terms=_convolution_terms,
         contracted=_second,
+        channels=_first_channels,
         bias=2,
         reference="convolution",
+        fresh=True,
         batched=_convolution_rows,
         shape=convolution_shape,
         flops=_convolution_flops,
@@ -109,11 +129,14 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     ),
     *alike(
         "ConvTranspose",
-        rounding=product(),
+        rounding=product(_transposed_terms),
         weights=(1,),
+        terms=_transposed_terms,
         contracted=_first,
+        channels=_second_channels,
         bias=2,
         reference="convolution",
+        fresh=True,
         batched=_convolution_rows,
         shape=_transposed_shape,
         flops=_transposed_flops,

@@ -43,6 +43,11 @@ def operators_by_name() -> dict[str, OnnxOperator]:
     return by_name(lambda one: one)
 
 
+def record_of(name: str) -> OnnxOperator:
+    """By the name alone; an empty one where nothing is known."""
+    return operators_by_name().get(name) or OnnxOperator(name)
+
+
 @cache
 def open_to(mutation: str) -> frozenset[str]:
     """The operators at which this mutation may be made."""

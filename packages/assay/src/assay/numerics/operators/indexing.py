@@ -102,6 +102,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Gather",
         moves=True,
+        order="joined",
         batched=_gather_rows,
         shape=_gather_shape,
         ranges=_gather_ranges,

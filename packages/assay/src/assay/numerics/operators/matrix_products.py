@@ -10,7 +10,7 @@ import numpy as np
 from assay.numerics.operators.mutations import BIAS, LAYER
 from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, Sizes, alike
 from assay.numerics.oracle.batched.operator import Operator
-from assay.numerics.oracle.hooks import Values
+from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, broadcast, equal, plain
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.rules.sums import product
@@ -86,12 +86,33 @@ def _inner_axis(place: int, rank: int, _: Attribute) -> int:
     return rank - 1 if place == 0 else rank - 2
 
 
+def _gemm_terms(call: Call) -> float:
+    a = call.inputs[0]
+    return float(a.shape[0] if call.attributes.get("transA") else a.shape[-1])
+
+
+def _matrix_terms(call: Call) -> float:
+    a = call.inputs[0]
+    return float(a.shape[-1] if a.ndim else 1)
+
+
+def _gemm_channels(place: int, attribute: Attribute) -> int | None:
+    return None if place == 0 else 0 if attribute("transB") else 1
+
+
+def _matrix_channels(place: int, _: Attribute) -> int:
+    return -2 if place == 0 else -1
+
+
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "MatMul",
-        rounding=product(),
+        rounding=product(_matrix_terms),
         weights=(0, 1),
+        terms=_matrix_terms,
         contracted=_inner_axis,
+        channels=_matrix_channels,
+        fresh=True,
         batched=_matmul_rows,
         shape=product_shape,
         flops=_matrix_flops,
@@ -99,11 +120,14 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     ),
     *alike(
         "Gemm",
-        rounding=product(),
+        rounding=product(_gemm_terms),
         weights=(0, 1),
+        terms=_gemm_terms,
         contracted=_gemm_axis,
+        channels=_gemm_channels,
         bias=2,
         reference="old_forms",
+        fresh=True,
         batched=_gemm_rows,
         shape=_gemm_shape,
         flops=_gemm_flops,

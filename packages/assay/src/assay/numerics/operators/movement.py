@@ -102,6 +102,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "Transpose",
         moves=True,
+        order="moved",
         batched=_transpose_rows,
         shape=_transpose_shape,
         carries=first_input,
@@ -113,6 +114,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         "Tile",
         moves=True,
         steers=(1,),
+        order="joined",
         batched=_tile_rows,
         shape=_tile_shape,
         ranges=_sizes_ranges,
@@ -123,18 +125,22 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "DepthToSpace",
         moves=True,
+        order="moved",
         batched=in_batch,
         shape=_depth_shape,
         carries=first_input,
         free=True,
         mutations={"depth-to-space-order"},
     ),
-    *alike("SpaceToDepth", moves=True, batched=in_batch, shape=_depth_shape, carries=first_input, free=True),
+    *alike(
+        "SpaceToDepth", moves=True, order="moved", batched=in_batch, shape=_depth_shape, carries=first_input, free=True
+    ),
     *alike("ReverseSequence", moves=True, shape=same_shape, ranges=_reversed_ranges, carries=first_input),
     *alike("Trilu", moves=True, shape=same_shape, carries=first_input),
     *alike(
         "Identity",
         moves=True,
+        order="kept",
         batched=elementwise,
         shape=unary_shape(lambda x: x),
         carries=first_input,

@@ -77,6 +77,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         moves=True,
         steers=(2, 3, 4),
         jumps=True,
+        decides="set",
         kernel=non_max_suppression,
         takes_halves=True,
         shape=_suppression_shape,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec
 
 if TYPE_CHECKING:
     from assay.numerics.oracle.batched.operator import Lift
     from assay.numerics.oracle.contrib.body import Decomposition
-    from assay.numerics.oracle.hooks import Kernel
+    from assay.numerics.oracle.hooks import Call, Kernel
     from assay.numerics.shapes.constraints import ShapeRule
     from assay.numerics.shapes.requirements import Carry, Ranges
     from assay.numerics.tolerance.rules.rounding_rules import Rule
@@ -21,6 +21,9 @@ LEARNING, MICROSOFT = "ai.onnx.ml", "com.microsoft"
 Sizes = tuple[int, ...]
 Attribute = Callable[[str], int]
 """A whole number that a node names so; 0 where it does not."""
+Terms = Callable[["Call"], float]
+Channels = Callable[[int, Attribute], int | None]
+"""From the place of the weight among the inputs."""
 Contracted = Callable[[int, int, Attribute], int]
 """From the place of the weight among the inputs, and its rank."""
 Flops = Callable[[Sequence[Sizes], Sizes, Attribute], float]
@@ -43,8 +46,12 @@ class OnnxOperator:
     """Inputs that steer it: shapes, scales, bounds. What only reaches these is exact in every backend."""
     weights: tuple[int, ...] = ()
     """Operands that a backend may fold, pack or repack."""
+    terms: Terms | None = None
+    """How many products each number of its result is the sum of."""
     contracted: Contracted | None = None
     """Which axis of a weight it sums over."""
+    channels: Channels | None = None
+    """Which axis of a weight its output channels lie along."""
     bias: int | None = None
     """Which input is a bias."""
     scales: tuple[int, ...] = ()
@@ -60,12 +67,20 @@ class OnnxOperator:
     draws: bool = False
     """It has no right answer: another engine draws other numbers, and so does the next call."""
 
+    order: Literal["", "kept", "moved", "joined"] = ""
+    """Its result has the elements of its first input in their order, elsewhere or within bounds, or as a part or among others."""
+    decides: Literal["", "whole", "step", "comparison", "rank", "set"] = ""
+    """What it makes of real numbers is decided: it gives whole numbers, steps of a grid, the outcome of a comparison, places of the
+    largest, or a set of chosen elements."""
+
     reference: str = ""
     """The module of `numerics.oracle` whose class of this name evaluates it, in place of onnx.reference's own."""
     kernel: Kernel | None = None
     """Itself in numpy, in place of onnx.reference: faster, or with its inner roundings marked (`oracle.hooks`)."""
     takes_halves: bool = False
     """The kernel computes nothing and takes half precision too."""
+    fresh: bool = False
+    """The oracle computes its result into an array of its own, which nobody else holds."""
     batched: Lift | None = None
     """Itself on several evaluations at once (`oracle.batched`). None: one evaluation after the other."""
     single_inside: bool = False

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.numerics.operators.mutations import BIAS, STATE, WEIGHTS
-from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator
 from assay.numerics.oracle.hooks import Values
 from assay.numerics.oracle.kernels.recurrent import activation_functions, recurrent, unrolled
@@ -60,10 +60,15 @@ def _steps_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 4, Need(1, steps or 1, LENGTH)
 
 
+def _gate_channels(place: int, _: Attribute) -> int:
+    return 1
+
+
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "RNN",
         weights=(1, 2),
+        channels=_gate_channels,
         bias=3,
         reference="old_opsets",
         kernel=recurrent,
@@ -75,6 +80,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "GRU",
         weights=(1, 2),
+        channels=_gate_channels,
         bias=3,
         gate_order=(1, 0, 2),
         kernel=recurrent,
@@ -86,6 +92,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "LSTM",
         weights=(1, 2),
+        channels=_gate_channels,
         bias=3,
         gate_order=(0, 2, 1, 3),
         kernel=recurrent,

@@ -59,13 +59,14 @@ def _top_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
 
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("Compress", moves=True, shape=_counted_shape, carries=first_input),
-    *alike("Unique", moves=True, jumps=True, reference="reducing", shape=_counted_shape),
-    *alike("NonZero", moves=True, jumps=True, shape=_counted_shape, free=True),
+    *alike("Unique", moves=True, jumps=True, decides="set", reference="reducing", shape=_counted_shape),
+    *alike("NonZero", moves=True, jumps=True, decides="set", shape=_counted_shape, free=True),
     *alike(
         "TopK",
         moves=True,
         steers=(1,),
         jumps=True,
+        decides="rank",
         shape=_top_shape,
         ranges=_top_ranges,
         carries=first_input,

@@ -18,6 +18,7 @@ import numpy as np
 
 from assay.core.dtype import is_floating
 from assay.errors import Lowering
+from assay.numerics.operators.index import record_of
 from assay.numerics.oracle.evaluator import Evaluator
 from assay.numerics.oracle.hooks import Call, Hook, Values, observed_by
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Tried
@@ -233,7 +234,7 @@ def _computing(evaluator: Evaluator, graph: Graph) -> list[NodeProto]:
 
 
 def _summed(node: NodeProto, graph: Graph) -> str:
-    if node.op_type not in ("Conv", "Gemm", "MatMul", "ConvTranspose"):
+    if record_of(node.op_type).contracted is None:
         return ""
     places = [at for at in WEIGHTS[node.op_type] if at < len(node.input)]
     return next((str(node.input[at]) for at in places if node.input[at] in graph.weights), "")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.core.dtype import is_floating
+from assay.numerics.operators.index import record_of
 from assay.ports import Tensor
 
 if TYPE_CHECKING:  # every worker judges, few of them derive: the oracle is imported by those
@@ -26,16 +27,6 @@ MARGIN = 8.0
 _TIE = 2.0**-10
 """Of a value on a tie, whose size is half a step at least: far enough to leave it, in either direction."""
 
-_KEEPS_ORDER = frozenset({"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape", "Flatten", "DequantizeLinear"})
-_MOVES = frozenset({"Transpose", "DepthToSpace", "SpaceToDepth", "Relu", "Clip"})
-"""Elements elsewhere or within bounds: on the way to a whole number they leave a step to what stepped before."""
-_ALSO_MOVES = frozenset({"Concat", "Expand", "Gather", "Pad", "Slice", "Split", "Tile"})
-_STEPS = frozenset({"Round", "Floor", "Ceil", "Sign", "Cast", "QuantizeLinear"})
-_WHOLE = frozenset({"Round", "Floor", "Ceil", "Sign"})
-_COMPARISONS = frozenset({"Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"})
-_RANKS = frozenset({"ArgMax", "ArgMin", "TopK"})
-_CHOOSES = _RANKS | {"NonMaxSuppression", "NonZero", "Unique"}
-
 
 @dataclass(frozen=True)
 class Decision:
@@ -49,7 +40,7 @@ class Decision:
     @property
     def taps(self) -> tuple[str, ...]:
         """The values whose noise decides."""
-        count = 2 if self.node.op_type in _COMPARISONS else 1
+        count = 2 if record_of(self.node.op_type).decides == "comparison" else 1
         return tuple(self.node.input[:count])
 
 
@@ -58,22 +49,24 @@ def decision_of(output: str, graph: Graph) -> Decision | None:
     path = [output]
     name = output
     ordered = True
-    through = _KEEPS_ORDER if is_floating(graph.types.get(output, "float32")) else _KEEPS_ORDER | _MOVES
+    through = {"kept"} if is_floating(graph.types.get(output, "float32")) else {"kept", "moved"}
     while True:
         node = graph.producers.get(name)
         if node is None:
             return None
         floating = is_floating(graph.types.get(node.input[0], "float32")) if node.input else False
-        if ordered and node.op_type in _RANKS and floating and (node.op_type != "TopK" or node.output[1:2] == [name]):
+        known = record_of(node.op_type)
+        if ordered and known.decides == "rank" and floating and (node.op_type != "TopK" or node.output[1:2] == [name]):
             return Decision(output, "ranking", node, tuple(reversed(path)))
-        if node.op_type in _COMPARISONS and floating:
+        if known.decides == "comparison" and floating:
             return Decision(output, "interval", node, tuple(reversed(path)))
-        stepped = node.op_type in _STEPS and floating and _is_stepped(node.input[0], graph)
-        if node.op_type in _STEPS and floating and _jumps(node, graph) and not stepped:
+        steps = known.decides in ("whole", "step") and floating
+        stepped = steps and _is_stepped(node.input[0], graph)
+        if steps and _jumps(node, graph) and not stepped:
             return Decision(output, "interval", node, tuple(reversed(path)))
-        if not (stepped or node.op_type in through) or _is_bounded_by(node, graph):
+        if not (stepped or known.order in through) or _is_bounded_by(node, graph):
             return None
-        ordered = ordered and node.op_type in _KEEPS_ORDER
+        ordered = ordered and known.order == "kept"
         name = node.input[0]
         path.append(name)
 
@@ -85,7 +78,7 @@ def chosen_by(output: str, graph: Graph) -> str:
         node = graph.producers.get(names.pop())
         if node is None:
             continue
-        if node.op_type in _CHOOSES:
+        if record_of(node.op_type).decides in ("rank", "set"):
             return node.op_type
         whole = {name for name in node.input if name and not is_floating(graph.types.get(name, "float32"))} - seen
         names += sorted(whole)
@@ -102,9 +95,10 @@ def _is_stepped(name: str, graph: Graph) -> bool:
     """Whether a value holds whole numbers because it was rounded before: what was rounded then decides, and a truncation of
     31 is no 30 because of a noise of nothing."""
     while (node := graph.producers.get(name)) is not None:
-        if node.op_type in _WHOLE:
+        known = record_of(node.op_type)
+        if known.decides == "whole":
             return True
-        if node.op_type not in _KEEPS_ORDER | _MOVES | _ALSO_MOVES:
+        if not known.order:
             return False
         name = node.input[0]
     return False

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
+from assay.numerics.operators.index import record_of
 from assay.numerics.oracle.hooks import Call
-from assay.numerics.tolerance.rules.sums import terms_of
 from assay.ports import Tensor
 
-PRODUCTS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 A_NUMBER = 128
 """Products that take as long as all that is done with one noisy number: 0.4 ns a product and 60 ns a number, of all evaluations."""
 MOST = 1 << 34
@@ -18,7 +17,8 @@ judged by what the noisiest element of the others was allowed; the first is deri
 
 def products_of(call: Call, value: Tensor) -> int:
     """Of the sums that `value` is made of."""
-    return int(value.size * terms_of(call)) if call.operator in PRODUCTS else 0
+    terms = record_of(call.operator).terms
+    return 0 if terms is None else int(value.size * terms(call))
 
 
 def cost_of(products: int, numbers: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ def positive_sum(site: RuleSite, unit: Arithmetic) -> Variance:
     return with_share_of_drift(variance, site.operands["each"](), unit, site.value)
 
 
-def product(weights: int = 1) -> Rule:
+def product(terms: Callable[[Call], float], weights: int = 1) -> Rule:
     """Convolutions and matrix products; the length of the sum from the shapes."""
 
     def rule(site: RuleSite, unit: Arithmetic) -> Variance:
@@ -104,24 +105,10 @@ def product(weights: int = 1) -> Rule:
         if exact_sum(site, unit, *site.call.inputs) or exact_product(site, unit):
             return winograd(site, unit) if unit.winograd else EXACT
         squares = site.squared(a, b) * abs(float(site.call.attributes.get("alpha", 1.0) or 1.0))
-        direct = total(terms_of(site.call), site.value, squares, unit)
+        direct = total(terms(site.call), site.value, squares, unit)
         return direct + winograd(site, unit) if unit.winograd else direct
 
     return rule
-
-
-def terms_of(call: Call) -> float:
-    """How many products each number is the sum of."""
-    a, b = call.inputs[0], call.inputs[1]
-    match call.operator:
-        case "Conv":
-            return float(math.prod(b.shape[1:]))
-        case "ConvTranspose":
-            return float(b.shape[0] // (call.attributes.get("group") or 1) * math.prod(b.shape[2:]))
-        case "Gemm":
-            return float(a.shape[0] if call.attributes.get("transA") else a.shape[-1])
-        case _:
-            return float(a.shape[-1] if a.ndim else 1)
 
 
 def einsum(site: RuleSite, unit: Arithmetic) -> Variance:

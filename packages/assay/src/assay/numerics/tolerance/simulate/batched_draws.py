@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.operators.index import names_where
 from assay.numerics.oracle.batched.evaluation import Rows
 from assay.numerics.oracle.chunked import AT_ONCE
 from assay.numerics.oracle.hooks import SILENT, Call, Hook, Values
@@ -16,7 +17,7 @@ from assay.numerics.tolerance.simulate.noise import SHARED, Draw, together
 from assay.numerics.tolerance.simulate.site_recorder import SiteRecorder
 from assay.ports import Tensor
 
-FRESH = frozenset({"steps", "conv", "convtranspose", "dequantizelinear", "gemm", "matmul"})
+FRESH = frozenset({"steps", *(name.lower() for name in names_where(lambda one: one.fresh))})
 """What is computed into an array of its own, which nobody else holds: noise is added in place."""
 
 

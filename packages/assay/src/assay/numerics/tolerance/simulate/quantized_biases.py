@@ -15,10 +15,11 @@ import numpy as np
 from onnx import GraphProto, NodeProto
 
 from assay.core.dtype import is_floating
+from assay.numerics.operators.index import names_where
 from assay.ports import Tensor, Tensors
 
-_BIASED = frozenset({"Conv", "ConvTranspose", "Gemm"})
 _BIAS = 2
+_BIASED = names_where(lambda one: one.contracted is not None and one.bias == _BIAS)
 
 
 @dataclass(frozen=True)

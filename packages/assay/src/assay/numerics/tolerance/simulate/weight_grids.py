@@ -8,11 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 from onnx import ModelProto, NodeProto, numpy_helper
 
+from assay.numerics.operators.index import record_of
 from assay.numerics.tolerance.simulate.graph_study import WEIGHTS, Graph
 from assay.ports import Tensor
-
-_CHANNELS = {"Conv": 0, "ConvTranspose": 1, "MatMul": -1, "LSTM": 1, "GRU": 1, "RNN": 1}
-"""The axis of output channels of a weight; a Gemm says it. Of other products the whole weight has one scale."""
 
 
 def spreads_on_grid(graph: Graph, weights: Mapping[str, Tensor], levels: int) -> dict[str, Tensor]:
@@ -26,11 +24,10 @@ def spreads_on_grid(graph: Graph, weights: Mapping[str, Tensor], levels: int) ->
 
 
 def _axis(node: NodeProto, at: int) -> int | None:
-    if node.op_type == "Gemm" and at == 1:
-        return 0 if any(one.name == "transB" and one.i for one in node.attribute) else 1
-    if node.op_type == "MatMul" and at == 0:
-        return -2
-    return _CHANNELS.get(node.op_type)
+    """Of the output channels of a weight. Where the record does not say it the whole weight has one scale."""
+    channels = record_of(node.op_type).channels
+    attributes = {one.name: one.i for one in node.attribute}
+    return None if channels is None else channels(at, lambda name: attributes.get(name, 0))
 
 
 def _spread(weight: Tensor, axis: int | None, levels: int) -> Tensor:
