@@ -17,6 +17,7 @@ from assay.launch.pool import Pool
 from assay.launch.prefork import Preforked
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
+from assay.ports import JobList
 from assay.testing.launcher_checks import check_blame, faulty_job
 
 FAULTS = ["segfault"] * 5 + ["hang"] * 3 + ["leak"] * 2
@@ -37,7 +38,7 @@ def main() -> None:
         for what, flows in (("started", ()), ("forked", ("faulty",))):
             with Preforked(flows) as ahead:
                 begin = time.perf_counter()
-                results = list(Pool(2, ahead=ahead).launch(jobs))
+                results = list(Pool(2, ahead=ahead).launch(JobList(jobs)))
                 seconds = time.perf_counter() - begin
             check_blame(jobs, results)
             innocent = sum(r.outcome is not Outcome.OK for r in results if r.case.endswith("-none"))

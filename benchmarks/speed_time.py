@@ -31,14 +31,19 @@ from assay.stats.sequential_test import answer_at
 
 def planned(folder: Path, flow: str, size: str, house: Services) -> CompareSpeedJob:
     models = [chain(folder / f"{name}.onnx", *SIZES[size], 0.0) for name in ("old", "new")]
-    (job,) = plan_comparison(compare_request(CompareOptions(models=tuple(models), flows=(flow,))), house).jobs
+    request = compare_request(CompareOptions(models=tuple(models), flows=(flow,)))
+    (job,) = house.jobs.complete(plan_comparison(request, house)).jobs
     assert isinstance(job, CompareSpeedJob)
-    assert ensure_references([job], house) == []
+    assert house.jobs.complete(ensure_references([job], house)) == []
     return job
 
 
+def apart(job: CompareSpeedJob, house: Services) -> Result:
+    return house.jobs.complete(compare_in_two_processes(job, house))
+
+
 def alone(job: CompareSpeedJob, house: Services) -> Result:
-    (result,) = house.alone.launch([job])
+    (result,) = house.jobs.complete(house.jobs.together([job]))
     return result
 
 
@@ -54,7 +59,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, open_services(f"{name}/history") as house:
         job = planned(Path(name), arguments.flow, arguments.size, house)
         for number in range(arguments.runs):
-            for kind, fight in (("one worker", alone), ("fresh processes", compare_in_two_processes)):
+            for kind, fight in (("one worker", alone), ("fresh processes", apart)):
                 again = replace(job, case=replace(job.case, name=f"{job.case.name}-{number}-{kind[:3]}"))
                 begin = time.monotonic()
                 result = fight(again, house)

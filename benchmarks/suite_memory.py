@@ -10,17 +10,18 @@ import argparse
 import resource
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace as put
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from assay.commands.composition import open_services
-from assay.core.job import Job
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.pipeline.check import run_jobs
+from assay.pipeline.check import record_run
+from assay.pipeline.job_graph import JobGraph
+from assay.ports import JobSource
 from assay.stores.payload import pack, unpack
 from assay.stores.sql import SqlStore
 
@@ -33,8 +34,8 @@ class Replay:
     def __init__(self, results: Sequence[Result]) -> None:
         self._packed = {result.case: pack(result) for result in results}
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        for job in jobs:
+    def launch(self, source: JobSource) -> Generator[Result, None, None]:
+        while (job := source.next_ready()) is not None:
             known = unpack(self._packed[job.case.name], Result)
             yield replace(known, job_key=job.key, flow=job.flow.name)
 
@@ -54,9 +55,9 @@ def main() -> None:
     big: Run = replace(run, id=f"{run.id}-big", jobs=jobs, status="running")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     with tempfile.TemporaryDirectory() as folder, open_services(folder) as house:
-        house.store.open_run(big)
         begin, cpu = time.perf_counter(), time.process_time()
-        checked = run_jobs(big, [], put(house, pool=replay))
+        graph = JobGraph(replay, replay)
+        checked = graph.complete(record_run(big, put(house, jobs=graph)))
         wall, cpu = time.perf_counter() - begin, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     print(

@@ -11,6 +11,7 @@ from assay.core.flow import Flow
 from assay.core.job import NoopJob
 from assay.core.model import Model
 from assay.launch.pool import Pool
+from assay.ports import JobList
 
 
 def main() -> None:
@@ -23,7 +24,7 @@ def main() -> None:
     jobs = [NoopJob(Case(f"case-{i}", Model("m", "m.onnx", "0" * 64)), flow) for i in range(arguments.jobs)]
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {arguments.workers} workers, {arguments.jobs} jobs")
     for _ in range(arguments.rounds):
-        results = Pool(arguments.workers, recycle=1_000_000).launch(jobs)
+        results = Pool(arguments.workers, recycle=1_000_000).launch(JobList(jobs))
         first = next(results)
         begin = time.perf_counter()
         count = sum(1 for _ in results)

@@ -18,7 +18,7 @@ from assay.commands.check import run_check
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.options.check import CheckOptions
-from assay.pipeline.check import Checked
+from assay.pipeline.open_run import Checked
 from small_models import linear_model
 from statistical import three_tries
 

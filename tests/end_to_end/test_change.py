@@ -14,7 +14,7 @@ import assay
 from assay.cli.main import main
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
-from assay.pipeline.check import Checked
+from assay.pipeline.open_run import Checked
 from small_models import golden_for, linear_model
 
 

@@ -84,7 +84,8 @@ def test_the_rival_is_named_by_what_differs(tmp_path: Path) -> None:
             ((old, new), ("onnxruntime",), "old"),
             ((old,), ("onnxruntime-basic", "onnxruntime"), "onnxruntime-basic"),
         ):
-            (job,) = plan_comparison(compare_request(CompareOptions(models=models, flows=flows)), house).jobs
+            request = compare_request(CompareOptions(models=models, flows=flows))
+            (job,) = house.jobs.complete(plan_comparison(request, house)).jobs
             assert isinstance(job, CompareSpeedJob)
             assert job.baseline.name == name
 
@@ -103,9 +104,9 @@ def test_other_inputs_cannot_be_compared(tmp_path: Path) -> None:
 
 
 def _duel_job(options: CompareOptions, house: Services) -> Job:
-    run = plan_comparison(compare_request(options), house)
+    run = house.jobs.complete(plan_comparison(compare_request(options), house))
     job = msgspec.structs.replace(run.jobs[0], rule=SpeedRule(looks=(4,)))
-    assert ensure_references([job], house) == []
+    assert house.jobs.complete(ensure_references([job], house)) == []
     return job
 
 
@@ -114,14 +115,16 @@ def test_two_processes_take_turns(tmp_path: Path) -> None:
     small, large = _chain(tmp_path / "small.onnx", 4), _chain(tmp_path / "large.onnx", 12)
     with open_services(str(tmp_path / "h")) as house:
         job = _duel_job(CompareOptions(models=(large,), flows=("onnxruntime", "onnxruntime-basic")), house)
-        result = compare_in_two_processes(job, house)
+        result = house.jobs.complete(compare_in_two_processes(job, house))
         assert result.outcome is Outcome.OK, result.detail
         assert result.duel is not None
         assert (result.duel.processes, len(result.duel.launches)) == (2, 4)
         assert all(one.quads >= 2 and abs(one.cpu) < 1.0 for one in result.duel.launches)
         assert result.duel.own_s > 0
-        quick = compare_in_two_processes(
-            _duel_job(CompareOptions(models=(small,), flows=("onnxruntime", "onnxruntime")), house), house
+        quick = house.jobs.complete(
+            compare_in_two_processes(
+                _duel_job(CompareOptions(models=(small,), flows=("onnxruntime", "onnxruntime")), house), house
+            )
         )
         assert quick.duel is not None
         assert quick.duel.own_s < 0.7 * result.duel.own_s
@@ -131,7 +134,7 @@ def test_a_side_that_dies_is_named_and_the_other_does_not_wait_for_ever(tmp_path
     model = _chain(tmp_path / "m.onnx", 2)
     with open_services(str(tmp_path / "h")) as house:
         job = _duel_job(CompareOptions(models=(model,), flows=("faulty-segfault", "onnxruntime")), house)
-        result = compare_in_two_processes(job, house)
+        result = house.jobs.complete(compare_in_two_processes(job, house))
     assert result.outcome is Outcome.CRASH
     assert result.detail.startswith("faulty-segfault: ")
 

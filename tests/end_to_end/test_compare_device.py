@@ -86,14 +86,13 @@ def test_two_processes_agree_on_the_devices_clock(tmp_path: Path) -> None:
     artifact.mkdir()
     Faulty().lower(model, _flow()).save(artifact)
     with open_services(str(tmp_path / "h")) as house:
-        (job,) = plan_comparison(
-            compare_request(CompareOptions(models=(model,), flows=("faulty", "faulty"))), house
-        ).jobs
-        assert ensure_references([job], house) == []
+        request = compare_request(CompareOptions(models=(model,), flows=("faulty", "faulty")))
+        (job,) = house.jobs.complete(plan_comparison(request, house)).jobs
+        assert house.jobs.complete(ensure_references([job], house)) == []
         rival = BaselineEngine("old", _flow(device_sorts=SORTS, work_s=HOST_S), job.case.model, str(artifact))
         job = replace(job, flow=_flow(device_sorts=SORTS), baseline=rival, rule=SpeedRule(looks=(2,)))
-        result = compare_in_two_processes(job, house)
-        mixed = compare_in_two_processes(replace(job, flow=_flow(work_s=HOST_S)), house)
+        result = house.jobs.complete(compare_in_two_processes(job, house))
+        mixed = house.jobs.complete(compare_in_two_processes(replace(job, flow=_flow(work_s=HOST_S)), house))
     assert result.duel is not None, result.detail
     assert (result.duel.clock, result.duel.processes) == ("device", 2)
     assert all(abs(one.cpu) < 0.4 for one in result.duel.launches)

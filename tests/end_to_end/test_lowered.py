@@ -14,7 +14,7 @@ from assay.core.policy import Goal, Policy
 from assay.core.verdict import VerdictStatus
 from assay.judge import judge
 from assay.options.check import CheckOptions
-from assay.pipeline.check import Checked
+from assay.pipeline.open_run import Checked
 
 TODAY = datetime.date(2026, 11, 21)
 

@@ -17,7 +17,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.core.verdict import VerdictStatus
 from assay.models.tolerances import read_header
-from assay.pipeline.check import judge_run
+from assay.pipeline.open_run import judge_run
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 LYING = """

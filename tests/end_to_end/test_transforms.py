@@ -28,7 +28,7 @@ from assay.numerics.oracle.contrib import DECOMPOSITIONS
 from assay.options.check import CheckOptions
 from assay.options.sizes import Sizes
 from assay.options.task_metric import MetricChoice
-from assay.pipeline.check import Checked
+from assay.pipeline.open_run import Checked
 from assay.plugins import find_flow
 from assay.ports import Availability
 from assay.transforms.int8_nncf import Int8Nncf

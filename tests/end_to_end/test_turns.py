@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from assay.commands.compare import compare_request
 from assay.commands.composition import open_services
 from assay.core.flow import Flow, Option
-from assay.core.job import CompareSpeedJob, Job, Limits
+from assay.core.job import AlternateJob, CompareSpeedJob, Job, Limits
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.speed import BaselineEngine, SpeedComparison, SpeedRule
@@ -23,9 +22,9 @@ from assay.models.files import folder_digest
 from assay.options.compare import CompareOptions
 from assay.pipeline.compare import plan_comparison
 from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.services import Services
 from assay.pipeline.two_process_comparison import compare_in_two_processes
-from assay.ports import Launcher
 from assay.testing.faulty_backend import Faulty
 from assay.worker.stages import Stages
 from assay.worker.timing.compare_speed import compare_speed
@@ -36,10 +35,14 @@ PLAIN: dict[str, Option] = {"model": "identity", "work_s": 0.002}
 
 
 def _job(options: CompareOptions, house: Services) -> CompareSpeedJob:
-    (job,) = plan_comparison(compare_request(options), house).jobs
+    (job,) = house.jobs.complete(plan_comparison(compare_request(options), house)).jobs
     assert isinstance(job, CompareSpeedJob)
-    assert ensure_references([job], house) == []
+    assert house.jobs.complete(ensure_references([job], house)) == []
     return replace(job, rule=SpeedRule(looks=(4,)))
+
+
+def _compared(job: CompareSpeedJob, house: Services) -> Result:
+    return house.jobs.complete(compare_in_two_processes(job, house))
 
 
 def _against(fault: str, tmp_path: Path, after: int = 5) -> tuple[Result, float]:
@@ -54,7 +57,7 @@ def _against(fault: str, tmp_path: Path, after: int = 5) -> tuple[Result, float]
         own = replace(job.flow, options=PLAIN)
         rival = BaselineEngine("bad", bad, job.case.model, str(artifact))
         begin = time.monotonic()
-        result = compare_in_two_processes(replace(job, flow=own, baseline=rival), house)
+        result = house.jobs.complete(compare_in_two_processes(replace(job, flow=own, baseline=rival), house))
     return result, time.monotonic() - begin
 
 
@@ -77,23 +80,23 @@ def test_engines_whose_inputs_a_transform_has_changed_take_turns(tmp_path: Path)
     model = linear_model(tmp_path / "m.onnx")
     with open_services(str(tmp_path / "h")) as house:
         job = _job(CompareOptions(models=(model,), flows=("onnxruntime+fp16:io", "onnxruntime+fp16:io")), house)
-        result = compare_in_two_processes(job, house)
+        result = _compared(job, house)
     assert result.outcome is Outcome.OK, result.detail
     assert result.duel is not None
     assert len(result.duel.launches) == 4
 
 
-@dataclass
-class _Altering:
-    """Launches as `launcher` does, once the engine of the side `letter` has been altered behind everybody's back."""
+def _altering(house: Services, letter: str) -> Services:
+    """The same, once the engine of the side `letter` has been altered behind everybody's back."""
 
-    launcher: Launcher
-    letter: str
+    class Altering(JobGraph):
+        async def together(self, jobs: Sequence[Job]) -> list[Result]:
+            for job in jobs:
+                if isinstance(job, AlternateJob) and job.case.name.startswith(f"{letter}/"):
+                    (Path(job.artifact_dir) / "identity").write_text("y = 2 * x\n")
+            return await super().together(jobs)
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        (kept,) = [Path(job.artifact_dir) for job in jobs if job.case.name.startswith(f"{self.letter}/")]
-        (kept / "identity").write_text("y = 2 * x\n")
-        return self.launcher.launch(jobs)
+    return dataclasses.replace(house, jobs=Altering(house.jobs.workers, house.jobs.isolated))
 
 
 @pytest.mark.parametrize("letter", ["a", "b"])
@@ -107,7 +110,7 @@ def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: 
         plain = replace(job.flow, options=PLAIN)
         rival = BaselineEngine("old", plain, job.case.model, str(artifact), folder_digest(artifact)[1])
         job = replace(job, flow=plain, baseline=rival)
-        result = compare_in_two_processes(job, dataclasses.replace(house, pair=_Altering(house.pair, letter)))
+        result = _compared(job, _altering(house, letter))
     if letter == "a":
         assert (result.outcome, result.stage) == (Outcome.ERROR, Stage.LOAD)
         assert "the files of the engine are not those that were saved" in result.detail

@@ -18,7 +18,7 @@ from assay.core.reference import ReferenceKind
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.options.check import CheckOptions
-from assay.pipeline.check import Checked
+from assay.pipeline.open_run import Checked
 from command_line import run_assay
 from mutating import F, save
 from witnessing import BROKEN, start_workers_with

@@ -18,7 +18,7 @@ from assay.core.outcome import Outcome
 from assay.launch.gpus import gpus
 from assay.launch.pool import FreshProcess, Pool
 from assay.models.onnx_file import open_model
-from assay.ports import Launcher
+from assay.ports import JobList, Launcher
 
 TWO = (Gpu("one", "GPU-1"), Gpu("two", "GPU-2"))
 
@@ -41,7 +41,7 @@ def _launch(launcher: Launcher, linear: Path, golden: Path, *devices: str, each:
         for number in range(each)
         for flow in flows
     ]
-    results = list(launcher.launch(jobs))
+    results = list(launcher.launch(JobList(jobs)))
     assert len(results) == len(jobs)
     assert {result.outcome for result in results} == {Outcome.OK}
 

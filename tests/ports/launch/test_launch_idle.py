@@ -21,12 +21,13 @@ from assay.core.job import Job, Limits, MeasureJob, VerifyJob, other_kind
 from assay.core.model import Model
 from assay.core.outcome import Outcome
 from assay.launch import supervisor
-from assay.launch.idle import IdleWorkers, leaves_as_it_was
-from assay.launch.job_queue import WorkerKey
+from assay.launch.idle import IdleWorkers
+from assay.launch.job_queue import WorkerKey, leaves_as_it_was
 from assay.launch.lane import Lane
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.process import WorkerProcess
 from assay.models.onnx_file import open_model
+from assay.ports import JobList
 from assay.testing.launcher_checks import check_blame, faulty_job
 
 
@@ -79,10 +80,10 @@ def job(linear: Path, golden: Path):
 def test_a_worker_waits_for_the_next_launch_and_ends_with_the_run(started: _Started, job) -> None:
     with Pool(2) as pool:
         for _ in range(3):
-            check_blame([job()], list(pool.launch([job()])))
+            check_blame([job()], list(pool.launch(JobList([job()]))))
         assert (len(started), started.living) == (1, 1)
     assert started.living == 0
-    list(pool.launch([job()]))
+    list(pool.launch(JobList([job()])))
     assert (len(started), started.living) == (2, 0)
 
 
@@ -96,7 +97,7 @@ def test_one_process_looks_evaluates_and_derives(started: _Started, linear: Path
 def test_a_run_that_is_interrupted_leaves_none(started: _Started, job) -> None:
     def interrupted() -> None:
         with Pool(1) as pool:
-            list(pool.launch([job()]))
+            list(pool.launch(JobList([job()])))
             assert started.living == 1
             raise KeyboardInterrupt
 
@@ -107,7 +108,7 @@ def test_a_run_that_is_interrupted_leaves_none(started: _Started, job) -> None:
 
 def test_a_launch_that_is_closed_early_keeps_none(started: _Started, job) -> None:
     with Pool(1) as pool:
-        results = pool.launch([job(), msgspec.structs.replace(job(), case=Case("second", job().case.model))])
+        results = pool.launch(JobList([job(), msgspec.structs.replace(job(), case=Case("second", job().case.model))]))
         next(results)
         results.close()
         assert started.living == 0
@@ -115,28 +116,28 @@ def test_a_launch_that_is_closed_early_keeps_none(started: _Started, job) -> Non
 
 def test_measuring_has_no_idle_worker_beside_it(started: _Started, job) -> None:
     with Pool(1) as pool:
-        list(pool.launch([job()]))
-        (result,) = FreshProcess(clear=pool.end_idle).launch([job()])
+        list(pool.launch(JobList([job()])))
+        (result,) = FreshProcess(clear=pool.end_idle).launch(JobList([job()]))
         assert result.outcome is Outcome.OK
         assert (len(started), started.living) == (2, 0)
 
 
 def test_a_worker_that_died_idle_costs_no_job(started: _Started, job) -> None:
     with Pool(1) as pool:
-        list(pool.launch([job()]))
+        list(pool.launch(JobList([job()])))
         started.processes[0].kill()
         started.processes[0].wait()
-        (result,) = pool.launch([job()])
+        (result,) = pool.launch(JobList([job()]))
     assert (result.outcome, result.attempts, len(started)) == (Outcome.OK, 1, 2)
 
 
 def test_a_crash_in_one_that_waited_is_repeated_in_a_fresh_one(started: _Started, job, tmp_path: Path) -> None:
     with Pool(1) as pool:
-        first = pool.launch([job()])
+        first = pool.launch(JobList([job()]))
         next(first)
-        assert len([*pool.launch([job()]), *first]) == 1
+        assert len([*pool.launch(JobList([job()])), *first]) == 1
         assert (len(started), started.living) == (2, 2)
-        (result,) = pool.launch([job("segfault", once_file=str(tmp_path / "seen"))])
+        (result,) = pool.launch(JobList([job("segfault", once_file=str(tmp_path / "seen"))]))
         assert (len(started), started.living) == (3, 1)
     assert (result.outcome, result.attempts, result.only_after_other_jobs) == (Outcome.CRASH, 2, True)
 
@@ -154,22 +155,22 @@ def test_a_worker_that_said_something_unasked_is_not_used() -> None:
 @pytest.mark.parametrize("fault", ["raise", "memory_error", "exit"])
 def test_after_a_failure_none_waits(started: _Started, job, fault: str) -> None:
     with Pool(1) as pool:
-        check_blame([job(fault)], list(pool.launch([job(fault)])))
+        check_blame([job(fault)], list(pool.launch(JobList([job(fault)]))))
         assert started.living == 0
 
 
 def test_jobs_with_a_limit_of_memory_begin_in_processes_of_their_own(started: _Started, job) -> None:
     limited = msgspec.structs.replace(job(), limits=Limits(memory_bytes=2_000_000_000))
     with Pool(1) as pool:
-        list(pool.launch([job()]))
-        list(pool.launch([limited]))
+        list(pool.launch(JobList([job()])))
+        list(pool.launch(JobList([limited])))
         assert (len(started), started.living) == (2, 1)
 
 
 def test_one_that_has_grown_large_ends_with_its_launch(started: _Started, job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.launch.idle.LARGEST_BYTES", 0)
     with Pool(1) as pool:
-        list(pool.launch([job()]))
+        list(pool.launch(JobList([job()])))
         assert (len(started), started.living) == (1, 0)
 
 
@@ -177,9 +178,9 @@ def test_another_environment_or_other_variables_are_another_process(
     started: _Started, job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Pool(1) as pool:
-        list(pool.launch([job()]))
+        list(pool.launch(JobList([job()])))
         monkeypatch.setenv("ASSAY_OTHER", "1")
-        list(pool.launch([job()]))
+        list(pool.launch(JobList([job()])))
         assert len(started) == 2
 
 
@@ -188,7 +189,7 @@ def test_no_more_wait_than_two_phases_need(started: _Started, job) -> None:
     others = [msgspec.structs.replace(job(), flow=flow) for flow in (reference, plugins.find_flow("onnxruntime"))]
     with Pool(1) as pool:
         for one in (job(), *others):
-            list(pool.launch([one]))
+            list(pool.launch(JobList([one])))
         assert (len(started), started.living) == (3, 2)
 
 
@@ -214,7 +215,7 @@ def test_one_in_numpy_that_was_started_before_is_used_first(started: _Started, j
         (early,) = set(psutil.Process().children()) - before
         with Pool(1, idle=idle) as pool:
             for _ in range(2):
-                (result,) = pool.launch([reference])
+                (result,) = pool.launch(JobList([reference]))
                 assert result.outcome is Outcome.OK
             assert len(started) == 0
             assert _lives(early)
@@ -237,5 +238,5 @@ def test_one_that_was_started_before_and_died_costs_no_job(started: _Started, jo
         (early,) = set(psutil.Process().children()) - before
         early.kill()
         with Pool(1, idle=idle) as pool:
-            (result,) = pool.launch([reference])
+            (result,) = pool.launch(JobList([reference]))
     assert (result.outcome, result.attempts, len(started)) == (Outcome.OK, 1, 1)

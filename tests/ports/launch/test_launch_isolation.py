@@ -20,6 +20,7 @@ from assay.core.outcome import Cause, Outcome
 from assay.errors import EnvironmentFailed
 from assay.launch.pool import FreshProcess, Pool
 from assay.models.onnx_file import open_model
+from assay.ports import JobList
 
 LIBRARIES = (
     "onnxruntime", "openvino", "tvm", "executorch", "iree", "ncnn", "MNN", "ai_edge_litert", "tensorrt", "nncf",
@@ -62,6 +63,7 @@ from assay.core.wire import decode_job
 from assay.worker.serve import serve
 from assay.worker.stages import Stages
 from assay.worker.dispatch import execute
+from assay.ports import JobList
 result = execute(decode_job(sys.stdin.buffer.read()), Stages(lambda stage: None))
 print("modules", result.outcome.value, *sorted({name.partition(".")[0] for name in sys.modules}))
 """
@@ -127,12 +129,12 @@ def test_one_process_serves_one_kind_and_is_kept_for_it(tmp_path: Path, linear: 
     reference = plugins.find_flow("reference")
     flows = [plugins.find_flow("faulty"), reference, msgspec.structs.replace(reference, name="another")]
     jobs = _jobs(linear, golden, flows)
-    results = list(Pool(1, interpreter=lambda name: counted).launch(jobs))
+    results = list(Pool(1, interpreter=lambda name: counted).launch(JobList(jobs)))
     assert {result.outcome for result in results} == {Outcome.OK}
     assert len(results) == 9
     assert _started(tmp_path) == 2
     (tmp_path / "started").unlink()
-    assert len(list(FreshProcess(interpreter=lambda name: counted).launch(jobs))) == 9
+    assert len(list(FreshProcess(interpreter=lambda name: counted).launch(JobList(jobs)))) == 9
     assert _started(tmp_path) == 9
 
 
@@ -148,7 +150,7 @@ def test_an_environment_that_is_not_to_be_had_hurts_its_own_jobs_only(make, line
     flows = [
         msgspec.structs.replace(flow, name=f"faulty@{name}", environment=name) for name in ("gone", "dead", "fine")
     ]
-    results = list(make().launch(_jobs(linear, golden, flows)))
+    results = list(make().launch(JobList(_jobs(linear, golden, flows))))
     assert len(results) == 9
     outcomes = {result.flow: (result.outcome, result.cause) for result in results}
     missing = (Outcome.UNAVAILABLE, Cause.NO_ENVIRONMENT)

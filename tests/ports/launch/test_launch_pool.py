@@ -16,6 +16,7 @@ from assay.launch import process
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.supervisor import Supervisor
 from assay.models.onnx_file import open_model
+from assay.ports import JobList
 from assay.testing.launcher_checks import check_blame, check_launcher, faulty_job
 
 
@@ -27,7 +28,7 @@ def test_every_death_is_blamed_on_its_job_and_stage(make, linear: Path, golden: 
 def test_the_check_itself_sees_wrong_blame(linear: Path, golden: Path) -> None:
     model = open_model(linear)
     jobs = [faulty_job("a", "none", model=model, golden=golden), faulty_job("b", "raise", model=model, golden=golden)]
-    results = list(Pool(1).launch(jobs))
+    results = list(Pool(1).launch(JobList(jobs)))
     check_blame(jobs, results)
     with pytest.raises(AssertionError, match="lost"):
         check_blame(jobs, results[:1])
@@ -42,7 +43,7 @@ def test_a_crash_that_a_fresh_process_does_not_repeat_is_told_apart(linear: Path
         faulty_job("before", "none", model=model, golden=golden),
         faulty_job("shaky", "segfault", model=model, golden=golden, options=once),
     ]
-    results = {result.case: result for result in Pool(1).launch(jobs)}
+    results = {result.case: result for result in Pool(1).launch(JobList(jobs))}
     assert results["before"].outcome is Outcome.OK
     shaky = results["shaky"]
     assert (shaky.outcome, shaky.stage, shaky.attempts, shaky.only_after_other_jobs) == (
@@ -59,7 +60,7 @@ def test_native_output_is_kept_per_job_and_bounded(linear: Path, golden: Path) -
         faulty_job("loud", "chatty", model=model, golden=golden),
         faulty_job("quiet", "none", model=model, golden=golden),
     ]
-    results = {result.case: result for result in Pool(1).launch(jobs)}
+    results = {result.case: result for result in Pool(1).launch(JobList(jobs))}
     assert 1000 < len(results["loud"].log) < process.LOG_BYTES * 2
     assert "left out" in results["loud"].log
     assert results["quiet"].log == ""
@@ -69,7 +70,7 @@ def test_closing_early_leaves_no_process_behind(linear: Path, golden: Path) -> N
     model = open_model(linear)
     jobs = [faulty_job(f"{n}", "none" if n == 0 else "hang", model=model, golden=golden) for n in range(4)]
     before = set(psutil.Process().children(recursive=True))
-    results = Pool(2).launch(jobs)
+    results = Pool(2).launch(JobList(jobs))
     next(results)
     children = set(psutil.Process().children(recursive=True)) - before
     assert children
@@ -88,7 +89,7 @@ def test_a_worker_that_cannot_start_ends_the_run(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("PYTHONHOME", str(linear.parent))
     job = faulty_job("a", "none", model=open_model(linear), golden=golden)
     with pytest.raises(WorkerFailed, match="three workers in a row"):
-        list(Supervisor(workers=1, recycle=1).launch([job]))
+        list(Supervisor(workers=1, recycle=1).launch(JobList([job])))
 
 
 def test_importing_the_backend_has_a_clock_of_its_own(
@@ -97,7 +98,7 @@ def test_importing_the_backend_has_a_clock_of_its_own(
     monkeypatch.setenv("ASSAY_FAULTY_IMPORT", "hang")
     job = faulty_job("slow import", "none", model=open_model(linear), golden=golden)
     job = msgspec.structs.replace(job, limits=Limits(timeout_s=60, import_s=1))
-    (result,) = Pool(1).launch([job])
+    (result,) = Pool(1).launch(JobList([job]))
     assert (result.outcome, result.stage) == (Outcome.TIMEOUT, Stage.IMPORT)
     assert "within 1 s" in result.detail
 

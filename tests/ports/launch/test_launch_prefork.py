@@ -16,6 +16,7 @@ from assay.core.outcome import Outcome
 from assay.launch.pool import Pool
 from assay.launch.prefork import Preforked, most_workers
 from assay.models.onnx_file import open_model
+from assay.ports import JobList
 from assay.testing.launcher_checks import check_launcher, faulty_job
 
 FLOWS = ("faulty",)
@@ -46,7 +47,7 @@ def test_those_forked_from_it_do_the_work(linear: Path, golden: Path, children: 
     jobs = [faulty_job(f"{n}", "none", model=model, golden=golden) for n in range(6)]
     with Preforked(FLOWS) as ahead:
         (server,) = _others(children)
-        results = Pool(2, ahead=ahead).launch(jobs)
+        results = Pool(2, ahead=ahead).launch(JobList(jobs))
         first = next(results)
         assert _soon(lambda: len(_others(children)) == 3), "the second may be forked late"
         workers = _others(children) - {server}
@@ -76,7 +77,7 @@ def test_a_suspect_is_repeated_in_a_process_that_was_not_forked(
     monkeypatch.setattr(supervisor, "WorkerProcess", noted)
     jobs = [faulty_job("bad", "segfault", model=open_model(linear), golden=golden)]
     with Preforked(FLOWS) as ahead:
-        (result,) = Pool(1, ahead=ahead).launch(jobs)
+        (result,) = Pool(1, ahead=ahead).launch(JobList(jobs))
     assert (result.outcome, result.attempts) == (Outcome.CRASH, 2)
     assert started == [True, False]
 
@@ -87,7 +88,7 @@ def test_a_server_that_is_gone_costs_no_job(linear: Path, golden: Path, children
     with Preforked(FLOWS) as ahead:
         (server,) = _others(children)
         psutil.Process(server).kill()
-        assert {one.outcome for one in Pool(2, ahead=ahead).launch(jobs)} == {Outcome.OK}
+        assert {one.outcome for one in Pool(2, ahead=ahead).launch(JobList(jobs))} == {Outcome.OK}
 
 
 def test_a_server_that_hangs_costs_no_job(
@@ -110,7 +111,7 @@ def test_a_server_that_hangs_costs_no_job(
     with Preforked(FLOWS) as ahead:
         (server,) = _others(children)
         psutil.Process(server).suspend()
-        assert {one.outcome for one in Pool(2, ahead=ahead).launch(jobs)} == {Outcome.OK}
+        assert {one.outcome for one in Pool(2, ahead=ahead).launch(JobList(jobs))} == {Outcome.OK}
 
 
 def test_a_server_with_threads_of_its_own_forks_nothing_and_costs_no_job(
@@ -125,7 +126,7 @@ def test_a_server_with_threads_of_its_own_forks_nothing_and_costs_no_job(
     jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(3)]
     with Preforked(FLOWS) as ahead:
         (server,) = _others(children)
-        results = Pool(2, ahead=ahead).launch(jobs)
+        results = Pool(2, ahead=ahead).launch(JobList(jobs))
         first = next(results)
         assert not psutil.Process(server).children()
         assert {first.outcome, *(one.outcome for one in results)} == {Outcome.OK}
@@ -139,7 +140,7 @@ def test_what_needs_another_process_is_not_forked_from_it(
     with Preforked(FLOWS if other == "variables" else ("onnxruntime",)) as ahead:
         (server,) = _others(children)
         jobs = [faulty_job(f"{n}", "none", model=open_model(linear), golden=golden) for n in range(3)]
-        results = Pool(1, interpreter=lambda name: interpreter, ahead=ahead).launch(jobs)
+        results = Pool(1, interpreter=lambda name: interpreter, ahead=ahead).launch(JobList(jobs))
         assert next(results).outcome is Outcome.OK
         assert not psutil.Process(server).children()
         assert {one.outcome for one in results} == {Outcome.OK}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator
 from datetime import date
 from pathlib import Path
 from typing import Any, cast
@@ -13,16 +13,17 @@ from msgspec.structs import replace
 from assay.core.case import Case, Inputs
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job, MeasureJob, VerifyJob
+from assay.core.job import MeasureJob, VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import judge
+from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.refused_inputs import RefusedInputs
 from assay.pipeline.services import Services
-from assay.ports import Availability
+from assay.ports import Availability, JobSource
 
 DISABLED, OPENVINO, TORCH = "onnxruntime-disable", "openvino-f32", "torch-eager"
 HERE = Flow("onnxruntime", "onnxruntime")
@@ -34,8 +35,8 @@ class _Workers:
     def __init__(self, *refusing: str) -> None:
         self.refusing, self.asked = refusing, list[str]()
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        for job in jobs:
+    def launch(self, source: JobSource) -> Generator[Result, None, None]:
+        while (job := source.next_ready()) is not None:
             self.asked.append(job.flow.name)
             refused = replace(
                 empty_result(job, Outcome.ERROR), cause=Cause.REFUSED, stage=Stage.RUN, detail="an index is too large."
@@ -45,9 +46,13 @@ class _Workers:
 
 def _result(workers: _Workers, folder: Path, inputs: Inputs = Inputs(), *flows: Flow) -> Result:
     jobs = [_job(inputs, one) for one in (HERE, *flows)]
-    house = Services(folder, cast(Any, None), workers, workers, workers, *[cast(Any, None)] * 3)
+    house = Services(folder, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
     object.__setattr__(house, "available", lambda flow: Availability(True))
-    return next(one for one in RefusedInputs(house, workers).launch(jobs) if one.flow == HERE.name)
+
+    async def results() -> list[Result]:
+        return [one async for one in RefusedInputs(house, house.jobs).results(jobs)]
+
+    return next(one for one in house.jobs.complete(results()) if one.flow == HERE.name)
 
 
 def _job(inputs: Inputs, flow: Flow, kind: type[VerifyJob] | type[MeasureJob] = VerifyJob) -> VerifyJob | MeasureJob:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,9 +22,11 @@ from assay.core.run import Run
 from assay.models.tolerances import coarse_of, read_header, write_tolerance
 from assay.numerics.tolerance.arithmetic import arithmetic_of
 from assay.numerics.tolerance.derived_tolerance import DerivedTolerance, Header
+from assay.pipeline.job_graph import JobGraph, result_of
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import ensure_tolerances, is_coarse
 from assay.pipeline.verify_stages import VerifyStages, coarse_suffices
+from assay.ports import JobSource
 
 WRONG = Finding("values", "y", "off")
 SHAPE = Finding("shape", "y", "of another shape")
@@ -37,8 +39,8 @@ class _Workers:
         self.used, self.derives, self.finding = {True: coarse, False: fine}, derives, finding
         self.asked: list[str] = []
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        for job in jobs:
+    def launch(self, source: JobSource) -> Generator[Result, None, None]:
+        while (job := source.next_ready()) is not None:
             if isinstance(job, DeriveToleranceJob):
                 self.asked.append(f"derive{' coarse' if job.coarse else ''}")
                 yield self._derived(job)
@@ -68,8 +70,8 @@ class _Workers:
 def _verified(workers: _Workers, folder: Path, *, coarse: bool = True, scratch: str = "") -> Result:
     case = Case("net", Model("net", "", "1"), Inputs())
     job = VerifyJob(case, Flow("ort", "ort"), reference_dir=str(folder / "oracle"), scratch=scratch)
-    house = Services(folder, cast(Any, None), workers, workers, workers, *[cast(Any, None)] * 3)
-    (result,) = VerifyStages(house, workers, coarse=coarse).launch([job])
+    house = Services(folder, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
+    result = house.jobs.complete(result_of(VerifyStages(house, coarse=coarse), job))
     assert result.job_key == job.key
     return result
 
@@ -137,13 +139,14 @@ def test_flows_that_differ_in_their_rule_for_ties_have_one_derivation(tmp_path: 
     asked: list[Job] = []
 
     class Derives:
-        def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-            asked.extend(jobs)
-            return (empty_result(job, Outcome.TIMEOUT) for job in jobs)
+        def launch(self, source: JobSource) -> Generator[Result, None, None]:
+            while (job := source.next_ready()) is not None:
+                asked.append(job)
+                yield empty_result(job, Outcome.TIMEOUT)
 
     workers = Derives()
-    house = Services(tmp_path, cast(Any, None), workers, workers, workers, *[cast(Any, None)] * 3)
-    placed, failed = ensure_tolerances(jobs, house)
+    house = Services(tmp_path, cast(Any, None), JobGraph(workers, workers), *[cast(Any, None)] * 3)
+    placed, failed = house.jobs.complete(ensure_tolerances(jobs, house))
     assert [one.flow.name for one in asked] == ["derive-float32-ties-after-zero-point", "derive-float16"]
     assert [list(one.tied) for one in asked] == [["elementwise-ties-after-zero-point", ""], []]
     assert [asked[0].tolerance_dir, *asked[0].tied.values(), asked[1].tolerance_dir] == [

@@ -14,8 +14,7 @@ from assay.core.job import Limits, VerifyJob
 from assay.core.model import Model
 from assay.core.result import Result
 from assay.core.run import Run
-from assay.errors import BadInputs
-from assay.pipeline.check import run_jobs
+from assay.pipeline.check import record_run
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.plan import PACKAGES
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
@@ -55,10 +54,8 @@ def ask(recipes: Sequence[Recipe], model: Model, limits: Limits, house: Services
         VerifyJob(_case(one.name, model, one.inputs), PLAIN, limits, reference_dir=str(folder))
         for one, folder in zip(recipes, folders, strict=True)
     ]
-    try:
-        failed = {result.case: result.detail for result in ensure_references(recording, house)}
-    except BadInputs as error:
-        failed = {job.case.name: str(error) for job in recording}
+    lacking = house.jobs.complete(house.jobs.all_of(ensure_references([job], house) for job in recording))
+    failed = {result.case: result.detail for results in lacking for result in results}
     asked = []
     for one, lock, folder in zip(recipes, locks, folders, strict=True):
         if one.name in failed:
@@ -76,7 +73,7 @@ def _case(name: str, model: Model, golden: Path | None) -> Case:
 def judged_plainly(every: Sequence[Asked], limits: Limits, house: Services) -> list[VerifyJob]:
     """Jobs that nobody runs, with the profiles by which expected outputs, and flows of plain float32, are judged."""
     jobs = [VerifyJob(one.case, PLAIN, limits, reference_dir=str(one.reference)) for one in every if not one.why]
-    return with_tolerances(jobs, house)
+    return house.jobs.complete(with_tolerances(jobs, house))
 
 
 def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house: Services) -> list[Result]:
@@ -98,8 +95,7 @@ def run_all(every: Sequence[Asked], flows: Sequence[Flow], limits: Limits, house
         versions=versions((*PACKAGES, *sorted({flow.backend for flow in flows}))),
         commit=git_commit(Path.cwd()),
     )
-    house.store.open_run(run)
-    return list(run_jobs(run, [], house).results)
+    return list(house.jobs.complete(record_run(run, house)).results)
 
 
 def limits_of(policy: RunLimits) -> Limits:

@@ -25,7 +25,9 @@ def limits_of(run: RunLimits) -> Limits:
 
 def case_of(model: Path, name: str, house: Services, run: RunLimits) -> Case:
     """The model as a case without data. Raises UsageError for one that cannot be read."""
-    return inspect_models([ModelRequest(path=model, flows=(), name=name)], limits_of(run), house)[0]
+    return house.jobs.complete(inspect_models([ModelRequest(path=model, flows=(), name=name)], limits_of(run), house))[
+        0
+    ]
 
 
 def data_set_folders(submission: Path) -> list[Path]:

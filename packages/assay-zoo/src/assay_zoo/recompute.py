@@ -133,7 +133,7 @@ def _answers(case: Case, place: SubmissionContext, tools: SubmissionServices) ->
     flow = find_flow(place.policy.flows[0])
     recorded = tools.scratch / "recorded"
     job = ReferenceJob(case, flow, limits_of(place.policy.run), reference_dir=str(recorded))
-    (result,) = tools.house.pool.launch([job])
+    result = tools.house.jobs.complete(tools.house.jobs.run(job))
     if result.outcome is not Outcome.OK:
         return [], result
     outputs: list[dict[str, Tensor]] = read_golden(recorded).outputs

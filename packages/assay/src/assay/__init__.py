@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.commands.check import check
-    from assay.pipeline.check import Checked
+    from assay.pipeline.open_run import Checked
     from assay.pytest_plugin.plugin import parametrize_flows
 
 __all__ = ["Checked", "check", "parametrize_flows"]
 
 _HOMES = {
     "check": "assay.commands.check",
-    "Checked": "assay.pipeline.check",
+    "Checked": "assay.pipeline.open_run",
     "parametrize_flows": "assay.pytest_plugin.plugin",
 }
 

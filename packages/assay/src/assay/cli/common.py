@@ -16,7 +16,7 @@ from assay.options.declaration import rows
 from assay.options.groups import HistoryOptions, ReportOptions
 
 if TYPE_CHECKING:  # `assay --help` must not wait for numpy
-    from assay.pipeline.check import Checked
+    from assay.pipeline.open_run import Checked
     from assay.pipeline.progress import Progress
     from assay.ports import Report
 

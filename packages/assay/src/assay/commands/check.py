@@ -19,8 +19,8 @@ from assay.options.arguments import values_from_python
 from assay.options.check import CheckOptions
 from assay.options.groups import DEFAULT_HISTORY
 from assay.options.task_metric import MetricChoice
-from assay.pipeline.check import Checked
 from assay.pipeline.check import check as run_pipeline
+from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.request import Request
 from assay.pipeline.services import Services

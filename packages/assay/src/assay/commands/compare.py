@@ -15,9 +15,9 @@ from assay.core.policy import Policy
 from assay.core.speed import SpeedRule, interim_looks
 from assay.errors import UsageError
 from assay.options.compare import CompareOptions
-from assay.pipeline.check import Checked
 from assay.pipeline.compare import CompareRequest
 from assay.pipeline.compare import compare as run_pipeline
+from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
 
 

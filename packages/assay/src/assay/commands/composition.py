@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from assay import plugins
 from assay.errors import NotWritable, RunNotFound, StoreError
 from assay.options.groups import DEFAULT_HISTORY
+from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.services import Services
 from assay.ports import Store
@@ -61,9 +62,7 @@ def open_services(
             yield Services(
                 folder=folder,
                 store=store,
-                pool=pool,
-                alone=fresh(1, environments.interpreter, gpus(), progress.at, pool.end_idle),
-                pair=fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle),
+                jobs=JobGraph(pool, fresh(2, environments.interpreter, gpus(), progress.at, pool.end_idle)),
                 open_journal=Journal,
                 read_journal=read_journal,
                 journal_held=journal_held,

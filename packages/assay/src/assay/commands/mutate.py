@@ -90,7 +90,7 @@ def _are_suites(options: MutateOptions) -> bool:
 def _of_model(options: MutateOptions, progress: Progress) -> Iterator[_Place]:
     with prepared(_of_check(options), progress) as (request, house), _scratch(house) as workspace:
         model = with_goldens(request.models[0], options.goldens, workspace)
-        (case,) = inspect_models([model], request.limits, house)
+        (case,) = house.jobs.complete(inspect_models([model], request.limits, house))
         check_dims(case)
         check_stated(case)
         if not case.inputs.golden:
@@ -168,8 +168,9 @@ def _advice(options: MutateOptions, place: _Place, told: Mutated) -> list[str]:
     if not options.add_inputs:
         return [f"{found}: --add-inputs REASON adds them to {options.goldens[0]}"]
     model = place.request.cases[0].model
-    target, lock = extend(
+    extended = extend(
         model, options.goldens, killers, options.add_inputs, place.house,
         limits=place.request.limits, workspace=place.workspace,
     )  # fmt: skip
+    target, lock = place.house.jobs.complete(extended)
     return [f"{target} has {lock.samples} samples now"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay import plugins
 from assay.errors import HarnessError, NotWritable
-from assay.pipeline.check import Checked
+from assay.pipeline.open_run import Checked
 from assay.ports import Report
 
 GROUP = "assay.reports"

@@ -22,9 +22,9 @@ from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.launch.prefork import Preforked
 from assay.options.run import SUITE_TIMEOUT_S, RunOptions
-from assay.pipeline.check import Checked
 from assay.pipeline.expect import expectations
 from assay.pipeline.merge import save_run
+from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
 from assay.pipeline.run_suites import SuiteRequest, with_opset
 from assay.pipeline.run_suites import run_suites as run_pipeline

@@ -12,22 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 
-from assay.core.job import DeriveToleranceJob, InspectJob, Job, NoopJob, ReferenceJob, VerifyJob
 from assay.launch.job_queue import IN_NUMPY, WorkerKey, environ_of
 from assay.launch.lane import Lane
 from assay.launch.process import WorkerProcess
 
 LARGEST_BYTES = 500_000_000
 """Resident memory of a worker that waits for another launch; a larger one gives it back by ending."""
-_REPEATABLE = NoopJob | InspectJob | ReferenceJob | DeriveToleranceJob | VerifyJob
-
-
-def leaves_as_it_was(job: Job) -> bool:
-    """Whether a process that has done this job may do one of a later launch."""
-    model, inputs = job.case.model, job.case.inputs
-    # Before it was looked at, only the name of a file says what it is.
-    is_data = model.format == "onnx" and model.source.endswith(".onnx") and inputs.data is None
-    return isinstance(job, _REPEATABLE) and is_data and job.case.misuse is None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assay.core.job import Job
+from assay.core.job import DeriveToleranceJob, InspectJob, Job, NoopJob, ReferenceJob, VerifyJob
 from assay.core.result import Result
 
 
@@ -18,6 +18,8 @@ class WorkerKey(NamedTuple):
     backend: str
     transforms: tuple[str, ...]
     device: str
+    apart: str = ""
+    """The kind of job, where it shares a process with its own kind alone."""
 
 
 IN_NUMPY = ("", "reference")
@@ -30,7 +32,19 @@ def worker_key(job: Job) -> WorkerKey:
     flow = job.flow
     backend = "reference" if flow.backend in IN_NUMPY else flow.backend
     names = tuple(sorted({one.partition(":")[0] for one in flow.transforms}))
-    return WorkerKey(flow.environment, backend, names, flow.device)
+    return WorkerKey(flow.environment, backend, names, flow.device, "" if leaves_as_it_was(job) else job.kind)
+
+
+_REPEATABLE = NoopJob | InspectJob | ReferenceJob | DeriveToleranceJob | VerifyJob
+
+
+def leaves_as_it_was(job: Job) -> bool:
+    """Whether a process that has done this job may do one of another kind. Not where the model or its inputs are code, and not where a
+    limit of memory would be charged with what other kinds have left."""
+    model, inputs = job.case.model, job.case.inputs
+    # Before it was looked at, only the name of a file says what it is.
+    is_data = model.format == "onnx" and model.source.endswith(".onnx") and inputs.data is None
+    return isinstance(job, _REPEATABLE) and is_data and job.case.misuse is None and not job.limits.memory_bytes
 
 
 NUMPY_VARIABLES = {

@@ -29,3 +29,8 @@ class Lane:
     step: Step = UNKNOWN
     deadline: float = 0.0
     peak_bytes: int = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """It has a job, or starts for one; else it waits for its next."""
+        return self.pending is not None or not self.ready

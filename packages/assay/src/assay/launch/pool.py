@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from types import TracebackType
 
 from assay.core.device import Gpu
 from assay.core.environment import Interpreter
-from assay.core.job import Job
 from assay.core.result import Result
 from assay.errors import EnvironmentFailed
 from assay.launch.idle import IdleWorkers
 from assay.launch.leases import Leases
 from assay.launch.prefork import Preforked, most_workers
 from assay.launch.supervisor import Supervisor, Watch, unwatched
+from assay.ports import JobSource
 
 InterpreterOf = Callable[[str], Interpreter]
 """From the name of an environment ("": the driver's) to the Python of its workers. Raises EnvironmentFailed."""
@@ -48,17 +48,17 @@ class Pool:
         self._recycle, self._interpreter, self._gpus, self._ahead = recycle, interpreter, gpus, ahead
         self._idle = idle or IdleWorkers()
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+    def launch(self, source: JobSource) -> Generator[Result, None, None]:
         """See `ports.Launcher`."""
         return Supervisor(
-            workers=max(1, min(self._workers, len(jobs))),
+            workers=self._workers,
             recycle=self._recycle,
             interpreter=self._interpreter,
             leases=Leases(self._gpus, exclusive=False),
             ahead=self._ahead,
             idle=self._idle,
             watch=self._watch,
-        ).launch(jobs)
+        ).launch(source)
 
     def end_idle(self) -> None:
         """So that what runs now has the machine, and its memory, to itself."""
@@ -91,7 +91,7 @@ class FreshProcess:
         self._workers, self._interpreter, self._gpus, self._watch = workers, interpreter, gpus, watch
         self._clear = clear
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
+    def launch(self, source: JobSource) -> Generator[Result, None, None]:
         """See `ports.Launcher`."""
         self._clear()
         return Supervisor(
@@ -100,4 +100,4 @@ class FreshProcess:
             interpreter=self._interpreter,
             leases=Leases(self._gpus, exclusive=True),
             watch=self._watch,
-        ).launch(jobs)
+        ).launch(source)

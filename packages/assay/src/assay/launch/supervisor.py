@@ -7,7 +7,7 @@ import selectors
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator
 
 import msgspec
 
@@ -19,13 +19,16 @@ from assay.core.step import UNKNOWN, Step
 from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import failed_result
-from assay.launch.idle import IdleWorkers, leaves_as_it_was
-from assay.launch.job_queue import JobQueue, Pending, WorkerKey, environ_of
+from assay.launch.idle import LARGEST_BYTES, IdleWorkers
+from assay.launch.job_queue import JobQueue, Pending, WorkerKey, environ_of, leaves_as_it_was
 from assay.launch.lane import Lane
 from assay.launch.leases import VARIABLE, Leases
 from assay.launch.prefork import Preforked
 from assay.launch.process import WorkerProcess
+from assay.ports import JobSource
 
+PARKED = 2
+"""Processes for each that may work at once: what evaluates in numpy is asked again after the engines, and need not start again."""
 START_LIMIT_S = 120.0
 """For a worker to say hello; a busy machine imports slowly."""
 WATCH_S = 0.02
@@ -78,15 +81,10 @@ class Supervisor:
         self._failed_starts: dict[str, int] = {}
         self._next_watch = 0.0
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        """One result each, in the order they end. Closing the iterator leaves no process behind."""
-        self._done, self._total = 0, len(jobs)
-        if any(job.limits.memory_bytes for job in jobs):
-            self._idle = IdleWorkers()  # what an earlier launch left in a process is not charged to these
-        for job in jobs:
-            self._waiting.add(Pending(job))
+    def launch(self, source: JobSource) -> Generator[Result, None, None]:
+        """One result each, in the order they end. Closing it leaves no process behind."""
         try:
-            while self._waiting or any(lane.pending for lane in self._lanes):
+            while self._take(source) or any(lane.pending for lane in self._lanes):
                 self._staff()
                 if not self._finished:
                     self._wait()
@@ -99,11 +97,18 @@ class Supervisor:
             for lane in list(self._lanes):
                 self._retire(lane, grace_s=0.0)
 
+    def _take(self, source: JobSource) -> bool:
+        """All that is ready, so that the jobs of one kind follow one another. Whether anything waits."""
+        while (job := source.next_ready()) is not None:
+            self._total += 1
+            self._waiting.add(Pending(job))
+        return bool(self._waiting) or bool(self._finished)
+
     def _staff(self) -> None:
         for lane in list(self._lanes):
-            if lane.ready and lane.pending is None:
+            if lane.ready and lane.pending is None and self._at_work() < self._workers:
                 self._assign(lane)
-        while len(self._lanes) < self._workers:
+        while self._at_work() < self._workers:
             short = [kind for kind in self._waiting.kinds() if self._free(kind) < self._waiting.count(kind)]
             # A kind that nobody works on first; then the one with most to do.
             short.sort(key=lambda kind: (self._at_work(kind) > 0, -self._waiting.count(kind)))
@@ -113,8 +118,9 @@ class Supervisor:
     def _free(self, kind: WorkerKey) -> int:
         return sum(lane.pending is None for lane in self._lanes if lane.kind == kind)
 
-    def _at_work(self, kind: WorkerKey) -> int:
-        return sum(lane.kind == kind for lane in self._lanes)
+    def _at_work(self, kind: WorkerKey | None = None) -> int:
+        """Processes that have a job, or start for one."""
+        return sum(lane.is_busy and kind in (None, lane.kind) for lane in self._lanes)
 
     def _start(self, kind: WorkerKey) -> bool:
         """False where it must wait for a GPU. Jobs of an environment that cannot be had have their answer at once."""
@@ -130,6 +136,7 @@ class Supervisor:
         if gpu:
             variables[VARIABLE] = gpu
         program = interpreter.program
+        self._make_room()
         # A suspect goes to a process that owes nothing to another.
         alone = self._waiting.suspects(kind)
         idle = None if alone else self._idle.take(kind, program, variables)
@@ -144,13 +151,23 @@ class Supervisor:
             self._assign(lane)
         return True
 
+    def _make_room(self) -> None:
+        """Before another process starts: those that wait for a job end where they are large, or too many."""
+        parked = [lane for lane in self._lanes if not lane.is_busy]
+        many = len(self._lanes) - (PARKED * self._workers - 1)
+        for place, lane in enumerate(parked):
+            if place < many or lane.gpu or lane.process.resident_bytes() > LARGEST_BYTES:
+                self._retire(lane)
+
     def _assign(self, lane: Lane) -> None:
+        if lane.process.jobs_done and not lane.process.is_silent():
+            self._retire(lane)  # it died, or said something unasked
+            return
         pending = self._waiting.take(lane.kind, fresh=lane.fresh)
         if pending is not None:
             self._give(lane, pending)
-        elif self._waiting:
-            # What waits needs another kind of process, or a fresh one of this kind.
-            self._retire(lane)
+        elif self._waiting.suspects(lane.kind):
+            self._retire(lane)  # they need a fresh process of this kind
 
     def _give(self, lane: Lane, pending: Pending) -> None:
         lane.pending, lane.fresh = pending, False
@@ -198,6 +215,9 @@ class Supervisor:
                     lane.process.jobs_done += 1
                     keep = not _suspect(result) and lane.process.jobs_done < self._recycle
                     self._settle(lane, result, keep=keep)
+                case Done():
+                    self._retire(lane)  # what it says next would be taken for the answer to another job
+                    return
 
     def _look(self, lane: Lane, job: Job) -> None:
         """Where the job is now. The time that a busy machine takes to import a library is not the job's."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,11 +17,11 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.pipeline.originals import original_case
 
-Run = Callable[[Job], Result]
+Run = Callable[[Job], Coroutine[Any, Any, Result]]
 """One job, to its result."""
 
 
-def change_seen_by(flow: Flow, job: ChangeJob, folder: Path, run: Run) -> Result:
+async def change_seen_by(flow: Flow, job: ChangeJob, folder: Path, run: Run) -> Result:
     """What comes of the change job where `flow` answers both models instead of the oracle: OK, they are alike to it; MISMATCH, it sees
     the change, too. Else the result of the model that it could not answer. A golden of the original stays the user's word."""
     original = job.case.original
@@ -33,25 +34,24 @@ def change_seen_by(flow: Flow, job: ChangeJob, folder: Path, run: Run) -> Result
         key = value_digest((case.model.digest, reference, job.original_dir, flow.name))[:32]
         answers[which] = str((folder / f"witness-{key}").absolute())
         asked = other_kind(job, ReferenceJob, case=case, flow=flow, reference_dir=answers[which], reason=REFERENCE)
-        if (recorded := run(asked)).outcome is not Outcome.OK:
+        if (recorded := await run(asked)).outcome is not Outcome.OK:
             return recorded
-    return run(replace(job, reference_dir=answers["new"], original_dir=answers.get("original", job.original_dir)))
+    return await run(replace(job, reference_dir=answers["new"], original_dir=answers.get("original", job.original_dir)))
 
 
-def parting_node(flow: Flow, job: ChangeJob, run: Run) -> str:
+async def parting_node(flow: Flow, job: ChangeJob, run: Run) -> str:
     """The first node, of the new model or else of its original (then with that model's name), where `flow` is not what the evaluator
     says on the same inputs; "" where there is none."""
     original = job.case.original
     assert original is not None
     local = other_kind(job, PerNodeJob, flow=flow)
-    if node := run(local).node:
+    if node := (await run(local)).node:
         return node
     if not original.model.source:
         return ""
     case = original_case(job.case)
-    node = run(
-        replace(local, case=case, reference_dir="" if original.golden else job.original_dir, original_dir="")
-    ).node
+    old = replace(local, case=case, reference_dir="" if original.golden else job.original_dir, original_dir="")
+    node = (await run(old)).node
     return f"{node}, in {original.model.name}" if node else ""
 
 

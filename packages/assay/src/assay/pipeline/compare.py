@@ -16,7 +16,8 @@ from assay.core.run import Run
 from assay.core.speed import BaselineEngine
 from assay.errors import UsageError
 from assay.models.sources import check_source, source_name
-from assay.pipeline.check import Checked, run_jobs
+from assay.pipeline.check import record_run
+from assay.pipeline.open_run import Checked
 from assay.pipeline.plan import PACKAGES, inspect_models, reference_dir
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.request import ModelRequest
@@ -45,12 +46,14 @@ class CompareRequest:
 
 def compare(request: CompareRequest, house: Services) -> Checked:
     """Raises UsageError before anything ran, HarnessError when the machine fails."""
-    run = plan_comparison(request, house)
-    house.store.open_run(run)
-    return run_jobs(run, [], house)
+    return house.jobs.complete(_compare(request, house))
 
 
-def plan_comparison(request: CompareRequest, house: Services) -> Run:
+async def _compare(request: CompareRequest, house: Services) -> Checked:
+    return await record_run(await plan_comparison(request, house), house)
+
+
+async def plan_comparison(request: CompareRequest, house: Services) -> Run:
     """A run of one job. Raises UsageError for a model that cannot be used."""
     now = datetime.now(UTC)
     run_id = new_run_id(now)
@@ -62,7 +65,7 @@ def plan_comparison(request: CompareRequest, house: Services) -> Run:
     ]
     for one in wanted:
         check_source(one.path)
-    new, old = (inspect_models([one], request.limits, house)[0] for one in wanted)
+    (new,), (old,) = [await inspect_models([one], request.limits, house) for one in wanted]
     _demand_same_inputs(old.model, new.model)
     _demand_free_batch((old.model, new.model), request.batches)
     own_flow, old_flow = (with_threads(flow, request.threads) for flow in (request.new_flow, request.old_flow))

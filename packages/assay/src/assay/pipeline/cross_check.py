@@ -13,6 +13,7 @@ from assay.core.outcome import Outcome
 from assay.core.result import Result
 from assay.errors import UsageError
 from assay.judge.witnesses import EVALUATOR
+from assay.pipeline.job_graph import result_of
 from assay.pipeline.services import Services
 from assay.pipeline.verify_stages import VerifyStages
 from assay.pipeline.witness_flows import WITNESSES
@@ -20,13 +21,13 @@ from assay.pipeline.witnesses import LONGEST_S
 from assay.plugins import find_flow, library_of
 
 
-def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house: Services) -> str:
+async def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house: Services) -> str:
     """A note on who agrees with the golden in `folder`, which `producer` has recorded. Raises UsageError, with the node where they
     part, where an oracle's answers are disputed: another library answers otherwise, and none agrees. A flow that the user chose
     is taken at its word, and the note says so."""
     limits = replace(limits, timeout_s=min(limits.timeout_s, LONGEST_S))
     case = replace(case, inputs=Inputs(golden=str(folder.absolute()), seed=case.inputs.seed))
-    launcher = VerifyStages(house, house.pool, coarse=True)
+    stage = VerifyStages(house, coarse=True)
     differing: Flow | None = None
     silent: list[str] = []
     for name in WITNESSES:
@@ -36,7 +37,7 @@ def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house:
         if not (here := house.available(flow)).available:
             silent.append(f"{name}: {here.install or here.reason}")
             continue
-        (result,) = launcher.launch([VerifyJob(case, flow, limits)])
+        result = await result_of(stage, VerifyJob(case, flow, limits))
         if result.outcome is Outcome.OK:
             return f"{name} agrees with {producer.name}"
         if result.outcome is Outcome.MISMATCH:
@@ -45,7 +46,7 @@ def cross_check(case: Case, folder: Path, producer: Flow, limits: Limits, house:
             silent.append(f"{name}: {_briefly(result)}")
     if differing is None:
         return f"nobody else vouches for these answers of {producer.name} ({'; '.join(silent) or 'nobody was asked'})"
-    (local,) = house.pool.launch([PerNodeJob(case, differing, limits)])
+    local = await house.jobs.run(PerNodeJob(case, differing, limits))
     where = f"; they part at node '{local.node}'" if local.node else ""
     told = f"{differing.name} answers otherwise than {producer.name}, and nobody agrees with it{where}"
     if library_of(producer) != EVALUATOR:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -28,32 +28,43 @@ not possible, then a runtime that has operators which the standard does not have
 the answers, and told with the result. Where none has an answer the engines of the run are asked themselves."""
 
 
-def ensure_references(jobs: Sequence[Job], house: Services) -> list[Result]:
-    """Make sure that every job has its reference. Returns the results of the jobs that cannot have one: an error where the
-    model is not valid by the standard, mistrusted where nothing can compute it, infrastructure where the machine was the reason."""
-    fed = [job for job in jobs if isinstance(job, InputsJob)]
-    missing = {job.reference_dir: job for job in fed if job.reference_dir and not _there(job.reference_dir)}
-    reasons: dict[str, str] = {}
+async def ensure_references(jobs: Sequence[Job], house: Services) -> list[Result]:
+    """Make sure that every one of these jobs of one case has its reference. Returns the results of the jobs that cannot have one: an
+    error where the model is not valid by the standard, or where no inputs were found that it takes (`is_wrong_input`); mistrusted where
+    nothing can compute it; infrastructure where the machine was the reason."""
+    fed = [job for job in jobs if isinstance(job, InputsJob) and job.reference_dir]
     refusals: dict[str, list[Result]] = {}
-    while missing:
-        asked = [
-            (job, oracle)
-            for job in missing.values()
-            if (oracle := _next(job, refusals.get(job.case.name, ()), jobs)) is not None
-        ]
-        if not asked:
-            break
-        for result in _compute(asked, reasons, house):
-            told = f"{result.flow}: {result.outcome.value}, {result.detail}"
-            reasons[result.case] = "; ".join(filter(None, (reasons.get(result.case), told)))
-            refusals.setdefault(result.case, []).append(result)
-        missing = {folder: job for folder, job in missing.items() if not _there(folder)}
-    without = [job for job in fed if job.reference_dir in missing]
-    if without and len(without) == len(jobs):
-        wrong = {job.case.name: _wrong_inputs(refusals.get(job.case.name, [])) for job in without}
-        if all(wrong.values()):
-            raise BadInputs("\n".join(dict.fromkeys(wrong.values())))
-    return [_without(job, refusals.get(job.case.name, [])) for job in without]
+    for folder, job in {job.reference_dir: job for job in fed}.items():
+        async with house.jobs.lock(folder):
+            refused = await _compute(job, jobs, house)
+        if refused is not None:
+            refusals[folder] = refused
+    return [_without(job, refusals[job.reference_dir]) for job in fed if job.reference_dir in refusals]
+
+
+async def _compute(job: InputsJob, jobs: Sequence[Job], house: Services) -> list[Result] | None:
+    """Asks one after another until there is an answer: then None. Else what they said."""
+    refusals: list[Result] = []
+    while not _there(job.reference_dir):
+        if (oracle := _next(job, refusals, jobs)) is None:
+            return refusals
+        told = [f"{one.flow}: {one.outcome.value}, {one.detail}" for one in refusals]
+        reason = "; ".join((REFERENCE, *told)) if told else ""
+        # What an oracle refuses is asked again: its code is no part of what a kept refusal is named by.
+        recording = other_kind(job, ReferenceJob, flow=oracle, reason=reason, refusals=RefusalCache.UNUSED)
+        refusals.append(await house.jobs.run(recording))
+    return None
+
+
+def is_wrong_input(result: Result) -> bool:
+    """Whether `ensure_references` says of a job that its inputs are wrong."""
+    return result.outcome is Outcome.ERROR and result.cause is Cause.WRONG_USAGE
+
+
+def reject_wrong_inputs(lacking: Sequence[Result], jobs: Sequence[Job]) -> None:
+    """Raises BadInputs where nothing is left of a run for want of inputs."""
+    if lacking and len(lacking) == len(jobs) and all(map(is_wrong_input, lacking)):
+        raise BadInputs("\n".join(dict.fromkeys(one.detail for one in lacking)))
 
 
 def _wrong_inputs(refusals: Sequence[Result]) -> str:
@@ -103,20 +114,6 @@ def _next(job: Job, refusals: Sequence[Result], jobs: Sequence[Job]) -> Flow | N
     flows = (one.flow for one in jobs if one.case.name == job.case.name)
     engines = [flow for flow in flows if flow.backend and not flow.transforms]
     return next((one for one in engines if one.name not in asked and library_of(one) not in libraries), None)
-
-
-def _compute(asked: Sequence[tuple[InputsJob, Flow]], reasons: Mapping[str, str], house: Services) -> list[Result]:
-    """`reasons` say why the oracles before these have no answers."""
-    recording = [
-        # What an oracle refuses is asked again: its code is no part of what a kept refusal is named by.
-        other_kind(job, ReferenceJob, flow=oracle, reason=_why(job, reasons), refusals=RefusalCache.UNUSED)
-        for job, oracle in asked
-    ]
-    return list(house.pool.launch(recording))
-
-
-def _why(job: Job, reasons: Mapping[str, str]) -> str:
-    return f"{REFERENCE}; {reasons[job.case.name]}" if job.case.name in reasons else ""
 
 
 def _there(folder: str) -> bool:

@@ -26,7 +26,7 @@ from assay.pipeline.services import Services
 from assay.plugins import find_flow
 
 
-def extend(
+async def extend(
     model: Model,
     folders: Sequence[Path],
     found: Sequence[Path],
@@ -57,7 +57,7 @@ def extend(
     candidates, recorded, staging = (workspace / name for name in ("new-inputs", "new-outputs", "staging"))
     _write(candidates, model, fresh, old.lock, "", why)
     job = ReferenceJob(_case(model, candidates), _producer(old), limits, reference_dir=str(recorded), reason=why)
-    (result,) = house.pool.launch([job])
+    result = await house.jobs.run(job)
     if result.outcome is not Outcome.OK:
         said = f"{result.outcome.value}, {result.detail}"
         raise UsageError(f"flow '{job.flow.name}' did not answer the new inputs: {said}")

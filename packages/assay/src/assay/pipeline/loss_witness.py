@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,7 +17,7 @@ from assay.pipeline.originals import original_case
 from assay.pipeline.witness_flows import fairly_judged
 from assay.plugins import library_of
 
-Run = Callable[[Job], Result]
+Run = Callable[[Job], Coroutine[Any, Any, Result]]
 """One job, to its result."""
 
 
@@ -38,15 +39,15 @@ def float_questions(job: JudgedJob, result: Result) -> list[VerifyJob]:
     return asked if original.golden else [*asked, old]
 
 
-def loss_witness(flow: Flow, questions: Sequence[VerifyJob], result: Result, run: Run) -> Witness:
+async def loss_witness(flow: Flow, questions: Sequence[VerifyJob], result: Result, run: Run) -> Witness:
     """Whether `flow` gives the reference's answers to all of them; where it does not to one, the node where they part."""
     blank = Witness(flow.name, library_of(flow))
     for question in questions:
         job = replace(question, case=fairly_judged(question.case, flow), flow=flow)
-        testimony = run(job)
+        testimony = await run(job)
         if (right := agrees(testimony)) is False:
             local = other_kind(job, PerNodeJob)
-            node = run(local).node if measured_by(result).library == EVALUATOR else ""
+            node = (await run(local)).node if measured_by(result).library == EVALUATOR else ""
             return replace(blank, agrees_with_reference=False, node=node)
         if right is None:
             told = f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")

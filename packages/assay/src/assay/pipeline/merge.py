@@ -14,7 +14,7 @@ from assay.core.job import Job
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import NotWritable, UsageError, each
-from assay.pipeline.check import Checked, judge_run
+from assay.pipeline.open_run import Checked, judge_run
 from assay.pipeline.provenance import new_run_id
 from assay.pipeline.services import Services
 

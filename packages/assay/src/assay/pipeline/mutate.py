@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -21,9 +22,10 @@ from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.errors import UsageError
 from assay.judge.metric_registry import recorded_by
 from assay.judge.outcome_table import COMPARED, FAILURES, OUTCOMES
-from assay.pipeline.check import Checked, judge_run, run_jobs
-from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.check import by_case, record_run, run_jobs
+from assay.pipeline.ensure_references import ensure_references, reject_wrong_inputs
 from assay.pipeline.mutation_score import Score, summary
+from assay.pipeline.open_run import Checked, OpenRun, judge_run, open_run
 from assay.pipeline.plan import PACKAGES, reference_dir
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
 from assay.pipeline.sample_mutants import GateJob, Injected, list_mutants, mutant_jobs, sample_mutants
@@ -73,13 +75,18 @@ def mutate(request: MutateRequest, house: Services, workspace: Path) -> Mutated:
     Raises UsageError before anything ran. What fails without any mutant is not mutated: every mutant of it would be
     "killed". Where nothing is left the failures are what is recorded, and `Mutated.unsound` says so.
     """
+    return house.jobs.complete(mutated(request, house, workspace))
+
+
+async def mutated(request: MutateRequest, house: Services, workspace: Path) -> Mutated:
+    """See `mutate`."""
     jobs = [_job(case, flow, request, house) for flow in request.flows for case in request.cases]
-    failed, judgement = _failing(jobs, request, house)
+    failed, judgement = await _failing(jobs, request, house)
     sound = [job for job in jobs if job.key not in failed]
     if not sound:
-        run = _open(_run(request, jobs, _plain(request.policy), house), house)
-        return Mutated(run_jobs(run, [], house), unsound=judgement.run.reason)
-    listed, unlisted = list_mutants(sound, request.sites, request.seed, workspace, house)
+        checked = await record_run(_run(request, jobs, _plain(request.policy), house), house)
+        return Mutated(checked, unsound=judgement.run.reason)
+    listed, unlisted = await list_mutants(sound, request.sites, request.seed, workspace, house)
     if not listed:
         raise UsageError(f"{request.cases[0].model.source}: {next(iter(unlisted.values()))}")
     untried = {**failed, **unlisted}
@@ -88,15 +95,12 @@ def mutate(request: MutateRequest, house: Services, workspace: Path) -> Mutated:
     if request.only and not mutants:
         raise UsageError(f"no mutant here is called {request.only!r}; run without --only to see all")
     summaries = [lane.summary for lane in lanes] if mutants else []
-    run = _open(_run(request, [*mutants, *summaries], _policy(request), house), house)
-    scores: list[Score] = []
-
-    def conclude(results: Sequence[Result]) -> Sequence[Result]:
-        scores.extend(_score(lane, run, results, workspace / str(place), house) for place, lane in enumerate(lanes))
-        return [summary(lane.summary, score) for lane, score in zip(lanes, scores, strict=True)] if mutants else []
-
-    checked = run_jobs(run, [], house, conclude=conclude)
-    return Mutated(checked, tuple(scores))
+    with open_run(_run(request, [*mutants, *summaries], _policy(request), house), house) as opened:
+        await run_jobs(opened, house)
+        scores = [await _score(lane, opened, workspace / str(place), house) for place, lane in enumerate(lanes)]
+        for one, score in zip(summaries, scores, strict=False):
+            opened.add(summary(one, score))
+    return Mutated(opened.checked, tuple(scores))
 
 
 @dataclass(frozen=True)
@@ -129,15 +133,25 @@ def _job(case: Case, flow: Flow, request: MutateRequest, house: Services) -> Gat
     return kind(case, flow, request.limits, reference_dir=reference)
 
 
-def _failing(jobs: Sequence[GateJob], request: MutateRequest, house: Services) -> tuple[dict[str, str], RunVerdict]:
+async def _failing(
+    jobs: Sequence[GateJob], request: MutateRequest, house: Services
+) -> tuple[dict[str, str], RunVerdict]:
     """By job key, why it fails without any mutant."""
-    missing = ensure_references(jobs, house)
-    done = [*missing]
-    known = {result.job_key for result in missing}
-    left = with_tolerances([job for job in jobs if job.key not in known], house)
-    for result in Witnessed(house, house.pool).launch(left):
-        done.append(result)
-        house.progress.recorded(len(done), len(jobs), result, "")
+    done: list[Result] = []
+    stage = Witnessed(house, house.jobs)
+
+    async def of_case(own: Sequence[GateJob]) -> list[Result]:
+        lacking = await ensure_references(own, house)
+        done.extend(lacking)
+        known = {result.job_key for result in lacking}
+        left = [job for job in own if job.key not in known]
+        async for result in stage.results(await with_tolerances(left, house)):
+            done.append(result)
+            house.progress.recorded(len(done), len(jobs), result, "")
+        return lacking
+
+    lacking = await house.jobs.all_of(map(of_case, by_case(jobs)))
+    reject_wrong_inputs([*chain.from_iterable(lacking)], jobs)
     judged = judge_run(_run(request, jobs, _plain(request.policy), house), done, house)
     finer = {one.job_key for one in done if one.outcome is Outcome.OTHER_PRECISION}
     bad = {
@@ -164,11 +178,6 @@ def _run(request: MutateRequest, jobs: Sequence[AnyJob], policy: Policy, house: 
     )
 
 
-def _open(run: Run, house: Services) -> Run:
-    house.store.open_run(run)
-    return run
-
-
 def _plain(policy: Policy) -> Policy:
     """What makes an answer wrong, and no more: an engine that is finer than it promises can be mutated like any other."""
     return Policy(
@@ -192,11 +201,11 @@ def _policy(request: MutateRequest) -> Policy:
     )
 
 
-def _score(lane: _FlowMutants, run: Run, results: Sequence[Result], folder: Path, house: Services) -> Score:
+async def _score(lane: _FlowMutants, opened: OpenRun, folder: Path, house: Services) -> Score:
     """Killed, survived, unbuilt: by the verdicts of the run's own policy."""
-    by_key = {result.job_key: result for result in results}
-    words = {verdict.job_key: verdict.word for verdict in judge_run(run, results, house).verdicts}
-    scratch = str(house.scratch(run.id))
+    by_key = {result.job_key: result for result in opened.results}
+    words = {verdict.job_key: verdict.word for verdict in judge_run(opened.run, opened.results, house).verdicts}
+    scratch = str(house.scratch(opened.run.id))
     killed, unbuilt, passed = {}, {}, {}
     for one, job in lane.jobs.items():
         result, word = by_key[job.key], words[job.key]
@@ -208,5 +217,5 @@ def _score(lane: _FlowMutants, run: Run, results: Sequence[Result], folder: Path
             killed[one] = result
         else:
             passed[one] = (replace(job, scratch=scratch), result)
-    survivors = explain(passed, lane.flow, folder, house) if passed else {}
+    survivors = await explain(passed, lane.flow, folder, house) if passed else {}
     return Score(lane.flow, killed, survivors, unbuilt, lane.untried)

@@ -116,8 +116,10 @@ def change_job(case: Case, limits: Limits, scratch: str, reference: str, origina
     return ChangeJob(case, flow, limits, scratch, reference_dir=reference, original_dir=original)
 
 
-def record_originals(jobs: Sequence[AnyJob], house: Services) -> list[Result]:
-    """Make sure that every original has its answers. Returns the results of the jobs whose original cannot have any."""
+async def record_originals(jobs: Sequence[AnyJob], house: Services) -> list[Result]:
+    """Make sure that the original of these jobs of one case has its answers.
+
+    Returns the results of the jobs whose original cannot have any."""
     originals = [job for job in jobs if isinstance(job, InputsJob)]
     asked = {
         job.original_dir: other_kind(
@@ -126,7 +128,7 @@ def record_originals(jobs: Sequence[AnyJob], house: Services) -> list[Result]:
         for job in originals
         if job.original_dir and job.case.original is not None and not job.case.original.golden
     }
-    without = ensure_references(list(asked.values()), house)
+    without = await ensure_references(list(asked.values()), house)
     failed = {
         job.original_dir: found for job in originals for found in without if _is_of(found, asked.get(job.original_dir))
     }

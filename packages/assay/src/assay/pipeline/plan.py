@@ -55,7 +55,7 @@ _ORIGINAL = "|original"
 PACKAGES = ("assay", "numpy", "onnx", "onnxruntime", "openvino", "torch")
 
 
-def plan(request: Request, house: Services) -> Run:
+async def plan(request: Request, house: Services) -> Run:
     """Look at every model in a worker, then name the jobs. Raises UsageError for whatever cannot be used."""
     if not request.models:
         raise UsageError("no model to check: name an ONNX file, or list [[model]] entries in assay.toml")
@@ -65,7 +65,7 @@ def plan(request: Request, house: Services) -> Run:
             check_flow(flow)
         if wanted.contract.task_metric is not None:
             check_task(wanted.contract.task_metric, wanted.contract.task_metric_options)
-    cases = inspect_models(request.models, request.limits, house)
+    cases = await inspect_models(request.models, request.limits, house)
     for case in cases:
         check_dims(case)
         check_stated(case)
@@ -116,13 +116,13 @@ def _no_such_job(only: str, jobs: Sequence[Job]) -> NoReturn:
     raise UsageError(f"no job is called {only!r}; the nearest is {near[0]!r}" if near else "nothing is left to run")
 
 
-def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: Services) -> list[Case]:
+async def inspect_models(wanted: Sequence[ModelRequest], limits: Limits, house: Services) -> list[Case]:
     """Each file opened and validated behind the wall: models are untrusted. Raises UsageError with the worker's sentence."""
     names = _names(wanted)
     asked = [
         job for name, one in zip(names, wanted, strict=True) for job in _inspections(name, one, limits, house.folder)
     ]
-    seen = {result.case: result for result in house.pool.launch(asked)}
+    seen = {result.case: result async for result in house.jobs.results(asked)}
     models = dict(
         zip((job.case.name for job in asked), each(asked, lambda job: _model(seen[job.case.name], job)), strict=True)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -12,27 +12,27 @@ from assay.core.reference import Witness
 from assay.core.result import Result
 from assay.errors import HarnessError, UnknownName
 from assay.judge.refused_inputs import is_refused, takes
+from assay.pipeline.job_graph import Stage, result_of
 from assay.pipeline.services import Services
 from assay.pipeline.witness_flows import WITNESSES
 from assay.pipeline.witnesses import LONGEST_S
 from assay.plugins import find_flow, library_of
-from assay.ports import Launcher
 
 
 @dataclass(frozen=True)
 class RefusedInputs:
-    """A launcher of verify jobs over another one. Costs nothing where no engine refuses inputs that Assay drew."""
+    """A stage of verify jobs over another one. Costs nothing where no engine refuses inputs that Assay drew."""
 
     house: Services
-    launcher: Launcher
+    stage: Stage
     _asked: dict[tuple[str, str], Witness] = field(default_factory=dict)
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        """See `ports.Launcher`."""
+    async def results(self, jobs: Sequence[Job]) -> AsyncIterator[Result]:
+        """See `Stage`."""
         planned = {job.key: job for job in jobs if isinstance(job, VerifyJob)}
         refused: list[Result] = []
         peers: dict[str, list[Result]] = {}
-        for result in self.launcher.launch(jobs):
+        async for result in self.stage.results(jobs):
             peers.setdefault(result.case, []).append(result)
             if is_refused(result) and _is_drawn(planned[result.job_key]):
                 refused.append(result)
@@ -42,9 +42,9 @@ class RefusedInputs:
             job = planned[result.job_key]
             others = [one for one in peers[job.case.name] if one is not result]
             mine = replace(result.reference, engine=library_of(job.flow))
-            yield replace(result, reference=mine, witnesses=self._witnesses(job, others))
+            yield replace(result, reference=mine, witnesses=await self._witnesses(job, others))
 
-    def _witnesses(self, job: VerifyJob, peers: Sequence[Result]) -> tuple[Witness, ...]:
+    async def _witnesses(self, job: VerifyJob, peers: Sequence[Result]) -> tuple[Witness, ...]:
         """The engines of the run, the one that rewrites as little as possible, and others until one says something."""
         others = [one for one in peers if takes(one) is not None and one.flow != job.flow.name]
         found = [_witness(one.flow, _library(one.flow), one) for one in others]
@@ -52,16 +52,16 @@ class RefusedInputs:
             if name != WITNESSES[0] and any(one.takes_inputs is not None for one in found):
                 break
             if name != job.flow.name and all(one.flow != name for one in found):
-                found.append(self._testimony(job, name))
+                found.append(await self._testimony(job, name))
         return tuple(found)
 
-    def _testimony(self, job: VerifyJob, name: str) -> Witness:
+    async def _testimony(self, job: VerifyJob, name: str) -> Witness:
         key = (job.case.name, name)
         if key not in self._asked:
-            self._asked[key] = self._ask(job, name)
+            self._asked[key] = await self._ask(job, name)
         return self._asked[key]
 
-    def _ask(self, job: VerifyJob, name: str) -> Witness:
+    async def _ask(self, job: VerifyJob, name: str) -> Witness:
         blank = Witness(name, library_of(name))
         try:
             flow = find_flow(name)
@@ -72,8 +72,7 @@ class RefusedInputs:
         limits = replace(job.limits, timeout_s=min(job.limits.timeout_s, LONGEST_S))
         case = replace(job.case, contract=replace(job.case.contract, precision=flow.precision))
         question = replace(job, case=case, flow=flow, tolerance_dir="", limits=limits, save_inputs="", save_outputs="")
-        (result,) = self.launcher.launch([question])
-        return _witness(name, blank.library, result)
+        return _witness(name, blank.library, await result_of(self.stage, question))
 
 
 def _is_drawn(job: Job) -> bool:

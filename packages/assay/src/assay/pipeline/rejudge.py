@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay.core.policy import Policy
-from assay.pipeline.check import Checked, judge_run
+from assay.pipeline.open_run import Checked, judge_run
 from assay.pipeline.services import Services
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from assay.core.job import MutationScoreJob
 from assay.core.run import Run
 from assay.errors import UsageError
-from assay.pipeline.check import Checked, run_jobs
+from assay.pipeline.check import record_run
+from assay.pipeline.open_run import Checked
 from assay.pipeline.services import Services
 
 
@@ -23,4 +24,4 @@ def resume(run_id: str, house: Services) -> Checked:
         raise UsageError(f"run {run.id} is one of mutants, which cannot be gone on with: repeat {run.command}")
     _, journalled = house.read_journal(house.journal_path(run.id))
     house.store.record(run.id, journalled)
-    return run_jobs(run, house.store.results(run.id), house)
+    return house.jobs.complete(record_run(run, house, house.store.results(run.id), resumed=True))

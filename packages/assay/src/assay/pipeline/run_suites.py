@@ -18,8 +18,9 @@ from assay.core.policy import Policy
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import NothingSelected
-from assay.pipeline.check import Checked, run_jobs
+from assay.pipeline.check import record_run
 from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
+from assay.pipeline.open_run import Checked
 from assay.pipeline.plan import PACKAGES, reference_dir
 from assay.pipeline.progress import Progress
 from assay.pipeline.provenance import git_commit, new_run_id, this_machine, versions
@@ -74,9 +75,7 @@ def run_suites(request: SuiteRequest, house: Services) -> Checked:
     known = [
         missing_case_result(job, unmade[job.case.name], request.suites) for job in run.jobs if job.case.name in unmade
     ]
-    house.store.open_run(run)
-    house.store.record(run.id, known)
-    return run_jobs(run, known, house)
+    return house.jobs.complete(record_run(run, house, known))
 
 
 def make(

@@ -36,7 +36,7 @@ class Injected:
         return f"{self.mutant} in {self.case}"
 
 
-def list_mutants(
+async def list_mutants(
     sound: Sequence[GateJob], sites: int, seed: int, workspace: Path, house: Services
 ) -> tuple[dict[str, list[Injected]], dict[str, str]]:
     """By the key of the sound job its mutants, at most `sites` of each operator; and why a model has none.
@@ -48,7 +48,7 @@ def list_mutants(
         target = str(workspace / f"mutants-{len(asked)}.json")
         once = other_kind(job, ListMutantsJob, output_path=target, sites=sites, seed=seed)
         asked.setdefault(_deployed(job), once)
-    results = {result.job_key: result for result in house.pool.launch(list(asked.values()))} if asked else {}
+    results = {result.job_key: result async for result in house.jobs.results(list(asked.values()))}
     found: dict[str, list[Injected]] = {}
     failed: dict[str, str] = {}
     for job in sound:

@@ -10,9 +10,10 @@ from typing import Protocol
 from assay.core.flow import Flow
 from assay.core.result import Result
 from assay.core.run import Run
+from assay.pipeline.job_graph import JobGraph
 from assay.pipeline.progress import SILENT, Progress
 from assay.plugins import availability
-from assay.ports import Availability, Launcher, Store
+from assay.ports import Availability, Store
 
 
 class RunJournal(Protocol):
@@ -25,17 +26,14 @@ class RunJournal(Protocol):
 
 @dataclass(frozen=True)
 class Services:
-    """`folder` is the history's: oracle/, scratch/, journal/ lie below it. `pool` verifies, `alone` measures, `pair`
-    lets two processes take turns.
+    """`folder` is the history's: oracle/, scratch/, journal/ lie below it. All jobs are asked of `jobs`.
 
     `available` asks the environment that a flow names; `gpus` are those of this machine, in words.
     """
 
     folder: Path
     store: Store
-    pool: Launcher
-    alone: Launcher
-    pair: Launcher
+    jobs: JobGraph
     open_journal: Callable[[Path, Run], RunJournal]
     read_journal: Callable[[Path], tuple[Run | None, list[Result]]]
     journal_held: Callable[[Path], bool]

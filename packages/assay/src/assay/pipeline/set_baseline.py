@@ -17,7 +17,7 @@ from assay.core.outcome import Outcome
 from assay.core.speed import BaselineEngine, SpeedRule
 from assay.errors import UsageError
 from assay.models.artifacts import changed
-from assay.pipeline.ensure_references import ensure_references
+from assay.pipeline.ensure_references import ensure_references, reject_wrong_inputs
 from assay.pipeline.find_baseline import ARTIFACT, FILE, baseline_folder
 from assay.pipeline.fingerprint import fingerprint
 from assay.pipeline.plan import inspect_models, reference_dir
@@ -34,14 +34,18 @@ def set_baseline(request: Request, why: str, house: Services) -> list[Baseline]:
     """Build and measure every model on its flows and keep the engines. Raises UsageError where one cannot be had."""
     if not why.strip():
         raise UsageError("a baseline needs a reason: give --reason")
+    return house.jobs.complete(_set_baselines(request, why, house))
+
+
+async def _set_baselines(request: Request, why: str, house: Services) -> list[Baseline]:
     approved = []
-    cases = inspect_models(request.models, request.limits, house)
+    cases = await inspect_models(request.models, request.limits, house)
     for wanted, case in zip(request.models, cases, strict=True):
-        approved += [_set_baseline(request, case, flow, why, house) for flow in wanted.flows]
+        approved += [await _set_baseline(request, case, flow, why, house) for flow in wanted.flows]
     return approved
 
 
-def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Services) -> Baseline:
+async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Services) -> Baseline:
     assert request.measuring is not None
     flow = with_threads(flow, request.measuring.threads)
     machine = this_machine(house.gpus)
@@ -58,11 +62,13 @@ def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Ser
             reference_dir="" if case.inputs.golden else str(reference_dir(case, house.folder)),
             artifact_dir=str(staging / ARTIFACT),
         )
-        (result,) = [*ensure_references([job], house)] or [*house.alone.launch([job])]
+        lacking = await ensure_references([job], house)
+        reject_wrong_inputs(lacking, [job])
+        (result,) = lacking or await house.jobs.together([job])
         if result.outcome is not Outcome.OK:
             told = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
             raise UsageError(f"{case.name} on {flow.name} cannot be approved, {told}")
-        samples = _samples(job, result.facts.artifact_digest, house)
+        samples = await _samples(job, result.facts.artifact_digest, house)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         baseline = Baseline(
             case.name,
@@ -83,12 +89,12 @@ def _set_baseline(request: Request, case: Case, flow: Flow, why: str, house: Ser
     return baseline
 
 
-def _samples(job: MeasureJob, digest: str, house: Services) -> tuple[float, ...]:
+async def _samples(job: MeasureJob, digest: str, house: Services) -> tuple[float, ...]:
     """CPU seconds per call of fresh engines, from a duel of the engine with itself; none where it cannot be fought."""
     itself = BaselineEngine("itself", job.flow, job.case.model, job.artifact_dir, digest)
     rule = SpeedRule(looks=(LAUNCHES,))
     asked = other_kind(job, CompareSpeedJob, baseline=itself, rule=rule, batches=job.measuring.batches[:1])
-    (found,) = house.alone.launch([asked])
+    (found,) = await house.jobs.together([asked])
     if trouble := changed(itself):
         raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {trouble}")
     launches = found.duel.launches if found.duel else ()

@@ -51,18 +51,18 @@ class _Searched:
     failed: str = ""
 
 
-def explain(
+async def explain(
     passed: Mapping[Injected, tuple[GateJob, Result]], sound: Flow, folder: Path, house: Services
 ) -> dict[Injected, Survivor]:
     """One for each mutant that passed. Candidate inputs are written below `folder`, which the caller removes."""
-    probed = _search(passed, folder, house)
+    probed = await _search(passed, folder, house)
     open_ = {
         name: one for name, one in probed.items() if one.ranks and not _same(one.seen) and not _is_calibrated(sound)
     }
     killers: dict[Injected, tuple[Path, str]] = {}
     for rank in range(TRIED):
         left = {name: one for name, one in open_.items() if name not in killers and rank < len(one.ranks)}
-        killers.update(_judge(left, rank, sound, house))
+        killers.update(await _judge(left, rank, sound, house))
     return {name: _survivor(one, killers.get(name)) for name, one in probed.items()}
 
 
@@ -71,7 +71,7 @@ def _is_calibrated(flow: Flow) -> bool:
     return any(map(plugins.is_calibrated, flow.transforms))
 
 
-def _search(
+async def _search(
     passed: Mapping[Injected, tuple[GateJob, Result]], folder: Path, house: Services
 ) -> dict[Injected, _Searched]:
     places = {name: folder / f"{place}" for place, name in enumerate(passed)}
@@ -81,7 +81,7 @@ def _search(
         )
         for name, (job, _) in passed.items()
     }
-    by_key = {result.job_key: result for result in house.pool.launch(list(jobs.values()))}
+    by_key = {result.job_key: result async for result in house.jobs.results(list(jobs.values()))}
     found = {}
     for name, job in jobs.items():
         result = by_key[job.key]
@@ -103,18 +103,18 @@ def _with_golden(job: GateJob, name: str, golden: str = "") -> Case:
     return replace(job.case, name=name, inputs=inputs)
 
 
-def _judge(
+async def _judge(
     left: Mapping[Injected, _Searched], rank: int, sound: Flow, house: Services
 ) -> dict[Injected, tuple[Path, str]]:
     """The candidates of this rank on which the gate kills the mutant and passes the sound engine."""
-    folders = _references(left, rank, house)
+    folders = await _references(left, rank, house)
     jobs: list[GateJob] = []
     for place, (name, one) in enumerate(left.items()):
         # A name of its own for each: two survivors share the sound flow.
         case = _with_golden(one.job, f"{one.job.case.name}#{place}", str(folders[name]))
         jobs += [replace(one.job, case=case, flow=flow, reference_dir="") for flow in (one.job.flow, sound)]
-    jobs = with_tolerances(jobs, house)
-    results = {result.job_key: result.outcome for result in house.pool.launch(jobs)} if jobs else {}
+    jobs = await with_tolerances(jobs, house)
+    results = {result.job_key: result.outcome async for result in house.jobs.results(jobs)}
     killers = {}
     for (name, one), lying, honest in zip(left.items(), jobs[::2], jobs[1::2], strict=True):
         if results[lying.key] is Outcome.MISMATCH and results[honest.key] is Outcome.OK:
@@ -122,7 +122,7 @@ def _judge(
     return killers
 
 
-def _references(left: Mapping[Injected, _Searched], rank: int, house: Services) -> dict[Injected, Path]:
+async def _references(left: Mapping[Injected, _Searched], rank: int, house: Services) -> dict[Injected, Path]:
     """The candidates with the oracle's answers instead of those of the engine under test, where there is an oracle."""
     folders: dict[Injected, Path] = {}
     for oracle in ORACLES["onnx"]:
@@ -131,7 +131,7 @@ def _references(left: Mapping[Injected, _Searched], rank: int, house: Services) 
             for place, (name, one) in enumerate(left.items())
             if name not in folders
         }
-        done = {result.job_key: result.outcome for result in house.pool.launch(list(jobs.values()))} if jobs else {}
+        done = {result.job_key: result.outcome async for result in house.jobs.results(list(jobs.values()))}
         folders.update({n: Path(job.reference_dir) for n, job in jobs.items() if done[job.key] is Outcome.OK})
     return {name: folders.get(name, one.ranks[rank][0]) for name, one in left.items()}
 

@@ -6,8 +6,7 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -37,19 +36,13 @@ Artifact = tuple[str, str | None]
 """The folder of an engine, and its digest when it was built or approved (None: whatever it is)."""
 
 
-@dataclass(frozen=True)
-class Comparisons:
-    """A launcher of duels: in one worker where the engines can share one."""
-
-    house: Services
-
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        """See `ports.Launcher`; one after another, measuring is alone."""
-        apart = [job for job in jobs if isinstance(job, CompareSpeedJob) and needs_two_processes(job)]
-        if together := [job for job in jobs if job not in apart]:
-            yield from self.house.alone.launch(together)
-        for job in apart:
-            yield compare_in_two_processes(job, self.house)
+async def comparisons(jobs: Sequence[Job], house: Services) -> AsyncIterator[Result]:
+    """One result each, in one worker where the engines can share one. When nothing else runs."""
+    apart = [job for job in jobs if isinstance(job, CompareSpeedJob) and needs_two_processes(job)]
+    async for result in house.jobs.alone([job for job in jobs if job not in apart]):
+        yield result
+    for job in apart:
+        yield await compare_in_two_processes(job, house)
 
 
 def needs_two_processes(job: CompareSpeedJob) -> bool:
@@ -60,7 +53,7 @@ def needs_two_processes(job: CompareSpeedJob) -> bool:
     return rival.flow.environment != job.flow.environment
 
 
-def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> Result:
+async def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> Result:
     """Exactly one result, as of a duel in one worker."""
     Path(job.scratch).mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
@@ -73,7 +66,7 @@ def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> Result:
                 built.append(empty_result(one))
                 continue
             asked = replace(one, artifact_dir=str(folder / side))
-            (found,) = house.alone.launch([asked])
+            (found,) = await house.jobs.together([asked])
             if not found.measurements:  # whatever else is to be said of it: it was built, and it ran
                 return _failed(job, found)
             built.append(found)
@@ -85,7 +78,7 @@ def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> Result:
         )
         duels: list[SpeedComparison] = []
         for batch in job.batches or (0,):
-            seen = _compare(job, batch, artifacts, folder, deadline, house)
+            seen = await _compare(job, batch, artifacts, folder, deadline, house)
             if trouble := changed(job.baseline):
                 return replace(empty_result(job), duel=SpeedComparison(job.baseline.name, trouble=trouble))
             if isinstance(seen, Result):
@@ -110,7 +103,7 @@ def _sides(job: CompareSpeedJob) -> tuple[MeasureJob, MeasureJob]:
     return own, replace(own, flow=job.baseline.flow, case=replace(job.case, model=job.baseline.model))
 
 
-def _compare(
+async def _compare(
     job: CompareSpeedJob,
     batch: int,
     artifacts: tuple[Artifact, Artifact],
@@ -125,7 +118,7 @@ def _compare(
     clock, ended, rows = "", "", 0
     while len(launches) < job.rule.looks[-1]:
         pair = _pair(job, batch, artifacts, folder / f"launch-{batch}-{len(launches)}", chance)
-        found = {result.job_key: result for result in house.pair.launch(pair)}
+        found = {result.job_key: result for result in await house.jobs.together(pair)}
         mine, theirs = (found[one.key] for one in sorted(pair, key=lambda one: one.case.name))
         for result in sorted((mine, theirs), key=lambda one: one.cause is Cause.PEER_FAILED):
             if result.outcome is not Outcome.OK:

@@ -6,7 +6,7 @@ pass by it is neither right nor wrong yet: the tolerance is derived, and the job
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 
@@ -18,7 +18,6 @@ from assay.core.result import Result
 from assay.core.run import Run
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import derive, derived_of, ensure_tolerances, is_coarse
-from assay.ports import Launcher
 
 FIGURES = ("budget", "noise_share", "share_out", "ties")
 """Goals for these need the derived tolerance: a coarse one gives an upper bound of what is used of it."""
@@ -40,20 +39,18 @@ WITHOUT = "without a derived tolerance, by a multiple of the unit roundoff, the 
 
 
 class VerifyStages:
-    """A launcher of verify jobs over another one; see `ports.Launcher`."""
+    """Verify jobs of one case; see `Stage`."""
 
-    def __init__(self, house: Services, launcher: Launcher, *, coarse: bool) -> None:
-        self._house, self._launcher, self._coarse = house, launcher, coarse
+    def __init__(self, house: Services, *, coarse: bool) -> None:
+        self._house, self._coarse = house, coarse
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        """One result each."""
-        if not jobs:
-            return
-        placed, failed = ensure_tolerances(jobs, self._house, coarse=self._coarse)
+    async def results(self, jobs: Sequence[Job]) -> AsyncIterator[Result]:
+        """One each."""
+        placed, failed = await ensure_tolerances(jobs, self._house, coarse=self._coarse)
         placed = [_kept(job) if isinstance(job, VerifyJob) and is_coarse(job) else job for job in placed]
         asked = {job.key: job for job in placed}
         narrowly: dict[str, Result] = {}
-        for result in self._launcher.launch(placed):
+        async for result in self._house.jobs.results(placed):
             job = asked[result.job_key]
             if not isinstance(job, JudgedJob):
                 yield result
@@ -67,19 +64,20 @@ class VerifyStages:
                 yield _undecided(result, failed[job.tolerance_dir], job.limits.deriving_s, WITHOUT)
             else:
                 yield result
-        yield from self._again([job for job in placed if isinstance(job, JudgedJob) and job.key in narrowly], narrowly)
+        still = [job for job in placed if isinstance(job, JudgedJob) and job.key in narrowly]
+        async for result in self._again(still, narrowly):
+            yield result
 
-    def _again(self, jobs: Sequence[JudgedJob], before: dict[str, Result]) -> Iterator[Result]:
+    async def _again(self, jobs: Sequence[JudgedJob], before: dict[str, Result]) -> AsyncIterator[Result]:
         """By the derived tolerance those that are still open; where it cannot be had, they stay so."""
         fine = [msgspec.structs.replace(job, tolerance_dir=derived_of(job.tolerance_dir)) for job in jobs]
-        failed = derive(fine, self._house)
+        failed = await derive(fine, self._house)
         for job in fine:
             if job.tolerance_dir in failed:
                 yield _undecided(before[job.key], failed[job.tolerance_dir], job.limits.deriving_s, BY_COARSE)
         left = [job for job in fine if job.tolerance_dir not in failed]
-        if left:
-            for result in self._launcher.launch(left):
-                yield _with_building(result, before[result.job_key])
+        async for result in self._house.jobs.results(left):
+            yield _with_building(result, before[result.job_key])
 
 
 def _kept(job: VerifyJob) -> VerifyJob:

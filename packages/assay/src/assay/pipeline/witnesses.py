@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,12 +30,12 @@ from assay.judge.witnesses import (
     side_of,
 )
 from assay.pipeline.change_witness import change_seen_by, parting_node
+from assay.pipeline.job_graph import Stage, result_of
 from assay.pipeline.loss_witness import float_questions, loss_witness
 from assay.pipeline.services import Services
 from assay.pipeline.verify_stages import VerifyStages
 from assay.pipeline.witness_flows import WITNESSES, fairly_judged, is_witness, quantizing, witness_flow
 from assay.plugins import find_flow, library_of
-from assay.ports import Launcher
 
 BUDGET_S = 120.0
 """What all witnesses of one case may take together; one that is asked before it is spent may finish."""
@@ -56,22 +55,22 @@ class _Asked:
 
 @dataclass(frozen=True)
 class Witnessed:
-    """A launcher of jobs that verify, or compare a changed model with its original. What is beyond doubt is handed on at once; the
+    """A stage of jobs that verify, or compare a changed model with its original. What is beyond doubt is handed on at once; the
     rest waits for the other engines of the run, which are witnesses too, and then for flows that the run does not have. Costs nothing
     where nothing is in doubt."""
 
     house: Services
-    launcher: Launcher
+    stage: Stage
     goals: tuple[Goal, ...] = ()
     """A loss beyond one of them needs a second witness, too."""
     _asked: dict[tuple[str, ...], _Asked] = field(default_factory=dict)
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        """See `ports.Launcher`."""
+    async def results(self, jobs: Sequence[Job]) -> AsyncIterator[Result]:
+        """See `Stage`."""
         planned = {job.key: job for job in jobs}
         doubtful: list[Result] = []
         peers: dict[str, list[tuple[Job, Result]]] = {}
-        for result in self.launcher.launch(jobs):
+        async for result in self.stage.results(jobs):
             job = planned[result.job_key]
             peers.setdefault(job.case.name, []).append((job, result))
             if doubt_of(result) is Doubt.NONE and not witness_needed(result, self.goals):
@@ -81,10 +80,12 @@ class Witnessed:
         for result in doubtful:
             job = planned[result.job_key]
             others = [one for one in peers[job.case.name] if one[0] is not job]
-            settled = result if doubt_of(result) is Doubt.NONE else self._with_witnesses(job, result, others)
-            yield self._with_loss_witnesses(job, settled, others) if witness_needed(settled, self.goals) else settled
+            settled = result if doubt_of(result) is Doubt.NONE else await self._with_witnesses(job, result, others)
+            if witness_needed(settled, self.goals):
+                settled = await self._with_loss_witnesses(job, settled, others)
+            yield settled
 
-    def _with_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
+    async def _with_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
         """Asks one after another until one of another library agrees with the reference, or with the engine."""
         blamed = result.node if isinstance(job, PerNodeJob) else ""
         asked = self._asked.setdefault((job.case.name, job.kind, blamed, *quantizing(job.flow)), _Asked())
@@ -98,8 +99,8 @@ class Witnessed:
             if name not in asked.witnesses:
                 if asked.seconds > BUDGET_S or library_of(name) == _excluded(result):
                     continue
-                asked.witnesses[name] = self._testimony(job, name, result, asked)
-            witness = self._beside_engine(job, asked.witnesses[name], result, asked)
+                asked.witnesses[name] = await self._testimony(job, name, result, asked)
+            witness = await self._beside_engine(job, asked.witnesses[name], result, asked)
             others = [one for one in result.witnesses if one.flow != name]
             result = replace(result, witnesses=(*others, witness))
             if side_of(result)[0] in (Side.REFERENCE, Side.ENGINE):
@@ -109,14 +110,14 @@ class Witnessed:
             return result
         if side is Side.REFERENCE:
             return replace(result, witnesses=(decisive,))
-        parted = self._parted(job, decisive, result, asked)
+        parted = await self._parted(job, decisive, result, asked)
         return replace(result, witnesses=tuple(parted if one is decisive else one for one in result.witnesses))
 
-    def _with_loss_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
+    async def _with_loss_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
         """Asks one after another until one of another library gives the answers by which the loss is measured."""
         assert isinstance(job, JudgedJob)
         questions = float_questions(job, result)
-        coarse = VerifyStages(self.house, self.house.pool, coarse=True)
+        coarse = VerifyStages(self.house, coarse=True)
         asked = self._asked.setdefault((job.case.name, job.kind, "loss", *quantizing(job.flow)), _Asked())
         for other, theirs in peers if job.case.original is None else ():
             if is_witness(other, questions[0]) and agrees(theirs) is not None:
@@ -128,7 +129,7 @@ class Witnessed:
             if name in asked.witnesses or library_of(name) == measured_by(result).library:
                 continue
             told = self._unavailable(name)
-            asked.witnesses[name] = told or loss_witness(
+            asked.witnesses[name] = told or await loss_witness(
                 find_flow(name), questions, result, lambda one: self._run(one, asked, coarse)
             )
             result = replace(result, float_witnesses=tuple(asked.witnesses.values()))
@@ -144,27 +145,28 @@ class Witnessed:
         here = self.house.available(flow)
         return None if here.available else replace(blank, detail=here.reason.rstrip("."), install=here.install)
 
-    def _testimony(self, job: Job, name: str, result: Result, asked: _Asked) -> Witness:
+    async def _testimony(self, job: Job, name: str, result: Result, asked: _Asked) -> Witness:
         """What the flow of that name says to the reference."""
         if (absent := self._unavailable(name)) is not None:
             return absent
         flow = witness_flow(name, job)
         if isinstance(job, ChangeJob):
             folder = Path(job.scratch or self.house.folder)
-            return _witness(flow, change_seen_by(flow, job, folder, lambda one: self._run(one, asked)), result)
+            seen = await change_seen_by(flow, job, folder, lambda one: self._run(one, asked))
+            return _witness(flow, seen, result)
         question = replace(_unsaved(job), case=fairly_judged(job.case, flow), flow=flow)
-        return _witness(replace(flow, name=name), self._run(question, asked), result)
+        return _witness(replace(flow, name=name), await self._run(question, asked), result)
 
-    def _beside_engine(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
+    async def _beside_engine(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
         """The same, asked whether it agrees with the engine where it does not with the reference. A float engine has nothing to
         say of what a transform has made."""
         if witness.agrees_with_reference is not False or witness.flow not in WITNESSES or asked.seconds > BUDGET_S:
             return witness
         if not isinstance(job, VerifyJob) or job.flow.transforms or job.case.inputs.golden or _itself(result):
             return witness
-        return replace(witness, agrees_with_engine=self._agrees_with_engine(job, witness, asked))
+        return replace(witness, agrees_with_engine=await self._agrees_with_engine(job, witness, asked))
 
-    def _agrees_with_engine(self, job: VerifyJob, witness: Witness, asked: _Asked) -> bool | None:
+    async def _agrees_with_engine(self, job: VerifyJob, witness: Witness, asked: _Asked) -> bool | None:
         """The engine compared with what the witness answers, by a tolerance that the reference has no part in."""
         if witness.flow not in asked.folders:
             key = value_digest((job.case.model.digest, job.reference_dir, witness.flow))[:32]
@@ -172,30 +174,31 @@ class Witnessed:
             fed = replace(job.case, inputs=replace(job.case.inputs, golden=job.reference_dir))
             flow = find_flow(witness.flow)
             recording = other_kind(job, ReferenceJob, case=fed, flow=flow, reference_dir=folder, reason=REFERENCE)
-            recorded = self._run(recording, asked)
+            recorded = await self._run(recording, asked)
             asked.folders[witness.flow] = folder if recorded.outcome is Outcome.OK else ""
         if not (folder := asked.folders[witness.flow]):
             return None
         contract = replace(job.case.contract, tolerance="default", tolerances={})
         case = replace(job.case, contract=contract, inputs=_without_sizes(job.case.inputs))
-        return agrees(self._run(replace(_unsaved(job), case=case, reference_dir=folder), asked))
+        return agrees(await self._run(replace(_unsaved(job), case=case, reference_dir=folder), asked))
 
-    def _parted(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
+    async def _parted(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
         """With the first node where the witness is not what the evaluator says, on the witness's own inputs to it."""
         if witness.flow not in WITNESSES or isinstance(job, PerNodeJob) or library_of_reference(result) != EVALUATOR:
             return witness
         flow = witness_flow(witness.flow, job)
         if isinstance(job, ChangeJob) and witness.flow not in asked.nodes:
-            asked.nodes[witness.flow] = parting_node(flow, job, lambda one: self._run(one, asked))
+            asked.nodes[witness.flow] = await parting_node(flow, job, lambda one: self._run(one, asked))
         if witness.flow not in asked.nodes:
             local = other_kind(job, PerNodeJob, flow=flow)
-            asked.nodes[witness.flow] = self._run(local, asked).node
+            asked.nodes[witness.flow] = (await self._run(local, asked)).node
         return replace(witness, node=asked.nodes[witness.flow])
 
-    def _run(self, job: Job, asked: _Asked, launcher: Launcher | None = None) -> Result:
-        begin = time.monotonic()
-        (result,) = (launcher or self.launcher).launch([replace(job, limits=_bounded(job.limits))])
-        asked.seconds += time.monotonic() - begin
+    async def _run(self, job: Job, asked: _Asked, stage: Stage | None = None) -> Result:
+        bounded = replace(job, limits=_bounded(job.limits))
+        result = await result_of(stage or self.stage, bounded)
+        # What it waited for a worker is not counted, so that a busy machine asks no fewer.
+        asked.seconds += bounded.limits.timeout_s if result.outcome is Outcome.TIMEOUT else result.seconds
         return result
 
 

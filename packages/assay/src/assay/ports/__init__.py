@@ -24,7 +24,7 @@ from assay.ports.backend import (
     required_packages,
 )
 from assay.ports.engine import DeviceTimed, Engine, ProfilesOperators, SelfTimed, SupportsBind
-from assay.ports.launcher import Launcher, Sandbox
+from assay.ports.launcher import JobList, JobSource, Launcher, Sandbox
 from assay.ports.metric import Metric
 from assay.ports.report import Report
 from assay.ports.store import RunSummary, Store
@@ -43,6 +43,8 @@ __all__ = [
     "Engine",
     "Forkable",
     "HasVariants",
+    "JobList",
+    "JobSource",
     "JudgesMissingFiles",
     "Launcher",
     "LoadsWithLess",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -12,11 +12,37 @@ from assay.core.sandbox import Sandboxed, SandboxLimits
 from assay.ports.values import Availability
 
 
-class Launcher(Protocol):
-    """Jobs in, exactly one result each out, in the order they end. Conformance: `assay.testing.check_launcher`."""
+class JobSource(Protocol):
+    """Jobs that become ready: one may need what another gave."""
 
-    def launch(self, jobs: Sequence[Job]) -> Iterator[Result]:
-        """Closing the iterator stops all workers and leaves no process behind."""
+    def next_ready(self) -> Job | None:
+        """The next job that can run now, given once; None where there is none, until another result is handed out."""
+        ...
+
+
+class JobList:
+    """A source of jobs that need nothing of one another."""
+
+    def __init__(self, jobs: Iterable[Job]) -> None:
+        self._jobs = iter(jobs)
+
+    def next_ready(self) -> Job | None:
+        """In the order given."""
+        return next(self._jobs, None)
+
+
+class Launcher(Protocol):
+    """Jobs in, exactly one result each out, in the order they end. Conformance: `assay.testing.check_launcher`.
+
+    The smallest one takes a job when it has done the one before:
+
+        while (job := source.next_ready()) is not None:
+            yield run(job)
+    """
+
+    def launch(self, source: JobSource) -> Generator[Result, None, None]:
+        """Takes what is ready at the start and after each result. Ends when nothing is ready and nothing runs. Closing it
+        stops all workers and leaves no process behind."""
         ...
 
 

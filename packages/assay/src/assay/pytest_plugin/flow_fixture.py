@@ -13,7 +13,7 @@ from assay import plugins
 from assay.core.verdict import VerdictStatus
 from assay.errors import UsageError
 from assay.models.module_export import export_module
-from assay.pipeline.check import Checked
+from assay.pipeline.open_run import Checked
 
 
 class FlowUnderTest:
@@ -95,7 +95,8 @@ class FlowUnderTest:
 
         flow = plugins.find_flow("reference")
         with open_services(str(self._folder / "history")) as house:
-            (case,) = inspect_models([ModelRequest(path=path, flows=(flow,))], Limits(), house)
+            inspected = inspect_models([ModelRequest(path=path, flows=(flow,))], Limits(), house)
+            (case,) = house.jobs.complete(inspected)
             names = [spec.name for spec in case.model.inputs]
             named = dict(arrays) if isinstance(arrays, Mapping) else dict(zip(names, arrays, strict=True))
             stored = self._folder / "inputs.safetensors"

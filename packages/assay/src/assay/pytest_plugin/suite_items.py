@@ -27,9 +27,11 @@ from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
 from assay.judge.verdicts import judge
+from assay.pipeline.check import by_case
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.expect import expectations
 from assay.pipeline.expected_timeouts import limits_of, with_expected_timeouts
+from assay.pipeline.job_graph import Stage
 from assay.pipeline.plan import reference_dir
 from assay.pipeline.run_suites import missing_case_result
 from assay.pipeline.services import Services
@@ -40,6 +42,7 @@ from assay.ports import Suite
 
 BATCH = 64
 """Cases made and sent to the workers at a time: -x must not wait for a whole suite."""
+_ENDED = object()
 LEAST = 4
 """Under `pytest -n`: workers are started for each batch."""
 
@@ -133,7 +136,7 @@ class _Runner:
         self._processes = getattr(session.config, "workerinput", {"workercount": 1})["workercount"]
         self._workers = 0 if self._processes == 1 else max(1, (os.cpu_count() or 1) // self._processes)
         self._results: dict[str, Result] = {}
-        self._running: Iterator[Result] = iter(())
+        self._running: Iterator[None] = iter(())
         self._folder = tempfile.TemporaryDirectory(prefix="assay-pytest-", ignore_cleanup_errors=True)
         self._unavailable: dict[str, str] = {}
         self._stack = ExitStack()
@@ -146,11 +149,8 @@ class _Runner:
                 empty_result(_job(item.case, item.flow, ""), Outcome.UNAVAILABLE), detail=reason
             )
         while key not in self._results:
-            found = next(self._running, None)
-            if found is None:
+            if next(self._running, _ENDED) is _ENDED:
                 self._start(item)
-            else:
-                self._results[found.job_key] = found
         return self._results.pop(key)
 
     def verdict(self, result: Result) -> Verdict:
@@ -192,10 +192,15 @@ class _Runner:
             self._running = iter(())
             return
         house = self._house()
-        without = ensure_references(jobs, house)
-        self._results |= {result.job_key: result for result in without}
-        todo = [job for job in jobs if job.key not in self._results]
-        self._running = Witnessed(house, house.pool).launch(todo)
+        stage = Witnessed(house, house.jobs)
+        every = house.jobs.all_of(self._run(own, stage, house) for own in by_case(jobs))
+        self._running = house.jobs.steps(every, [])
+
+    async def _run(self, jobs: Sequence[Job], stage: Stage, house: Services) -> None:
+        lacking = await ensure_references(jobs, house)
+        self._results |= {result.job_key: result for result in lacking}
+        async for result in stage.results([job for job in jobs if job.key not in self._results]):
+            self._results[result.job_key] = result
 
     def _house(self) -> Services:
         """A history of its own, gone with the session."""

@@ -56,7 +56,26 @@ def check_launcher(make: Callable[[], Launcher], *, model: Model, golden: Path) 
             + [("segfault", Stage.LOWER), ("none", Stage.RUN), ("exit", Stage.LOAD)]
         )
     ]
-    check_blame(jobs, list(make().launch(jobs)))
+    source = _OneByNeed(jobs)
+    results: list[Result] = []
+    for result in make().launch(source):
+        source.done(result)
+        results.append(result)
+    check_blame(jobs, results)
+
+
+class _OneByNeed:
+    """All jobs but the last at once; the last needs the result of the first."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._needed, self._last, self._ready = jobs[0].key, jobs[-1], list(jobs[:-1])
+
+    def next_ready(self) -> Job | None:
+        return self._ready.pop(0) if self._ready else None
+
+    def done(self, result: Result) -> None:
+        if result.job_key == self._needed:
+            self._ready.append(self._last)
 
 
 def check_blame(jobs: Sequence[Job], results: Sequence[Result]) -> None:

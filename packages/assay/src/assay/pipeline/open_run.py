@@ -1,0 +1,126 @@
+"""A run while it is open: each result is kept as it comes, and the history says how the run ended."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+
+from assay.core.job import AnyJob
+from assay.core.result import Result
+from assay.core.run import Run
+from assay.core.verdict import RunVerdict
+from assay.errors import HarnessError
+from assay.judge.verdicts import first_verdict, judge
+from assay.options.repro import config_of
+from assay.pipeline.drift import annotate_drift
+from assay.pipeline.find_baseline import approved_results
+from assay.pipeline.job_logs import with_log
+from assay.pipeline.services import RunJournal, Services
+
+BATCH_S = 0.5
+"""Between two transactions of the history; the journal has every result at once."""
+
+
+FEW_JOBS = 40
+"""Of a run whose verdicts are shown one by one while it goes on."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What `assay.check` returns."""
+
+    run: Run
+    results: tuple[Result, ...]
+    judgement: RunVerdict
+
+
+@contextmanager
+def open_run(run: Run, services: Services, known: Sequence[Result] = (), *, resumed: bool = False) -> Iterator[OpenRun]:
+    """`known` are results that it has already; `resumed`, that the history has both. What is raised inside leaves the run interrupted,
+    with the results that it had. Afterwards `OpenRun.checked` is the whole."""
+    if not resumed:
+        services.store.open_run(run)
+        services.store.record(run.id, known)
+    services.scratch(run.id).mkdir(parents=True, exist_ok=True)
+    journal = services.open_journal(services.journal_path(run.id), run)
+    opened = OpenRun(run, known, journal, services)
+    # Held until the run is closed: a journal that nobody holds is that of a driver that was killed.
+    with contextlib.closing(journal):
+        try:
+            yield opened
+        except BaseException:
+            # Whatever the history could not take is in the journal: `assay resume` finds it there.
+            with contextlib.suppress(HarnessError):
+                opened.flush()
+                services.store.close_run(run.id, "interrupted", judge_run(run, opened.results, services))
+            raise
+        finally:
+            shutil.rmtree(services.scratch(run.id), ignore_errors=True)
+        opened.flush()
+        services.progress.doing(f"judging {len(opened.results)} results")
+        judgement = judge_run(run, opened.results, services)
+        services.store.close_run(run.id, "complete", judgement)
+    services.journal_path(run.id).unlink(missing_ok=True)
+    opened.checked = Checked(msgspec.structs.replace(run, status="complete"), tuple(opened.results), judgement)
+
+
+def judge_run(run: Run, results: Sequence[Result], house: Services) -> RunVerdict:
+    """The run's own policy on these results, beside its baseline, and what changed since the run before."""
+    baseline = house.store.results(run.baseline) if run.baseline else approved_results(run)
+    planned = [job.key for job in run.jobs]
+    judgement = judge(
+        results,
+        run.policy,
+        planned=planned,
+        baseline=baseline,
+        today=datetime.now(UTC).date(),
+        narrowed=run.narrowed,
+        alone=run.alone,
+        asked={job.key: job for job in run.jobs},
+        config=config_of(run),
+    )
+    return annotate_drift(judgement, run, results, house)
+
+
+class OpenRun:
+    """Journal at once, history in batches, progress told."""
+
+    checked: Checked
+
+    def __init__(self, run: Run, known: Sequence[Result], journal: RunJournal, services: Services) -> None:
+        self.run, self.results = run, list(known)
+        self._keys = {result.job_key for result in known}
+        self._journal, self._services = journal, services
+        self._batch: list[Result] = []
+        self._flushed = time.monotonic()
+
+    def left(self, jobs: Sequence[AnyJob]) -> list[AnyJob]:
+        """Those that have no result."""
+        return [job for job in jobs if job.key not in self._keys]
+
+    def add(self, result: Result) -> None:
+        """Exactly one for each job."""
+        planned = len(self.run.jobs)
+        result = with_log(result, self.run, self._services.folder, every=planned <= FEW_JOBS)
+        self._journal.append(result)
+        self.results.append(result)
+        self._keys.add(result.job_key)
+        self._batch.append(result)
+        if time.monotonic() - self._flushed > BATCH_S:
+            self.flush()
+        today = datetime.now(UTC).date()
+        verdict = first_verdict(result, self.run.policy, today) if planned <= FEW_JOBS else ""
+        self._services.progress.recorded(len(self.results), planned, result, verdict)
+
+    def flush(self) -> None:
+        if self._batch:
+            self._services.store.record(self.run.id, self._batch)
+        self._batch = []
+        self._flushed = time.monotonic()
