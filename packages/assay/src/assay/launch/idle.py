@@ -1,4 +1,4 @@
-"""Workers between two launches of one run: each phase (look, reference, tolerance, verify) would start and import again.
+"""Workers between two launches of one command, which would start and import again; and the first, which starts before it is known what for.
 
 Only those are kept whose jobs leave a process as it was: a model that is code, functions of the user, quantizers and GPUs
 end with their launch, as does whatever has grown large.

@@ -14,7 +14,7 @@ from assay.launch.process import WorkerProcess
 @dataclass
 class Lane:
     """`program` and `variables` are what its process was started with; `keep` says that no job has given it a reason to end with
-    the launch; `fresh` that it has had no job, nor was forked."""
+    the launch; `fresh` that it has had no job, nor was forked; `waited` that it had nothing to do since its last job."""
 
     process: WorkerProcess
     kind: WorkerKey
@@ -24,6 +24,7 @@ class Lane:
     ready: bool = False
     fresh: bool = True
     keep: bool = True
+    waited: bool = False
     pending: Pending | None = None
     stage: Stage = Stage.START
     step: Step = UNKNOWN

@@ -105,10 +105,10 @@ class Supervisor:
         return bool(self._waiting) or bool(self._finished)
 
     def _staff(self) -> None:
-        for lane in list(self._lanes):
-            if lane.ready and lane.pending is None and self._at_work() < self._workers:
+        for lane in [one for one in self._lanes if not one.is_busy]:
+            if self._at_work() < self._workers:
                 self._assign(lane)
-        while self._at_work() < self._workers:
+        while self._waiting and self._at_work() < self._workers:
             short = [kind for kind in self._waiting.kinds() if self._free(kind) < self._waiting.count(kind)]
             # A kind that nobody works on first; then the one with most to do.
             short.sort(key=lambda kind: (self._at_work(kind) > 0, -self._waiting.count(kind)))
@@ -120,7 +120,7 @@ class Supervisor:
 
     def _at_work(self, kind: WorkerKey | None = None) -> int:
         """Processes that have a job, or start for one."""
-        return sum(lane.is_busy and kind in (None, lane.kind) for lane in self._lanes)
+        return sum(lane.is_busy for lane in self._lanes if kind is None or kind == lane.kind)
 
     def _start(self, kind: WorkerKey) -> bool:
         """False where it must wait for a GPU. Jobs of an environment that cannot be had have their answer at once."""
@@ -160,10 +160,11 @@ class Supervisor:
                 self._retire(lane)
 
     def _assign(self, lane: Lane) -> None:
-        if lane.process.jobs_done and not lane.process.is_silent():
+        if lane.waited and not lane.process.is_silent():
             self._retire(lane)  # it died, or said something unasked
             return
         pending = self._waiting.take(lane.kind, fresh=lane.fresh)
+        lane.waited = pending is None
         if pending is not None:
             self._give(lane, pending)
         elif self._waiting.suspects(lane.kind):
