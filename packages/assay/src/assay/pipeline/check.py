@@ -2,7 +2,7 @@
 
     inspect -> plan -> reference -> tolerance -> verify -> per node -> measure -> compare -> judge
 
-Each case goes its own way, as far as what it needs is there (`case_route`); all cases are under way at once, in one queue of jobs
+Each case goes its own way, as far as what it needs is there (`Route.of_case`); all cases are under way at once, in one queue of jobs
 (`pipeline.job_graph`). Measuring waits until nothing else runs.
 """
 
