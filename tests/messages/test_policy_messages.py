@@ -80,7 +80,7 @@ MESSAGES = [
         "assay.toml, line 2: 'environments.x.requires[0]' must be one requirement such as \"onnxruntime==1.30.0\" or "
         "\"name @ https://...\", no option and no file, not '-r robot.toml'",
     ),
-    ("[limits]\ntimeout-s = 0", "assay.toml, line 2: 'limits.timeout-s' must be more than 0, not 0"),
+    ("[limits]\ntimeout-s = 0", "assay.toml, line 2: 'limits.timeout-s' must be at least 0.1, not 0"),
     (
         '[limits]\nmemory = "4XB"',
         """assay.toml, line 2: 'limits.memory' must be a number of bytes or a text like "4GB" or "512MiB", not '4XB'""",

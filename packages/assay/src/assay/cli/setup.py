@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,7 +43,16 @@ def init(
     untried: Annotated[
         bool, typer.Option("--untried", help="Only list the models: use onnxruntime, and try no flow.")
     ] = False,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", help="Only print the JSON schema of assay.toml, by which editors explain its keys."),
+    ] = False,
 ) -> None:
+    if schema:
+        from assay.config.schema import config_schema
+
+        print(json.dumps(config_schema(), indent=2))
+        return
     from assay.commands.first_config import candidates, config_text, find_models, propose
     from assay.config.assay_toml import TEMPLATE
     from assay.errors import NotWritable

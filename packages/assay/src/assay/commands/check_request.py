@@ -7,21 +7,20 @@ from pathlib import Path
 import msgspec
 
 from assay.commands.asked_flows import flows_of
-from assay.commands.asked_limits import limits_of, measuring_of
 from assay.commands.conflicting_options import reject_unnamed, reject_with_golden
 from assay.commands.originals import original_asked, original_listed
 from assay.commands.own_data import near, near_data, source_of
-from assay.commands.parse_options import parse_fill, with_stated
 from assay.commands.random_cases import with_random_samples
 from assay.config.assay_toml import Config, load_config, load_policy
-from assay.config.data_options import data_of
-from assay.core.case import Contract, Inputs, Tolerance
+from assay.config.option_values import changed_limits, changed_measuring, inputs_of, with_stated
+from assay.core.case import Contract, Tolerance
+from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
 from assay.errors import UsageError
 from assay.judge.requirement import parse_requirement
 from assay.judge.speed import with_baseline_goals
 from assay.numerics.tolerance.tolerance_tables import DERIVED, table_of
-from assay.options.check import KINDS, CheckOptions
+from assay.options.check import CheckOptions
 from assay.options.groups import DEFAULT_CONFIG
 from assay.options.task_metric import MetricChoice
 from assay.pipeline.request import ModelRequest, Request
@@ -39,9 +38,7 @@ def read_config(options: CheckOptions) -> Config | None:
 
 
 def request_of(options: CheckOptions, config: Config | None) -> Request:
-    if options.only_kind not in KINDS:
-        raise UsageError(f"--only-kind {options.only_kind!r} is not one of {', '.join(KINDS)}")
-    measuring = measuring_of(options, config)
+    measuring = changed_measuring(config.measuring if config else Measuring(), options)
     policy = load_policy(options.policy) if options.policy else config.policy if config else Policy()
     policy = msgspec.structs.replace(policy, goals=(*policy.goals, *map(parse_requirement, options.require)))
     wanted_measuring = options.only_kind == "measure" or (
@@ -53,7 +50,7 @@ def request_of(options: CheckOptions, config: Config | None) -> Request:
     return Request(
         models=with_random_samples(models, options),
         policy=policy,
-        limits=limits_of(options, config),
+        limits=changed_limits(config.limits if config else Limits(), options),
         measuring=measuring if wanted_measuring else None,
         verify=options.only_kind in ("verify", "all"),
         per_node=options.per_node or options.only_kind == "per_node",
@@ -73,17 +70,7 @@ def _from_arguments(options: CheckOptions, config: Config | None) -> tuple[Model
     reject_with_golden(options)
     names = options.flows or (config.use if config else ()) or ("onnxruntime",)
     golden, given = source_of(str(options.golden or "")), source_of(options.inputs)
-    data = data_of(golden, given, state=options.state, image=options.image, most=options.samples or 0)
-    inputs = Inputs(
-        "" if data else golden,
-        options.seed,
-        options.samples or Inputs().samples,
-        options.batch or Inputs().batch,
-        options.calibration,
-        fill=parse_fill(options.fill),
-        data=data,
-    )
-    inputs = with_stated(inputs, options)
+    inputs = inputs_of(options, golden, given)
     table_of(options.tolerance or DERIVED)
     tolerances = {"*": Tolerance(options.rtol, options.atol)} if (options.rtol, options.atol) != (None, None) else {}
     metric = options.task_metric or MetricChoice("")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from assay import plugins
+from assay.commands.backend_options import with_options
 from assay.commands.composition import open_services
-from assay.commands.parse_options import with_options
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import load_policy
 from assay.core.case import Inputs

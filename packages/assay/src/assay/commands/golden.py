@@ -7,8 +7,8 @@ import msgspec
 from assay import plugins
 from assay.commands.composition import open_services
 from assay.commands.own_data import source_of
-from assay.commands.parse_options import with_stated
 from assay.config.data_options import data_of
+from assay.config.option_values import with_stated
 from assay.core.case import Inputs
 from assay.core.golden import GoldenLock
 from assay.core.job import Limits

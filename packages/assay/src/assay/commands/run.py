@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 
 from assay import plugins
+from assay.commands.backend_options import with_options
 from assay.commands.caches import enforce_cache_limit
 from assay.commands.composition import open_services
-from assay.commands.parse_options import with_options
 from assay.commands.reporting import destinations
 from assay.config.assay_toml import load_policy
 from assay.core.flow import Flow, Option

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+import dataclasses
 import glob
 import json
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from assay.config.data_options import data_of
+from assay.config.option_values import changed_limits, changed_measuring, inputs_of
 from assay.core.case import Contract, Inputs, Tolerance
 from assay.core.environment import EnvironmentSpec
 from assay.core.flow import Flow
-from assay.core.input_plan import InputRange
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Expectation, Goal, Policy
 from assay.errors import BadPolicy
 from assay.models.cache_eviction import MOST_BYTES
 from assay.models.sources import is_factory, source_name
-from assay.options.input_values import STATED
-from assay.options.pictures import read_picture
-from assay.options.sizes import sizes_of
+from assay.options.arguments import values_from_python
+from assay.options.check import LimitOptions, ModelOptions
+from assay.options.groups import MeasureOptions
 from assay.task_metrics.registry import TASK_METRICS
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from assay.config.schema import ConfigFile, ModelFile, PolicyFile
     from assay.config.toml_errors import TomlFile
 
+Options = TypeVar("Options")
 TEMPLATE = (
     (files("assay.config") / "template.toml")
     .read_text(encoding="utf-8")
@@ -105,11 +108,11 @@ def load_config(path: Path) -> Config:
             EnvironmentSpec(name, tuple(one.requires), one.python, str(_beside(path, one.lock)) if one.lock else "")
             for name, one in parsed.environments.items()
         ),
-        limits=Limits(parsed.limits.timeout_s, parsed.limits.memory, derive_s=parsed.limits.derive_timeout_s),
+        limits=changed_limits(Limits(), _said(LimitOptions, "limits", parsed.limits)),
         cache_bytes=parsed.cache.max_size,
         measure=parsed.measure.enabled,
-        measuring=Measuring(
-            parsed.measure.seconds, tuple(parsed.measure.batches), parsed.measure.threads, parsed.measure.warmup_s
+        measuring=changed_measuring(
+            Measuring(warmup_s=parsed.measure.warmup_s), _said(MeasureOptions, "measure", parsed.measure)
         ),
         policy=_policy(parsed.policy),
     )
@@ -166,22 +169,12 @@ def _found(path: Path, one: ModelFile) -> list[Path]:
 def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
     stems = [source_name(file) for file in found]
     names = stems if not _twice(stems) else [_relative(path, file) for file in found]
-    golden = _data(path, one.golden) if one.golden else ""
-    given = _data(path, one.inputs) if one.inputs else ""
-    data = data_of(golden, given, state=one.state, image=read_picture(one.image) if one.image else None)
-    asked = {name: sizes_of(name, said) for name, said in one.dims.items()}
-    inputs = Inputs(
-        "" if data else golden,
-        one.seed,
-        one.samples,
-        one.batch,
-        one.calibration,
-        {name: (sizes.least, sizes.usual, sizes.most) for name, sizes in asked.items()},
-        one.fill,
-        data=data,
-        sizes={name: sizes.listed for name, sizes in asked.items() if sizes.listed},
-        ranges=_ranges(one),
-    )
+    said = _said(ModelOptions, "model", one)
+    golden = _data(path, str(said.golden)) if said.golden else ""
+    given = _data(path, said.inputs) if said.inputs else ""
+    # A value takes the place of a range of the same input.
+    ranges = {name: bounds for name, bounds in said.input_ranges.items() if name not in said.input_values}
+    inputs = inputs_of(dataclasses.replace(said, input_ranges=ranges), golden, given)
     told: Any = one.tolerance
     named = {} if isinstance(told, str) else one.tolerance
     contract = Contract(
@@ -197,11 +190,11 @@ def _entries(path: Path, one: ModelFile, found: list[Path]) -> list[ModelEntry]:
             inputs,
             contract,
             tuple(one.flows),
-            one.random_samples,
-            str(_beside(path, one.reference)) if one.reference else "",
-            one.golden_of_another_model,
-            one.map_inputs,
-            one.map_outputs,
+            said.random_samples or 0,
+            str(_beside(path, str(said.reference))) if said.reference else "",
+            said.golden_of_another_model,
+            dict(said.map_inputs),
+            dict(said.map_outputs),
         )
         for name, file in zip(names, found, strict=True)
     ]
@@ -214,14 +207,11 @@ def _data(path: Path, source: str) -> str:
     return source if of_module else str(beside)
 
 
-def _ranges(one: ModelFile) -> dict[str, InputRange]:
-    """A value takes the place of a range of the same input."""
-    ranges = {name: InputRange(low, high, why=STATED) for name, (low, high) in one.input_ranges.items()}
-    values = {
-        name: InputRange(min(numbers), max(numbers), choices=tuple(numbers), why=STATED)
-        for name, numbers in one.input_values.items()
-    }
-    return ranges | values
+def _said(options: type[Options], table: str, parsed: BaseModel) -> Options:
+    """What a table of the file says, as options. Raises UsageError."""
+    from assay.config.option_keys import option_values
+
+    return options(**values_from_python(options, option_values(table, parsed)))
 
 
 def _relative(path: Path, file: Path) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
+from assay.config.option_keys import with_option_keys
 from assay.config.value_types import (
     EITHER_TOLERANCE,
     AllowanceName,
@@ -15,8 +16,6 @@ from assay.config.value_types import (
     Date,
     EnvironmentName,
     FigureName,
-    InputBounds,
-    InputNumbers,
     NonNegative,
     Options,
     OutcomeName,
@@ -26,7 +25,6 @@ from assay.config.value_types import (
     Reason,
     Requirement,
     Share,
-    Sizes,
     StageName,
     TaskMetricName,
 )
@@ -48,30 +46,16 @@ class ToleranceFile(_Table):
     atol: NonNegative | None = None
 
 
+@with_option_keys("model")
 class ModelFile(_Table):
     path: Annotated[str, Field(min_length=1)]
     name: CellName | None = None
-    golden: str = ""
-    reference: str = ""
-    golden_of_another_model: bool = False
-    map_inputs: dict[str, str] = {}
-    map_outputs: dict[str, str] = {}
     task_metric: TaskMetricName | None = None
     task_metric_options: Options = {}
     flows: list[CellName] = []
-    seed: Annotated[int, Field(ge=0)] = 0
-    samples: Count = 4
-    batch: Count = 1
-    random_samples: Annotated[int, Field(ge=0)] = 0
-    calibration: Annotated[int, Field(ge=0)] = 0
-    dims: dict[str, Sizes] = {}
-    input_ranges: dict[str, InputBounds] = {}
-    input_values: dict[str, InputNumbers] = {}
-    tolerance: Annotated[dict[str, ToleranceFile], EITHER_TOLERANCE] = {}
-    inputs: Annotated[str, Field(min_length=1)] | None = None
-    fill: Literal["normal", "exact"] = "normal"
-    state: dict[str, str] = {}
-    image: str = ""
+    tolerance: Annotated[
+        dict[str, ToleranceFile], EITHER_TOLERANCE, WithJsonSchema({"type": ["string", "object"]})
+    ] = {}
 
 
 class FlowsFile(_Table):
@@ -94,21 +78,18 @@ class EnvironmentFile(_Table):
     lock: str = ""
 
 
+@with_option_keys("limits")
 class LimitsFile(_Table):
-    timeout_s: Positive = 300.0
-    derive_timeout_s: Annotated[float, Field(ge=0)] = 0.0
-    memory: Bytes = 0
+    pass
 
 
 class CacheFile(_Table):
     max_size: Bytes = MOST_BYTES
 
 
+@with_option_keys("measure")
 class MeasureFile(_Table):
     enabled: bool = True
-    seconds: Positive = 0.5
-    batches: list[Count] = []
-    threads: Count = 1
     warmup_s: NonNegative = 2.0
 
 
@@ -212,3 +193,8 @@ class ConfigFile(_Table):
     cache: CacheFile = CacheFile()
     measure: MeasureFile = MeasureFile()
     policy: PolicyFile = PolicyFile()
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON schema of assay.toml, by which an editor completes and explains its keys."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **ConfigFile.model_json_schema()}

@@ -7,7 +7,7 @@ import math
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
 
 from assay.config.toml_errors import nearest
 from assay.core.case import LARGEST
@@ -182,13 +182,13 @@ Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, lt=0.5)]
 Reason = Annotated[str, AfterValidator(_reason)]
-Bytes = Annotated[int, BeforeValidator(bytes_of)]
+Bytes = Annotated[int, BeforeValidator(bytes_of), WithJsonSchema({"type": ["integer", "string"]})]
 Date = Annotated[datetime.date, BeforeValidator(_date)]
 FigureName = Annotated[str, AfterValidator(_figure)]
 StageName = Annotated[str, AfterValidator(_stage)]
-Sizes = Annotated[Any, BeforeValidator(_sizes)]
-InputBounds = Annotated[Any, BeforeValidator(_input_range)]
-InputNumbers = Annotated[Any, BeforeValidator(_input_values)]
+Sizes = Annotated[Any, BeforeValidator(_sizes), WithJsonSchema({"type": ["integer", "string", "array"]})]
+InputBounds = Annotated[Any, BeforeValidator(_input_range), WithJsonSchema({"type": "array"})]
+InputNumbers = Annotated[Any, BeforeValidator(_input_values), WithJsonSchema({"type": ["number", "array"]})]
 Precision = Annotated[str, AfterValidator(_precision)]
 AllowanceName = Annotated[str, AfterValidator(_allowance)]
 Requirement = Annotated[str, AfterValidator(_requirement)]

@@ -29,7 +29,7 @@ class Kind(NamedTuple):
 def values_from_arguments(options: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """The values of what a command line gave, by name; what was not given is left out. Raises UsageError."""
     return {
-        row.name: kind_of(row).read(row.flag, given[row.name])
+        row.name: _chosen(row, kind_of(row).read(row.flag, given[row.name]))
         for row in rows(options)
         if given.get(row.name) not in (None, [], "")
     }
@@ -57,10 +57,16 @@ def values_from_python(options: type, said: Mapping[str, Any]) -> dict[str, Any]
     """The values of what a call in Python said, by name: paths may be texts, lists any sequence; what is None or empty is left
     out. Raises UsageError."""
     return {
-        row.name: (kind_of(row).accept if row.kind else _BY_TYPE.get(row.type, lambda value: value))(said[row.name])
+        row.name: _chosen(row, (kind_of(row).accept if row.kind else _BY_TYPE.get(row.type, _as_it_is))(said[row.name]))
         for row in rows(options)
         if said.get(row.name) not in (None, "", (), {})
     }
+
+
+def _chosen(row: Option, value: Any) -> Any:
+    if row.choices and value not in row.choices:
+        raise UsageError(f"{row.flag} {value!r} is not one of {', '.join(row.choices)}")
+    return value
 
 
 def given_arguments(options: type[Any], arguments: Sequence[str]) -> dict[str, list[str]]:
@@ -89,6 +95,10 @@ def kind_of(row: Option) -> Kind:
     if row.kind:
         return KINDS[row.kind]
     return REPEATED if row.repeatable else PLAIN
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _number_or_text(value: object) -> str:

@@ -35,7 +35,9 @@ class KindOptions:
 
     baseline: bool = option(False, "Also compare the speed with the approved engine (see `assay baseline set`).")
     only: str = option("", ONLY, metavar="JOB", once=True)
-    only_kind: str = option("all", "Run only this kind of job: verify, per_node or measure. all: verify and measure.")
+    only_kind: str = option(
+        "all", "Run only this kind of job: verify, per_node or measure. all: verify and measure.", choices=KINDS
+    )
     per_node: bool = option(
         False, "Also judge every node on the engine's own inputs, and name the first divergent node."
     )
@@ -49,9 +51,19 @@ class DeriveOptions:
         None,
         "Time limit for deriving one tolerance, in seconds [four times --timeout].",
         flag="--derive-timeout",
-        least=0.1,
+        least=0.0,
         toml="limits.derive-timeout-s",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitOptions(TimeoutOptions, DeriveOptions, MemoryOptions):
+    """What a job may take."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(AnswerOptions, InputOptions, RandomBesideOptions):
+    """What is said of one model: its inputs, and what its answers are compared with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +80,11 @@ class CheckOptions(
     ConfigOptions,
     FlowOptions,
     TransformOptions,
-    AnswerOptions,
-    InputOptions,
-    RandomBesideOptions,
+    ModelOptions,
     JudgeOptions,
     KindOptions,
     MeasureOptions,
-    TimeoutOptions,
-    DeriveOptions,
-    MemoryOptions,
+    LimitOptions,
     WorkerOptions,
     DemandOptions,
     CompareRunOptions,

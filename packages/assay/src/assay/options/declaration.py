@@ -14,11 +14,11 @@ ROW = "option"
 class Option:
     """One row. `name` is the keyword of the Python API, `type` the text of its annotation in the class.
 
-    `flag` is its name on the command line; `metavar` what stands for its value in the help; `least` the smallest value. `kind`
-    names what its argument is (`options/arguments.py`), where the type alone does not tell. `toml` is its key in assay.toml, dotted,
-    "" where it has none. `argument`: it stands on the command line without a flag; `needed`: a command line must have it.
-    `of_model`: assay.toml says it for each model, so that a command line cannot say it of all of them. `once`: a command that
-    is to be repeated leaves it out.
+    `flag` is its name on the command line; `metavar` what stands for its value in the help; `least` the smallest value; `choices`
+    are all values of a text that has few. `kind` names what its argument is (`options/arguments.py`), where the type alone does
+    not tell. `toml` is its key in assay.toml, dotted, "" where it has none. `argument`: it stands on the command line without a
+    flag; `needed`: a command line must have it. `of_model`: assay.toml says it for each model, so that a command line cannot say
+    it of all of them. `once`: a command that is to be repeated leaves it out.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Option:
     metavar: str | None
     least: float | None
     kind: str
+    choices: tuple[str, ...]
     toml: str
     argument: bool
     needed: bool
@@ -49,6 +50,7 @@ def option(
     metavar: str | None = None,
     least: float | None = None,
     kind: str = "",
+    choices: tuple[str, ...] = (),
     toml: str = "",
     argument: bool = False,
     needed: bool = False,
@@ -56,7 +58,15 @@ def option(
     once: bool = False,
 ) -> T:
     """The value of a field that is an option. `flag` None: its name with hyphens behind two of them."""
-    said = {"help": help, "flag": flag, "metavar": metavar, "least": least, "kind": kind, "toml": toml}
+    said = {
+        "help": help,
+        "flag": flag,
+        "metavar": metavar,
+        "least": least,
+        "kind": kind,
+        "choices": choices,
+        "toml": toml,
+    }
     said |= {"argument": argument, "needed": needed, "of_model": of_model, "once": once}
     made: Any = (
         field(default_factory=lambda: default, metadata={ROW: said})

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.options.sizes import Sizes
     from assay.options.task_metric import MetricChoice
 
+FILLS = ("normal", "exact")
 DEFAULT_HISTORY = ".assay"
 DEFAULT_CONFIG = "assay.toml"
 """What `assay check` reads where it is given no model."""
@@ -172,6 +173,7 @@ class SampleOptions:
         "",
         "How random inputs are filled: normal or exact (whole numbers) [normal].",
         metavar="NAME",
+        choices=FILLS,
         toml="model.fill",
         of_model=True,
     )

@@ -1,4 +1,4 @@
-"""From options to the flows and inputs of a request."""
+"""Flows with the options of their backends that a user spelled."""
 
 from __future__ import annotations
 
@@ -8,33 +8,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from assay import plugins
-from assay.core.case import Inputs
 from assay.core.flow import Flow, Option
 from assay.errors import UsageError
-from assay.options.groups import StatedOptions
-from assay.options.input_values import stated
 from assay.ports import Backend, OptionSpec
-
-
-def parse_fill(text: str) -> str:
-    """The default where nothing was said. Raises UsageError."""
-    from assay.models.random_inputs import FILLS
-
-    if text and text not in FILLS:
-        raise UsageError(f"--fill {text!r} is not one of {', '.join(FILLS)}")
-    return text or Inputs().fill
-
-
-def with_stated(inputs: Inputs, options: StatedOptions) -> Inputs:
-    """The inputs with the sizes, ranges and values of the command line, which take the place of those that were there. Raises
-    UsageError."""
-    sizes = {**inputs.sizes, **{name: one.listed for name, one in options.dims.items()}}
-    return msgspec.structs.replace(
-        inputs,
-        dims={**inputs.dims, **{name: (one.least, one.usual, one.most) for name, one in options.dims.items()}},
-        sizes={name: listed for name, listed in sizes.items() if listed},
-        ranges={**inputs.ranges, **stated(options.input_ranges, options.input_values)},
-    )
 
 
 def with_options(flows: Sequence[Flow], options: Mapping[str, Option]) -> tuple[Flow, ...]:
