@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.options.declaration import option, rows
+from assay.options.declaration import option, option_group, rows
 from assay.options.groups import (
     ONLY,
     AnswerOptions,
@@ -29,7 +29,7 @@ MODELS = "ONNX files. None: all that assay.toml lists."
 KINDS = ("verify", "per_node", "measure", "all")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class KindOptions:
     """What is asked of each model on each flow."""
 
@@ -43,7 +43,7 @@ class KindOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class DeriveOptions:
     """How long the derivation of a tolerance may take."""
 
@@ -66,7 +66,7 @@ class ModelOptions(AnswerOptions, InputOptions, RandomBesideOptions):
     """What is said of one model: its inputs, and what its answers are compared with."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class DemandOptions(PolicyOptions):
     """What decides the verdict, a requirement of the command line included."""
 

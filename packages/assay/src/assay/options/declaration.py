@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import MISSING, Field, dataclass, field, fields
 from inspect import get_annotations
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 ROW = "option"
@@ -40,6 +40,12 @@ class Option:
     def repeatable(self) -> bool:
         """Whether it may be given several times."""
         return self.type.startswith(("tuple[", "Mapping["))
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def option_group(options: type[T]) -> type[T]:
+    """Options that others inherit. It is never made a value of, and has no methods: making them is what a data class costs."""
+    return dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)(options)
 
 
 def option(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.options.declaration import option
+from assay.options.declaration import option, option_group
 from assay.task_metrics.registry import TASK_METRICS
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ REPORTS = "html, json, junit, markdown, csv, per-node, terminal; of suites suite
 """Ours, for the help: a plug-in may bring others."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class FlowOptions:
     """On which flows."""
 
@@ -37,7 +37,7 @@ class FlowOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class TransformOptions:
     """What is done to a model before it is lowered."""
 
@@ -49,7 +49,7 @@ class TransformOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class AnswerOptions:
     """What the answers of a model are compared with."""
 
@@ -93,7 +93,7 @@ class AnswerOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class StatedOptions:
     """What is said of the sizes and values of inputs."""
 
@@ -123,7 +123,7 @@ class StatedOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class DataOptions:
     """Inputs as people have them, and how they are read."""
 
@@ -152,7 +152,7 @@ class DataOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class RandomOptions:
     """How random inputs are made."""
 
@@ -165,7 +165,7 @@ class RandomOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class SampleOptions:
     """Which numbers random inputs are, and which samples of a golden are judged."""
 
@@ -185,12 +185,12 @@ class SampleOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class InputOptions(DataOptions, RandomOptions, SampleOptions, StatedOptions):
     """All that is said of the inputs of a model, its golden apart."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class RandomBesideOptions:
     """Random inputs beside those of a golden."""
 
@@ -202,7 +202,7 @@ class RandomBesideOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class ToleranceOptions:
     """What is allowed for all outputs."""
 
@@ -210,7 +210,7 @@ class ToleranceOptions:
     atol: float | None = option(None, "Absolute tolerance for all outputs.", of_model=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class MeaningOptions:
     """What "the same answer" means."""
 
@@ -230,7 +230,7 @@ class MeaningOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class JudgeOptions(MeaningOptions, ToleranceOptions):
     """What outputs are judged by."""
 
@@ -250,7 +250,7 @@ class MeasureOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class TimeoutOptions:
     """How long a job may take."""
 
@@ -263,7 +263,7 @@ class TimeoutOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class MemoryOptions:
     """How much memory a job may take."""
 
@@ -280,7 +280,7 @@ class MemoryOptions:
 HISTORY = "Where runs are recorded: a folder, or a postgresql+psycopg:// URL."
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class HistoryOptions:
     """Where runs are kept."""
 
@@ -292,7 +292,7 @@ class HistoryOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class ConfiguredHistoryOptions:
     """Where runs are kept: "" where the configuration says."""
 
@@ -313,28 +313,28 @@ class ReportOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class ConfigOptions:
     """What lists the models."""
 
     config: Path | None = option(None, "TOML file that lists models, flows and limits [assay.toml].")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class PolicyOptions:
     """What decides the verdict."""
 
     policy: Path | None = option(None, "TOML file with limits and expected outcomes.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class WorkerOptions:
     """How many jobs run at a time."""
 
     workers: int = option(0, "Number of workers that verify in parallel. 0: one per core.", least=0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class CompareRunOptions:
     """What a run is compared with."""
 
@@ -344,14 +344,14 @@ class CompareRunOptions:
 ONLY = "Run only one job, CASE|FLOW|KIND (used by repro lines)."
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class OnlyOptions:
     """One job of a run."""
 
     only: str = option("", ONLY, metavar="JOB", once=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class CaseOptions:
     """Which cases of suites are run."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.options.declaration import option
+from assay.options.declaration import option, option_group
 from assay.options.groups import (
     CaseOptions,
     CompareRunOptions,
@@ -23,7 +23,7 @@ SUITE_TIMEOUT_S = 60.0
 """For one case of a suite, unless --timeout says otherwise."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class SuiteOptions(CaseOptions):
     """Which cases of a suite are made."""
 

@@ -14,18 +14,27 @@ if TYPE_CHECKING:
     from assay.pytest_plugin.flow_fixture import FlowUnderTest
 
 FLOWS = "assay_flows"
+OPTIONS = ("suites", "flows", "filters", "dtypes", "shard", "seed", "expectations")
+"""Of `assay run`: those that pytest has too, as `--assay-suite`, `--assay-flow` and so on."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of the group `assay`."""
+    from assay.options.declaration import rows
+    from assay.options.run import RunOptions
+
     group = parser.getgroup("assay", "flows and suites under test")
-    group.addoption("--assay-suite", action="append", default=[], metavar="SUITE", help="Run a suite. Repeatable.")
-    group.addoption("--assay-flow", action="append", default=[], metavar="FLOW", help="On this flow. Repeatable.")
-    group.addoption("--assay-filter", action="append", default=[], metavar="GLOB", help="Cases by name. Repeatable.")
-    group.addoption("--assay-dtype", action="append", default=[], metavar="TYPE", help="Cases of that type.")
-    group.addoption("--assay-shard", default="1/1", metavar="I/N", help="One of N shares of the cases.")
-    group.addoption("--assay-seed", type=int, default=0, help="Of weights, inputs and shapes.")
-    group.addoption("--assay-expectations", default="expectations", metavar="FOLDER", help="Known outcomes by flow.")
+    declared = {row.name: row for row in rows(RunOptions)}
+    for name in OPTIONS:
+        row = declared[name]
+        metavar = (row.metavar or name.removesuffix("s").upper()).removesuffix("...")
+        said: dict[str, Any] = {"help": row.help, "metavar": metavar}
+        said |= (
+            {"action": "append", "default": []}
+            if row.repeatable
+            else {"type": type(row.default), "default": row.default}
+        )
+        group.addoption(f"--assay-{row.flag.removeprefix('--') or 'suite'}", **said)
 
 
 def pytest_configure(config: pytest.Config) -> None:
