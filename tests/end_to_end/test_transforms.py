@@ -25,6 +25,7 @@ from assay.judge import judge
 from assay.judge.metrics import metrics
 from assay.models.onnx_file import open_model
 from assay.numerics.oracle.contrib import DECOMPOSITIONS
+from assay.options.arguments import values_from_arguments
 from assay.options.check import CheckOptions
 from assay.options.sizes import Sizes
 from assay.options.task_metric import MetricChoice
@@ -210,21 +211,21 @@ def test_transforms_that_do_not_go_together_are_told_and_the_others_go_on() -> N
         (("onnxruntime+int8-qdp",), {}, UnknownName, "perhaps you mean 'int8-qdq'"),
         (
             ("onnxruntime",),
-            {"transforms": ("fq16",)},
+            {"transforms": ["fq16"]},
             UnknownName,
             "there is no transform 'fq16'; perhaps you mean 'fp16'",
         ),
-        (("onnxruntime",), {"dims": ("batch=4:1:2",)}, UsageError, "neither MIN:OPT:MAX nor MIN:MAX:STEP"),
-        (("onnxruntime",), {"dims": ("batch4",)}, UsageError, "--dim 'batch4' is not NAME=..."),
-        (("onnxruntime",), {"dims": ("bach=1:2:4",)}, UsageError, "perhaps you mean 'batch'"),
-        (("onnxruntime",), {"require": ("casts",)}, UsageError, "is not FIGURE OPERATOR NUMBER"),
+        (("onnxruntime",), {"dims": ["batch=4:1:2"]}, UsageError, "neither MIN:OPT:MAX nor MIN:MAX:STEP"),
+        (("onnxruntime",), {"dims": ["batch4"]}, UsageError, "--dim 'batch4' is not NAME=..."),
+        (("onnxruntime",), {"dims": ["bach=1:2:4"]}, UsageError, "perhaps you mean 'batch'"),
+        (("onnxruntime",), {"require": ["casts"]}, UsageError, "is not FIGURE OPERATOR NUMBER"),
     ],
 )
 def test_bad_input_is_refused_before_anything_runs(
-    flows: tuple[str, ...], options: dict[str, object], kind: type[Exception], told: str
+    flows: tuple[str, ...], options: dict[str, list[str]], kind: type[Exception], told: str
 ) -> None:
     with pytest.raises(kind) as caught:
-        checked(*flows, **options)
+        checked(*flows, **values_from_arguments(CheckOptions, options))
     assert told in str(caught.value)
 
 
