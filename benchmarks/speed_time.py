@@ -65,8 +65,8 @@ def main() -> None:
                 result = fight(again, house)
                 took[kind].append(time.monotonic() - begin)
                 assert result.outcome is Outcome.OK, result.detail
-                assert result.duel is not None
-                words[kind].append(answer_at(result.duel.launches, job.rule).word)
+                assert result.speeds
+                words[kind].append(answer_at(result.speeds[0].launches, job.rule).word)
                 if kind == "one worker":
                     spent = next(one.seconds for one in result.stage_times if one.stage is Stage.MEASURE)
                     took["... its launches alone"].append(spent)

@@ -59,7 +59,7 @@ def test_a_converted_file_passes_and_a_changed_one_is_red_while_the_engine_is_ri
     assert checked.judgement.exit_code == 1
     reason = next(one.reason for one in checked.judgement.verdicts if one.word is VerdictStatus.FAIL)
     assert reason.startswith("changed model: it is not 'linear' any more, and no engine took part")
-    far = {one.case: one.against_float[0].metrics["max_abs"] for one in checked.results if one.task == "verify"}
+    far = {one.case: one.against_float[0].metrics["max_abs"] for one in checked.results if one.kind == "verify"}
     assert far["converted"] < 1e-6 < far["changed"]
 
 
@@ -70,7 +70,7 @@ def test_a_quantized_file_loses_within_a_goal_and_not_beyond_it(here: Path) -> N
         policy.write_text(f'[[goal]]\nfigure = "vs_float.sqnr_db"\nmin = {least}\ncase = "int8"\n')
         checked = assay.check("int8.onnx", reference="linear.onnx", policy=policy, measure=False)
         assert _words(checked)["int8|model-change|change"] is word
-    (change,) = (one for one in checked.results if one.task == "change")
+    (change,) = (one for one in checked.results if one.kind == "change")
     assert change.comparisons == ()
 
 

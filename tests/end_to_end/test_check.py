@@ -32,9 +32,9 @@ def test_two_real_backends_pass_against_goldens_and_against_the_oracle(here: Pat
         checked = assay.check("linear.onnx", flows=flows, golden=reference)
         assert checked.judgement.exit_code == 0, checked.judgement.run.reason
         assert len(checked.results) == 6
-        verified = [result for result in checked.results if result.task == "verify"]
+        verified = [result for result in checked.results if result.kind == "verify"]
         assert all(result.comparisons[0].metrics["budget_used"] < 1 for result in verified)
-        measured = [result for result in checked.results if result.task == "measure"]
+        measured = [result for result in checked.results if result.kind == "measure"]
         assert all(len(result.measurements[0].wall_s) >= 5 for result in measured)
         assert all(result.memory.run_peak_bytes > 1e6 for result in measured)
         assert all(result.facts.artifact_bytes > 0 for result in checked.results)
@@ -64,7 +64,7 @@ def test_a_flow_in_double_answers_in_double_and_is_judged_in_it(here: Path, gold
 def test_a_flow_of_a_gpu_is_measured_in_blocks_and_says_what_was_not_seen(here: Path, golden: Path) -> None:
     (here / "assay.toml").write_text('[flow.mine]\nbackend = "reference"\ndevice = "cuda"\n')
     checked = assay.check("linear.onnx", flows=["mine"], golden=golden, config="assay.toml")
-    measured = next(result for result in checked.results if result.task == "measure")
+    measured = next(result for result in checked.results if result.kind == "measure")
     (taken,) = measured.measurements
     assert len(taken.wall_s) >= 5
     assert taken.device_s == ()

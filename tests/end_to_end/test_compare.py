@@ -53,9 +53,9 @@ def test_twice_the_work_is_slower_and_half_of_it_faster(tmp_path: Path) -> None:
     slower = run_compare(CompareOptions(models=(small, large), flows=("onnxruntime",), history=str(tmp_path / "h")))
     assert slower.judgement.exit_code == 1
     (result,) = slower.results
-    assert result.duel is not None
-    assert len(result.duel.launches) >= 4
-    firsts = [one.own_first for one in result.duel.launches]
+    assert result.speeds
+    assert len(result.speeds[0].launches) >= 4
+    firsts = [one.own_first for one in result.speeds[0].launches]
     assert firsts[1::2] == [not first for first in firsts[::2]]
     verdict = slower.judgement.verdicts[0]
     assert verdict.word is VerdictStatus.FAIL
@@ -117,17 +117,17 @@ def test_two_processes_take_turns(tmp_path: Path) -> None:
         job = _duel_job(CompareOptions(models=(large,), flows=("onnxruntime", "onnxruntime-basic")), house)
         result = house.jobs.complete(compare_in_two_processes(job, house))
         assert result.outcome is Outcome.OK, result.detail
-        assert result.duel is not None
-        assert (result.duel.processes, len(result.duel.launches)) == (2, 4)
-        assert all(one.quads >= 2 and abs(one.cpu) < 1.0 for one in result.duel.launches)
-        assert result.duel.own_s > 0
+        assert result.speeds
+        assert (result.speeds[0].processes, len(result.duel.launches)) == (2, 4)
+        assert all(one.quads >= 2 and abs(one.cpu) < 1.0 for one in result.speeds[0].launches)
+        assert result.speeds[0].own_s > 0
         quick = house.jobs.complete(
             compare_in_two_processes(
                 _duel_job(CompareOptions(models=(small,), flows=("onnxruntime", "onnxruntime")), house), house
             )
         )
-        assert quick.duel is not None
-        assert quick.duel.own_s < 0.7 * result.duel.own_s
+        assert quick.speeds
+        assert quick.speeds[0].own_s < 0.7 * result.speeds[0].own_s
 
 
 def test_a_side_that_dies_is_named_and_the_other_does_not_wait_for_ever(tmp_path: Path) -> None:
@@ -206,9 +206,9 @@ def test_a_sweep_over_batch_sizes_fights_at_each(tmp_path: Path) -> None:
         history=str(tmp_path / "h"),
     )
     (result,) = run_compare(options).results
-    assert result.duel is not None
-    assert [one.batch for one in (result.duel, *result.more_duels)] == [1, 4]
-    assert all(one.own_wall_s > 0 for one in (result.duel, *result.more_duels))
+    assert result.speeds
+    assert [one.batch for one in result.speeds] == [1, 4]
+    assert all(one.own_wall_s > 0 for one in result.speeds)
 
 
 def test_a_batch_size_that_a_model_cannot_take_is_the_users_mistake(tmp_path: Path) -> None:

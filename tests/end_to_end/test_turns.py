@@ -82,8 +82,8 @@ def test_engines_whose_inputs_a_transform_has_changed_take_turns(tmp_path: Path)
         job = _job(CompareOptions(models=(model,), flows=("onnxruntime+fp16:io", "onnxruntime+fp16:io")), house)
         result = _compared(job, house)
     assert result.outcome is Outcome.OK, result.detail
-    assert result.duel is not None
-    assert len(result.duel.launches) == 4
+    assert result.speeds
+    assert len(result.speeds[0].launches) == 4
 
 
 def _altering(house: Services, letter: str) -> Services:
@@ -115,8 +115,8 @@ def test_an_engine_that_is_altered_between_two_launches_is_not_loaded(tmp_path: 
         assert (result.outcome, result.stage) == (Outcome.ERROR, Stage.LOAD)
         assert "the files of the engine are not those that were saved" in result.detail
     else:
-        assert result.duel is not None
-        assert (result.duel.launches, "has changed on disk" in result.duel.trouble) == ((), True)
+        assert result.speeds
+        assert (result.speeds[0].launches, "has changed on disk" in result.speeds[0].trouble) == ((), True)
 
 
 def test_an_engine_that_is_altered_while_it_is_timed_has_decided_nothing(
@@ -139,6 +139,6 @@ def test_an_engine_that_is_altered_while_it_is_timed_has_decided_nothing(
         return found
 
     monkeypatch.setattr("assay.worker.timing.compare_speed.time_interleaved", altering)
-    told = compare_speed(job, Stages(lambda stage: None)).duel
+    told = compare_speed(job, Stages(lambda stage: None)).speeds[0]
     assert told is not None
     assert (told.launches, "has changed on disk" in told.trouble) == ((), True)

@@ -166,7 +166,7 @@ def _change(model: Path, factor: float) -> tuple[Result, Verdict]:
     new = _changed(model, factor)
     checked = assay.check(new, reference=model, flows=["onnxruntime"], measure=False, history=model.parent / "h")
     verdict = next(one for one in checked.judgement.verdicts if one.job_key.endswith("|change"))
-    return next(one for one in checked.results if one.task == "change"), verdict
+    return next(one for one in checked.results if one.kind == "change"), verdict
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def _mixed(path: Path) -> None:
 def test_a_node_on_the_cpu_is_no_pass(qnn: Interpreter, here: Path) -> None:
     _mixed(here / "mixed.onnx")
     checked = assay.check("mixed.onnx", "linear.onnx", flows=["qnn-htp"])
-    results = {(result.case, result.task): result for result in checked.results}
+    results = {(result.case, result.kind): result for result in checked.results}
     for task in ("verify", "measure"):
         mixed, linear = results["mixed", task], results["linear", task]
         assert mixed.outcome is Outcome.UNDELEGATED, mixed.detail

@@ -9,8 +9,19 @@ import msgspec
 import psutil
 import pytest
 
-from assay.core.job import IMPORT_S, Limits
+from assay.core.case import Case, Inputs
+from assay.core.job import (
+    IMPORT_S,
+    CompareSpeedJob,
+    Limits,
+    MeasureJob,
+    PerNodeJob,
+    ReferenceJob,
+    SearchInputsJob,
+    other_kind,
+)
 from assay.core.outcome import Outcome, Stage
+from assay.core.speed import BaselineEngine
 from assay.errors import WorkerFailed
 from assay.launch import process
 from assay.launch.pool import FreshProcess, Pool
@@ -52,6 +63,30 @@ def test_a_crash_that_a_fresh_process_does_not_repeat_is_told_apart(linear: Path
         2,
         True,
     )
+
+
+@pytest.mark.parametrize(("fault", "outcome"), [("segfault", Outcome.CRASH), ("hang", Outcome.TIMEOUT)])
+def test_what_kills_a_job_of_any_kind_is_a_result_of_that_kind(
+    linear: Path, golden: Path, tmp_path: Path, fault: str, outcome: Outcome
+) -> None:
+    plain = faulty_job("m", fault, model=open_model(linear), golden=golden, stage=Stage.LOWER)
+    plain = msgspec.structs.replace(plain, limits=Limits(timeout_s=2.0))
+    own = BaselineEngine("old", plain.flow, plain.case.model)
+    mutated = msgspec.structs.replace(plain.flow, transforms=("mutant:negate@y",))
+    jobs = [
+        plain,
+        other_kind(plain, PerNodeJob),
+        other_kind(plain, MeasureJob),
+        other_kind(plain, CompareSpeedJob, baseline=own),
+        other_kind(plain, SearchInputsJob, flow=mutated, output_dir=str(tmp_path / "found")),
+        other_kind(plain, ReferenceJob, case=_fed_by(plain.case, golden), reference_dir=str(tmp_path / "answers")),
+    ]
+    results = {one.job_key: one for one in Pool(2).launch(jobs)}
+    assert [(results[job.key].kind, results[job.key].outcome) for job in jobs] == [(job.kind, outcome) for job in jobs]
+
+
+def _fed_by(case: Case, golden: Path) -> Case:
+    return msgspec.structs.replace(case, inputs=Inputs(golden=str(golden)))
 
 
 def test_native_output_is_kept_per_job_and_bounded(linear: Path, golden: Path) -> None:

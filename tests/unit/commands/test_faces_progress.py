@@ -15,7 +15,7 @@ from assay.core.flow import Flow
 from assay.core.job import DeriveToleranceJob, Job, JobKind, VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import VerifyResult
 from assay.core.step import UNKNOWN, Step
 from assay.testing.builders import make_job
 
@@ -110,7 +110,7 @@ def test_many_short_stages_are_still_a_line_every_two_seconds() -> None:
 def test_a_verdict_is_shown_at_once_while_others_are_still_to_come() -> None:
     told = _Told()
     compared = Comparison("y", "float32", (4,), 1, 4, metrics={"budget_used": 0.25})
-    result = Result("net|onnxruntime|verify", "net", "onnxruntime", "verify", "", Outcome.OK, Stage.COMPARE)
+    result = VerifyResult("net|onnxruntime|verify", "net", "onnxruntime", "", Outcome.OK, Stage.COMPARE)
     told.lines.recorded(1, 2, msgspec.structs.replace(result, comparisons=(compared,)), "pass")
     assert told.texts == ["[  0.0 s] pass: net on onnxruntime (verify, budget used 0.25)"]
     told.lines.recorded(2, 2, result, "pass")

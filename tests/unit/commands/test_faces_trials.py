@@ -10,7 +10,7 @@ from assay.commands.flow_table import FlowLine, Group, tried
 from assay.commands.trials import Trial, Trials, trial_key, trial_of, try_flows
 from assay.core.flow import Flow
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import Result, VerifyResult
 from assay.pipeline.progress import SILENT
 from assay.plugins import find_flow
 from assay.ports import Availability
@@ -43,7 +43,7 @@ def test_only_what_is_there_and_not_yet_known_is_tried_and_it_is_kept(tmp_path: 
 
 
 def _ended(outcome: Outcome, detail: str = "") -> Result:
-    return Result("tiny|mine|verify", "tiny", "mine", "verify", "0", outcome, Stage.RUN, detail=detail)
+    return VerifyResult("tiny|mine|verify", "tiny", "mine", "0", outcome, Stage.RUN, detail=detail)
 
 
 def test_a_flow_that_passes_at_fixed_sizes_only_is_ok_and_says_what_a_free_batch_does() -> None:

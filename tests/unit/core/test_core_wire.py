@@ -47,6 +47,13 @@ def test_a_job_of_every_kind_comes_back_equal(kind: JobKind) -> None:
     assert (decode_job(body), job.kind) == (job, kind)
 
 
+@pytest.mark.parametrize("kind", list(JobKind))
+def test_a_result_of_every_kind_comes_back_equal(kind: JobKind) -> None:
+    result = make_result(kind=kind)
+    (body,) = split_frames(bytearray(frame(Done(result))))
+    assert (decode_answer(body), result.kind) == (Done(result), kind)
+
+
 def test_a_field_of_another_kind_is_no_field_of_a_job() -> None:
     with pytest.raises(TypeError):
         make_job(kind="inspect", tolerance_dir="t")

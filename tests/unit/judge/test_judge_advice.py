@@ -13,7 +13,7 @@ from assay.core.job import Job
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
 from assay.core.reference import Reference, ReferenceKind
-from assay.core.result import Result
+from assay.core.result import ComparedResult, Result
 from assay.core.verdict import VerdictStatus
 from assay.judge import judge
 from assay.testing.builders import make_comparison, make_job, make_result
@@ -43,8 +43,9 @@ ANSWERS = (
 
 
 def asked(result: Result) -> Job:
-    job = make_job(kind=result.task, flow=result.flow)
-    inputs = Inputs(golden="golden/net") if result.reference.own_inputs else Inputs()
+    job = make_job(kind=result.kind, flow=result.flow)
+    own = isinstance(result, ComparedResult) and result.reference.own_inputs
+    inputs = Inputs(golden="golden/net") if own else Inputs()
     return replace(job, case=replace(job.case, model=replace(job.case.model, source="models/net.onnx"), inputs=inputs))
 
 
@@ -87,7 +88,7 @@ def mistrusted(cause: Cause = Cause.NONE, **changes: object) -> Result:
             f"nothing was compared: the model has no output that the reference has; {ANSWERS}",
         ),
         (
-            make_result(task="measure", measurements=()),
+            make_result(kind="measure", measurements=()),
             "nothing was measured: no sample was taken; to decide it, measure for longer: "
             f"`{CHECK} --only-kind measure --measure-seconds 5`",
         ),

@@ -17,7 +17,7 @@ from assay.testing.builders import make_comparison, make_job, make_result
 
 def _verdict(policy: Policy | None = None, **changes: object) -> Verdict:
     job = make_job("new", "model-change", "change")
-    fields = {"measurements": (), "original": "old", **changes}
+    fields = {"original": "old", **changes}
     result: Result = replace(make_result("new", "model-change", "change"), **fields)
     judged = judge([result], policy or Policy(), planned=[job.key], today=date(2026, 11, 24))
     return judged.verdicts[0]

@@ -29,7 +29,7 @@ WRONG = make_result(
     ],
 )
 def test_a_combination_is_named_where_no_node_is_at_fault(outcome: Outcome, flow: str, said: bool) -> None:
-    nodes = make_result(flow=flow, task="per_node", outcome=outcome)
+    nodes = make_result(flow=flow, kind="per_node", outcome=outcome)
     judgement = judge(
         [WRONG, nodes], Policy(), planned=[WRONG.job_key, nodes.job_key], today=datetime.date(2026, 11, 24)
     )
@@ -37,7 +37,7 @@ def test_a_combination_is_named_where_no_node_is_at_fault(outcome: Outcome, flow
 
 
 def test_a_right_end_says_nothing_of_it() -> None:
-    nodes = make_result(task="per_node")
+    nodes = make_result(kind="per_node")
     right = make_result()
     judgement = judge(
         [right, nodes], Policy(), planned=[right.job_key, nodes.job_key], today=datetime.date(2026, 11, 24)

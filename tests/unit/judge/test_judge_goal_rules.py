@@ -36,7 +36,7 @@ def of(*results: Result, goal: Goal, baseline: tuple[Result, ...] = ()) -> Verdi
 
 def timed(median_s: float, flow: str = "onnxruntime", **changes: object) -> Result:
     return make_result(
-        flow=flow, task="measure", measurements=(make_measurement(1, median_s=median_s, calls=50, **changes),)
+        flow=flow, kind="measure", measurements=(make_measurement(1, median_s=median_s, calls=50, **changes),)
     )
 
 
@@ -206,7 +206,7 @@ def test_the_verify_job_owes_no_latency_where_there_is_a_measure_job() -> None:
 
 
 def test_a_crashed_job_owes_no_figures_and_nobody_answers_for_it() -> None:
-    crashed = make_result(task="measure", outcome=Outcome.CRASH, measurements=())
+    crashed = make_result(kind="measure", outcome=Outcome.CRASH, measurements=())
     judgement = judged(make_result(), crashed, goals=(Goal("latency.median_ms", max=2.0),))
     assert [one.word for one in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.FAIL]
     assert "not recorded" not in judgement.verdicts[1].reason
@@ -236,9 +236,7 @@ def test_without_a_baseline_it_is_inconclusive_and_says_what_to_do() -> None:
 
 def test_without_a_approved_engine_only_the_duel_says_so() -> None:
     goal = Goal("latency.median_ms", percent_max_degradation=20.0)
-    lonely = make_result(
-        task="compare_speed", measurements=(), comparisons=(), duel=SpeedComparison("old", trouble="no baseline")
-    )
+    lonely = make_result(kind="compare_speed", speeds=(SpeedComparison("old", trouble="no baseline"),))
     judgement = judged(timed(0.001), lonely, goals=(goal,))
     assert [one.word for one in judgement.verdicts] == [VerdictStatus.PASS, VerdictStatus.INCONCLUSIVE]
     assert judgement.verdicts[1].reason == "not comparable: no baseline"
@@ -256,7 +254,7 @@ def test_against_another_flow_of_the_same_run() -> None:
 
 
 def test_a_baseline_that_crashed_is_no_baseline() -> None:
-    crashed = make_result(task="measure", outcome=Outcome.CRASH, measurements=())
+    crashed = make_result(kind="measure", outcome=Outcome.CRASH, measurements=())
     goal = Goal("latency.median_ms", max_degradation=1.0)
     assert of(timed(0.001), goal=goal, baseline=(crashed,)).word is VerdictStatus.INCONCLUSIVE
 

@@ -22,7 +22,7 @@ CLOCKED = GpuRecord("cuda events", 40, 0, {}, (1500, 1980), (3201, 3201), ("gpu_
 def _result(gpu: GpuRecord, *, calls: int = 100, device_s: float | None = 3e-4) -> Result:
     taken = make_measurement(1, calls=calls) if calls else Measurement(1, (), ())
     device = (device_s,) * calls if device_s is not None else ()
-    return make_result(task="measure", measurements=(replace(taken, device_s=device, gpu=gpu),))
+    return make_result(kind="measure", measurements=(replace(taken, device_s=device, gpu=gpu),))
 
 
 def _verdict(result: Result, *goals: Goal) -> tuple[VerdictStatus, str]:
@@ -48,7 +48,7 @@ def test_what_was_not_told_is_no_figure() -> None:
     assert {name for name in metrics(_result(GpuRecord(readings=2))) if name.startswith("gpu.")} == {
         "gpu.discarded_share"
     }
-    assert not [name for name in metrics(make_result(task="measure")) if name.startswith(("gpu.", "latency.device"))]
+    assert not [name for name in metrics(make_result(kind="measure")) if name.startswith(("gpu.", "latency.device"))]
 
 
 def test_discarded_calls_are_counted_and_can_be_gated() -> None:

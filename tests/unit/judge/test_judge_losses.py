@@ -114,9 +114,9 @@ def test_a_stated_limit_decides_nothing_where_an_engine_is_measured_by_its_own_l
         (lost(ITSELF, sqnr_db=40.0), [LIMIT], True),
         (lost(outcome=Outcome.MISMATCH), [LIMIT], False),
         (make_result(), [LIMIT], False),
-        (replace(lost(reference=F64), task="change"), [], True),
-        (replace(lost(F64, AGREES, reference=F64), task="change"), [], False),
-        (replace(lost(reference=GOLDEN), task="change"), [], False),
+        (lost(reference=F64, kind="change"), [], True),
+        (lost(F64, AGREES, reference=F64, kind="change"), [], False),
+        (lost(reference=GOLDEN, kind="change"), [], False),
     ],
 )
 def test_nobody_is_asked_where_nothing_rests_on_it(result: Result, goals: list[Goal], needed: bool) -> None:
@@ -128,8 +128,7 @@ GIVEN = Reference(ReferenceKind.GIVEN, "given")
 
 def changed(*witnesses: Witness, **changes: object) -> Result:
     return replace(
-        lost(GIVEN, *witnesses, reference=F64),
-        task="change",
+        lost(GIVEN, *witnesses, reference=F64, kind="change"),
         job_key="new|model-change|change",
         original="old",
         **changes,
@@ -169,12 +168,12 @@ def test_no_stated_limit_decides_a_change_by_answers_that_may_be_those_of_the_ne
 
 def test_two_files_that_an_oracle_answers_alike_are_one_model_unless_another_engine_answers_one_otherwise() -> None:
     def same(*witnesses: Witness) -> Verdict:
-        result = lost(F64, *witnesses, reference=F64)
-        return of(replace(result, task="change", job_key="new|model-change|change", original="old"))
+        result = lost(F64, *witnesses, reference=F64, kind="change")
+        return of(replace(result, job_key="new|model-change|change", original="old"))
 
     loose = Goal("vs_float.sqnr_db", min=10.0)
     own = replace(F64, own_inputs=True)
-    blind = replace(lost(F64, DIFFERS, reference=own), task="change", job_key="new|model-change|change")
+    blind = replace(lost(F64, DIFFERS, reference=own, kind="change"), job_key="new|model-change|change")
     assert of(blind, loose).word is VerdictStatus.INCONCLUSIVE
     assert same().word is VerdictStatus.PASS
     assert same(SILENT).word is VerdictStatus.PASS

@@ -6,7 +6,6 @@ import pytest
 
 from assay.core.engine_info import EngineInfo, NumericDefault
 from assay.judge.numeric_defaults import named
-from assay.testing.builders import make_result
 
 
 def _grouped(cures: bool | None) -> NumericDefault:
@@ -44,4 +43,4 @@ DENORMALS = NumericDefault("DENORMALS", "true", "denormals")
     ],
 )
 def test_the_cause_is_named_with_the_option_against_it(defaults: tuple[NumericDefault, ...], text: str) -> None:
-    assert named(make_result(facts=EngineInfo(numeric_defaults=defaults))) == text
+    assert named(EngineInfo(numeric_defaults=defaults)) == text

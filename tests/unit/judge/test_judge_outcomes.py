@@ -66,7 +66,7 @@ def test_only_the_policy_turns_an_outcome_into_a_failure(
     ("stage", "word"), [(Stage.LOWER, VerdictStatus.FAIL), (Stage.MEASURE, VerdictStatus.INCONCLUSIVE)]
 )
 def test_a_duel_that_the_machine_was_too_busy_for_is_undecided(stage: Stage, word: VerdictStatus) -> None:
-    verdict = of(make_result(task="compare_speed", outcome=Outcome.TIMEOUT, stage=stage, detail="no answer within 1 s"))
+    verdict = of(make_result(kind="compare_speed", outcome=Outcome.TIMEOUT, stage=stage, detail="no answer within 1 s"))
     assert verdict.word is word
     assert "no answer within 1 s" in verdict.reason
 
@@ -198,8 +198,8 @@ def test_an_undelegated_or_repeated_job_with_wrong_values_still_fails() -> None:
 def test_a_pass_needs_something_that_was_compared_or_measured() -> None:
     assert of(make_result(comparisons=())).word is VerdictStatus.INCONCLUSIVE
     assert of(make_result(comparisons=(make_comparison(metrics={}),))).word is VerdictStatus.INCONCLUSIVE
-    assert of(make_result(task="measure", measurements=())).word is VerdictStatus.INCONCLUSIVE
-    assert of(make_result(task="inspect", comparisons=())).word is VerdictStatus.PASS
+    assert of(make_result(kind="measure", measurements=())).word is VerdictStatus.INCONCLUSIVE
+    assert of(make_result(kind="inspect")).word is VerdictStatus.PASS
 
 
 def test_a_crash_that_only_came_after_other_jobs_is_told() -> None:
@@ -208,7 +208,7 @@ def test_a_crash_that_only_came_after_other_jobs_is_told() -> None:
 
 
 def test_a_measurement_passes_with_its_median() -> None:
-    verdict = of(make_result(task="measure", measurements=(make_measurement(4, median_s=0.002),)))
+    verdict = of(make_result(kind="measure", measurements=(make_measurement(4, median_s=0.002),)))
     assert verdict.reason == "median 2 ms at batch 4"
 
 

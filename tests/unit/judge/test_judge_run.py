@@ -85,18 +85,18 @@ def test_an_expiry_that_is_no_date_is_refused() -> None:
 
 
 def test_a_measure_job_says_nothing_against_an_expected_mismatch() -> None:
-    assert words(judged(over(), make_result(task="measure"), policy=expecting())) == [
+    assert words(judged(over(), make_result(kind="measure"), policy=expecting())) == [
         VerdictStatus.XFAIL,
         VerdictStatus.PASS,
     ]
-    assert words(judged(make_result(task="measure"), policy=expecting())) == [VerdictStatus.PASS]
+    assert words(judged(make_result(kind="measure"), policy=expecting())) == [VerdictStatus.PASS]
 
 
 def test_a_crash_expected_of_a_cell_is_met_by_either_job() -> None:
-    crashed = make_result(task="measure", outcome=Outcome.CRASH, measurements=())
+    crashed = make_result(kind="measure", outcome=Outcome.CRASH, measurements=())
     assert words(judged(make_result(), crashed, policy=expecting("crash"))) == [VerdictStatus.PASS, VerdictStatus.XFAIL]
     assert (
-        words(judged(make_result(), make_result(task="measure"), policy=expecting("crash")))
+        words(judged(make_result(), make_result(kind="measure"), policy=expecting("crash")))
         == [VerdictStatus.XPASS] * 2
     )
 
@@ -139,7 +139,7 @@ def test_minimum_cases_are_of_each_flow_and_of_what_was_executed() -> None:
 
 
 def test_verify_and_measure_are_one_case() -> None:
-    both = (make_result("a"), make_result("a", task="measure"))
+    both = (make_result("a"), make_result("a", kind="measure"))
     assert judged(*both, policy=Policy(minimum_cases={"*": 2})).exit_code == 1
 
 

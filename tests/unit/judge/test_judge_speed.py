@@ -87,7 +87,7 @@ def test_what_is_the_same_is_told_with_what_it_is_at_most_and_what_is_slower_wit
 
 
 def test_the_worst_batch_size_counts_and_is_told_first() -> None:
-    result = make_result(task="compare_speed", duel=_duel(1), more_duels=(_duel(8, cpu=0.1), _duel(32)))
+    result = make_result(kind="compare_speed", speeds=(_duel(1), _duel(8, cpu=0.1), _duel(32)))
     found = _opinion(result)
     assert (found.word, found.figure) == (VerdictStatus.FAIL, "duel.batch8.slowdown_percent")
     assert found.reason.startswith("at batch 8: slower: +10.6 %")
@@ -109,12 +109,12 @@ def test_a_slower_engine_says_which_operators_cost_more_and_what_changed() -> No
     before = (OperatorTime("conv", "Conv", 4e-4, "float16"), OperatorTime("fused_1", "FusedConv", 2e-4))
     after = (OperatorTime("conv", "Conv", 9e-4, "float32"), OperatorTime("cast_7", "Cast", 1e-4))
     result = make_result(
-        task="compare_speed",
-        duel=_duel(cpu=0.5),
+        kind="compare_speed",
+        speeds=(_duel(cpu=0.5),),
         operator_times=after,
-        rival_operator_times=before,
+        baseline_operator_times=before,
         facts=EngineInfo(placements=(Placement("Conv", "cpu", "float32", 1), Placement("Cast", "cpu", "", 2, "cast"))),
-        rival_facts=EngineInfo(placements=(Placement("Conv", "cpu", "float16", 1, "fused"),)),
+        baseline_facts=EngineInfo(placements=(Placement("Conv", "cpu", "float16", 1, "fused"),)),
     )
     reason = _opinion(result).reason
     assert (
@@ -128,7 +128,7 @@ def test_a_slower_engine_says_which_operators_cost_more_and_what_changed() -> No
 def test_growth_is_told_only_beyond_what_readings_are_blurred_by(step: int, leaks: bool) -> None:
     calls = tuple(range(1, 26))
     memory = Memory(soak_calls=calls, soak_bytes=tuple(10**8 + step * call for call in calls))
-    named = metrics(make_result(task="measure", memory=memory))
+    named = metrics(make_result(kind="measure", memory=memory))
     assert named["memory.growth_bytes"] == 1000 * step
     assert (named["memory.growth_low_bytes"] > 65536) is leaks
     assert named["memory.growth_low_bytes"] >= 0

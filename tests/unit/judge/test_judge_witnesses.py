@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -30,7 +31,7 @@ SEEN = "; seen: output 'scores': budget used 9, allowed 1 (max_abs 9e-05); worst
 
 
 def of(result: Result, policy: Policy = Policy()) -> Verdict:
-    job = make_job(kind=result.task)
+    job = make_job(kind=result.kind)
     net = replace(job.case.model, source="models/net.onnx", outputs=())
     job = replace(job, case=replace(job.case, model=net))
     found = judge(
@@ -44,10 +45,12 @@ def of(result: Result, policy: Policy = Policy()) -> Verdict:
     return found.verdicts[0]
 
 
-def differing(reference: Reference, *witnesses: Witness, kind: str = "values") -> Result:
-    finding = Finding(kind, "scores", "far off")
-    compared = make_comparison(budget_used=9.0 if kind == "values" else 0.5, findings=(finding,))
-    return make_result(outcome=Outcome.MISMATCH, comparisons=(compared,), reference=reference, witnesses=witnesses)
+def differing(reference: Reference, *witnesses: Witness, finding: str = "values", **changes: Any) -> Result:
+    compared = make_comparison(
+        budget_used=9.0 if finding == "values" else 0.5, findings=(Finding(finding, "scores", "far off"),)
+    )
+    seen = {"comparisons": (compared,), "reference": reference, "witnesses": witnesses}
+    return make_result(outcome=Outcome.MISMATCH, **seen, **changes)
 
 
 def says(
@@ -102,19 +105,19 @@ def says(
             f"differs from onnxruntime-disable, and nobody else vouches for it; {COMMAND}{SEEN}",
         ),
         (
-            replace(differing(F64, says("openvino-f32", False, True, node="pool, in old")), task="change", original="old"),
+            differing(F64, says("openvino-f32", False, True, node="pool, in old"), kind="change", original="old"),
             VerdictStatus.INCONCLUSIVE,
             "the reference is disputed: openvino-f32 answers both models alike, and reference-f64 does not; they part at node "
             "'pool, in old'; to decide it, give the answers of the framework that the old model comes from, beside their inputs, "
             f"as a golden of the new file: `assay check models/net.onnx --golden ANSWERS.npz`{SEEN}",
         ),
         (
-            replace(differing(F64, says("openvino-f32", True, False)), task="change", original="old"),
+            differing(F64, says("openvino-f32", True, False), kind="change", original="old"),
             VerdictStatus.FAIL,
             "; reference-f64 and openvino-f32 agree",
         ),
         (differing(GOLDEN), VerdictStatus.FAIL, "is acceptable; against the golden (torch-eager)"),
-        (differing(F64, kind="missing_output"), VerdictStatus.FAIL, "fix the flow; against reference-f64"),
+        (differing(F64, finding="missing_output"), VerdictStatus.FAIL, "fix the flow; against reference-f64"),
         (
             make_result(reference=OWN, witnesses=(says("openvino-f32", True),)),
             VerdictStatus.PASS,
@@ -141,9 +144,9 @@ def test_the_verdict_follows_from_who_agrees_with_whom(result: Result, word: Ver
 
 @pytest.mark.parametrize("kind", ["values", "shape", "nan", "infinity", "drift", "missing_reference"])
 def test_an_oracle_may_be_wrong_in_values_and_shapes_and_not_in_names_and_types(kind: str) -> None:
-    assert doubt_of(differing(F64, kind=kind)) is Doubt.REFERENCE
-    assert doubt_of(differing(F64, kind="dtype")) is Doubt.NONE
-    assert doubt_of(differing(GOLDEN, kind=kind)) is Doubt.NONE
+    assert doubt_of(differing(F64, finding=kind)) is Doubt.REFERENCE
+    assert doubt_of(differing(F64, finding="dtype")) is Doubt.NONE
+    assert doubt_of(differing(GOLDEN, finding=kind)) is Doubt.NONE
 
 
 def test_what_a_golden_says_nothing_of_is_answered_by_the_evaluator_alone() -> None:
@@ -194,8 +197,8 @@ def test_a_witness_that_is_wrong_before_is_asked_of_the_blamed_node_itself(
     def nodes(*budgets: float | None) -> tuple[NodeError, ...]:
         return tuple(NodeError(place, f"n{place}", "Elu", f"t{place}", one) for place, one in enumerate(budgets))
 
-    blamed = make_result(task="per_node", outcome=Outcome.MISMATCH, node="n1 (Elu)", node_errors=nodes(0.2, 5.0))
-    witness = make_result(task="per_node", outcome=Outcome.MISMATCH, node="n0 (Elu)", node_errors=nodes(*used))
+    blamed = make_result(kind="per_node", outcome=Outcome.MISMATCH, node="n1 (Elu)", node_errors=nodes(0.2, 5.0))
+    witness = make_result(kind="per_node", outcome=Outcome.MISMATCH, node="n0 (Elu)", node_errors=nodes(*used))
     assert agrees_at_node(witness, blamed) is right
 
 

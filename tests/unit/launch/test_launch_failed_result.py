@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assay.core.job import JobKind
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.launch import failed_result
 from assay.testing.builders import make_job, make_result
@@ -27,6 +28,19 @@ def test_died(code: int | None, full: bool, outcome: Outcome, cause: Cause, sign
     assert (result.outcome, result.cause, result.signal, result.stage) == (outcome, cause, signal, Stage.LOWER)
     assert "lower" in result.detail
     assert result.job_key == make_job().key
+
+
+@pytest.mark.parametrize("kind", list(JobKind))
+def test_a_job_of_every_kind_fails_with_a_result_of_its_own_kind(kind: JobKind) -> None:
+    job = make_job(kind=kind)
+    results = (
+        failed_result.crashed(job, Stage.LOWER, -11, nearly_full=False),
+        failed_result.timed_out(job, Stage.RUN),
+        failed_result.out_of_memory(job, Stage.RUN, 10**9),
+        failed_result.no_environment(job, "it is not there"),
+        failed_result.protocol_error(job, Stage.START, "no msgpack"),
+    )
+    assert [(one.kind, one.job_key) for one in results] == [(kind, job.key)] * len(results)
 
 
 def test_a_crash_stays_a_crash_whatever_its_repeat_gives() -> None:

@@ -60,7 +60,7 @@ def _job(inputs: Inputs, flow: Flow, kind: type[VerifyJob] | type[MeasureJob] = 
 
 
 def _verdicts(*results: Result, policy: Policy = Policy()) -> list[Verdict]:
-    asked = {one.job_key: _job(Inputs(), HERE, MeasureJob if one.task == "measure" else VerifyJob) for one in results}
+    asked = {one.job_key: _job(Inputs(), HERE, MeasureJob if one.kind == "measure" else VerifyJob) for one in results}
     keys = [one.job_key for one in results]
     return list(judge(results, policy, planned=keys, today=date(2026, 11, 25), narrowed=True, asked=asked).verdicts)
 

@@ -13,7 +13,7 @@ def test_every_output_of_every_verified_flow_is_shown_only_where_it_is_asked_for
     assert "absolute error" not in Terminal(width=120).render(run, results, judgement)
     text = Terminal(width=120, details=True).render(run, results, judgement)
     assert "    absolute error  max " in text
-    assert text.count("samples\n") == sum(len(one.comparisons) for one in results if one.task == "verify")
+    assert text.count("samples\n") == sum(len(one.comparisons) for one in results if one.kind == "verify")
 
 
 def test_the_values_say_what_is_not_finite() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from assay.core.result import MeasureResult
 from assay.core.verdict import VerdictStatus
 from assay.ports import Report
 from assay.reports.csv import Csv
@@ -44,6 +45,8 @@ def test_the_json_on_the_standard_run_with_three_samples_each(same_text: SameTex
                 replace(taken, wall_s=taken.wall_s[:3], cpu_s=taken.cpu_s[:3]) for taken in result.measurements
             ),
         )
+        if isinstance(result, MeasureResult)
+        else result
         for result in results
     ]
     same_text("json.json", Json().render(run, few, judgement))

@@ -21,7 +21,7 @@ ERRORS = (
 
 
 def _result(errors: tuple[NodeError, ...] = ERRORS) -> Result:
-    return make_result(task="per_node", node_errors=errors)
+    return make_result(kind="per_node", node_errors=errors)
 
 
 def test_both_rankings_have_the_worst_first_and_leave_out_what_has_no_figure() -> None:

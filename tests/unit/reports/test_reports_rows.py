@@ -36,7 +36,7 @@ def test_the_gravest_verdict_of_its_tasks_is_that_of_the_row() -> None:
     slow = Verdict(VerdictStatus.FAIL, "too slow", run.jobs[1].key)
     (row,) = rows(
         run,
-        [make_result(), make_result(task="measure")],
+        [make_result(), make_result(kind="measure")],
         judged(Verdict(VerdictStatus.PASS, "", run.jobs[0].key), slow),
     )
     assert row.word == "fail"
@@ -46,7 +46,7 @@ def test_the_gravest_verdict_of_its_tasks_is_that_of_the_row() -> None:
 def test_what_every_job_of_a_row_says_is_read_once(report: Report) -> None:
     tasks = ("verify", "measure", "compare_speed")
     run = make_run(jobs=tuple(make_job(kind=task) for task in tasks))
-    results = [make_result(task=task) for task in tasks]
+    results = [make_result(kind=task) for task in tasks]
     large = "artifact bytes are 77, allowed is at most 5"
     reasons = (large, large, "slower")
     said = judged(*(Verdict(VerdictStatus.FAIL, why, job.key) for why, job in zip(reasons, run.jobs, strict=True)))
@@ -80,7 +80,7 @@ def test_nan_is_the_worst_figure_of_all() -> None:
 
 def test_p90_only_from_44_samples_on() -> None:
     def p90(calls: int) -> float | None:
-        result = make_result(task="measure", measurements=(make_measurement(calls=calls),))
+        result = make_result(kind="measure", measurements=(make_measurement(calls=calls),))
         return rows(make_run(jobs=()), [result], judged())[0].figures.p90_s
 
     assert p90(43) is None

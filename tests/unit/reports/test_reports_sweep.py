@@ -26,11 +26,11 @@ def _judged(run: Run, results: list[Result]) -> RunVerdict:
 
 def test_latency_and_throughput_against_the_batch_size_with_the_knee() -> None:
     taken = tuple(make_measurement(n, median_s=8e-3 + 1e-3 * n) for n in (1, 4, 8, 16, 32))
-    header, rows = sweep(make_result(task="measure", measurements=taken))
+    header, rows = sweep(make_result(kind="measure", measurements=taken))
     assert header[:2] == ("batch", "latency")
     assert [row[0] for row in rows if row[-1] == KNEE] == ["8"]
     assert rows[2][3].endswith("/s")
-    found = curve(make_result(task="measure", measurements=taken))
+    found = curve(make_result(kind="measure", measurements=taken))
     assert found is not None
     assert found["knee"] == 8
 
@@ -42,10 +42,10 @@ def test_a_duel_shows_its_rival_beside_it() -> None:
         )
         for batch in (1, 8)
     ]
-    header, rows = sweep(make_result(task="compare_speed", duel=duels[0], more_duels=tuple(duels[1:])))
+    header, rows = sweep(make_result(kind="compare_speed", speeds=tuple(duels)))
     assert rows[1] == ["8", "0.900 ms", "1.00 ms", "+10.5 %", "8,000/s", ""]
     assert columns(header, rows)[0].startswith("batch  before")
-    result = make_result(task="compare_speed", duel=duels[0], more_duels=tuple(duels[1:]))
+    result = make_result(kind="compare_speed", speeds=tuple(duels))
     found = curve(result)
     assert found is not None
     assert found["before"] == [[1, 0.9, pytest.approx(1 / 9e-4)], [8, 0.9, pytest.approx(8 / 9e-4)]]
@@ -56,13 +56,15 @@ def test_a_duel_shows_its_rival_beside_it() -> None:
 
 
 def test_what_is_told_of_the_only_job_is_not_told_twice() -> None:
-    result = make_result("net", "onnxruntime", "compare_speed", duel=SpeedComparison("old", trouble=STOPPED_CPU_CLOCK))
+    result = make_result(
+        "net", "onnxruntime", "compare_speed", speeds=(SpeedComparison("old", trouble=STOPPED_CPU_CLOCK),)
+    )
     run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.COMPARE_SPEED),))
     text = Terminal(width=80).render(run, [result], _judged(run, [result]))
     assert text.count(STOPPED_CPU_CLOCK) == 1
     assert "INCONCLUSIVE  1 of 1 job proves nothing\n" in text
     both = [make_job("net", flow, JobKind.COMPARE_SPEED) for flow in ("onnxruntime", "openvino-f32")]
-    results = [make_result("net", job.flow.name, "compare_speed", duel=result.duel) for job in both]
+    results = [make_result("net", job.flow.name, "compare_speed", speeds=result.speeds) for job in both]
     run = make_run(jobs=tuple(both))
     assert "; the first: net|onnxruntime|compare_speed: " in Terminal(width=80).render(
         run, results, _judged(run, results)
@@ -70,13 +72,13 @@ def test_what_is_told_of_the_only_job_is_not_told_twice() -> None:
 
 
 def test_one_batch_size_is_no_sweep() -> None:
-    assert sweep(make_result(task="measure", measurements=(make_measurement(1),))) == ((), [])
+    assert sweep(make_result(kind="measure", measurements=(make_measurement(1),))) == ((), [])
 
 
 def test_markdown_tells_what_a_duel_found_and_its_batch_sizes() -> None:
     launches_ = tuple(PairedRun(0.001 * (n % 2), 0, 0, 9, 1e-3, 1e-3) for n in range(4))
     duels = [SpeedComparison("old", launches_, "thread", 1e-3, 1e-3, batch, 1, "", 1e-3, 9e-4) for batch in (1, 8)]
-    result = make_result("net", "onnxruntime", "compare_speed", duel=duels[0], more_duels=(duels[1],))
+    result = make_result("net", "onnxruntime", "compare_speed", speeds=tuple(duels[:2]))
     run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.COMPARE_SPEED),))
     text = Markdown().render(run, [result], _judged(run, [result]))
     assert "net · onnxruntime: at batch 1: same: +0.1 % CPU time against old" in text

@@ -6,8 +6,11 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.msgpack import Decoder
 
 from assay.core.outcome import Outcome
+from assay.core.result import AnyResult, VerifyResult
+from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.stores.errors import describe
 from assay.stores.ingest import next_state, statuses_by_job
@@ -56,11 +59,11 @@ def test_every_word_has_a_rank() -> None:
 
 def test_values_survive_packing() -> None:
     run, results, _ = standard_run()
-    assert unpack(pack(run), type(run)) == run
+    assert unpack(pack(run), Decoder(Run)) == run
     for result in results:
-        assert unpack(pack(result), type(result)) == result
+        assert unpack(pack(result), Decoder(AnyResult)) == result
     odd = make_result(task_metrics={"nan": math.nan, "low": -math.inf, "small": 5e-324})
-    back = unpack(pack(odd), type(odd)).task_metrics
+    back = unpack(pack(odd), Decoder(VerifyResult)).task_metrics
     assert math.isnan(back["nan"])
     assert (back["low"], back["small"]) == (-math.inf, 5e-324)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.core.outcome import Cause, Outcome
-from assay.core.result import Result
+from assay.core.result import Result, comparisons_of
 from assay_zoo.check import Check, CheckOutcome
 
 _MACHINE = {Outcome.UNAVAILABLE, Outcome.INFRASTRUCTURE, Outcome.LOWERED}
@@ -33,13 +33,13 @@ def batch_check(result: Result, flow: str, sizes: Sequence[int], path: str) -> C
 
 def _check(name: str, result: Result, flow: str, samples: Sequence[str], path: str, passed: str) -> Check:
     outcome, sentence = _judged(result, flow, samples, passed)
-    used = [one.metrics["budget_used"] for one in result.comparisons if "budget_used" in one.metrics]
+    used = [one.metrics["budget_used"] for one in comparisons_of(result) if "budget_used" in one.metrics]
     return Check(
         name=name,
         outcome=outcome,
         sentence=sentence,
         path=path,
-        executed=len(samples) if result.outcome in _RAN and result.comparisons else 0,
+        executed=len(samples) if result.outcome in _RAN and comparisons_of(result) else 0,
         seconds=result.seconds,
         figures={"budget_used": max(used)} if used else {},
     )
@@ -49,7 +49,7 @@ def _judged(result: Result, flow: str, samples: Sequence[str], passed: str) -> t
     detail = result.detail or result.outcome.value
     where = _where(result, samples)
     match result.outcome:
-        case Outcome.OK if result.comparisons:
+        case Outcome.OK if comparisons_of(result):
             return CheckOutcome.PASSED, passed
         case Outcome.OK:
             return CheckOutcome.FAILED, f"{flow} compared nothing: the model has no output that could be held"
@@ -77,7 +77,7 @@ def _judged(result: Result, flow: str, samples: Sequence[str], passed: str) -> t
 
 def _where(result: Result, samples: Sequence[str]) -> str:
     """The sample of the worst element, where one is wrong."""
-    for one in result.comparisons:
+    for one in comparisons_of(result):
         if one.findings and one.worst and one.worst[0].index and one.worst[0].index[0] < len(samples):
             return f" on {samples[one.worst[0].index[0]]}"
     return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from assay.core.case import Case
 from assay.core.job import MeasureJob, Measuring
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import Result, measurements_of
 from assay.errors import UnknownName
 from assay.judge.metrics import metrics, samples_missing
 from assay.pipeline.services import Services
@@ -75,8 +75,9 @@ def _taken(flow: str, result: Result, size_bytes: int) -> Measured:
         short = samples_missing(result, theirs)
         if name not in found and short is not None:
             missing[name] = f"it needs {short[0]} samples and {short[1]} were taken"
-    samples = sum(len(one.wall_s) for one in result.measurements)
-    stable = all(one.stable for one in result.measurements)
+    taken = measurements_of(result)
+    samples = sum(len(one.wall_s) for one in taken)
+    stable = all(one.stable for one in taken)
     latency = f"{found['latency_ms']:.4g} ms, " if "latency_ms" in found else ""
-    told = f"{flow}: {latency}{size_bytes} bytes, {samples} calls timed at batch {result.measurements[0].batch}"
+    told = f"{flow}: {latency}{size_bytes} bytes, {samples} calls timed at batch {taken[0].batch}"
     return Measured(flow, CheckOutcome.PASSED, told, found, missing, stable)

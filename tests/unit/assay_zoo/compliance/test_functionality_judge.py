@@ -6,7 +6,7 @@ import pytest
 
 from assay.core.comparison import Comparison, Finding, WorstElement
 from assay.core.outcome import Cause, Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import Result, VerifyResult
 from assay_zoo.check import CheckOutcome
 from assay_zoo.functionality_judge import batch_check, flow_check
 
@@ -15,7 +15,7 @@ SETS = ("test_data_set_0", "test_data_set_1")
 
 
 def result(outcome: Outcome, detail: str = "what happened", cause: Cause = Cause.NONE, *held: Comparison) -> Result:
-    return Result("m|f|verify", "m", "f", "verify", "0", outcome, Stage.RUN, cause, detail, comparisons=held)
+    return VerifyResult("m|f|verify", "m", "f", "0", outcome, Stage.RUN, cause, detail, comparisons=held)
 
 
 @pytest.mark.parametrize(

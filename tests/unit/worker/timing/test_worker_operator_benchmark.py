@@ -86,8 +86,8 @@ def test_a_soak_sees_what_calls_leave_behind() -> None:
 def test_the_share_of_the_roofline_is_that_of_its_intensity() -> None:
     machine = Machine(copy_bytes_per_s={1: 1e10}, gemm_flops_per_s={1: 1e11})
     taken = (make_measurement(1, median_s=1e-3),)
-    product = roofline(make_result(task="measure", measurements=taken, work=OperationCount(5e7, 10**5, 10)), machine)
-    copy = roofline(make_result(task="measure", measurements=taken, work=OperationCount(0.0, 5 * 10**6, 10)), machine)
+    product = roofline(make_result(kind="measure", measurements=taken, work=OperationCount(5e7, 10**5, 10)), machine)
+    copy = roofline(make_result(kind="measure", measurements=taken, work=OperationCount(0.0, 5 * 10**6, 10)), machine)
     assert product is not None
     assert copy is not None
     assert product.roofline_share == pytest.approx(0.5, rel=0.05)

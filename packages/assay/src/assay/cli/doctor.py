@@ -66,21 +66,24 @@ def _explained(found: Diagnosis) -> list[tuple[str, str]]:
 def _trial(result: Result | None) -> list[tuple[str, str]]:
     if result is None:
         return []
+    from assay.core.result import facts_of
+
     taken: dict[str, float] = {}  # a stage may be entered more than once
     for time in result.stage_times:
         taken[time.stage.value] = taken.get(time.stage.value, 0.0) + time.seconds
     stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in taken.items())
     told = f" ({result.detail})" if result.detail else ""
     rows = [("tiny model", f"{result.outcome.value} in {result.stage.value}{told}"), ("stages", stages)]
-    if result.facts.precision:
-        rows.append(("precision", result.facts.precision))
+    facts = facts_of(result)
+    if facts.precision:
+        rows.append(("precision", facts.precision))
     places: dict[str, int] = {}
-    for one in result.facts.placements:
+    for one in facts.placements:
         places[one.device] = places.get(one.device, 0) + one.count
     if places:
         rows.append(("operators", ", ".join(f"{count} on {device}" for device, count in sorted(places.items()))))
-    if result.facts.undelegated:
-        rows.append(("undelegated", ", ".join(sorted(set(result.facts.undelegated)))))
+    if facts.undelegated:
+        rows.append(("undelegated", ", ".join(sorted(set(facts.undelegated)))))
     if result.versions:
         rows.append(("versions", ", ".join(f"{name} {version}" for name, version in sorted(result.versions.items()))))
     if result.outcome.value != "ok" and result.log:

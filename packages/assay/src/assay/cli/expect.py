@@ -73,6 +73,7 @@ def update(
 def _results(runs: Sequence[str], history: str) -> list[Result]:
     """Of verify jobs, each once: as the last of the runs saw it."""
     from assay.commands.composition import open_services
+    from assay.core.result import VerifyResult
     from assay.errors import each
     from assay.pipeline.merge import saved_run
 
@@ -82,5 +83,5 @@ def _results(runs: Sequence[str], history: str) -> list[Result]:
         with open_services(history, recorded=True) as house:
             return tuple(house.store.results(house.store.run(told).id))
 
-    found = [one for results in each(runs, of_run) for one in results if one.task == "verify"]
+    found = [one for results in each(runs, of_run) for one in results if isinstance(one, VerifyResult)]
     return list({one.job_key: one for one in found}.values())

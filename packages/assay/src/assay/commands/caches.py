@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 
 from assay.commands.environments import CONFIG
-from assay.core.result import Result
+from assay.core.result import Result, facts_of
 from assay.errors import UsageError
 from assay.judge.outcome_table import REFUSALS
 from assay.models.cache_eviction import MOST_BYTES, Entry, compiled, evict
@@ -33,7 +33,7 @@ def most_bytes() -> int:
 
 def enforce_cache_limit_after_check(results: Iterable[Result]) -> None:
     """Where one of them may have added its refusal to the cache: nothing else is kept of a check."""
-    if any(one.outcome in REFUSALS and not one.facts.reused for one in results):
+    if any(one.outcome in REFUSALS and not facts_of(one).reused for one in results):
         enforce_cache_limit()
 
 

@@ -13,6 +13,7 @@ from assay.core.case import Contract, Inputs
 from assay.core.flow import Flow
 from assay.core.job import Limits
 from assay.core.outcome import Outcome
+from assay.core.result import comparisons_of
 from assay.judge.outcome_table import ANSWERS
 from assay.pipeline.progress import SILENT, Progress
 from assay.plugins import catalogue
@@ -116,7 +117,7 @@ def _tried(model: Path, flows: Sequence[Flow], locks: Path, progress: Progress) 
         except UsageError as error:
             return {flow.name: " ".join(str(error).split()) for flow in flows}
     told = {one.flow: f"{one.outcome.value}: {' '.join(one.detail.split())[:160]}" for one in results}
-    return {one.flow: "" if one.outcome in RUNS and one.comparisons else told[one.flow] for one in results}
+    return {one.flow: "" if one.outcome in RUNS and comparisons_of(one) else told[one.flow] for one in results}
 
 
 def config_text(template: str, found: Proposal) -> str:

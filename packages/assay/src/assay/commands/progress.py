@@ -24,7 +24,7 @@ from assay.core.job import (
     VerifyJob,
 )
 from assay.core.outcome import Stage
-from assay.core.result import Result
+from assay.core.result import Result, comparisons_of
 from assay.core.step import UNKNOWN, Step
 
 if TYPE_CHECKING:
@@ -133,9 +133,9 @@ class Activities:
 
 def verdict_line(result: Result, verdict: str) -> str:
     """Of one result, before the table at the end shows it again beside all others."""
-    used = [one.metrics["budget_used"] for one in result.comparisons if "budget_used" in one.metrics]
+    used = [one.metrics["budget_used"] for one in comparisons_of(result) if "budget_used" in one.metrics]
     told = f", budget used {max(used):.3g}" if used else ""
-    return f"{verdict}: {result.case} on {result.flow} ({result.task}{told})"
+    return f"{verdict}: {result.case} on {result.flow} ({result.kind}{told})"
 
 
 class Lines(Activities):

@@ -18,6 +18,7 @@ from assay.config.assay_toml import load_policy
 from assay.core.flow import Flow, Option
 from assay.core.job import Limits, Measuring
 from assay.core.policy import Policy
+from assay.core.result import facts_of
 from assay.errors import BrokenFlow, UnknownName, UsageError
 from assay.judge.outcome_table import OUTCOMES, REFUSALS
 from assay.launch.prefork import Preforked
@@ -47,7 +48,7 @@ def run_suites(options: RunOptions, progress: Progress = SILENT, ahead: Preforke
         if options.compare_run:
             request = dataclasses.replace(request, baseline=house.store.run(options.compare_run).id)
         checked = run_pipeline(request, house)
-    if any(not one.facts.reused for one in checked.results):
+    if any(not facts_of(one).reused for one in checked.results):
         enforce_cache_limit()
     if options.save:
         save_run(options.save, checked)

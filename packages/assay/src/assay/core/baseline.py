@@ -7,7 +7,7 @@ import msgspec
 from assay.core.flow import Flow
 from assay.core.machine import Machine
 from assay.core.model import Model
-from assay.core.result import Result
+from assay.core.result import MeasureResult
 
 VERSION = 1
 """Of the layout of baseline.json and what lies beside it."""
@@ -36,7 +36,7 @@ class Baseline(msgspec.Struct, frozen=True):
     model: Model
     flow: Flow
     machine: Machine
-    result: Result
+    result: MeasureResult
     who: str
     reason: str
     created_at: str

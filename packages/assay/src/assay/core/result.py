@@ -1,4 +1,5 @@
-"""What one job observed. Recorded once, never changed; verdicts are derived from it."""
+"""What one job observed. Recorded once, never changed; verdicts are derived from it. One type for each kind of job, with the fields
+of that kind only: each is named as the job that it answers."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import msgspec
 from assay.core.comparison import Comparison, Finding
 from assay.core.engine_info import EngineInfo
 from assay.core.input_plan import InputFacts
+from assay.core.job import JobKind
 from assay.core.measurement import Measurement, Memory, OperationCount, OperatorTime
 from assay.core.model import Model
 from assay.core.node_error import NodeError
@@ -32,24 +34,18 @@ class UntakenBranch(msgspec.Struct, frozen=True):
     tried: int = 0
 
 
-class Result(msgspec.Struct, frozen=True):
-    """What one job observed. `job_key` is `case|flow|task`; `detail` one sentence a person can act on.
+class Result(msgspec.Struct, frozen=True, tag_field="kind"):
+    """What every result has. `job_key` is `case|flow|kind`; `detail` one sentence a person can act on.
 
-    `comparisons` are against the reference of what the backend was given; where transforms changed that, `against_float`
-    compares the same outputs with the reference of the model as it was: what the user loses, judged by goals only.
-    `original` names the model that this one is to be still, "" where that is not asked: `against_float` is then against it.
-    `float_reference` is whose answers `against_float` is measured by, `float_witnesses` who was asked whether those are right.
     `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
-    not repeat; `node_errors` are of a per-node job, in the order of the graph;
-    `log` is the bounded native stdout and stderr, `log_file` where it was written to with the rest
-    that is known of the job ("": nowhere).
+    not repeat; `log` is the bounded native stdout and stderr, `log_file` where it was written to with the rest that is
+    known of the job ("": nowhere).
     """
 
     job_key: str
     case: str
     flow: str
-    task: str
     job_digest: str
     outcome: Outcome
     stage: Stage
@@ -60,31 +56,187 @@ class Result(msgspec.Struct, frozen=True):
     attempts: int = 1
     only_after_other_jobs: bool = False
     stage_times: tuple[StageTime, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
-    against_float: tuple[Comparison, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    task_metrics: dict[str, float] = {}
-    measurements: tuple[Measurement, ...] = ()
-    memory: Memory = Memory()
-    facts: EngineInfo = EngineInfo()
     warnings: tuple[str, ...] = ()
-    untaken_branches: tuple[UntakenBranch, ...] = ()
     log: str = ""
+    log_file: str = ""
     versions: dict[str, str] = {}
     started_at: str = ""
     seconds: float = 0.0
+
+    @property
+    def kind(self) -> JobKind:
+        """The tag of its type."""
+        return JobKind(str(self.__struct_config__.tag))
+
+
+class EngineResult(Result, frozen=True, kw_only=True):
+    """Of a job that lowers the model: `facts` are those of the engine, as far as it came."""
+
+    facts: EngineInfo = EngineInfo()
+
+
+class NoopResult(Result, frozen=True, tag="noop"):
+    """That a worker answered."""
+
+
+class InspectResult(Result, frozen=True, kw_only=True, tag="inspect"):
+    """`model` describes the file; None where it cannot be opened."""
+
     model: Model | None = None
-    duel: SpeedComparison | None = None
-    rival_facts: EngineInfo = EngineInfo()
-    more_duels: tuple[SpeedComparison, ...] = ()
-    operator_times: tuple[OperatorTime, ...] = ()
-    rival_operator_times: tuple[OperatorTime, ...] = ()
-    work: OperationCount = OperationCount()
-    inputs: tuple[InputFacts, ...] = ()
-    node_errors: tuple[NodeError, ...] = ()
+
+
+class ReferenceResult(EngineResult, frozen=True, tag="compute_reference"):
+    """The answers lie in the folder of the job."""
+
+
+class VerifyResult(EngineResult, frozen=True, kw_only=True, tag="verify"):
+    """`comparisons` are against the reference of what the backend was given; where transforms changed that, `against_float`
+    compares the same outputs with the reference of the model as it was: what the user loses, judged by goals only.
+    `original` names the model that this one is to be still, "" where that is not asked: `against_float` is then against it.
+    `float_reference` is whose answers `against_float` is measured by, `float_witnesses` who was asked whether those are right."""
+
+    comparisons: tuple[Comparison, ...] = ()
+    findings: tuple[Finding, ...] = ()
     reference: Reference = Reference()
     witnesses: tuple[Witness, ...] = ()
-    original: str = ""
-    log_file: str = ""
+    against_float: tuple[Comparison, ...] = ()
     float_reference: Reference = Reference()
     float_witnesses: tuple[Witness, ...] = ()
+    original: str = ""
+    task_metrics: dict[str, float] = {}
+    untaken_branches: tuple[UntakenBranch, ...] = ()
+    inputs: tuple[InputFacts, ...] = ()
+
+
+class ChangeResult(Result, frozen=True, kw_only=True, tag="change"):
+    """`comparisons` are those of a model with its original where rounding alone may differ; `against_float` says in any case how far
+    they are apart. The other fields as in `VerifyResult`."""
+
+    comparisons: tuple[Comparison, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    reference: Reference = Reference()
+    witnesses: tuple[Witness, ...] = ()
+    against_float: tuple[Comparison, ...] = ()
+    float_reference: Reference = Reference()
+    float_witnesses: tuple[Witness, ...] = ()
+    original: str = ""
+    task_metrics: dict[str, float] = {}
+    untaken_branches: tuple[UntakenBranch, ...] = ()
+
+
+class PerNodeResult(EngineResult, frozen=True, kw_only=True, tag="per_node"):
+    """`node_errors` are in the order of the graph, `comparisons` those of the nodes that use most of their limit."""
+
+    comparisons: tuple[Comparison, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    reference: Reference = Reference()
+    witnesses: tuple[Witness, ...] = ()
+    node_errors: tuple[NodeError, ...] = ()
+    inputs: tuple[InputFacts, ...] = ()
+
+
+class MeasureResult(EngineResult, frozen=True, kw_only=True, tag="measure"):
+    """Samples at each batch size, and what else was seen of the engine alone."""
+
+    measurements: tuple[Measurement, ...] = ()
+    memory: Memory = Memory()
+    operator_times: tuple[OperatorTime, ...] = ()
+    work: OperationCount = OperationCount()
+    inputs: tuple[InputFacts, ...] = ()
+
+
+class CompareSpeedResult(EngineResult, frozen=True, kw_only=True, tag="compare_speed"):
+    """`speeds` has a comparison for each batch size. Operators were timed at the batch size where the engine seemed slowest."""
+
+    speeds: tuple[SpeedComparison, ...] = ()
+    baseline_facts: EngineInfo = EngineInfo()
+    operator_times: tuple[OperatorTime, ...] = ()
+    baseline_operator_times: tuple[OperatorTime, ...] = ()
+
+
+class AlternateResult(EngineResult, frozen=True, kw_only=True, tag="alternate"):
+    """`turns` are in the order taken, seconds per call by `clock`; `load_s` are wall seconds of loading."""
+
+    turns: Measurement | None = None
+    load_s: float = 0.0
+    clock: str = ""
+
+
+class DeriveToleranceResult(Result, frozen=True, kw_only=True, tag="derive_tolerance"):
+    """The tolerance lies in the folder of the job; `missing_reason` says why there is none ("" where there is one)."""
+
+    missing_reason: str = ""
+
+
+class ListMutantsResult(Result, frozen=True, tag="list_mutants"):
+    """The mutants lie in the file of the job."""
+
+
+class SearchInputsResult(Result, frozen=True, kw_only=True, tag="search_inputs"):
+    """How large the effect of the mutant is on the golden samples and on inputs that were found, whether all outputs were equal, and
+    how many inputs were tried. `kinds` says what the inputs are that lie in the folder of the job, largest effect first."""
+
+    golden_effect: float = 0.0
+    found_effect: float = 0.0
+    golden_equal: bool = False
+    found_equal: bool = False
+    tried: int = 0
+    kinds: tuple[str, ...] = ()
+
+
+class MutationScoreResult(Result, frozen=True, kw_only=True, tag="mutation_score"):
+    """Counts and rates by name, over all mutants of a flow."""
+
+    scores: dict[str, float] = {}
+
+
+AnyResult = (
+    NoopResult
+    | InspectResult
+    | ReferenceResult
+    | VerifyResult
+    | PerNodeResult
+    | MeasureResult
+    | CompareSpeedResult
+    | AlternateResult
+    | DeriveToleranceResult
+    | ChangeResult
+    | ListMutantsResult
+    | SearchInputsResult
+    | MutationScoreResult
+)
+"""Every kind of result: what is read from a message or from the history."""
+
+ComparedResult = VerifyResult | PerNodeResult | ChangeResult
+"""Those that compare outputs with a reference."""
+
+LossResult = VerifyResult | ChangeResult
+"""Those that may say how far outputs are from those of another model."""
+
+FedResult = VerifyResult | PerNodeResult | MeasureResult
+"""Those that say what an engine was fed."""
+
+
+def facts_of(result: Result) -> EngineInfo:
+    """Of the engine; nothing is known where none took part."""
+    return result.facts if isinstance(result, EngineResult) else EngineInfo()
+
+
+def comparisons_of(result: Result) -> tuple[Comparison, ...]:
+    """Of outputs with a reference; none where none were compared."""
+    return result.comparisons if isinstance(result, ComparedResult) else ()
+
+
+def inputs_of(result: Result) -> tuple[InputFacts, ...]:
+    """What an engine was fed; nothing where none was."""
+    return result.inputs if isinstance(result, FedResult) else ()
+
+
+def measurements_of(result: Result) -> tuple[Measurement, ...]:
+    """Samples of an engine that was timed alone."""
+    return result.measurements if isinstance(result, MeasureResult) else ()
+
+
+def speeds_of(result: Result) -> tuple[SpeedComparison, ...]:
+    """Comparisons of speed, one for each batch size."""
+    return result.speeds if isinstance(result, CompareSpeedResult) else ()

@@ -13,7 +13,7 @@ import msgspec
 
 from assay.core.job import AnyJob, Job
 from assay.core.outcome import Stage
-from assay.core.result import Result
+from assay.core.result import AnyResult
 from assay.core.step import UNKNOWN, Step
 
 _LENGTH = struct.Struct(">I")
@@ -30,7 +30,7 @@ class Hello(msgspec.Struct, frozen=True, tag=True):
 class Done(msgspec.Struct, frozen=True, tag=True):
     """The job's result."""
 
-    result: Result
+    result: AnyResult
 
 
 Answer = Hello | Done

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from assay.core.comparison import Comparison, Finding
 from assay.core.evidence import blocking
-from assay.core.job import JobKind
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import Result
+from assay.core.result import ChangeResult, ComparedResult, Result
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import Violation, quantity
 
@@ -21,6 +20,8 @@ def violations(result: Result, policy: Policy) -> list[Violation]:
     Findings of kinds other than `values` fail whatever the limits. `values` is judged by `budget_used` of that output
     against `policy.budget_max`; a NaN is never within it. A recorded mismatch that the budget does not explain stands.
     """
+    if not isinstance(result, ComparedResult):
+        return []
     found = [*_structural(result, policy), *_over_budget(result, policy), *_poor(result)]
     if not found and result.outcome is Outcome.MISMATCH and not _excused(result, policy):
         why = result.detail or "the record does not say where"
@@ -30,25 +31,26 @@ def violations(result: Result, policy: Policy) -> list[Violation]:
 
 def worst_budget(result: Result) -> float | None:
     """The largest `budget_used` of all outputs, None where none was recorded."""
-    return max((value for _, value in _budgets(result)), default=None)
+    budgets = _budgets(result) if isinstance(result, ComparedResult) else []
+    return max((value for _, value in budgets), default=None)
 
 
-def _findings(result: Result) -> list[Finding]:
+def _findings(result: ComparedResult) -> list[Finding]:
     """Each finding once, although a record may hold it with its output and with the whole job."""
     seen = [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
     return list(dict.fromkeys(seen))
 
 
-def _budgets(result: Result) -> list[tuple[Comparison, float]]:
+def _budgets(result: ComparedResult) -> list[tuple[Comparison, float]]:
     return [(one, one.metrics["budget_used"]) for one in result.comparisons if "budget_used" in one.metrics]
 
 
-def _excused(result: Result, policy: Policy) -> set[str]:
+def _excused(result: ComparedResult, policy: Policy) -> set[str]:
     """Outputs beyond their tolerance that the policy's budget accepts."""
     return {one.output for one, used in _budgets(result) if 1.0 < used <= policy.budget_max}
 
 
-def _structural(result: Result, policy: Policy) -> Iterator[Violation]:
+def _structural(result: ComparedResult, policy: Policy) -> Iterator[Violation]:
     over = {one.output for one, used in _budgets(result) if not used <= policy.budget_max}
     told_by_figure = over | _excused(result, policy)
     for finding in _findings(result):
@@ -62,7 +64,7 @@ def _structural(result: Result, policy: Policy) -> Iterator[Violation]:
         )
 
 
-def _over_budget(result: Result, policy: Policy) -> Iterator[Violation]:
+def _over_budget(result: ComparedResult, policy: Policy) -> Iterator[Violation]:
     for one, used in sorted(_budgets(result), key=lambda pair: (not math.isnan(pair[1]), -pair[1])):
         if used <= policy.budget_max:
             continue
@@ -74,8 +76,8 @@ def _over_budget(result: Result, policy: Policy) -> Iterator[Violation]:
         yield Violation(VerdictStatus.FAIL, text, "budget_used", used, policy.budget_max, advice)
 
 
-def _at_fault(result: Result) -> str:
-    return "file" if result.task == JobKind.CHANGE.value else "flow"
+def _at_fault(result: ComparedResult) -> str:
+    return "file" if isinstance(result, ChangeResult) else "flow"
 
 
 def _at(one: Comparison) -> str:
@@ -93,7 +95,7 @@ def _where(one: Comparison) -> str:
     return f"; worst at {list(worst.index)}: expected {worst.expected:.9g}, actual {worst.actual:.9g}"
 
 
-def _poor(result: Result) -> Iterator[Violation]:
+def _poor(result: ComparedResult) -> Iterator[Violation]:
     undecided = set(map(id, blocking(result.comparisons)))
     for one in result.comparisons:
         if id(one) in undecided:

@@ -8,10 +8,10 @@ import msgspec
 
 from assay.core.case import Case
 from assay.core.evidence import blocking
-from assay.core.job import Job, JobKind
+from assay.core.job import Job
 from assay.core.outcome import Cause, Outcome
-from assay.core.reference import ReferenceKind
-from assay.core.result import Result
+from assay.core.reference import Reference, ReferenceKind
+from assay.core.result import ChangeResult, ComparedResult, Result, VerifyResult, comparisons_of
 from assay.options.arguments import arguments_of
 from assay.options.check import CheckOptions
 from assay.options.job_values import Values, flow_values, input_values, model_values, original_values
@@ -54,9 +54,10 @@ def advice(result: Result, asked: Asked | None) -> str:
     """For a result that is mistrusted, by what made it so and by whose inputs it was fed."""
     if result.cause is Cause.NO_REFERENCE:
         return _without_answers(result, asked)
-    if result.reference.kind is ReferenceKind.DEFINITION:
+    reference = result.reference if isinstance(result, ComparedResult) else Reference()
+    if reference.kind is ReferenceKind.DEFINITION:
         return "these published answers can show no more: give inputs of your own to the same operator"
-    if result.reference.own_inputs:
+    if reference.own_inputs:
         return f"to decide it on these inputs, {to_state(result, asked)}{_by_meaning(result, asked, TOP1)}"
     return (
         f"to decide it, give inputs of your own: {command(result, asked, inputs='FILE.npz')}; or other random ones: "
@@ -66,7 +67,7 @@ def advice(result: Result, asked: Asked | None) -> str:
 
 def to_compare(result: Result, asked: Asked | None) -> str:
     """Where answers are missing or in doubt."""
-    if result.task == JobKind.CHANGE.value:
+    if isinstance(result, ChangeResult):
         new = {"models": ("NEW.onnx",)} if asked is None else model_values(asked.job.case)
         words = ["assay", "check", *arguments_of(CheckOptions, {**new, "golden": "ANSWERS.npz"})]
         told = "the answers of the framework that the old model comes from, beside their inputs, as a golden of the new file"
@@ -89,9 +90,9 @@ def without_answers(result: Result, asked: Asked | None) -> str:
 
 def to_state(result: Result, asked: Asked | None) -> str:
     """On a user's own inputs, where an error that is small enough for its use settles a doubt."""
-    open_ = blocking(result.comparisons) or result.comparisons
+    open_ = blocking(comparisons_of(result)) or comparisons_of(result)
     close = CLOSE if all("rel_l2" in one.metrics for one in open_) else CLOSE_TO_ZERO
-    limit = CLOSE_TO_FLOAT if result.task == JobKind.CHANGE.value else close
+    limit = CLOSE_TO_FLOAT if isinstance(result, ChangeResult) else close
     return f"state what is close enough: {command(result, asked, own=True, require=(limit,))}"
 
 
@@ -121,7 +122,7 @@ def _scores(case: Case) -> str:
 
 
 def _without_answers(result: Result, asked: Asked | None) -> str:
-    if result.facts.transforms and (result.comparisons or result.against_float):
+    if isinstance(result, VerifyResult) and result.facts.transforms and (result.comparisons or result.against_float):
         own = result.reference.own_inputs
         given = "" if own else "FILE.npz"
         lost = command(result, asked, own=own, inputs=given, require=(CLOSE_TO_FLOAT,))

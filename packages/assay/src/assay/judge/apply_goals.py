@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal, Policy
-from assay.core.result import Result
+from assay.core.result import LossResult, Result, measurements_of, speeds_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge import goal_rules
 from assay.judge.advice import Asked
@@ -112,8 +112,8 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
 
 def _explains_itself(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
     """By the duel of the cell, which found no engine to be compared with: a figure that has none either would repeat it."""
-    duels = [one.result.duel for one in cell if one.result is not None and one.result.duel is not None]
-    return goal_rules.needs_baseline(goal) and goal.against == "run" and any(duel.trouble for duel in duels)
+    speeds = [speed for one in cell if one.result is not None for speed in speeds_of(one.result)]
+    return goal_rules.needs_baseline(goal) and goal.against == "run" and any(one.trouble for one in speeds)
 
 
 def _base(goal: Goal, one: DraftVerdict, then: Numbered) -> float | None:
@@ -129,7 +129,7 @@ def _of_cell(numbered: Numbered, one: DraftVerdict) -> list[Figures]:
 
 def _with_doubt(complaint: Violation | None, one: DraftVerdict) -> Violation | None:
     """A note on a latency whose warm-up never settled."""
-    unsettled = one.result is not None and any(not measured.stable for measured in one.result.measurements)
+    unsettled = one.result is not None and any(not measured.stable for measured in measurements_of(one.result))
     if complaint is None or not unsettled or not complaint.figure.startswith(("latency.", "throughput.")):
         return complaint
     return replace(complaint, text=f"{complaint.text} (the warm-up had not settled: raise warmup-s in [measure])")
@@ -151,7 +151,7 @@ def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], *, measured: b
     hint = f"the nearest are {', '.join(near)}" if near else "no recorded figure has a name like it"
     if recorded_by(goal.figure) == "measure" and not measured:
         hint = "nothing was measured: set enabled = true in [measure]"
-    if one.result.task_metrics and not needs_reference(goal.figure):
+    if isinstance(one.result, LossResult) and one.result.task_metrics and not needs_reference(goal.figure):
         hint = "there are no labels: lay them beside the inputs as 'label', one for each sample"
     return Violation(VerdictStatus.FAIL, f"figure not recorded: {goal.figure}; {hint}", goal.figure)
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from assay.core.comparison import Comparison
 from assay.core.outcome import Outcome
 from assay.core.policy import Policy
-from assay.core.result import Result
+from assay.core.result import ChangeResult
 from assay.core.verdict import VerdictStatus
 from assay.judge.accuracy import worst_budget
 from assay.judge.advice import Asked
@@ -22,7 +22,7 @@ FILE = "no engine took part: the file itself is another model"
 def within(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftVerdict:
     """The opinion of a `change` job in which nothing is beyond a limit."""
     result = opinion.result
-    assert result is not None
+    assert isinstance(result, ChangeResult)
     if why := disputed_sameness(result, asked):
         return replace(opinion, outcome=Outcome.MISTRUSTED, word=VerdictStatus.INCONCLUSIVE, reason=why)
     used = worst_budget(result)
@@ -35,7 +35,7 @@ def within(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftV
     return _lost(opinion, result, policy)
 
 
-def _lost(opinion: DraftVerdict, result: Result, policy: Policy) -> DraftVerdict:
+def _lost(opinion: DraftVerdict, result: ChangeResult, policy: Policy) -> DraftVerdict:
     """A loss is measured; only goals and task metrics say what is too much, and noise above the signal says nothing good."""
     worst = min(result.against_float, key=_sqnr)
     sqnr = metrics(result).get(f"{AGAINST_FLOAT}sqnr_db")

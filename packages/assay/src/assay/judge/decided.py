@@ -9,10 +9,9 @@ import msgspec
 
 from assay.core.comparison import Comparison, StatedMetric
 from assay.core.evidence import blocking
-from assay.core.job import JobKind
 from assay.core.outcome import Cause, Outcome
 from assay.core.policy import Goal
-from assay.core.result import Result
+from assay.core.result import ChangeResult, ComparedResult, LossResult, Result, comparisons_of
 from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked
 from assay.judge.draft_verdict import DraftVerdict, Violation, quantity
@@ -20,7 +19,7 @@ from assay.judge.goal_rules import limit_of, needs_baseline
 from assay.judge.losses import TASK, agreement, disputed_loss, is_loss, is_vouched, measures_nothing, needs_reference
 from assay.judge.metric_registry import AGAINST_FLOAT, NO_LIMIT_OF_ERROR
 from assay.judge.metrics import stated_by
-from assay.judge.witnesses import Doubt, doubt_of
+from assay.judge.witnesses import Doubt, doubt_of, findings_of
 
 _METRIC = "task metric"
 _LIMIT = "stated limit"
@@ -32,13 +31,17 @@ def decides(figure: str, result: Result) -> bool:
     """Whether a limit of that figure says that an answer is close enough: a task metric, or an error against the reference."""
     if figure.startswith((TASK, AGAINST_FLOAT)):
         return True
-    return any(_speaks_of(figure, one) for one in result.comparisons)
+    return any(_speaks_of(figure, one) for one in comparisons_of(result))
 
 
 def is_open(one: DraftVerdict) -> bool:
     """Whether the answers of the job are neither right nor wrong so far, on inputs that a user gave."""
     result = one.result
-    if result is None or one.word is not VerdictStatus.INCONCLUSIVE or not result.reference.own_inputs:
+    if (
+        not isinstance(result, ComparedResult)
+        or one.word is not VerdictStatus.INCONCLUSIVE
+        or not result.reference.own_inputs
+    ):
         return False
     return one.outcome is Outcome.MISTRUSTED or (_is_disputed(one) and values_alone(result))
 
@@ -82,6 +85,7 @@ def weakened(one: DraftVerdict, goal: Goal, complaint: Violation, asked: Asked |
     if result is None or complaint.word is not VerdictStatus.FAIL or not decides(complaint.figure, result):
         return complaint
     if complaint.observed is not None and is_loss(goal.figure, result) and one.word is not VerdictStatus.FAIL:
+        assert isinstance(result, LossResult)
         if is_vouched(result):
             complaint = msgspec.structs.replace(complaint, text=complaint.text + agreement(result))
         else:
@@ -99,19 +103,20 @@ def _is_disputed(one: DraftVerdict) -> bool:
     return result is not None and one.word is VerdictStatus.INCONCLUSIVE and doubt_of(result) is Doubt.REFERENCE
 
 
-def values_alone(result: Result) -> bool:
+def values_alone(result: ComparedResult) -> bool:
     """Whether nothing else differs than how large numbers are: other shapes, or NaN, are no question of a limit."""
-    found = [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
-    return all(one.kind == "values" for one in found)
+    return all(one.kind == "values" for one in findings_of(result))
 
 
 def _counts(figure: str, result: Result) -> bool:
     """Figures against an engine's own library, or against nobody, say nothing; those against labels do."""
     if not decides(figure, result):
         return False
-    if is_loss(figure, result) and measures_nothing(result):
+    lost = result.against_float if isinstance(result, LossResult) else ()
+    if isinstance(result, LossResult) and is_loss(figure, result) and measures_nothing(result):
         return False
-    alone = doubt_of(result) is Doubt.ITSELF or (result.cause is Cause.NO_REFERENCE and not result.against_float)
+    unanswered = result.cause is Cause.NO_REFERENCE and not lost
+    alone = doubt_of(result) is Doubt.ITSELF or unanswered
     return not (alone and needs_reference(figure))
 
 
@@ -120,9 +125,10 @@ def _covers(figures: Iterable[str], one: DraftVerdict, result: Result) -> bool:
     figures = list(figures)
     if any(figure.startswith(TASK) for figure in figures):
         return True
-    if result.cause is Cause.NO_REFERENCE or result.task == JobKind.CHANGE.value:
+    if result.cause is Cause.NO_REFERENCE or isinstance(result, ChangeResult):
         return any(figure.startswith(AGAINST_FLOAT) for figure in figures)
-    open_ = result.comparisons if _is_disputed(one) else blocking(result.comparisons) or result.comparisons
+    compared = comparisons_of(result)
+    open_ = compared if _is_disputed(one) else blocking(compared) or compared
     return bool(open_) and all(any(_speaks_of(figure, output) for figure in figures) for output in open_)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.job import JobKind
 from assay.core.reference import Witness
-from assay.core.result import Result
+from assay.core.result import ChangeResult, ComparedResult, Result
 from assay.judge.advice import Asked, to_compare, to_state
 from assay.judge.decided import values_alone
 from assay.judge.witnesses import Doubt, Side, described, doubt_of, side_of
@@ -14,7 +13,7 @@ from assay.judge.witnesses import Doubt, Side, described, doubt_of, side_of
 
 def vouched(result: Result) -> str:
     """`; reference-f64 and onnxruntime-disable agree`, "" where nobody had to be asked."""
-    if doubt_of(result) is Doubt.NONE:
+    if not isinstance(result, ComparedResult) or doubt_of(result) is Doubt.NONE:
         return ""
     match side_of(result):
         case Side.REFERENCE, Witness() as witness:
@@ -28,7 +27,7 @@ def unsettled(result: Result, asked: Asked | None) -> str:
     """Why the result proves nothing, in a sentence that ends with what would decide it; "" where it counts. `asked` is the job, for
     commands."""
     doubt = doubt_of(result)
-    if doubt is Doubt.NONE:
+    if not isinstance(result, ComparedResult) or doubt is Doubt.NONE:
         return ""
     side, witness = side_of(result)
     if side is Side.REFERENCE or (side is Side.ENGINE and doubt is Doubt.ITSELF):
@@ -37,7 +36,7 @@ def unsettled(result: Result, asked: Asked | None) -> str:
     return f"{told}{_parted(witness)}; {to_decide(result, asked)}"
 
 
-def to_decide(result: Result, asked: Asked | None) -> str:
+def to_decide(result: ComparedResult, asked: Asked | None) -> str:
     """Other answers to compare with: of an engine that is not installed, or of the framework that the model comes from."""
     install = next((one.install for one in result.witnesses if one.install), "")
     given = to_compare(result, asked)
@@ -46,9 +45,9 @@ def to_decide(result: Result, asked: Asked | None) -> str:
     return f"install another engine (`{install}`) and check again; or, {given}" if install else given
 
 
-def _disputed(result: Result, side: Side, witness: Witness | None) -> str:
+def _disputed(result: ComparedResult, side: Side, witness: Witness | None) -> str:
     reference = described(result.reference)
-    if result.task == JobKind.CHANGE.value and side is Side.ENGINE and witness is not None:
+    if isinstance(result, ChangeResult) and side is Side.ENGINE and witness is not None:
         return f"the reference is disputed: {witness.flow} answers both models alike, and {reference} does not"
     if side is Side.UNASKED or witness is None:
         return f"differs from {reference}, and nobody else vouches for it{_unasked(result.witnesses)}"
@@ -61,7 +60,7 @@ def _disputed(result: Result, side: Side, witness: Witness | None) -> str:
     return f"the reference is disputed: {result.flow}, {witness.flow} and {reference} all differ from one another"
 
 
-def _against_itself(result: Result, side: Side, witness: Witness | None) -> str:
+def _against_itself(result: ComparedResult, side: Side, witness: Witness | None) -> str:
     reference = described(result.reference)
     told = f"agrees with {reference}, which is the same library ({result.reference.library}) and no witness of its own"
     if side is Side.UNASKED or witness is None:

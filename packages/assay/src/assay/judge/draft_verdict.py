@@ -9,7 +9,7 @@ import msgspec
 
 from assay.core.comparison import StatedMetric
 from assay.core.outcome import Cause, Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import Result, comparisons_of, measurements_of
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.judge.metric_registry import unit
 from assay.judge.outcome_table import OUTCOMES
@@ -52,7 +52,7 @@ class DraftVerdict(msgspec.Struct, frozen=True):
         """Whether the job reached its end, so that a figure it has not recorded is one that it will never record."""
         result = self.result
         return result is not None and (
-            OUTCOMES[result.outcome].ended or bool(result.comparisons or result.measurements)
+            OUTCOMES[result.outcome].ended or bool(comparisons_of(result) or measurements_of(result))
         )
 
     def verdict(self) -> Verdict:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from assay.core.result import Result
+from assay.core.result import MeasureResult
 
 
-def all_lost(result: Result) -> str:
+def all_lost(result: MeasureResult) -> str:
     """Why there is no sample although calls were made; "" where there is one."""
     records = [one.gpu for one in result.measurements if one.gpu is not None]
     lost = sum(one.lost for one in records)
@@ -19,7 +19,7 @@ def all_lost(result: Result) -> str:
     )
 
 
-def gpu_notes(result: Result) -> str:
+def gpu_notes(result: MeasureResult) -> str:
     """To be put behind the median of the wall clock; "" for an engine that ran elsewhere."""
     records = [one.gpu for one in result.measurements if one.gpu is not None]
     if not records:
@@ -34,7 +34,7 @@ def gpu_notes(result: Result) -> str:
     return "".join(f"; {part}" for part in parts)
 
 
-def _why(result: Result) -> str:
+def _why(result: MeasureResult) -> str:
     """The commonest reason first."""
     counted: Counter[str] = Counter()
     for one in result.measurements:

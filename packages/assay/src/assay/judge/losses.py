@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.core.job import JobKind
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.result import Result
+from assay.core.result import ChangeResult, LossResult, Result
 from assay.judge import goal_rules
 from assay.judge.advice import Asked, command, to_compare, without_answers
 from assay.judge.expectations import matches
@@ -27,39 +26,41 @@ def needs_reference(figure: str) -> bool:
 
 def is_loss(figure: str, result: Result) -> bool:
     """Whether the figure says how far answers are from those of a float model, or of the model before a change."""
-    return bool(result.against_float) and figure.startswith((AGAINST_FLOAT, TASK)) and needs_reference(figure)
+    if not isinstance(result, LossResult) or not result.against_float:
+        return False
+    return figure.startswith((AGAINST_FLOAT, TASK)) and needs_reference(figure)
 
 
-def measured_by(result: Result) -> Reference:
+def measured_by(result: LossResult) -> Reference:
     """Whose answers a loss is measured by: of two models that are compared those of the one that an oracle answered."""
-    both = result.task == JobKind.CHANGE.value and result.float_reference.kind is not ReferenceKind.GIVEN
+    both = isinstance(result, ChangeResult) and result.float_reference.kind is not ReferenceKind.GIVEN
     return result.reference if both else result.float_reference
 
 
-def is_vouched(result: Result) -> bool:
+def is_vouched(result: LossResult) -> bool:
     """Whether the answers that a loss is measured by are a user's, right by definition, or those of two libraries. Answers that were
     given for a file that is there, too, are those of that file where a witness says so."""
     kinds = (ReferenceKind.ORACLE, ReferenceKind.GIVEN)
     return measured_by(result).kind not in kinds or voucher(result) is not None
 
 
-def voucher(result: Result) -> Witness | None:
+def voucher(result: LossResult) -> Witness | None:
     """Who gives the same answers to the float model, and is of another library than its oracle."""
     library = measured_by(result).library
     return next((one for one in result.float_witnesses if one.agrees_with_reference and one.library != library), None)
 
 
-def agreement(result: Result) -> str:
+def agreement(result: LossResult) -> str:
     """`; reference-f64 and onnxruntime-disable agree on the float model`, "" where nobody had to be asked."""
     witness = voucher(result)
     return f"; {described(measured_by(result))} and {witness.flow} agree on the float model" if witness else ""
 
 
-def measures_nothing(result: Result) -> bool:
+def measures_nothing(result: LossResult) -> bool:
     """Whether an engine is measured by answers of its own library, or a change by answers that may be those of the new file, or that
     another engine gives otherwise, and nobody vouches for them."""
     reference = measured_by(result)
-    if result.task == JobKind.CHANGE.value and dissenter(result) is not None:
+    if isinstance(result, ChangeResult) and dissenter(result) is not None:
         return True
     return (reference.kind is ReferenceKind.GIVEN or not reference.independent) and not is_vouched(result)
 
@@ -68,8 +69,11 @@ def unconfirmed(result: Result, asked: Asked | None) -> str:
     """Why a change proves nothing where answers were given for the original and its file is there, too: they may be those of the new
     file, and a file is not compared with itself. In a sentence that ends with what would decide it; "" where another engine gives
     them to the original."""
-    given = result.task == JobKind.CHANGE.value and result.float_reference.kind is ReferenceKind.GIVEN
-    if not given or is_vouched(result):
+    if (
+        not isinstance(result, ChangeResult)
+        or result.float_reference.kind is not ReferenceKind.GIVEN
+        or is_vouched(result)
+    ):
         return ""
     other = dissenter(result)
     if other is None:
@@ -83,9 +87,9 @@ def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
     """Whether a loss that is judged would rest on one oracle: it is beyond a limit, or measured by the engine's own library. A limit
     relative to another result is judged later: then a witness is needed in any case. So it is where an oracle says of two files that
     they are one model: one that is blind to what was changed would say so, too."""
-    if is_vouched(result):
+    if not isinstance(result, LossResult) or is_vouched(result):
         return False
-    if result.task == JobKind.CHANGE.value and (
+    if isinstance(result, ChangeResult) and (
         result.outcome is Outcome.OK or measured_by(result).kind is ReferenceKind.GIVEN
     ):
         return bool(result.against_float)
@@ -105,7 +109,7 @@ def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
     )
 
 
-def disputed_loss(result: Result, goal: Goal, asked: Asked | None) -> str:
+def disputed_loss(result: LossResult, goal: Goal, asked: Asked | None) -> str:
     """Why a loss beyond `goal` blames nobody, in a sentence that ends with what would decide it."""
     reference = described(measured_by(result))
     witness = dissenter(result)
@@ -121,13 +125,13 @@ def disputed_loss(result: Result, goal: Goal, asked: Asked | None) -> str:
     return f"{told}; to decide it, give the answers of the framework that the float model comes from, beside their inputs: {given}"
 
 
-def dissenter(result: Result) -> Witness | None:
+def dissenter(result: LossResult) -> Witness | None:
     """Who answers otherwise than the oracle, where nobody vouches for it."""
     others = () if voucher(result) else result.float_witnesses
     return next((one for one in others if one.agrees_with_reference is False), None)
 
 
-def disputed_sameness(result: Result, asked: Asked | None) -> str:
+def disputed_sameness(result: LossResult, asked: Asked | None) -> str:
     """Why it proves nothing that an oracle answers two files alike, in a sentence that ends with what would decide it; "" where no
     other engine answers one of them otherwise."""
     witness = dissenter(result)
@@ -141,7 +145,7 @@ def _parted(witness: Witness) -> str:
     return f"; they part at node '{witness.node}'" if witness.node else ""
 
 
-def _silent(result: Result) -> str:
+def _silent(result: LossResult) -> str:
     told = "; ".join(f"{one.flow}: {one.detail}" for one in result.float_witnesses if one.detail)
     return f" ({told})" if told else ""
 

@@ -6,8 +6,19 @@ import math
 from collections.abc import Iterable, Sequence
 
 from assay.core.comparison import Comparison, StatedMetric, worse_of
-from assay.core.measurement import Measurement
-from assay.core.result import Result
+from assay.core.measurement import Measurement, Memory
+from assay.core.result import (
+    ChangeResult,
+    ComparedResult,
+    CompareSpeedResult,
+    EngineResult,
+    MeasureResult,
+    MutationScoreResult,
+    Result,
+    VerifyResult,
+    comparisons_of,
+    measurements_of,
+)
 from assay.core.speed import SpeedComparison
 from assay.judge.engine_metrics import engine_metrics
 from assay.judge.metric_registry import AGAINST_FLOAT, direction
@@ -28,27 +39,34 @@ def metrics(result: Result) -> dict[str, float]:
     wins over that of an output which is called the same.
     """
     named: dict[str, float] = {}
-    named.update(_per_output(one for one in result.comparisons if not one.at))
-    named.update(_worst(result.comparisons))
-    named.update(_against_float(result.against_float))
-    own = "" if result.task == "mutation_score" else "task."
-    named.update({f"{own}{name}": value for name, value in result.task_metrics.items()})
-    named.update(_timing(result.measurements))
-    named.update(_gpu(result.measurements))
-    named.update(_sizes(result))
+    if isinstance(result, ComparedResult):
+        named.update(_per_output(one for one in result.comparisons if not one.at))
+        named.update(_worst(result.comparisons))
+    match result:
+        case VerifyResult() | ChangeResult():
+            named.update(_against_float(result.against_float))
+            named.update({f"task.{name}": value for name, value in result.task_metrics.items()})
+        case MeasureResult():
+            named.update(_timing(result.measurements))
+            named.update(_gpu(result.measurements))
+            named.update(_sizes(result.memory))
+            named.update(_growth(result.memory))
+            named.update(_operators(result))
+        case CompareSpeedResult() if result.speeds:
+            named.update(_speeds(result))
+        case MutationScoreResult():
+            named.update(result.scores)
     named.update(_stages(result))
-    named.update(engine_metrics(result.facts))
-    named.update(_duels(result))
-    named.update(_growth(result))
-    named.update(_operators(result))
+    if isinstance(result, EngineResult):
+        if result.facts.artifact_bytes > 0:
+            named["artifact.bytes"] = float(result.facts.artifact_bytes)
+        named.update(engine_metrics(result.facts))
     return named
 
 
-def _duels(result: Result) -> Iterable[tuple[str, float]]:
+def _speeds(result: CompareSpeedResult) -> Iterable[tuple[str, float]]:
     """Of the smallest batch size by their plain names, and of each by its own where there are several."""
-    if result.duel is None:
-        return
-    duels = sorted((result.duel, *result.more_duels), key=lambda one: one.batch)
+    duels = sorted(result.speeds, key=lambda one: one.batch)
     yield from ((f"duel.{name}", value) for name, value in _duel(duels[0]))
     for one in duels if len(duels) > 1 else ():
         yield from ((f"duel.batch{one.batch}.{name}", value) for name, value in _duel(one))
@@ -65,10 +83,9 @@ def _duel(seen: SpeedComparison) -> Iterable[tuple[str, float]]:
     yield "launches", float(len(seen.launches))
 
 
-def _growth(result: Result) -> Iterable[tuple[str, float]]:
+def _growth(memory: Memory) -> Iterable[tuple[str, float]]:
     """Bytes per 1,000 inferences, and the ends of the interval (99 %, one slope for each pair of readings), each further out by
     what a reading is blurred over the calls that there were."""
-    memory = result.memory
     if not memory.soak_bytes:
         return
     found = slope([calls / 1000 for calls in memory.soak_calls], memory.soak_bytes)
@@ -79,10 +96,8 @@ def _growth(result: Result) -> Iterable[tuple[str, float]]:
         yield "memory.growth_high_bytes", found.high + blur
 
 
-def _operators(result: Result) -> Iterable[tuple[str, float]]:
+def _operators(result: MeasureResult) -> Iterable[tuple[str, float]]:
     """Milliseconds of one call by kind of operator, where the backend's profile tells."""
-    if result.duel is not None:
-        return
     for kind in sorted({one.operator for one in result.operator_times}):
         seconds = math.fsum(one.seconds for one in result.operator_times if one.operator == kind)
         yield f"operator.{kind}_ms", 1e3 * seconds
@@ -91,13 +106,14 @@ def _operators(result: Result) -> Iterable[tuple[str, float]]:
 def samples_missing(result: Result, figure: str) -> tuple[int, int] | None:
     """(samples needed, samples taken) where a latency was measured, but not often enough for this figure; else None."""
     parts = figure.split(".")
-    if parts[0] not in {"latency", "throughput"} or not result.measurements:
+    measurements = measurements_of(result)
+    if parts[0] not in {"latency", "throughput"} or not measurements:
         return None
     name = parts[-1].removeprefix("cpu_").removeprefix("device_")
     need = next((percentiles.needed(p) for p in PERCENTILES if name == f"p{p}_ms"), 0)
     if name in {"median_ms", "per_s"}:
         need = percentiles.needed(50)
-    pooled = _pooled(result.measurements)
+    pooled = _pooled(measurements)
     batch = parts[1].removeprefix("batch") if len(parts) == 3 else str(min(pooled))
     if not batch.isdecimal() or int(batch) not in pooled:
         return None
@@ -129,7 +145,7 @@ def _worst(comparisons: Iterable[Comparison]) -> dict[str, float]:
 
 def stated_by(result: Result) -> dict[str, StatedMetric]:
     """What plug-ins say of their figures of that result."""
-    return {name: about for one in result.comparisons for name, about in one.stated.items()}
+    return {name: about for one in comparisons_of(result) for name, about in one.stated.items()}
 
 
 def _timing(measurements: Sequence[Measurement]) -> dict[str, float]:
@@ -199,12 +215,10 @@ def _gpu(measurements: Sequence[Measurement]) -> Iterable[tuple[str, float]]:
         yield "gpu.sm_share", summary.mean(shares)
 
 
-def _sizes(result: Result) -> Iterable[tuple[str, float]]:
-    memory = result.memory
+def _sizes(memory: Memory) -> Iterable[tuple[str, float]]:
     sizes = (
         ("memory.load_peak_bytes", memory.load_peak_bytes),
         ("memory.run_peak_bytes", memory.run_peak_bytes),
-        ("artifact.bytes", result.facts.artifact_bytes),
     )
     # Zero bytes is how a record says "not measured": a figure of 0 would pass every limit.
     known = [(name, float(value)) for name, value in sizes if value > 0]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.engine_info import NumericDefault
-from assay.core.result import Result
+from assay.core.engine_info import EngineInfo, NumericDefault
 
 EFFECTS = {
     "dynamic-quantization": "quantizes activations to eight bits while it runs",
@@ -22,9 +21,9 @@ EFFECTS = {
 """What each code means, after the name of the backend."""
 
 
-def named(result: Result) -> str:
+def named(facts: EngineInfo) -> str:
     """Of a mismatch: the setting without which the answers are right, else those that may be at fault; "" where there is none."""
-    defaults = result.facts.numeric_defaults
+    defaults = facts.numeric_defaults
     cured = [one for one in defaults if one.cures]
     if cured:
         options = " ".join(map(_option, cured))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.core.engine_info import EngineInfo
 from assay.core.measurement import OperatorTime
-from assay.core.result import Result
+from assay.core.result import CompareSpeedResult
 
 SHARE_SHOWN = 0.1
 """Of the largest change: what is less explains nothing."""
@@ -76,9 +76,9 @@ def describe(change: Change) -> str:
     return f"{1e3 * change.delta_s:+.3g} ms {name} ({sides} ms{what})"
 
 
-def explained(result: Result) -> list[Change]:
+def explained(result: CompareSpeedResult) -> list[Change]:
     """Of a duel: what its two engines' own profiles say."""
-    return operator_regressions(result.rival_operator_times, result.operator_times)
+    return operator_regressions(result.baseline_operator_times, result.operator_times)
 
 
 def differences(before: EngineInfo, after: EngineInfo) -> Iterator[str]:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay.core.job import JobKind
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import Result
+from assay.core.result import (
+    ChangeResult,
+    ComparedResult,
+    CompareSpeedResult,
+    MeasureResult,
+    PerNodeResult,
+    Result,
+    VerifyResult,
+    facts_of,
+)
 from assay.core.speed import TIME_LIMIT_MESSAGE
 from assay.core.verdict import VerdictStatus
 from assay.judge import accuracy, change, gpu_notes, speed
@@ -47,11 +55,8 @@ def judge_outcome(job_key: str, result: Result | None, policy: Policy, asked: As
             first = next(one for one in found if one.word is VerdictStatus.FAIL)
             return replace(blank, word=VerdictStatus.INCONCLUSIVE, reason=f"{why}; seen: {first.text}")
         return _mismatch(blank, found, policy)
-    if (
-        result.task == JobKind.COMPARE_SPEED.value
-        and result.outcome is Outcome.TIMEOUT
-        and result.stage is Stage.MEASURE
-    ):
+    timed = isinstance(result, CompareSpeedResult) and result.stage is Stage.MEASURE
+    if timed and result.outcome is Outcome.TIMEOUT:
         return replace(
             blank, word=VerdictStatus.INCONCLUSIVE, reason=f"undecided: {result.detail}; {TIME_LIMIT_MESSAGE}; {_HANGS}"
         )
@@ -73,11 +78,11 @@ def _mismatch(blank: DraftVerdict, found: list[Violation], policy: Policy) -> Dr
     reason = _join(failing)
     if outcome is not Outcome.MISMATCH and blank.result is not None:
         reason = f"{_described(blank.result)}; {reason}"
-    if blank.task == JobKind.CHANGE.value and blank.result is not None:
+    if isinstance(blank.result, ChangeResult):
         reason = change.changed(reason, blank.result.original) + vouched(blank.result)
-    elif blank.result is not None:
+    elif isinstance(blank.result, ComparedResult):
         reason += vouched(blank.result) or (f"; against {who}" if (who := described(blank.result.reference)) else "")
-    reason += named(blank.result) if blank.result is not None else ""
+    reason += named(facts_of(blank.result)) if blank.result is not None else ""
     first = next((complaint for complaint in failing if complaint.figure), failing[0])
     return replace(
         blank,
@@ -117,38 +122,49 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
     result = opinion.result
     assert result is not None
     after = "; crashed once after other jobs, not alone" if result.only_after_other_jobs else ""
-    if result.duel is not None:
-        return speed.judge_speed(opinion, policy)
-    if opinion.task == JobKind.CHANGE.value:
-        return change.within(opinion, policy, asked)
-    if opinion.task == "verify" and not result.comparisons:
-        nothing = f"nothing was compared: the model has no output that the reference has; {to_compare(result, asked)}"
-        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
-    if opinion.task == "measure" and (none_counts := gpu_notes.all_lost(result)):
-        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=none_counts)
-    if opinion.task == "measure" and not result.measurements:
-        return replace(
-            opinion,
-            word=VerdictStatus.INCONCLUSIVE,
-            reason=f"nothing was measured: no sample was taken; {to_measure(result, asked)}",
-        )
-    used = accuracy.worst_budget(result)
-    if used is not None:
-        relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
-        lost = metrics(result).get("vs_float.sqnr_db") if result.against_float else None
-        whose = f"'{result.original}'" if result.original else "the float model"
-        far = f"; {quantity('sqnr_db', lost)} from {whose}{_all_lost(lost)}" if lost is not None else ""
-        who = f" against {told}" if (told := described(result.reference)) else ""
-        share = f"{quantity('budget_used', used)} of {policy.budget_max:.4g}"
-        reason = f"budget used {share}{who}{vouched(result)}{far}{relaxed}{after}"
-        return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
-    median_ms = metrics(result).get("latency.median_ms")
-    if median_ms is not None:
-        batch = min(one.batch for one in result.measurements)
-        told = gpu_notes.gpu_notes(result)
-        reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{told}{after}"
-        return replace(opinion, reason=reason, figure="latency.median_ms", observed=median_ms)
+    match result:
+        case CompareSpeedResult() if result.speeds:
+            return speed.judge_speed(opinion, policy)
+        case ChangeResult():
+            return change.within(opinion, policy, asked)
+        case VerifyResult() if not result.comparisons:
+            nothing = (
+                f"nothing was compared: the model has no output that the reference has; {to_compare(result, asked)}"
+            )
+            return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
+        case VerifyResult() | PerNodeResult() if (used := accuracy.worst_budget(result)) is not None:
+            relaxed = "; recorded as mismatch, within this policy" if result.outcome is Outcome.MISMATCH else ""
+            who = f" against {told}" if (told := described(result.reference)) else ""
+            share = f"{quantity('budget_used', used)} of {policy.budget_max:.4g}"
+            reason = f"budget used {share}{who}{vouched(result)}{_far(result)}{relaxed}{after}"
+            return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
+        case MeasureResult():
+            return _measured(opinion, result, asked, after)
     return replace(opinion, reason=f"ok{after}")
+
+
+def _far(result: VerifyResult | PerNodeResult) -> str:
+    """How far the answers are from those of the float model, or of the original, where that is another question."""
+    if not isinstance(result, VerifyResult) or not result.against_float:
+        return ""
+    lost = metrics(result).get("vs_float.sqnr_db")
+    whose = f"'{result.original}'" if result.original else "the float model"
+    return f"; {quantity('sqnr_db', lost)} from {whose}{_all_lost(lost)}" if lost is not None else ""
+
+
+def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None, after: str) -> DraftVerdict:
+    if none_counts := gpu_notes.all_lost(result):
+        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=none_counts)
+    if not result.measurements:
+        nothing = f"nothing was measured: no sample was taken; {to_measure(result, asked)}"
+        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
+    median_ms = metrics(result).get("latency.median_ms")
+    if median_ms is None:
+        return replace(opinion, reason=f"ok{after}")
+    batch = min(one.batch for one in result.measurements)
+    told = gpu_notes.gpu_notes(result)
+    reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{told}{after}"
+    return replace(opinion, reason=reason, figure="latency.median_ms", observed=median_ms)
 
 
 def _all_lost(sqnr_db: float) -> str:

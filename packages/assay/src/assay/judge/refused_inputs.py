@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from assay.core.job import JobKind
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import Result
+from assay.core.result import MeasureResult, Result, VerifyResult
 from assay.core.verdict import VerdictStatus
 from assay.judge.advice import Asked, command
 from assay.judge.draft_verdict import DraftVerdict
@@ -31,6 +30,8 @@ def takes(result: Result) -> bool | None:
 def are_inputs_in_doubt(result: Result) -> bool:
     """Another refuses them, too, and none of the same library takes them. One of another library that does proves little: engines
     read past the end of a table without a word."""
+    if not isinstance(result, VerifyResult):
+        return False
     same = [one for one in result.witnesses if one.library == result.reference.engine]
     refuses = any(one.takes_inputs is False for one in result.witnesses)
     return is_refused(result) and refuses and not any(one.takes_inputs for one in same)
@@ -43,26 +44,26 @@ def with_doubtful_inputs(
     doubtful = {
         (one.result.case, one.result.flow): one.result
         for one in opinions
-        if one.result is not None and are_inputs_in_doubt(one.result)
+        if isinstance(one.result, VerifyResult) and are_inputs_in_doubt(one.result)
     }
     word = VerdictStatus.FAIL if Outcome.MISTRUSTED.value in policy.fail_on else VerdictStatus.INCONCLUSIVE
     return [_doubted(one, doubtful, asked.get(one.job_key), word) for one in opinions]
 
 
 def _doubted(
-    one: DraftVerdict, doubtful: Mapping[tuple[str, str], Result], asked: Asked | None, word: VerdictStatus
+    one: DraftVerdict, doubtful: Mapping[tuple[str, str], VerifyResult], asked: Asked | None, word: VerdictStatus
 ) -> DraftVerdict:
     result = one.result
     found = doubtful.get((result.case, result.flow)) if result is not None else None
     if result is None or found is None:
         return one
-    measured = result.task == JobKind.MEASURE.value and result.outcome is Outcome.ERROR and result.cause in _SAYS_NO
+    measured = isinstance(result, MeasureResult) and result.outcome is Outcome.ERROR and result.cause in _SAYS_NO
     if not (measured or are_inputs_in_doubt(result)):
         return one
     return replace(one, word=word, outcome=Outcome.MISTRUSTED, reason=_reason(found, result, asked))
 
 
-def _reason(found: Result, result: Result, asked: Asked | None) -> str:
+def _reason(found: VerifyResult, result: Result, asked: Asked | None) -> str:
     others = [one.flow for one in found.witnesses if one.takes_inputs is False]
     named = " and ".join([", ".join([found.flow, *others[:-1]]), others[-1]])
     takers = [one.flow for one in found.witnesses if one.takes_inputs]

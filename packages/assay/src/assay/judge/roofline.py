@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.core.machine import Machine
-from assay.core.result import Result
+from assay.core.result import MeasureResult, Result
 from assay.stats.summary import mean, median, sd
 
 
@@ -34,6 +34,8 @@ class Roofline:
 
 def roofline(result: Result, machine: Machine) -> Roofline | None:
     """Of the first batch size; None for a job without samples."""
+    if not isinstance(result, MeasureResult):
+        return None
     plain = next((one for one in result.measurements if not one.layout and one.wall_s), None)
     if plain is None:
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from assay.core.policy import Goal, Policy
-from assay.core.result import Result
+from assay.core.result import CompareSpeedResult, Result, speeds_of
 from assay.core.speed import SpeedComparison, SpeedRule
 from assay.core.verdict import VerdictStatus
 from assay.judge.draft_verdict import DraftVerdict
@@ -56,9 +56,8 @@ def judge_speed(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
     """Slower fails, the same or faster passes, anything else is inconclusive: never forced. Of several batch sizes the
     worst counts, and each is told."""
     result = opinion.result
-    assert result is not None
-    assert result.duel is not None
-    duels = (result.duel, *result.more_duels)
+    assert isinstance(result, CompareSpeedResult)
+    duels = result.speeds
     found = [judge_comparison(one, policy.speed) for one in duels]
     worst = min(found, key=_worst_first)
     text = "; ".join(_of_batches(duels, found))
@@ -166,8 +165,8 @@ def _advice(seen: SpeedComparison, answer: Answer) -> str:
 
 def slowdowns(result: Result) -> list[float]:
     """In percent, at each batch size where the new engine was measured beside the old one."""
-    duels = (result.duel, *result.more_duels) if result.duel is not None else ()
-    return [percent(mean([one.cpu for one in seen.launches])) for seen in duels if seen.launches and not seen.stored]
+    speeds = speeds_of(result)
+    return [percent(mean([one.cpu for one in seen.launches])) for seen in speeds if seen.launches and not seen.stored]
 
 
 def percent(logarithm: float) -> float:
@@ -191,11 +190,11 @@ def _times(seen: SpeedComparison) -> str:
     return f"{1e3 * seen.rival_s:.4g} -> {1e3 * seen.own_s:.4g} ms a call"
 
 
-def _difference(result: Result) -> str:
+def _difference(result: CompareSpeedResult) -> str:
     """Which operators cost more, as the backends' profiles tell, and what changed in the engine."""
     dearer = [one for one in explained(result) if one.delta_s > 0.0][:OPERATORS_SHOWN]
     parts = [f"where, by the backend's profile: {', '.join(map(describe, dearer))}"] if dearer else []
-    changes = list(differences(result.rival_facts, result.facts))
+    changes = list(differences(result.baseline_facts, result.facts))
     more = f" and {len(changes) - CHANGES_SHOWN} more" if len(changes) > CHANGES_SHOWN else ""
     if changes:
         parts.append(f"what changed in the engine: {', '.join(changes[:CHANGES_SHOWN])}{more}")

@@ -9,7 +9,7 @@ import msgspec
 
 from assay.core.job import Job
 from assay.core.policy import Policy
-from assay.core.result import Result
+from assay.core.result import PerNodeResult, Result, VerifyResult
 from assay.core.verdict import RunVerdict
 from assay.judge.advice import Asked
 from assay.judge.apply_goals import with_goals
@@ -60,14 +60,10 @@ def judge(
     return RunVerdict((*jobs, *rules), run, exit_code)
 
 
-ANSWERS = ("verify", "per_node")
-"""Jobs that say whether an engine is right."""
-
-
 def first_verdict(result: Result, policy: Policy, today: datetime.date) -> str:
     """What is known as soon as one job has ended: whether the engine is right. Goals, which may compare it with others, are
     judged when all are there. "" for jobs that do not ask it."""
-    if result.task not in ANSWERS:
+    if not isinstance(result, VerifyResult | PerNodeResult):
         return ""
     own = msgspec.structs.replace(policy, goals=(), minimum_cases={})
     found = judge([result], own, planned=[result.job_key], today=today, narrowed=True, alone=True)

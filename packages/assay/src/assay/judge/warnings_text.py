@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from assay.core.result import Result, UntakenBranch
+from assay.core.result import LossResult, Result, UntakenBranch
 
 
 def warnings_of(result: Result) -> tuple[str, ...]:
     """Branches that no sample takes first, then what the job itself warns of."""
-    return (*map(_untaken, result.untaken_branches), *result.warnings)
+    untaken = result.untaken_branches if isinstance(result, LossResult) else ()
+    return (*map(_untaken, untaken), *result.warnings)
 
 
 def _untaken(one: UntakenBranch) -> str:

@@ -6,10 +6,9 @@ import enum
 from collections.abc import Sequence
 
 from assay.core.comparison import Finding
-from assay.core.job import JobKind
 from assay.core.outcome import Outcome
 from assay.core.reference import Reference, ReferenceKind, Witness
-from assay.core.result import Result
+from assay.core.result import ComparedResult, PerNodeResult, Result, VerifyResult
 
 DOUBTFUL = frozenset(
     {
@@ -51,6 +50,8 @@ class Side(enum.Enum):
 
 def doubt_of(result: Result) -> Doubt:
     """Whether a witness is needed. A golden of the user and published answers are witnesses by themselves."""
+    if not isinstance(result, ComparedResult):
+        return Doubt.NONE
     reference = result.reference
     findings = findings_of(result)
     if findings:
@@ -69,14 +70,16 @@ def doubt_of(result: Result) -> Doubt:
 def agrees(testimony: Result) -> bool | None:
     """Whether what a witness answered is right by the reference. None where the job did not come so far, its answers prove nothing, or
     something else than its answers is wrong."""
+    if not isinstance(testimony, ComparedResult):
+        return None
     if testimony.outcome is Outcome.MISMATCH:
         return False if any(one.kind in DOUBTFUL for one in findings_of(testimony)) else None
     right = testimony.outcome in (Outcome.OK, Outcome.OTHER_PRECISION)
-    nothing = testimony.task == JobKind.VERIFY.value and not testimony.comparisons
+    nothing = isinstance(testimony, VerifyResult) and not testimony.comparisons
     return True if right and not nothing else None
 
 
-def agrees_at_node(testimony: Result, result: Result) -> bool | None:
+def agrees_at_node(testimony: PerNodeResult, result: PerNodeResult) -> bool | None:
     """The same of the first node that an engine is blamed for; None where the witness was not judged there."""
     blamed = next((one for one in result.node_errors if (one.budget_used or 0.0) > 1.0), None)
     if blamed is None:
@@ -86,19 +89,19 @@ def agrees_at_node(testimony: Result, result: Result) -> bool | None:
     return None if used is None else used <= 1.0
 
 
-def library_of_reference(result: Result) -> str:
+def library_of_reference(result: ComparedResult) -> str:
     """Whose code gave the answers that are in doubt."""
     return result.reference.library if result.reference.kind is ReferenceKind.ORACLE else EVALUATOR
 
 
-def vouches(witness: Witness, result: Result) -> bool:
+def vouches(witness: Witness, result: ComparedResult) -> bool:
     """For the reference: it is of another library than the reference where that is in doubt, than the engine where that would
     otherwise be its own witness."""
     other = result.reference.engine if doubt_of(result) is Doubt.ITSELF else library_of_reference(result)
     return witness.agrees_with_reference is True and witness.library != other
 
 
-def side_of(result: Result) -> tuple[Side, Witness | None]:
+def side_of(result: ComparedResult) -> tuple[Side, Witness | None]:
     """Whom the witnesses support, and the witness that says so."""
     for witness in result.witnesses:
         if vouches(witness, result):
@@ -126,12 +129,12 @@ def described(reference: Reference) -> str:
             return reference.producer
 
 
-def findings_of(result: Result) -> list[Finding]:
+def findings_of(result: ComparedResult) -> list[Finding]:
     """Of the job and of its outputs."""
     return [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
 
 
-def _beyond_the_golden(result: Result, findings: Sequence[Finding]) -> bool:
+def _beyond_the_golden(result: ComparedResult, findings: Sequence[Finding]) -> bool:
     """Whether all that is wrong was found at sizes that no golden has, where the evaluator answered."""
     sized = {finding for one in result.comparisons if one.at for finding in one.findings}
     return result.reference.kind is ReferenceKind.GOLDEN and all(one in sized for one in findings)

@@ -13,7 +13,7 @@ import numpy as np
 from assay.core.empty_result import empty_result
 from assay.core.job import ListMutantsJob, SearchInputsJob
 from assay.core.outcome import Stage
-from assay.core.result import Result
+from assay.core.result import ListMutantsResult, SearchInputsResult
 from assay.models.goldens import write_golden
 from assay.mutation.differential_search import largest_effect, search
 from assay.mutation.graph import Graph
@@ -29,7 +29,7 @@ from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.stages import Stages
 
 
-def list_mutants(job: ListMutantsJob, stages: Stages) -> Result:
+def list_mutants(job: ListMutantsJob, stages: Stages) -> ListMutantsResult:
     """Write to the file `job.output_path` a JSON list of the mutants of the model as the flow transforms it, each with the type
     of its node.
 
@@ -70,12 +70,10 @@ def _valid(graph: Graph, ordered: list[Mutant], most: int) -> list[Mutant]:
     return kept
 
 
-def search_inputs(job: SearchInputsJob, stages: Stages) -> Result:
+def search_inputs(job: SearchInputsJob, stages: Stages) -> SearchInputsResult:
     """Look for inputs on which the mutant, the last transform of the flow, differs from the engine without it.
 
-    Records how large the effect is on the golden samples and on those found (`golden_effect`, `found_effect`), how many
-    inputs were tried, and whether all outputs were equal (`golden_equal`, `found_equal`). The most telling inputs are written
-    as goldens of one sample into `job.output_dir`/0, /1 ..., in `detail` what they are.
+    The inputs of the largest effect are written as goldens of one sample into `job.output_dir`/0, /1 ...
     """
     golden = evaluation_split(job, load_golden(job))
     sound = msgspec.structs.replace(job, flow=msgspec.structs.replace(job.flow, transforms=job.flow.transforms[:-1]))
@@ -86,15 +84,14 @@ def search_inputs(job: SearchInputsJob, stages: Stages) -> Result:
     with stages.enter(Stage.SAVE):
         for place, one in enumerate(telling):
             _keep(job, Path(job.output_dir) / str(place), one.inputs, dict(one.outputs))
-    metrics = {
-        "golden_effect": max((one.effect for one in seen), default=0.0),
-        "found_effect": max((one.effect for one in found), default=0.0),
-        "golden_equal": float(all(one.equal for one in seen)),
-        "found_equal": float(all(one.equal for one in found)),
-        "tried": float(len(seen) + len(found)),
-    }
     return msgspec.structs.replace(
-        empty_result(job), task_metrics=metrics, detail="\n".join(one.what for one in telling)
+        empty_result(job),
+        golden_effect=max((one.effect for one in seen), default=0.0),
+        found_effect=max((one.effect for one in found), default=0.0),
+        golden_equal=all(one.equal for one in seen),
+        found_equal=all(one.equal for one in found),
+        tried=len(seen) + len(found),
+        kinds=tuple(one.what for one in telling),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay.core.result import Result
+from assay.core.result import Result, VerifyResult, comparisons_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.numerics.tolerance.judge.error_growth import increased
@@ -20,7 +20,7 @@ LOOKED_AT = 20
 def annotate_drift(judgement: RunVerdict, run: Run, results: Sequence[Result], house: Services) -> RunVerdict:
     """Passing verdicts with `changed: ...` where an error grew against the baseline run, or the latest run before this one
     that asked the same question (case, flow, model, inputs) of the same backend."""
-    told = {result.job_key: result for result in results if result.task == "verify" and result.comparisons}
+    told = {one.job_key: one for one in results if isinstance(one, VerifyResult) and one.comparisons}
     former = _earlier(run, told, house) if told else ("", {})
     if not former[1]:
         return judgement
@@ -31,7 +31,7 @@ def annotate_drift(judgement: RunVerdict, run: Run, results: Sequence[Result], h
     return msgspec.structs.replace(judgement, verdicts=verdicts)
 
 
-def _earlier(run: Run, told: dict[str, Result], house: Services) -> tuple[str, dict[str, Result]]:
+def _earlier(run: Run, told: dict[str, VerifyResult], house: Services) -> tuple[str, dict[str, Result]]:
     earlier = [run.baseline] if run.baseline else [one.id for one in house.store.runs(LOOKED_AT) if one.id < run.id]
     for identity in earlier:
         found = {
@@ -44,12 +44,12 @@ def _earlier(run: Run, told: dict[str, Result], house: Services) -> tuple[str, d
     return "", {}
 
 
-def _described(verdict: Verdict, result: Result, former: tuple[str, dict[str, Result]]) -> Verdict:
+def _described(verdict: Verdict, result: VerifyResult, former: tuple[str, dict[str, Result]]) -> Verdict:
     identity, results = former
     before = results.get(result.job_key)
     if before is None or verdict.word is not VerdictStatus.PASS:
         return verdict
-    old = {(one.output, one.at): one.metrics for one in before.comparisons}
+    old = {(one.output, one.at): one.metrics for one in comparisons_of(before)}
     for one in result.comparisons:
         if old.get((one.output, one.at), {}).get(COARSE) != one.metrics.get(COARSE):
             continue  # budgets of two tolerances say nothing of each other

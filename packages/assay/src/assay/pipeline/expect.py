@@ -15,7 +15,7 @@ from assay.config.toml_errors import read
 from assay.config.value_types import JUDGED, Date, OutcomeName, Reason, StageName
 from assay.core.outcome import FAILS_BY_DEFAULT
 from assay.core.policy import Expectation
-from assay.core.result import Result
+from assay.core.result import ComparedResult, Result, comparisons_of
 from assay.errors import each
 from assay.judge.expectations import matches
 from assay.judge.outcome_table import COMPARED
@@ -116,8 +116,9 @@ def normalize_message(result: Result) -> str:
     """What the flow said, without what differs from case to case (names, numbers, paths)."""
     text = re.sub(r"/\S+|0x[0-9a-f]+", "…", result.detail or result.outcome.value)
     if result.outcome in COMPARED & set(FAILS_BY_DEFAULT):
-        kinds = sorted({finding.kind for one in result.comparisons for finding in one.findings})
-        kinds = kinds or sorted({finding.kind for finding in result.findings})
+        kinds = sorted({finding.kind for one in comparisons_of(result) for finding in one.findings})
+        if not kinds and isinstance(result, ComparedResult):
+            kinds = sorted({finding.kind for finding in result.findings})
         return f"{result.outcome.value} in {', '.join(kinds).replace('_', ' ')}" if kinds else result.outcome.value
     text = re.sub(r"'[^']*'|\"[^\"]*\"|\b\d+(\.\d+)?\b", "…", text)
     return " ".join(text.split())[:160]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from assay.core.flow import Flow
 from assay.core.job import ChangeJob, Job, JudgedJob, PerNodeJob, VerifyJob, other_kind
 from assay.core.reference import ReferenceKind, Witness
-from assay.core.result import Result
+from assay.core.result import LossResult, Result
 from assay.judge.losses import measured_by
 from assay.judge.witnesses import EVALUATOR, agrees
 from assay.pipeline.originals import original_case
@@ -21,7 +21,7 @@ Run = Callable[[Job], Coroutine[Any, Any, Result]]
 """One job, to its result."""
 
 
-def float_questions(job: JudgedJob, result: Result) -> list[VerifyJob]:
+def float_questions(job: JudgedJob, result: LossResult) -> list[VerifyJob]:
     """The jobs that verify the answers by which the loss of this one is measured, of any flow: those of the model itself where a
     flow quantizes it, or where it is compared with its original; and those of the original. Where answers were given for an original
     that is there, too, whether they are its own."""
@@ -39,7 +39,7 @@ def float_questions(job: JudgedJob, result: Result) -> list[VerifyJob]:
     return asked if original.golden else [*asked, old]
 
 
-async def loss_witness(flow: Flow, questions: Sequence[VerifyJob], result: Result, run: Run) -> Witness:
+async def loss_witness(flow: Flow, questions: Sequence[VerifyJob], result: LossResult, run: Run) -> Witness:
     """Whether `flow` gives the reference's answers to all of them; where it does not to one, the node where they part."""
     blank = Witness(flow.name, library_of(flow))
     for question in questions:

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
 from assay.core.flow import Flow
-from assay.core.job import Job
+from assay.core.job import MutationScoreJob
 from assay.core.outcome import Outcome
-from assay.core.result import Result
+from assay.core.result import MutationScoreResult, Result
 from assay.pipeline.sample_mutants import Injected
 from assay.pipeline.survivors import Survivor
 from assay.stats.proportion import wilson
@@ -47,7 +47,7 @@ class Score:
         return wilson(len(self.killed), self.counted)
 
 
-def summary(job: Job, score: Score) -> Result:
+def summary(job: MutationScoreJob, score: Score) -> MutationScoreResult:
     """The figures that a policy may limit, over all mutants, by mutation operator (`mutation.drop-bias.kill_rate`) and by the
     operator of the model that was hit (`mutation.at.Conv.kill_rate`); every survivor with its reason in the log."""
     figures = _figures("mutation", score) | {"mutation.untried": float(len(score.untried))}
@@ -56,7 +56,7 @@ def summary(job: Job, score: Score) -> Result:
         figures |= _figures(stem, _part(score, stem))
     return replace(
         empty_result(job, Outcome.OK if score.counted else Outcome.UNSUPPORTED),
-        task_metrics=figures,
+        scores=figures,
         detail="" if score.counted else "no mutant was built that is not equivalent to the model",
         log="".join(f"{line}\n" for line in _log(score)),
     )

@@ -33,7 +33,7 @@ from assay.core.job import (
 )
 from assay.core.model import Model
 from assay.core.outcome import Outcome
-from assay.core.result import Result
+from assay.core.result import InspectResult, Result
 from assay.core.run import Run
 from assay.errors import BadModel, UsageError, each
 from assay.models.random_inputs import check_can_be_generated
@@ -175,7 +175,7 @@ def _case(name: str, one: ModelRequest, models: Mapping[str, Model]) -> Case:
 
 
 def _model(result: Result, job: Job) -> Model:
-    if result.model is not None:
+    if isinstance(result, InspectResult) and result.model is not None:
         return result.model
     if result.outcome is Outcome.ERROR:
         raise UsageError(result.detail)

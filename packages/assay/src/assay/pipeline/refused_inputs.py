@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay.core.job import Job, VerifyJob
 from assay.core.reference import Witness
-from assay.core.result import Result
+from assay.core.result import Result, VerifyResult, facts_of
 from assay.errors import HarnessError, UnknownName
 from assay.judge.refused_inputs import is_refused, takes
 from assay.pipeline.job_graph import Stage, result_of
@@ -30,11 +30,11 @@ class RefusedInputs:
     async def results(self, jobs: Sequence[Job]) -> AsyncIterator[Result]:
         """See `Stage`."""
         planned = {job.key: job for job in jobs if isinstance(job, VerifyJob)}
-        refused: list[Result] = []
+        refused: list[VerifyResult] = []
         peers: dict[str, list[Result]] = {}
         async for result in self.stage.results(jobs):
             peers.setdefault(result.case, []).append(result)
-            if is_refused(result) and _is_drawn(planned[result.job_key]):
+            if isinstance(result, VerifyResult) and is_refused(result) and _is_drawn(planned[result.job_key]):
                 refused.append(result)
             else:
                 yield result
@@ -90,4 +90,4 @@ def _library(flow: str) -> str:
 
 def _witness(name: str, library: str, result: Result) -> Witness:
     told = "" if takes(result) else f"{result.outcome.value.replace('_', ' ')}, {result.detail}".rstrip(", ")
-    return Witness(name, library, result.facts.backend_version, detail=told, takes_inputs=takes(result))
+    return Witness(name, library, facts_of(result).backend_version, detail=told, takes_inputs=takes(result))

@@ -14,6 +14,7 @@ from assay.core.case import Case
 from assay.core.flow import Flow
 from assay.core.job import CompareSpeedJob, MeasureJob, other_kind
 from assay.core.outcome import Outcome
+from assay.core.result import MeasureResult, speeds_of
 from assay.core.speed import BaselineEngine, SpeedRule
 from assay.errors import UsageError
 from assay.models.artifacts import changed
@@ -65,7 +66,7 @@ async def _set_baseline(request: Request, case: Case, flow: Flow, why: str, hous
         lacking = await ensure_references([job], house)
         reject_wrong_inputs(lacking, [job])
         (result,) = lacking or await house.jobs.together([job])
-        if result.outcome is not Outcome.OK:
+        if not isinstance(result, MeasureResult) or result.outcome is not Outcome.OK:
             told = f"{result.outcome.value} in {result.stage.value}: {result.detail}"
             raise UsageError(f"{case.name} on {flow.name} cannot be approved, {told}")
         samples = await _samples(job, result.facts.artifact_digest, house)
@@ -97,5 +98,5 @@ async def _samples(job: MeasureJob, digest: str, house: Services) -> tuple[float
     (found,) = await house.jobs.together([asked])
     if trouble := changed(itself):
         raise UsageError(f"{job.case.name} on {job.flow.name} cannot be approved: {trouble}")
-    launches = found.duel.launches if found.duel else ()
+    launches = [one for speed in speeds_of(found) for one in speed.launches]
     return tuple(seconds for one in launches for seconds in (one.own_s, one.rival_s))

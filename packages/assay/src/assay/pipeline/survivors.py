@@ -14,7 +14,7 @@ from assay.core.case import Case, Inputs
 from assay.core.flow import Flow
 from assay.core.job import ReferenceJob, SearchInputsJob, other_kind
 from assay.core.outcome import Outcome
-from assay.core.result import Result
+from assay.core.result import Result, SearchInputsResult, comparisons_of
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
 from assay.pipeline.ensure_references import ORACLES
 from assay.pipeline.sample_mutants import GateJob, Injected
@@ -42,13 +42,13 @@ class Survivor:
 
 @dataclass(frozen=True)
 class _Searched:
-    """What the search found. `ranks` are the folders of candidate inputs, the most telling first, and what they are."""
+    """What the search found: nothing but names where it failed. `ranks` are the folders of candidate inputs, largest effect first, and
+    what they are."""
 
     job: GateJob
     passed: Result
-    seen: Mapping[str, float]
+    seen: SearchInputsResult
     ranks: tuple[tuple[Path, str], ...]
-    failed: str = ""
 
 
 async def explain(
@@ -85,12 +85,9 @@ async def _search(
     found = {}
     for name, job in jobs.items():
         result = by_key[job.key]
-        ranks = tuple((places[name] / str(rank), what) for rank, what in enumerate(result.detail.splitlines()[:TRIED]))
-        sane = result.outcome is Outcome.OK
-        found[name] = _Searched(
-            passed[name][0], passed[name][1], result.task_metrics, ranks if sane else (),
-            "" if sane else f"{result.outcome.value}: {result.detail}",
-        )  # fmt: skip
+        assert isinstance(result, SearchInputsResult)
+        ranks = tuple((places[name] / str(rank), what) for rank, what in enumerate(result.kinds[:TRIED]))
+        found[name] = _Searched(*passed[name], result, ranks if result.outcome is Outcome.OK else ())
     return found
 
 
@@ -149,42 +146,43 @@ def _record(one: _Searched, case: str, rank: int, oracle: str) -> ReferenceJob:
 
 
 def _largest(result: Result, figure: str) -> float:
-    return max((c.metrics[figure] for c in result.comparisons if figure in c.metrics), default=math.nan)
+    return max((c.metrics[figure] for c in comparisons_of(result) if figure in c.metrics), default=math.nan)
 
 
-def _same(seen: Mapping[str, float]) -> bool:
-    return bool(seen.get("golden_equal") and seen.get("found_equal"))
+def _same(seen: SearchInputsResult) -> bool:
+    return seen.golden_equal and seen.found_equal
 
 
 def _survivor(one: _Searched, killer: tuple[Path, str] | None) -> Survivor:
     used = _largest(one.passed, "budget_used")
-    if one.failed:
-        return Survivor("untold", f"the search for a reason failed ({one.failed})", used)
+    if one.seen.outcome is not Outcome.OK:
+        failed = f"{one.seen.outcome.value}: {one.seen.detail}"
+        return Survivor("untold", f"the search for a reason failed ({failed})", used)
     if _same(one.seen):
-        why = f"bit for bit the same outputs on the samples of the case and {int(one.seen['tried'])} inputs in all"
+        why = f"bit for bit the same outputs on the samples of the case and {one.seen.tried} inputs in all"
         return Survivor("equivalent", why, used)
     if killer is not None:
         here = _on_golden(one, used)
         return Survivor("unexercised", f"{here}; {killer[1]} kills it", used, killer[0])
-    largest = max(one.seen["golden_effect"], one.seen["found_effect"])
-    if not one.ranks and one.seen.get("golden_equal"):
+    largest = max(one.seen.golden_effect, one.seen.found_effect)
+    if not one.ranks and one.seen.golden_equal:
         return Survivor("untold", "the golden samples do not show it, and no input was found that does", used)
     bound = "below the noise" if _derived(one.passed) else "within the tolerance"
     why = (
         f"{bound}: {_on_golden(one, used)}, and no input was found on which it goes beyond the tolerance "
-        f"(the largest effect of {int(one.seen['tried'])} inputs is {largest:.2g} of the output's norm)"
+        f"(the largest effect of {one.seen.tried} inputs is {largest:.2g} of the output's norm)"
     )
     return Survivor("below_noise", why, used)
 
 
 def _derived(passed: Result) -> bool:
-    return any("budget_norm" in compared.metrics for compared in passed.comparisons)
+    return any("budget_norm" in compared.metrics for compared in comparisons_of(passed))
 
 
 def _on_golden(one: _Searched, used: float) -> str:
-    if one.seen.get("golden_equal"):
+    if one.seen.golden_equal:
         return "the golden samples never reach what it changes: the outputs are the same bit for bit"
     widths = NORM_LIMIT * _largest(one.passed, "budget_norm")
     known = f", {widths:.2g} noise widths" if not math.isnan(widths) else f", {used:.2g} of the tolerance"
     share = "" if math.isnan(used) else f"{known} together with the engine's own error"
-    return f"its effect on the golden samples is {one.seen['golden_effect']:.2g} of the output's norm{share}"
+    return f"its effect on the golden samples is {one.seen.golden_effect:.2g} of the output's norm{share}"

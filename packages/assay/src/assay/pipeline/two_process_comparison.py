@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from assay.core.empty_result import empty_result
 from assay.core.job import AlternateJob, CompareSpeedJob, Job, MeasureJob, Measuring, other_kind
+from assay.core.measurement import Measurement
 from assay.core.outcome import Cause, Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import AlternateResult, CompareSpeedResult, MeasureResult, Result
 from assay.core.speed import (
     INPUT_TYPES_SUFFIX,
     TIME_LIMIT_MESSAGE,
@@ -53,21 +54,22 @@ def needs_two_processes(job: CompareSpeedJob) -> bool:
     return rival.flow.environment != job.flow.environment
 
 
-async def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> Result:
+async def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> CompareSpeedResult:
     """Exactly one result, as of a duel in one worker."""
     Path(job.scratch).mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
     with tempfile.TemporaryDirectory(prefix="duel-", dir=job.scratch) as name:
         folder = Path(name)
         own, rival = _sides(job)
-        built = []
+        built: list[MeasureResult] = []
         for side, one in (("own", own), ("rival", rival)):
             if side == "rival" and job.baseline.artifact:
                 built.append(empty_result(one))
                 continue
             asked = replace(one, artifact_dir=str(folder / side))
             (found,) = await house.jobs.together([asked])
-            if not found.measurements:  # whatever else is to be said of it: it was built, and it ran
+            # Whatever else is to be said of it: with samples it was built, and it ran.
+            if not isinstance(found, MeasureResult) or not found.measurements:
                 return _failed(job, found)
             built.append(found)
         artifacts = (
@@ -76,23 +78,22 @@ async def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> Res
             if job.baseline.artifact
             else (str(folder / "rival"), built[1].facts.artifact_digest),
         )
-        duels: list[SpeedComparison] = []
+        speeds: list[SpeedComparison] = []
         for batch in job.batches or (0,):
             seen = await _compare(job, batch, artifacts, folder, deadline, house)
             if trouble := changed(job.baseline):
-                return replace(empty_result(job), duel=SpeedComparison(job.baseline.name, trouble=trouble))
-            if isinstance(seen, Result):
+                return replace(empty_result(job), speeds=(SpeedComparison(job.baseline.name, trouble=trouble),))
+            if isinstance(seen, CompareSpeedResult):
                 return seen
-            duels.append(seen)
+            speeds.append(seen)
     return replace(
         empty_result(job),
         stage=Stage.MEASURE,
-        duel=duels[0],
-        more_duels=tuple(duels[1:]),
+        speeds=tuple(speeds),
         facts=built[0].facts,
-        rival_facts=built[1].facts,
+        baseline_facts=built[1].facts,
         operator_times=built[0].operator_times,
-        rival_operator_times=built[1].operator_times,
+        baseline_operator_times=built[1].operator_times,
         versions=built[0].versions,
     )
 
@@ -110,7 +111,7 @@ async def _compare(
     folder: Path,
     deadline: float,
     house: Services,
-) -> SpeedComparison | Result:
+) -> SpeedComparison | CompareSpeedResult:
     """The duel at one batch size, or what a side of it failed with."""
     launches: list[PairedRun] = []
     walls: list[tuple[float, float]] = []
@@ -123,14 +124,15 @@ async def _compare(
         for result in sorted((mine, theirs), key=lambda one: one.cause is Cause.PEER_FAILED):
             if result.outcome is not Outcome.OK:
                 return _failed(job, result)
-        clock, rows = mine.detail, mine.measurements[0].batch
-        launch = _paired_run(mine, theirs)
+        ours, others = _turns(mine), _turns(theirs)
+        clock, rows = ours.clock, ours.taken.batch
+        launch = _paired_run(ours, others)
         if launch is None:
             return SpeedComparison(
                 job.baseline.name, clock=clock, batch=rows, processes=2, trouble=stopped_clock_message(clock)
             )
         launches.append(launch)
-        walls.append((median(mine.measurements[0].wall_s), median(theirs.measurements[0].wall_s)))
+        walls.append((median(ours.taken.wall_s), median(others.taken.wall_s)))
         if len(launches) in job.rule.looks and is_decided(launches, job.rule):
             break
         if time.monotonic() > deadline:
@@ -178,18 +180,33 @@ def _pair(
     return chance.sample(jobs, 2)
 
 
-def _paired_run(mine: Result, theirs: Result) -> PairedRun | None:
-    ours, others = mine.measurements[0], theirs.measurements[0]
+@dataclass(frozen=True)
+class _Turns:
+    """One side of a launch that ended well."""
+
+    taken: Measurement
+    load_s: float
+    clock: str
+
+
+def _turns(result: Result) -> _Turns:
+    assert isinstance(result, AlternateResult)
+    assert result.turns is not None
+    return _Turns(result.turns, result.load_s, result.clock)
+
+
+def _paired_run(mine: _Turns, theirs: _Turns) -> PairedRun | None:
+    ours, others = mine.taken, theirs.taken
     quads = min(len(ours.cpu_s), len(others.cpu_s)) // 2
     cpu = paired_ratio(ours.cpu_s[: 2 * quads], others.cpu_s[: 2 * quads])
     wall = paired_ratio(ours.wall_s[: 2 * quads], others.wall_s[: 2 * quads])
-    load = paired_ratio(mine.measurements[1].wall_s, theirs.measurements[1].wall_s)
+    load = paired_ratio([mine.load_s], [theirs.load_s])
     if cpu is None or wall is None:
         return None
     return PairedRun(cpu, wall, load or 0.0, quads, median(ours.cpu_s), median(others.cpu_s))
 
 
-def _failed(job: Job, side: Result) -> Result:
+def _failed(job: CompareSpeedJob, side: Result) -> CompareSpeedResult:
     """What went wrong on one side is the outcome of the duel; whose side it was is said."""
     return replace(
         empty_result(job, side.outcome),

@@ -14,7 +14,7 @@ from assay.core.comparison import Finding
 from assay.core.job import Job, JudgedJob, VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.policy import Policy
-from assay.core.result import Result
+from assay.core.result import LossResult, Result
 from assay.core.run import Run
 from assay.pipeline.services import Services
 from assay.pipeline.tolerances import derive, derived_of, ensure_tolerances, is_coarse
@@ -49,10 +49,10 @@ class VerifyStages:
         placed, failed = await ensure_tolerances(jobs, self._house, coarse=self._coarse)
         placed = [_kept(job) if isinstance(job, VerifyJob) and is_coarse(job) else job for job in placed]
         asked = {job.key: job for job in placed}
-        narrowly: dict[str, Result] = {}
+        narrowly: dict[str, LossResult] = {}
         async for result in self._house.jobs.results(placed):
             job = asked[result.job_key]
-            if not isinstance(job, JudgedJob):
+            if not isinstance(job, JudgedJob) or not isinstance(result, LossResult):
                 yield result
             elif is_coarse(job) and _is_open(result):
                 narrowly[result.job_key] = result
@@ -68,7 +68,7 @@ class VerifyStages:
         async for result in self._again(still, narrowly):
             yield result
 
-    async def _again(self, jobs: Sequence[JudgedJob], before: dict[str, Result]) -> AsyncIterator[Result]:
+    async def _again(self, jobs: Sequence[JudgedJob], before: dict[str, LossResult]) -> AsyncIterator[Result]:
         """By the derived tolerance those that are still open; where it cannot be had, they stay so."""
         fine = [msgspec.structs.replace(job, tolerance_dir=derived_of(job.tolerance_dir)) for job in jobs]
         failed = await derive(fine, self._house)
@@ -100,7 +100,7 @@ def _is_open(result: Result) -> bool:
     return result.outcome in (Outcome.MISMATCH, Outcome.MISTRUSTED)
 
 
-def _undecided(result: Result, derivation: Result, limit_s: float, how: str) -> Result:
+def _undecided(result: LossResult, derivation: Result, limit_s: float, how: str) -> LossResult:
     """What no tolerance excuses stays a mismatch; all else is open."""
     comparisons = tuple(
         msgspec.structs.replace(one, findings=tuple(filter(_structural, one.findings))) for one in result.comparisons

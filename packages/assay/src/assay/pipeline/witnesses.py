@@ -12,11 +12,11 @@ from assay.core.case import Inputs
 from assay.core.digest import value_digest
 from assay.core.flow import Flow
 from assay.core.golden import REFERENCE
-from assay.core.job import ChangeJob, Job, JobKind, JudgedJob, Limits, PerNodeJob, ReferenceJob, VerifyJob, other_kind
+from assay.core.job import ChangeJob, Job, JudgedJob, Limits, PerNodeJob, ReferenceJob, VerifyJob, other_kind
 from assay.core.outcome import Outcome
 from assay.core.policy import Goal
 from assay.core.reference import Witness
-from assay.core.result import Result
+from assay.core.result import ChangeResult, ComparedResult, LossResult, PerNodeResult, Result, facts_of
 from assay.errors import HarnessError, UnknownName
 from assay.judge.losses import is_vouched, measured_by, witness_needed
 from assay.judge.witnesses import (
@@ -68,24 +68,27 @@ class Witnessed:
     async def results(self, jobs: Sequence[Job]) -> AsyncIterator[Result]:
         """See `Stage`."""
         planned = {job.key: job for job in jobs}
-        doubtful: list[Result] = []
+        doubtful: list[ComparedResult] = []
         peers: dict[str, list[tuple[Job, Result]]] = {}
         async for result in self.stage.results(jobs):
             job = planned[result.job_key]
             peers.setdefault(job.case.name, []).append((job, result))
-            if doubt_of(result) is Doubt.NONE and not witness_needed(result, self.goals):
-                yield result
-            else:
+            needed = doubt_of(result) is not Doubt.NONE or witness_needed(result, self.goals)
+            if needed and isinstance(result, ComparedResult):
                 doubtful.append(result)
+            else:
+                yield result
         for result in doubtful:
             job = planned[result.job_key]
             others = [one for one in peers[job.case.name] if one[0] is not job]
             settled = result if doubt_of(result) is Doubt.NONE else await self._with_witnesses(job, result, others)
-            if witness_needed(settled, self.goals):
+            if isinstance(settled, LossResult) and witness_needed(settled, self.goals):
                 settled = await self._with_loss_witnesses(job, settled, others)
             yield settled
 
-    async def _with_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
+    async def _with_witnesses(
+        self, job: Job, result: ComparedResult, peers: Sequence[tuple[Job, Result]]
+    ) -> ComparedResult:
         """Asks one after another until one of another library agrees with the reference, or with the engine."""
         blamed = result.node if isinstance(job, PerNodeJob) else ""
         asked = self._asked.setdefault((job.case.name, job.kind, blamed, *quantizing(job.flow)), _Asked())
@@ -113,7 +116,9 @@ class Witnessed:
         parted = await self._parted(job, decisive, result, asked)
         return replace(result, witnesses=tuple(parted if one is decisive else one for one in result.witnesses))
 
-    async def _with_loss_witnesses(self, job: Job, result: Result, peers: Sequence[tuple[Job, Result]]) -> Result:
+    async def _with_loss_witnesses(
+        self, job: Job, result: LossResult, peers: Sequence[tuple[Job, Result]]
+    ) -> LossResult:
         """Asks one after another until one of another library gives the answers by which the loss is measured."""
         assert isinstance(job, JudgedJob)
         questions = float_questions(job, result)
@@ -145,7 +150,7 @@ class Witnessed:
         here = self.house.available(flow)
         return None if here.available else replace(blank, detail=here.reason.rstrip("."), install=here.install)
 
-    async def _testimony(self, job: Job, name: str, result: Result, asked: _Asked) -> Witness:
+    async def _testimony(self, job: Job, name: str, result: ComparedResult, asked: _Asked) -> Witness:
         """What the flow of that name says to the reference."""
         if (absent := self._unavailable(name)) is not None:
             return absent
@@ -157,7 +162,7 @@ class Witnessed:
         question = replace(_unsaved(job), case=fairly_judged(job.case, flow), flow=flow)
         return _witness(replace(flow, name=name), await self._run(question, asked), result)
 
-    async def _beside_engine(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
+    async def _beside_engine(self, job: Job, witness: Witness, result: ComparedResult, asked: _Asked) -> Witness:
         """The same, asked whether it agrees with the engine where it does not with the reference. A float engine has nothing to
         say of what a transform has made."""
         if witness.agrees_with_reference is not False or witness.flow not in WITNESSES or asked.seconds > BUDGET_S:
@@ -182,7 +187,7 @@ class Witnessed:
         case = replace(job.case, contract=contract, inputs=_without_sizes(job.case.inputs))
         return agrees(await self._run(replace(_unsaved(job), case=case, reference_dir=folder), asked))
 
-    async def _parted(self, job: Job, witness: Witness, result: Result, asked: _Asked) -> Witness:
+    async def _parted(self, job: Job, witness: Witness, result: ComparedResult, asked: _Asked) -> Witness:
         """With the first node where the witness is not what the evaluator says, on the witness's own inputs to it."""
         if witness.flow not in WITNESSES or isinstance(job, PerNodeJob) or library_of_reference(result) != EVALUATOR:
             return witness
@@ -202,7 +207,7 @@ class Witnessed:
         return result
 
 
-def _excluded(result: Result) -> str:
+def _excluded(result: ComparedResult) -> str:
     """The library that has no more to say: the engine's own where it would be its own witness, that of the reference else."""
     return result.reference.engine if _itself(result) else library_of_reference(result)
 
@@ -216,14 +221,14 @@ def _witness(flow: Flow, testimony: Result, result: Result) -> Witness:
     detail = (
         "" if agreed is not None else f"{testimony.outcome.value.replace('_', ' ')}, {testimony.detail}".rstrip(", ")
     )
-    if result.task == JobKind.PER_NODE.value and agreed is not None:
+    if isinstance(result, PerNodeResult) and isinstance(testimony, PerNodeResult) and agreed is not None:
         # Where it is blamed for the node that the engine is blamed for, too, the evaluator stands alone.
         agreed = agrees_at_node(testimony, result)
         with_engine = None if agreed is None else not agreed
-    if result.task == JobKind.CHANGE.value and agreed is not None:
+    if isinstance(result, ChangeResult) and agreed is not None:
         # Its own answers to the two models: where they are alike it is for the model, and not for the reference that sees a change.
         agreed, with_engine = not agreed, agreed
-    version = testimony.facts.backend_version
+    version = facts_of(testimony).backend_version
     return Witness(flow.name, library_of(flow), version, agreed, with_engine, detail=detail)
 
 

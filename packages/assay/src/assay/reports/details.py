@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from assay.core.comparison import Comparison
+from assay.core.result import VerifyResult
 from assay.core.tensor_statistics import TensorStatistics
 from assay.reports import format as text
 from assay.reports.rows import Row
@@ -19,13 +20,14 @@ def detail_lines(found: Sequence[Row]) -> Iterator[str]:
     """For a screen; one block for each case and flow that was compared."""
     for row in found:
         for entry in row.entries:
-            if entry.task == "verify" and entry.result is not None and entry.result.comparisons:
+            result = entry.result
+            if isinstance(result, VerifyResult) and result.comparisons:
                 yield ""
                 yield f"{one_line(row.case)} | {one_line(row.flow)}"
-                yield from (f"  input {one_line(used_inputs(one))}" for one in entry.result.inputs)
-                if sizes := built_for(entry.result.facts):
+                yield from (f"  input {one_line(used_inputs(one))}" for one in result.inputs)
+                if sizes := built_for(result.facts):
                     yield f"  {one_line(sizes)}"
-                for comparison in entry.result.comparisons:
+                for comparison in result.comparisons:
                     yield from _output(comparison)
 
 

@@ -7,9 +7,23 @@ from collections.abc import Iterable, Mapping
 from assay.core.comparison import Comparison, Histogram
 from assay.core.engine_info import AppliedTransform
 from assay.core.input_plan import InputFacts
+from assay.core.measurement import Memory
 from assay.core.model import Model, TensorSpec
 from assay.core.reference import Witness
-from assay.core.result import Result
+from assay.core.result import (
+    ChangeResult,
+    ComparedResult,
+    CompareSpeedResult,
+    LossResult,
+    MeasureResult,
+    MutationScoreResult,
+    Result,
+    VerifyResult,
+    comparisons_of,
+    facts_of,
+    inputs_of,
+    measurements_of,
+)
 from assay.core.run import Run
 from assay.core.verdict import Verdict
 from assay.judge.operator_regressions import differences
@@ -63,37 +77,65 @@ def _verdict(verdict: Verdict) -> list[str]:
 
 
 def _result(result: Result) -> dict[str, object]:
-    compared = {finding for comparison in result.comparisons for finding in comparison.findings}
-    whose = one_line(f"'{result.original}'") if result.original else "the float model"
+    facts = facts_of(result)
     return {
         "outcome": result.outcome.value,
         "detail": one_line(result.detail),
         "ended": _ended(result),
-        "inputs": [_input(one) for one in result.inputs],
+        "inputs": [_input(one) for one in inputs_of(result)],
         "stages": [[time.stage.value, time.seconds, text.duration(time.seconds)] for time in result.stage_times],
-        "findings": [[f.output, f.kind, f.text] for f in result.findings if f not in compared],
-        "comparisons": [
-            *(_comparison(comparison) for comparison in result.comparisons),
-            *(_comparison(comparison, f", against {whose}") for comparison in result.against_float),
-        ],
-        "taskMetrics": _metrics(result.task_metrics),
-        "measurements": [latency(measurement) for measurement in result.measurements],
+        "findings": _findings(result),
+        "comparisons": list(_comparisons(result)),
+        "taskMetrics": _metrics(_named(result)),
+        "measurements": [latency(measurement) for measurement in measurements_of(result)],
         "sweep": _sweep(result),
         "curve": curve(result),
         "launches": {"header": list(LAUNCHES), "rows": launches(result)},
         "nodes": node_rows(result),
         "costs": [[one_line(cell) for cell in row] for row in operators(result)],
-        "changes": [one_line(one) for one in differences(result.rival_facts, result.facts)] if result.duel else [],
+        "changes": _changes(result),
         "build": _build(result),
         "placements": [
             [one_line(p.operator), one_line(p.device), one_line(p.precision), one_line(p.role), str(p.count)]
-            for p in result.facts.placements
+            for p in facts.placements
         ],
-        "undelegated": [one_line(name) for name in result.facts.undelegated],
+        "undelegated": [one_line(name) for name in facts.undelegated],
         "warnings": [sanitize(warning) for warning in warnings_of(result)],
         "log": sanitize(shortened(sanitize(result.log), LOG_LIMIT)),
         "versions": _pairs(sorted(result.versions.items())),
     }
+
+
+def _findings(result: Result) -> list[list[str]]:
+    """Those that are not shown with an output."""
+    if not isinstance(result, ComparedResult):
+        return []
+    compared = {finding for comparison in result.comparisons for finding in comparison.findings}
+    return [[f.output, f.kind, f.text] for f in result.findings if f not in compared]
+
+
+def _comparisons(result: Result) -> Iterable[dict[str, object]]:
+    yield from map(_comparison, comparisons_of(result))
+    if isinstance(result, LossResult):
+        whose = one_line(f"'{result.original}'") if result.original else "the float model"
+        yield from (_comparison(comparison, f", against {whose}") for comparison in result.against_float)
+
+
+def _named(result: Result) -> Mapping[str, float]:
+    match result:
+        case VerifyResult() | ChangeResult():
+            return result.task_metrics
+        case MutationScoreResult():
+            return result.scores
+        case _:
+            return {}
+
+
+def _changes(result: Result) -> list[str]:
+    """Of the engine against its baseline."""
+    if not isinstance(result, CompareSpeedResult) or not result.speeds:
+        return []
+    return [one_line(one) for one in differences(result.baseline_facts, result.facts)]
 
 
 def _input(one: InputFacts) -> list[str]:
@@ -114,15 +156,21 @@ def _ended(result: Result) -> Pairs:
             ("Signal", result.signal),
             ("Attempts", str(result.attempts) if result.attempts > 1 else ""),
             ("Repeated", repeated if result.only_after_other_jobs else ""),
-            ("Reference", described(result.reference)),
-            ("Witnesses", "; ".join(_witness(one) for one in result.witnesses)),
-            ("Float reference", described(result.float_reference)),
-            ("Its witnesses", "; ".join(_witness(one) for one in result.float_witnesses)),
+            *_vouchers(result),
             ("Took", text.duration(result.seconds)),
             ("Started", result.started_at),
             ("Log", one_line(result.log_file)),
         )
     )
+
+
+def _vouchers(result: Result) -> Iterable[tuple[str, str]]:
+    if isinstance(result, ComparedResult):
+        yield "Reference", described(result.reference)
+        yield "Witnesses", "; ".join(map(_witness, result.witnesses))
+    if isinstance(result, LossResult):
+        yield "Float reference", described(result.float_reference)
+        yield "Its witnesses", "; ".join(map(_witness, result.float_witnesses))
 
 
 def _witness(witness: Witness) -> str:
@@ -173,7 +221,7 @@ def _metrics(metrics: Mapping[str, float]) -> Pairs:
 
 
 def _build(result: Result) -> Pairs:
-    facts, memory = result.facts, result.memory
+    facts, memory = facts_of(result), result.memory if isinstance(result, MeasureResult) else Memory()
     known = (
         ("Backend version", facts.backend_version),
         ("Actual precision", facts.precision),
@@ -196,7 +244,7 @@ def _applied(applied: AppliedTransform) -> str:
 
 
 def _model_of(entry: Entry) -> Model | None:
-    return entry.job.case.model if entry.job else entry.result.model if entry.result else None
+    return entry.job.case.model if entry.job else None
 
 
 def _model(model: Model) -> Pairs:

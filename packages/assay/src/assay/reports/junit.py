@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from assay.core.result import Result
+from assay.core.result import ComparedResult, Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.witnesses import described
@@ -72,9 +72,10 @@ def _story(run: Run, entry: Entry) -> str:
     if result is not None:
         lines += [f"outcome: {result.outcome.value} in {result.stage.value}"]
         lines += [result.detail] if result.detail else []
-        lines += [f"reference: {described(result.reference)}"] if described(result.reference) else []
+        compared = result if isinstance(result, ComparedResult) else None
+        lines += [f"reference: {told}"] if compared and (told := described(compared.reference)) else []
         lines += [f"node: {result.node}"] if result.node else []
-        lines += [f"{finding.output}: {finding.kind}: {finding.text}" for finding in result.findings]
+        lines += [f"{one.output}: {one.kind}: {one.text}" for one in (compared.findings if compared else ())]
     lines += [f"repeat: {repro_line(run, entry.asked)}"]
     return "\n".join(one_line(line) for line in lines)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from assay.core.result import Result
+from assay.core.result import Result, speeds_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.options.repro import repro_line
@@ -121,7 +121,7 @@ def _speed_comparisons(found: Sequence[Row]) -> list[str]:
     lines: list[str] = []
     for row in found:
         for entry in row.entries:
-            if entry.result is None or entry.result.duel is None:
+            if entry.result is None or not speeds_of(entry.result):
                 continue
             names = f"{escaped(row.case, 120)} · {escaped(row.flow, 120)}"
             lines += [f"{names}: {escaped(entry.reason)}", ""] if entry.word in QUIET else []

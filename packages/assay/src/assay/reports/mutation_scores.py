@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay.core.result import Result
+from assay.core.result import MutationScoreResult, Result
 from assay.reports.sanitize import one_line
 from assay.reports.sweep import columns
 
@@ -40,19 +40,19 @@ class MutationScore(msgspec.Struct, frozen=True):
 
 def mutation_scores(results: Sequence[Result]) -> list[MutationScore]:
     """Of each summary of mutants: the row over all first, then by group, the lowest rate first."""
-    found = [row for result in results if result.task == "mutation_score" for row in _rows(result)]
+    found = [row for result in results if isinstance(result, MutationScoreResult) for row in _rows(result)]
     places = {group: place for place, group in enumerate((ALL, *GROUPS))}
     return sorted(found, key=lambda one: (places[one.group], 2.0 if one.rate is None else one.rate, one.name))
 
 
-def _rows(result: Result) -> list[MutationScore]:
-    figures = result.task_metrics
+def _rows(result: MutationScoreResult) -> list[MutationScore]:
+    figures = result.scores
     stems = [name.removesuffix(_KILLED) for name in figures if name.endswith(_KILLED) and name.startswith(_STEM)]
     return [_row(result, stem) for stem in ("mutation", *(one for one in stems if one != "mutation"))]
 
 
-def _row(result: Result, stem: str) -> MutationScore:
-    figures = result.task_metrics
+def _row(result: MutationScoreResult, stem: str) -> MutationScore:
+    figures = result.scores
     group = ALL if stem == "mutation" else HIT if stem.startswith(_HIT_STEM) else MUTATION
     name = stem.removeprefix(_HIT_STEM if group == HIT else _STEM) if group else ""
     counts = (int(figures.get(f"{stem}.{what}", 0.0)) for what in ("killed", "survived", "equivalent", "unbuilt"))

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from assay.core.node_error import NodeError
-from assay.core.result import Result
+from assay.core.result import PerNodeResult, Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.reports import format as text
@@ -28,6 +28,8 @@ Table = tuple[str, tuple[str, ...], list[list[str]]]
 
 def node_tables(result: Result, *, names: int) -> list[Table]:
     """Title, header and lines of each ranking; `names` are the characters that a node's name may take."""
+    if not isinstance(result, PerNodeResult):
+        return []
     judged = [error for error in result.node_errors if error.budget_used is not None]
     compared = [error for error in result.node_errors if error.added_rel_l2]
     tables: list[Table] = []
@@ -83,7 +85,7 @@ def node_rows(result: Result) -> list[list[object]]:
             "" if error.cosine is None else f"{error.cosine:.6f}", one_line(error.output),
             _finite(error.budget_used), _finite(error.sqnr_db), _finite(error.added_rel_l2),
         ]
-        for error in result.node_errors
+        for error in (result.node_errors if isinstance(result, PerNodeResult) else ())
     ]  # fmt: skip
 
 
@@ -103,7 +105,7 @@ class PerNodeCsv:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(COLUMNS)
         for result in results:
-            for error in result.node_errors:
+            for error in result.node_errors if isinstance(result, PerNodeResult) else ():
                 figures = (error.budget_used, error.sqnr_db, error.added_rel_l2, error.cosine, error.max_abs)
                 names = (guarded(name) for name in (error.node, error.operator, error.output))
                 writer.writerow(

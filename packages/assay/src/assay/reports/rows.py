@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from assay.core.job import Job
-from assay.core.result import Result
+from assay.core.result import ComparedResult, MeasureResult, Result, comparisons_of, facts_of, measurements_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.judge.speed import slowdowns
@@ -107,7 +107,8 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def reference(self) -> str:
         """Whose answers its outputs were compared with, in a few words; "" where nothing was compared."""
-        told = (described(entry.result.reference) for entry in self.entries if entry.result is not None)
+        results = [entry.result for entry in self.entries]
+        told = (described(one.reference) for one in results if isinstance(one, ComparedResult))
         return ", ".join(dict.fromkeys(filter(None, told)))
 
     @property
@@ -141,7 +142,7 @@ def entries(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
     found = []
     for key in [*jobs, *(key for key in observed if key not in jobs)]:
         job, result = jobs.get(key), observed.get(key)
-        task = job.kind.value if job else result.task if result else ""
+        task = job.kind if job else result.kind if result else ""
         found.append(Entry(key, task, job, result, tuple(said.get(key, ()))))
     return found
 
@@ -191,8 +192,9 @@ def counts(found: Sequence[Row] | Sequence[Entry]) -> dict[str, int]:
 def figures(found: Sequence[Entry]) -> Figures:
     """The worst error, the smallest batch size's latency, the highest peak and the artifact of these jobs."""
     results = [entry.result for entry in found if entry.result is not None]
-    metrics = [comparison.metrics for result in results for comparison in result.comparisons]
-    taken = [measurement for result in results for measurement in result.measurements if measurement.wall_s]
+    metrics = [comparison.metrics for result in results for comparison in comparisons_of(result)]
+    taken = [measurement for result in results for measurement in measurements_of(result) if measurement.wall_s]
+    memories = [result.memory for result in results if isinstance(result, MeasureResult)]
     measured = min(taken, key=lambda measurement: measurement.batch, default=None)
     return Figures(
         budget_used=_worst([each["budget_used"] for each in metrics if "budget_used" in each]),
@@ -200,8 +202,8 @@ def figures(found: Sequence[Entry]) -> Figures:
         median_s=percentile(measured.wall_s, 50.0) if measured else None,
         p90_s=percentile(measured.wall_s, 90.0) if measured else None,
         batch=measured.batch if measured else 0,
-        memory_bytes=max((max(r.memory.load_peak_bytes, r.memory.run_peak_bytes) for r in results), default=0),
-        artifact_bytes=max((result.facts.artifact_bytes for result in results), default=0),
+        memory_bytes=max((max(one.load_peak_bytes, one.run_peak_bytes) for one in memories), default=0),
+        artifact_bytes=max((facts_of(result).artifact_bytes for result in results), default=0),
         is_bound=any("coarse_tolerance" in each for each in metrics),
         slowdown_percent=_worst([change for result in results for change in slowdowns(result)]),
     )

@@ -6,8 +6,9 @@ import csv
 import io
 from collections.abc import Sequence
 
+from assay.core.engine_info import EngineInfo
 from assay.core.outcome import FAILS_BY_DEFAULT, Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import Result, comparisons_of, facts_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.judge.outcome_table import ANSWERS, MACHINE
@@ -67,21 +68,22 @@ def _peer(entry: Entry) -> list[str]:
     if result is None:
         return [*(guarded(one) for one in cells), *("" for _ in range(len(PEER) - len(cells)))]
     took = {one.stage: one.seconds for one in result.stage_times}
-    left = result.facts.undelegated
-    ops = ", ".join(f"{one.operator}: {one.count}" for one in result.facts.placements)
-    delegated = result.facts.delegated
+    facts, compared = facts_of(result), comparisons_of(result)
+    left = facts.undelegated
+    ops = ", ".join(f"{one.operator}: {one.count}" for one in facts.placements)
+    delegated = facts.delegated
     cells += [
         "False" if delegated == 0 else "True",
         _number(took.get(Stage.TRANSFORM)),
         _number(took.get(Stage.LOWER)),
-        _number(delegated if delegated is not None else sum(one.count for one in result.facts.placements) - len(left)),
+        _number(delegated if delegated is not None else sum(one.count for one in facts.placements) - len(left)),
         str(len(left)),
         ops,
         ", ".join(left),
-        _number(result.facts.artifact_bytes / 1000 if result.facts.artifact_bytes else None),
+        _number(facts.artifact_bytes / 1000 if facts.artifact_bytes else None),
     ]
     for place in (0, 1):
-        metrics = result.comparisons[place].metrics if place < len(result.comparisons) else {}
+        metrics = compared[place].metrics if place < len(compared) else {}
         cells += [_number(metrics.get(name)) for name in ("max_abs", "mean_abs", "sqnr_db")]
     cells.append("" if result.outcome is Outcome.OK else result.detail)
     return [guarded(cell) for cell in cells]
@@ -91,7 +93,7 @@ def _detail(result: Result | None) -> str:
     if result is None:
         return "Skipped"
     if result.outcome in ANSWERS - set(FAILS_BY_DEFAULT):
-        return "Success (Delegated)" if result.facts.delegated != 0 else "Success (Undelegated)"
+        return "Success (Delegated)" if facts_of(result).delegated != 0 else "Success (Undelegated)"
     if result.outcome is Outcome.UNDELEGATED:
         return "Success (Undelegated)"
     if result.outcome in MACHINE:
@@ -105,7 +107,8 @@ def _ours(run: Run, entry: Entry) -> list[str]:
     result, job = entry.result, entry.job
     row = row_of([entry])
     took = {one.stage: one.seconds for one in result.stage_times} if result else {}
-    compared = result.comparisons[0] if result and result.comparisons else None
+    compared = next(iter(comparisons_of(result)), None) if result else None
+    facts = facts_of(result) if result else EngineInfo()
     specs = job.case.model.inputs if job else ()
     text = [
         run.id,
@@ -127,8 +130,8 @@ def _ours(run: Run, entry: Entry) -> list[str]:
         *(_number(took.get(stage)) for stage in Stage if stage is not Stage.START),
         _number(result.seconds if result else None),
         *(_number(column.exact(row)) for column in _COSTS),
-        result.facts.precision if result else "",
-        result.facts.backend_version if result else "",
+        facts.precision,
+        facts.backend_version,
         str(result.attempts) if result else "",
         guarded(repro_line(run, entry.asked)),
     ]

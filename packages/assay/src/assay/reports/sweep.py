@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.core.result import Result
+from assay.core.result import CompareSpeedResult, Result, measurements_of, speeds_of
 from assay.core.speed import SpeedComparison
 from assay.judge.operator_regressions import explained
 from assay.judge.speed import percent
@@ -26,10 +26,9 @@ KNEE_MEANS = "knee: the batch size of the greatest throughput for its latency"
 
 def latencies(result: Result) -> dict[int, float]:
     """Wall seconds per call by batch size: medians of the measurements, or of a duel's candidate."""
-    if result.duel is not None:
-        duels = (result.duel, *result.more_duels)
-        return {one.batch: one.own_wall_s for one in duels if one.launches and one.own_wall_s > 0.0}
-    found = {one.batch: percentile(one.wall_s, 50.0) for one in result.measurements if not one.layout}
+    if isinstance(result, CompareSpeedResult):
+        return {one.batch: one.own_wall_s for one in result.speeds if one.launches and one.own_wall_s > 0.0}
+    found = {one.batch: percentile(one.wall_s, 50.0) for one in measurements_of(result) if not one.layout}
     return {batch: seconds for batch, seconds in sorted(found.items()) if seconds}
 
 
@@ -39,10 +38,10 @@ def sweep(result: Result) -> tuple[tuple[str, ...], Rows]:
     if len(seconds) < 2:
         return (), []
     best = knee(seconds)
-    if result.duel is not None:
-        fought = {one.batch: one for one in (result.duel, *result.more_duels)}
+    if isinstance(result, CompareSpeedResult):
+        fought = {one.batch: one for one in result.speeds}
         return COMPARED, [_fought(fought[batch], taken, best) for batch, taken in sorted(seconds.items())]
-    slow = {one.batch: percentile(one.wall_s, 90.0) for one in result.measurements if not one.layout}
+    slow = {one.batch: percentile(one.wall_s, 90.0) for one in measurements_of(result) if not one.layout}
     rows = [
         [str(batch), text.milliseconds(taken), text.milliseconds(slow[batch]), _rate(batch, taken), _mark(batch, best)]
         for batch, taken in seconds.items()
@@ -68,7 +67,6 @@ def _change(logarithm: float) -> str:
 def launches(result: Result) -> Rows:
     """Every launch of a duel, as told by `LAUNCHES`: what its verdict is derived from. Of one that had no rival but stored
     samples they say nothing."""
-    duels = (result.duel, *result.more_duels) if result.duel is not None else ()
     return [
         [
             str(seen.batch),
@@ -77,7 +75,7 @@ def launches(result: Result) -> Rows:
             text.milliseconds(one.rival_s),
             text.milliseconds(one.own_s),
         ]
-        for seen in duels
+        for seen in speeds_of(result)
         if not seen.stored
         for number, one in enumerate(seen.launches, 1)
     ]
@@ -103,7 +101,7 @@ def operators(result: Result) -> Rows:
             _side(one.after_s),
             one.what,
         ]
-        for one in (explained(result) if result.duel is not None else ())[:OPERATORS_SHOWN]
+        for one in (explained(result) if isinstance(result, CompareSpeedResult) else ())[:OPERATORS_SHOWN]
     ]
 
 
@@ -117,8 +115,8 @@ def curve(result: Result) -> dict[str, object] | None:
     seconds = latencies(result)
     if len(seconds) < 2:
         return None
-    duels = (result.duel, *result.more_duels) if result.duel is not None else ()
-    before = {one.batch: one.rival_wall_s for one in duels if one.batch in seconds and one.rival_wall_s > 0.0}
+    speeds = speeds_of(result)
+    before = {one.batch: one.rival_wall_s for one in speeds if one.batch in seconds and one.rival_wall_s > 0.0}
     return {"points": _points(seconds), "before": _points(before), "knee": knee(seconds)}
 
 

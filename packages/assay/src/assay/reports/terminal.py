@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay.core.job import JobKind
-from assay.core.result import Result
+from assay.core.input_plan import InputFacts
+from assay.core.result import ChangeResult, PerNodeResult, Result, facts_of, inputs_of, speeds_of
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict, VerdictStatus
 from assay.judge.coverage import FIRST
@@ -109,12 +109,10 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
             _prose(console, f"  {detail}")
         if result.node:
             _prose(console, f"  node: {one_line(result.node)}")
-        if result.inputs:
-            _prose(
-                console,
-                f"  inputs: {'; '.join(map(one_line, map(used_inputs, result.inputs[:INPUTS_SHOWN])))}{_more(result)}",
-            )
-        if sizes := built_for(result.facts):
+        if fed := inputs_of(result):
+            shown_inputs = "; ".join(map(one_line, map(used_inputs, fed[:INPUTS_SHOWN])))
+            _prose(console, f"  inputs: {shown_inputs}{_more(fed)}")
+        if sizes := built_for(facts_of(result)):
             _prose(console, f"  {one_line(sizes)}")
         for warning in warnings_of(result)[:3]:
             _prose(console, f"  warning: {one_line(warning)}")
@@ -127,8 +125,8 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
     _line(console, (f"  {one_line(repro_line(run, entry.asked))}", "dim"))
 
 
-def _more(result: Result) -> str:
-    left = len(result.inputs) - INPUTS_SHOWN
+def _more(inputs: Sequence[InputFacts]) -> str:
+    left = len(inputs) - INPUTS_SHOWN
     return f"; and {left} more" if left > 0 else ""
 
 
@@ -153,7 +151,7 @@ def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
     for row in found:
         for entry in row.entries:
             result = entry.result
-            answers = result is not None and (result.duel is not None or entry.task == JobKind.CHANGE.value)
+            answers = result is not None and (bool(speeds_of(result)) or isinstance(result, ChangeResult))
             told = answers or any(one.by_stated_limit for one in entry.verdicts)
             if entry.word in QUIET and result is not None and (told or _has_tables(result)):
                 console.print(f"\n{one_line(row.case)} | {one_line(row.flow)}", style="bold")
@@ -163,13 +161,14 @@ def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
 
 
 def _has_tables(result: Result) -> bool:
-    return bool(result.duel or result.node_errors or len(latencies(result)) >= SWEEP_SHOWN)
+    nodes = isinstance(result, PerNodeResult) and result.node_errors
+    return bool(speeds_of(result) or nodes or len(latencies(result)) >= SWEEP_SHOWN)
 
 
 def _tables(console: Console, result: Result) -> None:
     """A sweep over batch sizes, and where a slower engine loses its time."""
     header, lines = sweep(result)
-    if len(lines) >= (2 if result.duel else SWEEP_SHOWN):
+    if len(lines) >= (2 if speeds_of(result) else SWEEP_SHOWN):
         _plain(console, columns(header, lines))
         if any(line[-1] for line in lines):
             _plain(console, [KNEE_MEANS])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from assay.core.environment import split_flow
+from assay.core.result import facts_of
 from assay.reports import format as text
 from assay.reports.columns import columns_of
 from assay.reports.rows import Row
@@ -40,8 +41,8 @@ def upgrades(found: Sequence[Row]) -> list[Upgrade]:
 
 def version_of(row: Row) -> str:
     """Of the backend, as its engine told; "" where it built none."""
-    results = [entry.result for entry in row.entries if entry.result is not None]
-    return next((one.facts.backend_version for one in results if one.facts.backend_version), "")
+    versions = (facts_of(entry.result).backend_version for entry in row.entries if entry.result is not None)
+    return next(filter(None, versions), "")
 
 
 def _order(version: str) -> tuple[tuple[int, int | str], ...]:

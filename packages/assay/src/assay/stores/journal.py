@@ -17,7 +17,7 @@ from types import TracebackType
 
 import msgspec
 
-from assay.core.result import Result
+from assay.core.result import AnyResult, Result
 from assay.core.run import Run
 from assay.errors import StoreError
 from assay.models.files import sync_folder
@@ -128,7 +128,7 @@ def read_journal(path: Path) -> tuple[Run | None, list[Result]]:
     payloads, _ = _whole_records(path)
     if not payloads:
         return None, []
-    decoder = msgspec.msgpack.Decoder(Result)
+    decoder: msgspec.msgpack.Decoder[AnyResult] = msgspec.msgpack.Decoder(AnyResult)
     results: dict[str, Result] = {}
     try:
         for payload in payloads[1:]:

@@ -15,6 +15,6 @@ def pack(value: msgspec.Struct) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(value), 1)
 
 
-def unpack(payload: bytes, kind: type[Value]) -> Value:
+def unpack(payload: bytes, decoder: msgspec.msgpack.Decoder[Value]) -> Value:
     """Raises msgspec.DecodeError or zlib.error where the bytes are not those of such a value."""
-    return msgspec.msgpack.decode(zlib.decompress(payload), type=kind)
+    return decoder.decode(zlib.decompress(payload))

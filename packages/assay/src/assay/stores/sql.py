@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, insert, select, update
 
-from assay.core.result import Result
+from assay.core.result import AnyResult, Result
 from assay.core.run import Run
 from assay.core.verdict import RunVerdict
 from assay.ports import RunSummary
@@ -20,6 +20,9 @@ from assay.stores.lookup import exact_run, find_run
 from assay.stores.payload import pack, unpack
 from assay.stores.schema import bring_up_to_date
 from assay.stores.tables import case_state, results, run_summary, runs
+
+_RUNS: msgspec.msgpack.Decoder[Run] = msgspec.msgpack.Decoder(Run)
+_RESULTS: msgspec.msgpack.Decoder[AnyResult] = msgspec.msgpack.Decoder(AnyResult)
 
 
 class JobState(msgspec.Struct, frozen=True):
@@ -85,7 +88,7 @@ class SqlStore:
         with self._reading() as connection:
             number = find_run(connection, run_id, self.name)
             row = connection.execute(select(runs.c.payload, runs.c.status).where(runs.c.number == number)).one()
-            return replace(unpack(row.payload, Run), status=row.status)
+            return replace(unpack(row.payload, _RUNS), status=row.status)
 
     def runs(self, limit: int = 50) -> list[RunSummary]:
         """Newest first."""
@@ -100,7 +103,7 @@ class SqlStore:
         with self._reading() as connection:
             number = find_run(connection, run_id, self.name)
             query = select(results.c.payload).where(results.c.run == number).order_by(results.c.number)
-            return [unpack(payload, Result) for payload in connection.scalars(query)]
+            return [unpack(payload, _RESULTS) for payload in connection.scalars(query)]
 
     def history(self, job_key: str, limit: int = 180) -> list[tuple[str, Result]]:
         """The results of one job with the ids of their runs, newest first: what a trend is drawn from."""
@@ -112,7 +115,7 @@ class SqlStore:
             .limit(limit)
         )
         with self._reading() as connection:
-            return [(row.id, unpack(row.payload, Result)) for row in connection.execute(query)]
+            return [(row.id, unpack(row.payload, _RESULTS)) for row in connection.execute(query)]
 
     def states(self, outcome: str = "") -> list[JobState]:
         """How every job stands now, or those with that outcome, sorted by job key."""

@@ -8,15 +8,16 @@ from msgspec.structs import replace
 
 from assay.core.case import Case, Contract, Inputs
 from assay.core.comparison import Comparison, Histogram, WorstElement
+from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo, Placement
 from assay.core.flow import Flow
-from assay.core.job import AnyJob, MeasureJob, job_digest
+from assay.core.job import AnyJob, MeasureJob
 from assay.core.machine import Machine
 from assay.core.measurement import Measurement, Memory
 from assay.core.model import Model, TensorSpec
-from assay.core.outcome import Outcome, Stage
+from assay.core.outcome import Stage
 from assay.core.policy import Policy
-from assay.core.result import Result, StageTime
+from assay.core.result import AnyResult, ComparedResult, EngineResult, MeasureResult, Result, StageTime
 from assay.core.run import Run
 from assay.core.speed import AlternatingSide, BaselineEngine
 from assay.core.verdict import RunVerdict
@@ -126,26 +127,28 @@ def make_measurement(batch: int = 1, *, median_s: float = 0.0005, calls: int = 2
 
 
 def make_result(
-    case: str = "digits-classifier", flow: str = "onnxruntime", task: str = "verify", **changes: Any
-) -> Result:
-    """A job that ended well: compared for `verify`, two batch sizes of samples for `measure`."""
-    job = make_job(case, flow, task)
-    measured = isinstance(job, MeasureJob)
-    last = Stage.MEASURE if measured else Stage.COMPARE
+    case: str = "digits-classifier", flow: str = "onnxruntime", kind: str = "verify", **changes: Any
+) -> AnyResult:
+    """A job of that kind that ended well: compared for `verify`, two batch sizes of samples for `measure`."""
+    job = make_job(case, flow, kind)
+    last = Stage.MEASURE if isinstance(job, MeasureJob) else Stage.COMPARE
     stages = ((Stage.IMPORT, 0.31), (Stage.LOWER, 0.042), (Stage.SAVE, 0.004), (Stage.LOAD, 0.02), (Stage.RUN, 0.05))
-    result = Result(
-        job_key=job.key,
-        case=case,
-        flow=flow,
-        task=task,
-        job_digest=job_digest(job),
-        outcome=Outcome.OK,
+    result = replace(
+        empty_result(job),
         stage=last,
         stage_times=(*(StageTime(stage, seconds) for stage, seconds in stages), StageTime(last, 0.01)),
-        comparisons=() if measured else (make_comparison(),),
-        measurements=(make_measurement(1), make_measurement(8, median_s=0.0026)) if measured else (),
-        memory=Memory(before_bytes=61 * 2**20, load_peak_bytes=74 * 2**20, run_peak_bytes=79 * 2**20),
-        facts=EngineInfo(
+        versions={"numpy": "2.4.6", "onnx": "1.23.2", job.flow.backend: "1.31.1"},
+        started_at="2026-11-21T14:19:06+00:00",
+        seconds=0.436,
+    )
+    return replace(result, **{**_observed(result), **changes})
+
+
+def _observed(result: AnyResult) -> dict[str, Any]:
+    """The fields of its kind that it fills."""
+    observed: dict[str, Any] = {}
+    if isinstance(result, EngineResult):
+        observed["facts"] = EngineInfo(
             backend_version="1.31.1",
             artifact_bytes=51_200,
             artifact_digest="ab" * 32,
@@ -155,13 +158,13 @@ def make_result(
                 Placement(operator="Gemm", device="CPUExecutionProvider", precision="float32", count=2),
             ),
             options={"optimization": "all"},
-        ),
-        versions={"numpy": "2.4.6", "onnx": "1.23.2", job.flow.backend: "1.31.1"},
-        started_at="2026-11-21T14:19:06+00:00",
-        seconds=0.436,
-        model=job.case.model,
-    )
-    return replace(result, **changes)
+        )
+    if isinstance(result, ComparedResult):
+        observed["comparisons"] = (make_comparison(),)
+    if isinstance(result, MeasureResult):
+        observed["measurements"] = (make_measurement(1), make_measurement(8, median_s=0.0026))
+        observed["memory"] = Memory(before_bytes=61 * 2**20, load_peak_bytes=74 * 2**20, run_peak_bytes=79 * 2**20)
+    return observed
 
 
 def make_run(id: str = "20261121T141905-3fa2b1", jobs: tuple[AnyJob, ...] | None = None, **changes: Any) -> Run:

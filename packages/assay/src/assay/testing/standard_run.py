@@ -35,7 +35,7 @@ POLICY = Policy(
 
 def run() -> Run:
     """All ten jobs ended."""
-    jobs = tuple(make_job(result.case, result.flow, result.task) for result in results())
+    jobs = tuple(make_job(result.case, result.flow, result.kind) for result in results())
     return make_run(
         jobs=jobs,
         policy=POLICY,

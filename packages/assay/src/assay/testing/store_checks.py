@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from assay.core.outcome import Outcome
-from assay.core.result import Result
+from assay.core.result import Result, VerifyResult
 from assay.core.verdict import RunVerdict, Verdict, VerdictStatus
 from assay.errors import RunNotFound
 from assay.ports import RunSummary, Store
@@ -45,7 +45,9 @@ def round_trip(make: Callable[[], Store]) -> None:
         assert store.run(run.id) == run, "the run came back changed"
         assert store.results(run.id) == [*results, odd], "the results came back changed, or in another order"
         store.record(run.id, [make_result("nan", task_metrics={"none": float("nan")})])
-        none = store.results(run.id)[-1].task_metrics["none"]
+        (*_, last) = store.results(run.id)
+        assert isinstance(last, VerifyResult)
+        none = last.task_metrics["none"]
         assert none != none, f"NaN came back as {none}"
 
 

@@ -31,7 +31,7 @@ from assay.core.job import (
     VerifyJob,
 )
 from assay.core.outcome import Cause, Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import AnyResult, EngineResult, FedResult
 from assay.errors import (
     BadModel,
     BrokenMetric,
@@ -64,7 +64,7 @@ _HANDLERS: dict[type[Job], str] = {
 """Module and function below this package: a worker imports what it is asked for."""
 
 
-def execute(job: Job, stages: Stages) -> Result:
+def execute(job: Job, stages: Stages) -> AnyResult:
     """Exactly one result, whatever happens short of the death of the process."""
     started = datetime.now(UTC).isoformat(timespec="milliseconds")
     begin = time.perf_counter()
@@ -108,20 +108,20 @@ def _full_disk_reported(folder: str) -> Iterator[None]:
 
 
 @cache
-def _handler_of(kind: type[Job]) -> Callable[[Job, Stages], Result]:
+def _handler_of(kind: type[Job]) -> Callable[[Job, Stages], AnyResult]:
     """Ours, or one that lives above the worker and comes in by its entry point, under the tag of the type."""
     if kind not in _HANDLERS:
         tag = str(kind.__struct_config__.tag)
-        return cast(Callable[[Job, Stages], Result], plugins.load("assay.job_handlers", tag))
+        return cast(Callable[[Job, Stages], AnyResult], plugins.load("assay.job_handlers", tag))
     module, _, name = _HANDLERS[kind].partition(":")
-    return cast(Callable[[Job, Stages], Result], getattr(import_module(f"assay.worker.{module}"), name))
+    return cast(Callable[[Job, Stages], AnyResult], getattr(import_module(f"assay.worker.{module}"), name))
 
 
 BUILDING = (Stage.TRANSFORM, Stage.LOWER)
 """Stages in which a library that fails on a valid model does not support it, whatever its words."""
 
 
-def _failure(job: Job, error: Exception, stages: Stages) -> Result:
+def _failure(job: Job, error: Exception, stages: Stages) -> AnyResult:
     outcome, cause = _classify(error, stages.reached)
     text = " ".join(str(error).split()) or type(error).__name__
     if outcome is Outcome.LOWERED:
@@ -133,15 +133,12 @@ def _failure(job: Job, error: Exception, stages: Stages) -> Result:
     if why and outcome is Outcome.ERROR and stages.reached in (Stage.RUN, Stage.MEASURE):
         # What nobody takes is no fault of this engine.
         outcome, cause, text = Outcome.MISTRUSTED, Cause.NO_REFERENCE, f"{why}; nor does this engine: {text}"
-    return msgspec.structs.replace(
-        empty_result(job),
-        outcome=outcome,
-        cause=cause,
-        detail=text[:2000],
-        node=getattr(error, "node", ""),
-        facts=stages.built,
-        inputs=stages.inputs,
+    failed = msgspec.structs.replace(
+        empty_result(job, outcome), cause=cause, detail=text[:2000], node=getattr(error, "node", "")
     )
+    if isinstance(failed, EngineResult):
+        failed = msgspec.structs.replace(failed, facts=stages.built)
+    return msgspec.structs.replace(failed, inputs=stages.inputs) if isinstance(failed, FedResult) else failed
 
 
 def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:

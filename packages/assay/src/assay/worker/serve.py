@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from assay.core.job import Job, NoopJob
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import AnyResult, NoopResult
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import SHARED_BYTES, Done, Hello, crumb, decode_job, frame, split_frames, step_bytes
 from assay.numerics.steps import listening
@@ -54,9 +54,9 @@ def _shared(connection: socket.socket) -> mmap.mmap:
         os.close(descriptor)
 
 
-def _execute(job: Job, stages: mmap.mmap) -> Result:
+def _execute(job: Job, stages: mmap.mmap) -> AnyResult:
     if isinstance(job, NoopJob):
-        return Result(job.key, job.case.name, job.flow.name, job.kind, "", Outcome.OK, Stage.START)
+        return NoopResult(job.key, job.case.name, job.flow.name, "", Outcome.OK, Stage.START)
 
     def enter(stage: Stage) -> None:
         stages[:] = crumb(stage) + step_bytes(UNKNOWN)

@@ -17,7 +17,7 @@ from assay.core.job import ChangeJob, InputsJob
 from assay.core.model import TensorSpec
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference, ReferenceKind
-from assay.core.result import Result
+from assay.core.result import ChangeResult
 from assay.core.tensor_parts import whole_name
 from assay.errors import UnknownName, UsageError
 from assay.models.goldens import Golden, read_golden, read_lock
@@ -85,7 +85,7 @@ def _fed(array: Tensor, dtype: str, name: str) -> Tensor:
     return fed
 
 
-def compare_change(job: ChangeJob, stages: Stages) -> Result:
+def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
     """The reference answers of the new model against those of its original: judged by the original's tolerance where the new one
     is no coarser than a rounding, only measured where it is quantized. Raises BadGolden."""
     original = job.case.original

@@ -20,7 +20,7 @@ from assay.core.job import PerNodeJob
 from assay.core.node_error import NodeError
 from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference, ReferenceKind
-from assay.core.result import Result
+from assay.core.result import PerNodeResult
 from assay.errors import Unsupported
 from assay.models.conversion import format_of
 from assay.models.expose_intermediates import expose_intermediates
@@ -50,7 +50,7 @@ KEPT = 20
 """Comparisons recorded: the nodes that use most of their limit."""
 
 
-def compare_per_node(job: PerNodeJob, stages: Stages) -> Result:
+def compare_per_node(job: PerNodeJob, stages: Stages) -> PerNodeResult:
     """MISMATCH names the first wrong node; OK: every node that could be judged is right on its own inputs."""
     golden = evaluation_split(job, load_golden(job))
     folder = Path(tempfile.mkdtemp(prefix="instrumented-", dir=job.scratch or None))

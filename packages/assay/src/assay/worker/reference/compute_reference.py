@@ -15,7 +15,7 @@ from assay.core.golden import REFERENCE
 from assay.core.input_plan import InputPlan
 from assay.core.job import InspectJob, ReferenceJob
 from assay.core.outcome import Stage
-from assay.core.result import Result
+from assay.core.result import InspectResult, ReferenceResult
 from assay.errors import BadGolden, InvalidModel, Lowering, Unsupported
 from assay.models.flatten import declared_types
 from assay.models.goldens import read_golden, write_golden
@@ -34,8 +34,8 @@ from assay.worker.inputs.load_inputs import Source, has_source, load_inputs, tak
 from assay.worker.stages import Stages
 
 
-def inspect(job: InspectJob, stages: Stages) -> Result:
-    """`Result.model` describes the file. Raises BadModel or BadGolden: the file is not looked at anywhere else."""
+def inspect(job: InspectJob, stages: Stages) -> InspectResult:
+    """`InspectResult.model` describes the file. Raises BadModel or BadGolden: the file is not looked at anywhere else."""
     with stages.enter(Stage.LOAD):
         model = open_source(Path(job.case.model.source))
         if job.case.inputs.data is not None:
@@ -49,7 +49,7 @@ def inspect(job: InspectJob, stages: Stages) -> Result:
     return msgspec.structs.replace(empty_result(job), model=model)
 
 
-def compute_reference(job: ReferenceJob, stages: Stages) -> Result:
+def compute_reference(job: ReferenceJob, stages: Stages) -> ReferenceResult:
     """Run the flow (the oracle, mostly) on the inputs and write a golden folder at `job.reference_dir`. Where outputs are fed back,
     each call takes the state that the flow gave in the call before, and is stored with it."""
     lowered = lower(job, stages)

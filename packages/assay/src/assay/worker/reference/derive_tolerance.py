@@ -10,7 +10,7 @@ import msgspec
 from assay.core.empty_result import empty_result
 from assay.core.job import DeriveToleranceJob
 from assay.core.outcome import Stage
-from assay.core.result import Result
+from assay.core.result import DeriveToleranceResult
 from assay.errors import Lowering, UsageError
 from assay.models.tolerances import coarse_of, write_tolerance
 from assay.numerics.tolerance.arithmetic import arithmetic_of, with_ties
@@ -23,7 +23,7 @@ from assay.worker.reference.learned_tolerance import learned_tolerance
 from assay.worker.stages import Stages
 
 
-def derive_tolerance(job: DeriveToleranceJob, stages: Stages) -> Result:
+def derive_tolerance(job: DeriveToleranceJob, stages: Stages) -> DeriveToleranceResult:
     """Writes a profile at `job.tolerance_dir`, and one in each folder of `job.tied`: of an exported program by the graph that torch makes
     of it. A model that it cannot be derived for gets one that says why: that is no failure of the model."""
     golden = evaluation_split(job, load_golden(job))
@@ -36,7 +36,7 @@ def derive_tolerance(job: DeriveToleranceJob, stages: Stages) -> Result:
     with stages.enter(Stage.SAVE):
         for folder, profile in zip(folders, found, strict=True):
             write_tolerance(Path(coarse_of(folder) if profile.header.coarse else folder), profile)
-    return msgspec.structs.replace(empty_result(job), detail=found[0].header.reason)
+    return msgspec.structs.replace(empty_result(job), missing_reason=found[0].header.reason)
 
 
 def _derived(model: Path, inputs: Sequence[Tensors], job: DeriveToleranceJob) -> list[DerivedTolerance]:

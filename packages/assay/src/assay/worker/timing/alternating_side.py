@@ -17,7 +17,7 @@ from assay.core.empty_result import empty_result
 from assay.core.job import AlternateJob
 from assay.core.measurement import Measurement
 from assay.core.outcome import Stage
-from assay.core.result import Result
+from assay.core.result import AlternateResult
 from assay.errors import InvalidModel, PeerFailed
 from assay.models.artifacts import is_as_saved
 from assay.ports import Backend, Engine, Tensor
@@ -41,9 +41,8 @@ from assay.worker.timing.scheduler_clock import running_time
 from assay.worker.timing.turn_pipe import DONE, GO, QUIT, TurnPipe
 
 
-def alternate(job: AlternateJob, stages: Stages) -> Result:
-    """`measurements` holds every turn in the order taken, seconds per call, and then the wall seconds of loading; `detail` the
-    clock. Raises OtherFailed where the other side does not answer."""
+def alternate(job: AlternateJob, stages: Stages) -> AlternateResult:
+    """Raises PeerFailed where the other side does not answer."""
     with TurnPipe(Path(job.side.folder), leads=job.side.leads) as line:
         feed = _feed(job)
         with stages.enter(Stage.IMPORT):
@@ -55,7 +54,7 @@ def alternate(job: AlternateJob, stages: Stages) -> Result:
                 raise InvalidModel("the files of the engine are not those that were saved; build it again.")
             begin = running_time()
             engine = backend.load(Path(job.artifact_dir), job.flow)
-            loaded = Measurement(0, (running_time() - begin,), ())
+            load_s = running_time() - begin
         with stages.enter(Stage.MEASURE):
             side = _Side(engine, feed, usual_clock(job.flow))
             if job.side.leads:
@@ -63,9 +62,9 @@ def alternate(job: AlternateJob, stages: Stages) -> Result:
             else:
                 _follow(side, line)
         del padding
-    measured = Measurement(batch_of(feed), tuple(side.seen.wall_s), tuple(side.seen.cpu_s))
+    turns = Measurement(batch_of(feed), tuple(side.seen.wall_s), tuple(side.seen.cpu_s))
     return msgspec.structs.replace(
-        empty_result(job), measurements=(measured, loaded), facts=engine.facts(), detail=side.clock
+        empty_result(job), turns=turns, load_s=load_s, clock=side.clock, facts=engine.facts()
     )
 
 

@@ -14,7 +14,7 @@ from assay.core.engine_info import EngineInfo
 from assay.core.job import CompareSpeedJob
 from assay.core.measurement import OperatorTime
 from assay.core.outcome import Stage
-from assay.core.result import Result
+from assay.core.result import CompareSpeedResult
 from assay.core.speed import SpeedComparison
 from assay.errors import UsageError
 from assay.models.artifacts import changed
@@ -33,11 +33,11 @@ SHARE_OF_TIME = 0.8
 """Of the job's time, when no launch is begun any more: an answer of few launches is better than none."""
 
 
-def compare_speed(job: CompareSpeedJob, stages: Stages) -> Result:
+def compare_speed(job: CompareSpeedJob, stages: Stages) -> CompareSpeedResult:
     """Raises UsageError where the two do not take the same inputs, or not at that batch size."""
     deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
     if trouble := job.baseline.trouble or changed(job.baseline) or too_few_cores(job):
-        return msgspec.structs.replace(empty_result(job), duel=SpeedComparison(job.baseline.name, trouble=trouble))
+        return msgspec.structs.replace(empty_result(job), speeds=(SpeedComparison(job.baseline.name, trouble=trouble),))
     samples = load_golden(job).inputs
     own = lower(job, stages)
     # A transform may change the type of an input; both sides are fed what the candidate takes.
@@ -50,7 +50,7 @@ def compare_speed(job: CompareSpeedJob, stages: Stages) -> Result:
     with stages.enter(Stage.LOAD):
         facts, other = _facts(make_own, feeds[0]), _facts(make_rival, feeds[0])
     with stages.enter(Stage.MEASURE):
-        duels = tuple(
+        speeds = tuple(
             msgspec.structs.replace(
                 time_interleaved(make_own, make_rival, feed, job, deadline),
                 rival=job.baseline.name,
@@ -59,19 +59,18 @@ def compare_speed(job: CompareSpeedJob, stages: Stages) -> Result:
             )
             for feed in feeds
         )
-        worst = slowest([_slowdown(job, seen) for seen in duels])
+        worst = slowest([_slowdown(job, seen) for seen in speeds])
         slower = [] if worst is None else [feeds[worst]]
         times, rival_times = ([*map(_explained(make), slower)] for make in (make_own, make_rival))
     if trouble := changed(job.baseline):
-        return msgspec.structs.replace(empty_result(job), duel=SpeedComparison(job.baseline.name, trouble=trouble))
+        return msgspec.structs.replace(empty_result(job), speeds=(SpeedComparison(job.baseline.name, trouble=trouble),))
     return msgspec.structs.replace(
         empty_result(job),
-        duel=duels[0],
-        more_duels=duels[1:],
+        speeds=speeds,
         facts=msgspec.structs.replace(facts, artifact_bytes=own.artifact_bytes, artifact_digest=own.artifact_digest),
-        rival_facts=other,
+        baseline_facts=other,
         operator_times=times[0] if times else (),
-        rival_operator_times=rival_times[0] if rival_times else (),
+        baseline_operator_times=rival_times[0] if rival_times else (),
     )
 
 

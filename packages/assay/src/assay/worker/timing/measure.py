@@ -16,7 +16,7 @@ from assay.core.empty_result import empty_result
 from assay.core.job import MeasureJob
 from assay.core.measurement import Measurement, Memory, OperationCount
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import MeasureResult
 from assay.core.speed import INPUT_TYPES_SUFFIX
 from assay.ports import Engine, SelfTimed, Tensor
 from assay.worker.engine.lower import Lowered, delegation, load, lower
@@ -43,7 +43,7 @@ SOAK_SHARE = 0.3
 """Of the seconds of sampling, on top of them, to see whether memory grows."""
 
 
-def measure(job: MeasureJob, stages: Stages) -> Result:
+def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
     """One engine, loaded once, at every batch size asked for. Raises UsageError for a batch the model cannot take."""
     with freed_at_once():
         golden = load_golden(job)
@@ -90,7 +90,7 @@ def measure(job: MeasureJob, stages: Stages) -> Result:
 
 def _by_its_own_clock(
     job: MeasureJob, stages: Stages, lowered: Lowered, engine: SelfTimed, feeds: Sequence[dict[str, Tensor]]
-) -> Result:
+) -> MeasureResult:
     """The engine runs in another process, and only that knows when a call begins: its memory is not this one's either."""
     with stages.enter(Stage.MEASURE):
         taken = [Measurement(batch_of(feed), engine.call_times(feed, job.measuring.seconds), ()) for feed in feeds]

@@ -20,7 +20,7 @@ from assay.core.error_case import ErrorCase
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import VerifyResult
 from assay.errors import BadModel, Unsupported
 from assay.numerics.compare import compare_outputs
 from assay.ports import Engine, Tensor
@@ -40,7 +40,7 @@ CACHES = (
 """Where libraries are told to keep what they compiled."""
 
 
-def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> Result:
+def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyResult:
     """OK: the wrong use ended as the case says, and the engine gives the right answer before and after. MISMATCH: it
     accepted what is wrong, or is not usable any more. A crash or a hang is told by whoever watches this process."""
     golden = load_golden(job)
@@ -233,7 +233,7 @@ def _result(
     findings: tuple[Finding, ...],
     lowered: Lowered,
     engine: Engine,
-) -> Result:
+) -> VerifyResult:
     return msgspec.structs.replace(
         empty_result(job, outcome),
         detail=detail,

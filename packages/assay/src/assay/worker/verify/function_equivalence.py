@@ -15,7 +15,7 @@ from assay.core.engine_info import EngineInfo
 from assay.core.job import VerifyJob
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
-from assay.core.result import Result
+from assay.core.result import VerifyResult
 from assay.errors import Unsupported
 from assay.models.goldens import Golden
 from assay.numerics.compare import compare_outputs
@@ -27,7 +27,7 @@ from assay.worker.stages import Stages
 Samples = Sequence[Mapping[str, Tensor]]
 
 
-def compare_with_function_body(job: VerifyJob, body: Model, stages: Stages) -> Result:
+def compare_with_function_body(job: VerifyJob, body: Model, stages: Stages) -> VerifyResult:
     """MISMATCH: they disagree beyond what both may be off, or in shape or type; the detail names both, and with which of them
     the published outputs go. A lane without an answer raises what its flow said, and which lane it was."""
     golden = load_golden(job)

@@ -19,7 +19,7 @@ from assay.core.evidence import blocking, passed_over
 from assay.core.job import VerifyJob
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.reference import Reference
-from assay.core.result import Result, UntakenBranch
+from assay.core.result import UntakenBranch, VerifyResult
 from assay.errors import Lowering
 from assay.models.flatten import declared_types
 from assay.models.golden_checks import fits, format_shape
@@ -55,7 +55,7 @@ AGAIN = (Outcome.MISMATCH, Outcome.MISTRUSTED)
 """What another tolerance could change: such a job may be asked once more."""
 
 
-def verify(job: VerifyJob, stages: Stages) -> Result:
+def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     """lower -> save -> load -> run -> compare; the first sample is run twice to see whether the answer repeats."""
     if job.case.misuse is not None:
         return run_error_case(job, job.case.misuse, stages)
@@ -131,7 +131,7 @@ def _untaken(judging: ToleranceComparator, golden: Golden) -> tuple[UntakenBranc
     return tuple(one if one.by_sizes else msgspec.structs.replace(one, tried=tried) for one in found)
 
 
-def _blank(job: VerifyJob, outcome: Outcome, facts: EngineInfo) -> Result:
+def _blank(job: VerifyJob, outcome: Outcome, facts: EngineInfo) -> VerifyResult:
     return msgspec.structs.replace(empty_result(job, outcome), facts=facts)
 
 
@@ -169,7 +169,7 @@ def _float_reference(job: VerifyJob) -> Reference:
     return reference_of(job) if job.case.original is None else reference_of_original(job, library_of(job.flow))
 
 
-def _unanswered(job: VerifyJob, facts: EngineInfo, ran: Answered) -> Result:
+def _unanswered(job: VerifyJob, facts: EngineInfo, ran: Answered) -> VerifyResult:
     """It takes the model and its inputs, and nobody knows whether the answers are right; labels may tell what they are worth."""
     repeatable = ran.actual[0]
     if unrepeated := first_difference(repeatable, ran.again):

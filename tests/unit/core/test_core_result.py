@@ -1,0 +1,62 @@
+"""Every kind of job has a result of its own, with no field that nothing fills."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import assay
+from assay.core.empty_result import empty_result
+from assay.core.job import AnyJob, JobKind
+from assay.core.result import AnyResult, EngineResult, Result
+from assay.testing.builders import make_job
+
+ROOT = Path(next(iter(assay.__path__)))
+ROOMS = {
+    "inspect": ("worker/reference",),
+    "compute_reference": ("worker/reference",),
+    "derive_tolerance": ("worker/reference",),
+    "verify": ("worker/verify", "pipeline"),
+    "per_node": ("worker/per_node", "pipeline"),
+    "change": ("worker/inputs", "pipeline"),
+    "measure": ("worker/timing",),
+    "compare_speed": ("worker/timing",),
+    "alternate": ("worker/timing",),
+    "search_inputs": ("mutation",),
+    "mutation_score": ("pipeline",),
+}
+"""Where results of that kind are filled: the room of the handler, and the pipeline, which asks witnesses and sums up mutants."""
+
+
+def _tag(kind: type[AnyJob] | type[AnyResult]) -> str:
+    return str(kind.__struct_config__.tag)
+
+
+def test_each_kind_has_one_type_of_job_and_one_of_result() -> None:
+    jobs, results = ([_tag(one) for one in get_args(union)] for union in (AnyJob, AnyResult))
+    assert sorted(jobs) == sorted(results) == sorted(JobKind)
+
+
+@pytest.mark.parametrize("kind", list(JobKind))
+def test_a_job_starts_from_the_result_of_its_kind(kind: JobKind) -> None:
+    result = empty_result(make_job(kind=kind))
+    assert (result.kind, result.job_key) == (kind, f"digits-classifier|onnxruntime|{kind}")
+
+
+@pytest.mark.parametrize("kind", get_args(AnyResult), ids=_tag)
+def test_a_result_has_no_field_that_nothing_fills(kind: type[AnyResult]) -> None:
+    shared = EngineResult if issubclass(kind, EngineResult) else Result
+    own = set(kind.__struct_fields__) - set(shared.__struct_fields__)
+    filled = {name for room in ROOMS.get(_tag(kind), ()) for name in _given(ROOT / room)}
+    assert own <= filled, f"nothing in {ROOMS.get(_tag(kind), ())} fills {sorted(own - filled)}"
+
+
+def _given(room: Path) -> Iterator[str]:
+    """The names of keyword arguments."""
+    for path in room.rglob("*.py"):
+        calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+        yield from (word.arg for call in calls for word in call.keywords if word.arg)
