@@ -118,7 +118,7 @@ def test_two_processes_take_turns(tmp_path: Path) -> None:
         result = house.jobs.complete(compare_in_two_processes(job, house))
         assert result.outcome is Outcome.OK, result.detail
         assert result.speeds
-        assert (result.speeds[0].processes, len(result.duel.launches)) == (2, 4)
+        assert (result.speeds[0].processes, len(result.speeds[0].launches)) == (2, 4)
         assert all(one.quads >= 2 and abs(one.cpu) < 1.0 for one in result.speeds[0].launches)
         assert result.speeds[0].own_s > 0
         quick = house.jobs.complete(

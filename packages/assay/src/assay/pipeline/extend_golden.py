@@ -79,7 +79,7 @@ def with_goldens(model: ModelRequest, folders: Sequence[Path], workspace: Path) 
     return dataclasses.replace(
         model,
         inputs=replace(model.inputs, golden=str(workspace / "golden")),
-        contract=replace(model.contract, task=None),
+        contract=replace(model.contract, task_metric=None),
     )
 
 

@@ -7,6 +7,7 @@ import random
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
