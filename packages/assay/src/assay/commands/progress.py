@@ -39,7 +39,7 @@ AT_FIRST_S = 30.0
 HEARTBEAT_S = 10.0
 """... and then so often: a log is not to be filled."""
 TICK_S = 0.1
-NOTHING = "between two steps"
+NOTHING = "starting the next job"
 FEW = 40
 """Jobs of a run: up to so many, each verdict has a line; beyond, lines count them."""
 _ENDED = {"pass": "green", "fail": "bold red", "error": "bold red", "inconclusive": "yellow"}

@@ -140,4 +140,4 @@ def test_what_lies_between_two_steps_is_no_news_unless_it_lasts() -> None:
     told.ticks(1.75)
     assert told.texts == ["[  1.0 s] deriving the tolerance of net for float32 (at most 300 s)"]
     told.ticks(0.25)
-    assert told.texts[1:] == ["[  4.5 s] between two steps"]
+    assert told.texts[1:] == ["[  4.5 s] starting the next job"]
