@@ -8,10 +8,9 @@ import pytest
 from contrib_cases import Case, cases
 from onnx import helper
 
-from assay.numerics.operators.index import onnx_operators
+from assay.numerics.operators.index import in_domain, onnx_operators
 from assay.numerics.operators.record import MICROSOFT
 from assay.numerics.oracle.batched.evaluation import Rows, evaluate_rows
-from assay.numerics.oracle.contrib import CONTRIB_KERNELS, CONTRIB_LIFTS, DECOMPOSITIONS
 from assay.numerics.oracle.contrib.decompose import decomposed
 from assay.numerics.oracle.evaluator import Evaluator, WideEvaluator
 from assay.numerics.oracle.hooks import Hook
@@ -55,10 +54,17 @@ def test_every_record_has_a_case() -> None:
     without_steps = {one.name for one in onnx_operators().values() if one.domain == MICROSOFT and one.reference} - {
         "Tokenizer"
     }  # it gives texts, which are compared in test_oracle_text
-    assert {one.operator for one in ALL} == {*DECOMPOSITIONS, *CONTRIB_KERNELS, *without_steps}
+    taken_apart = {one.name for one in onnx_operators().values() if one.decomposition}
+    assert {one.operator for one in ALL} == {
+        *taken_apart,
+        *in_domain(MICROSOFT, lambda one: one.kernel),
+        *without_steps,
+    }
 
 
-@pytest.mark.parametrize("case", [one for one in ALL if one.operator in CONTRIB_LIFTS and one.stored])
+@pytest.mark.parametrize(
+    "case", [one for one in ALL if one.operator in in_domain(MICROSOFT, lambda one: one.batched) and one.stored]
+)
 def test_evaluations_side_by_side_say_what_each_says_alone(case: Case) -> None:
     """Each with grids of its own range."""
     feeds = as_type(case.feeds(), np.float64)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import elementwise
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Inputs, Walk, broadcast, plain
@@ -148,7 +148,5 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     ),
     *alike("Shrink", rounding=fused, jumps=True, batched=elementwise, shape=same_shape),
     *alike("SwiGLU", expanded=True),
-    *alike("QuickGelu", domain=MICROSOFT, shape=same_shape, mutations={"drop-activation"}),
-    *alike("FastGelu BiasGelu QLinearSigmoid QLinearLeakyRelu", domain=MICROSOFT, shape=same_shape),
     *alike("Affine ParametricSoftplus ScaledTanh", shape=same_shape),
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.numerics.operators.mutations import BIAS
-from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import elementwise
 from assay.numerics.shapes.constraints import Inputs, Walk, broadcast, plain
 from assay.numerics.shapes.elementwise import are_known, binary_shape, folded, unary_shape, variadic_shape
@@ -27,10 +27,6 @@ def _divide_shape(a: Any, b: Any) -> Any:
         quotient = np.abs(a) // np.abs(b)
         return np.sign(a) * np.sign(b) * quotient
     return a / b
-
-
-def _quantized_binary_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    return plain(broadcast((inputs[0].shape, inputs[3].shape)))
 
 
 def _modulo_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
@@ -253,5 +249,4 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=unary_shape(np.rint),
         carries=first_input,
     ),
-    *alike("QLinearAdd QLinearMul", domain=MICROSOFT, shape=_quantized_binary_shape),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
-from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal, ints, plain
-from assay.numerics.shapes.requirements import COUNT, INDEX, LENGTH, Demands, Need, index_into, size_of
+from assay.numerics.operators.record import OnnxOperator, alike
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal, plain
+from assay.numerics.shapes.requirements import LENGTH, Demands, Need, index_into, size_of
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 
@@ -28,47 +28,6 @@ def _attention_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     return [Value((query[0], query[1], None)), *[UNKNOWN] * (len(node.outputs) - 1)]
 
 
-def _fused_attention_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    shape, weight = inputs[0].shape, at(inputs, 1).shape
-    if shape is None or weight is None or weight[1] is None:
-        return [UNKNOWN] * len(node.outputs)
-    equal(shape[2], weight[0], "the features of the input and of the weight")
-    sizes = node.attributes.get("qkv_hidden_sizes")
-    features = sizes[2] if sizes else weight[1] // 3
-    return [Value((shape[0], shape[1], features)), *[UNKNOWN] * (len(node.outputs) - 1)]
-
-
-def _multi_head_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    shape = inputs[0].shape
-    packed = shape is not None and len(shape) != 3
-    return [UNKNOWN if packed else Value(shape), *[UNKNOWN] * (len(node.outputs) - 1)]
-
-
-def _grouped_attention_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    """What is new lies behind the keys of before; several new ones behind such for one row alone (ONNX Runtime)."""
-    shape, past, total = inputs[0].shape, at(inputs, 3).shape, ints(at(inputs, 6))
-    heads, groups = node.attributes.get("num_heads") or 0, node.attributes.get("kv_num_heads") or 0
-    if shape is None or len(shape) != 3 or heads + groups == 0:
-        return [UNKNOWN] * len(node.outputs)
-    rows, new, width = shape
-    before = past[2] if past is not None and len(past) == 4 else 0
-    if rows is not None and new is not None and before and rows > 1 and new > 1:
-        raise Conflict(
-            f"{new} tokens follow earlier ones in {rows} rows: they may in one row alone", (new, 1), (rows, 1)
-        )
-    if total and new is not None and before is not None and total[0] != before + new:
-        told = f"{before} keys and {new} new ones are {before + new}, and the total length is {total[0]}"
-        raise Conflict(told, (total[0], before + new), (before + new, total[0]))
-    table = at(inputs, 7).shape
-    if table and table[0] is not None and before is not None and new is not None and before + new > table[0]:
-        raise Conflict(f"{before + new} positions, and the table of angles has {table[0]}", (before + new, table[0]))
-    packed = not (len(node.inputs) > 1 and node.inputs[1])
-    size = None if width is None else width // (heads + 2 * groups if packed else heads)
-    places = None if before is None or new is None else before + new
-    cache = Value((rows, groups, places, size))
-    return [Value((rows, new, None if size is None else heads * size)), cache, cache, *[UNKNOWN] * 1]
-
-
 def _rotary_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     """No more tokens than the table has angles, wherever positions say that they lie: ONNX Runtime asks for that."""
     shape = inputs[0].shape
@@ -85,15 +44,6 @@ def _attended_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 6, Need(1, size_of(inputs, 1, -2) or 1, LENGTH)
 
 
-def _grouped_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
-    """The whole length of every row, the new tokens behind the earlier ones; without padding."""
-    new, before = size_of(inputs, 0, 1), size_of(inputs, 3, 2) or 0
-    if new is not None:
-        yield 5, Need(before + new - 1, before + new - 1, LENGTH)
-        yield 6, Need(before + new, before + new, COUNT)
-        yield 9, Need(before, before, INDEX) if new == 1 else index_into(size_of(inputs, 7, 0))
-
-
 def _positions_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     place, table = (1, 2) if node.domain else (3, 1)
     size = size_of(inputs, table, 0)
@@ -107,7 +57,4 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("Attention", expanded=True, shape=_attention_shape, ranges=_attended_ranges, mutations={"causality"}),
     *alike("LinearAttention CausalConvWithState", single_inside=True, expanded=True),
     *alike("RotaryEmbedding", steers=(3,), expanded=True, shape=_rotary_shape, ranges=_positions_ranges),
-    *alike("Attention QAttention", domain=MICROSOFT, shape=_fused_attention_shape),
-    *alike("MultiHeadAttention", domain=MICROSOFT, shape=_multi_head_shape),
-    *alike("GroupQueryAttention", domain=MICROSOFT, shape=_grouped_attention_shape, ranges=_grouped_ranges),
 )

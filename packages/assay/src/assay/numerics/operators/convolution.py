@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.numerics.operators.mutations import BIAS, KERNEL, LAYER, PICTURE, WINDOW
-from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, Sizes, alike
+from assay.numerics.operators.record import Attribute, OnnxOperator, Sizes, alike
 from assay.numerics.oracle.batched.channels import in_channels
 from assay.numerics.oracle.batched.operator import Operator, in_batch
 from assay.numerics.oracle.hooks import Call, Values
@@ -145,5 +145,4 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "ConvInteger", moves=True, zero_points=(2, 3), shape=convolution_shape, mutations=WINDOW | {"zero-point-step"}
     ),
-    *alike("FusedConv NhwcConv NhwcFusedConv", domain=MICROSOFT, shape=convolution_shape),
 )

@@ -32,6 +32,11 @@ def by_name(fact: Callable[[OnnxOperator], Any]) -> dict[str, Any]:
     return {one.name: known for one in _standard_last() if (known := fact(one))}
 
 
+def in_domain(domain: str, fact: Callable[[OnnxOperator], Any]) -> dict[str, Any]:
+    """The same of the operators of one domain."""
+    return {name: known for (of, name), one in onnx_operators().items() if of == domain and (known := fact(one))}
+
+
 def names_where(fact: Callable[[OnnxOperator], Any]) -> frozenset[str]:
     """The operators of which a fact is true."""
     return frozenset(by_name(fact))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, behind
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, axis_of, ints, plain
@@ -88,10 +88,6 @@ def _several_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     yield 1, index_into(min(known) if len(known) == len(sizes) else None, INDEX if node.op == "GatherND" else UNIQUE)
 
 
-def _rows_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
-    yield 1, index_into(size_of(inputs, 0, node.attributes.get("gather_axis", 0)))
-
-
 def _written_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
     axis = node.attributes.get("axis", -2)
     whole, part = size_of(inputs, 0, axis) or 1, size_of(inputs, 1, axis) or 1
@@ -126,5 +122,4 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("ScatterElements", rounding=scatter, shape=_scatter_shape, ranges=_scatter_ranges, free=True),
     *alike("ScatterND", rounding=scatter, shape=_scatter_shape, ranges=_several_ranges, free=True),
     *alike("TensorScatter", moves=True, shape=_scatter_shape, ranges=_written_ranges),
-    *alike("GatherBlockQuantized", domain=MICROSOFT, ranges=_rows_ranges),
 )

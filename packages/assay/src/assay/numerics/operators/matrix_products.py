@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.numerics.operators.mutations import BIAS, LAYER
-from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, Sizes, alike
+from assay.numerics.operators.record import Attribute, OnnxOperator, Sizes, alike
 from assay.numerics.oracle.batched.operator import Operator
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, broadcast, equal, plain
@@ -50,7 +50,7 @@ def product_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     return plain((*batch, *rows, *columns))
 
 
-def _gemm_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+def gemm_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     first, second = inputs[0].shape, at(inputs, 3 if node.op == "QGemm" else 1).shape
     if first is None or second is None:
         return [UNKNOWN]
@@ -59,14 +59,6 @@ def _gemm_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     second = second[::-1] if node.attributes.get("transB") else second
     equal(first[1], second[0], "the inner sizes of a matrix product")
     return plain((first[0], second[1]))
-
-
-def _few_bits_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    shape = inputs[0].shape
-    if shape is None:
-        return [UNKNOWN]
-    equal(shape[-1], node.attributes.get("K"), "the inner sizes of a matrix product")
-    return plain((*shape[:-1], node.attributes.get("N")))
 
 
 def _matrix_flops(inputs: Sequence[Sizes], output: Sizes, _: Attribute) -> float:
@@ -129,7 +121,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         reference="old_forms",
         fresh=True,
         batched=_gemm_rows,
-        shape=_gemm_shape,
+        shape=gemm_shape,
         flops=_gemm_flops,
         mutations=LAYER | BIAS,
     ),
@@ -141,8 +133,4 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=product_shape,
         mutations={"zero-point-step"},
     ),
-    *alike("FusedMatMul MatMulIntegerToFloat DynamicQuantizeMatMul", domain=MICROSOFT, shape=product_shape),
-    *alike("QGemm", domain=MICROSOFT, shape=_gemm_shape),
-    *alike("MatMulNBits", domain=MICROSOFT, jumps=True, reference="contrib.few_bits", shape=_few_bits_shape),
-    *alike("MatMulBnb4", domain=MICROSOFT, shape=_few_bits_shape),
 )

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from assay.numerics.operators.microsoft_normalization import layer_normalization, simplified
 from assay.numerics.operators.mutations import BIAS, EPSILON
-from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.channels import in_channels
 from assay.numerics.oracle.batched.operator import Operator, along_axis, behind, in_batch
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.oracle.kernels.terms import summed
-from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, broadcast, equal
+from assay.numerics.shapes.constraints import Inputs, Walk, at, broadcast, equal
 from assay.numerics.shapes.elementwise import same_shape
-from assay.numerics.shapes.requirements import MASK, Demands, Need, index_into, size_of
+from assay.numerics.shapes.requirements import Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.numerics.tolerance.rules.functions import batch_normalization, response
 from assay.ports import Tensor
@@ -126,33 +127,11 @@ def _channels_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     return [Value(shape), *(Value(scale) for _ in node.outputs[1:])]
 
 
-def _layer_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+def layer_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape, scale = inputs[0].shape, at(inputs, 1).shape
     if shape is not None and scale:
         broadcast((shape, scale))
     return [Value(shape), *(UNKNOWN for _ in node.outputs[1:])]
-
-
-def _skipped_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    broadcast((inputs[0].shape, at(inputs, 1).shape))
-    shape = inputs[0].shape
-    packed = shape is not None and len(shape) != 3
-    return [UNKNOWN if packed else Value(shape), *[UNKNOWN] * (len(node.outputs) - 1)]
-
-
-def _embedded_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
-    shape, table, places = inputs[0].shape, at(inputs, 2).shape, at(inputs, 3).shape
-    if shape is None or table is None:
-        return [UNKNOWN] * len(node.outputs)
-    if places and places[0] is not None and shape[1] is not None and shape[1] > places[0]:
-        raise Conflict(f"{shape[1]} positions, and the table has {places[0]}", (shape[1], places[0]))
-    return [Value((*shape, table[1])), Value(shape[:1]), *[UNKNOWN] * (len(node.outputs) - 2)]
-
-
-def _embed_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
-    for place, table in ((0, 2), (1, 4)):
-        yield place, index_into(size_of(inputs, table, 0))
-    yield 7, Need(0, 1, MASK)
 
 
 def _variance_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
@@ -181,17 +160,18 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     ),
     *alike(
         "LayerNormalization",
+        decomposition=layer_normalization,
         bias=2,
         kernel=_layer_kernel,
         batched=_layer_rows,
-        shape=_layer_shape,
+        shape=layer_shape,
         mutations=BIAS | EPSILON | {"drop-norm-scale", "unbiased-variance", "norm-to-zeros"},
     ),
     *alike(
         "RMSNormalization",
         kernel=_rms,
         batched=_layer_rows,
-        shape=_layer_shape,
+        shape=layer_shape,
         mutations=EPSILON | {"drop-norm-scale", "norm-to-zeros"},
     ),
     *alike(
@@ -212,13 +192,8 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike("LRN", rounding=response, reference="region_ops", batched=in_batch, shape=same_shape),
     *alike(
         "SimplifiedLayerNormalization",
-        domain=MICROSOFT,
-        shape=_layer_shape,
+        decomposition=simplified,
+        shape=layer_shape,
         mutations=EPSILON | {"drop-norm-scale", "norm-to-zeros"},
     ),
-    *alike("SkipLayerNormalization", domain=MICROSOFT, shape=_skipped_shape, mutations=EPSILON | {"norm-to-zeros"}),
-    *alike("SkipSimplifiedLayerNormalization", domain=MICROSOFT, shape=_skipped_shape),
-    *alike("GroupNorm", domain=MICROSOFT, shape=same_shape),
-    *alike("EmbedLayerNormalization", domain=MICROSOFT, shape=_embedded_shape, ranges=_embed_ranges),
-    *alike("QEmbedLayerNormalization", domain=MICROSOFT, ranges=_embed_ranges),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 
 from assay.numerics.operators.mutations import PICTURE, POOL
-from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import in_batch
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints, plain
 from assay.numerics.shapes.propagation import first_input
@@ -16,7 +16,7 @@ from assay.numerics.shapes.windows import slide
 from assay.numerics.tolerance.rules.sums import reduction, relative_reduction
 
 
-def _pool_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
+def pool_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     if shape is None:
         return [UNKNOWN] * len(node.outputs)
@@ -24,7 +24,7 @@ def _pool_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
     return [Value((*shape[:2], *found))] * max(1, len(node.outputs))
 
 
-def _global_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+def global_pool_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     if shape is not None and 0 in shape[2:]:
         raise Conflict(f"a pool over the empty positions of {list(shape)}")
@@ -55,7 +55,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         moves=True,
         reference="convolution",
         batched=in_batch,
-        shape=_pool_shape,
+        shape=pool_shape,
         carries=first_input,
         mistaken_for="AveragePool",
         mutations=POOL | PICTURE | {"pool-kind"},
@@ -65,7 +65,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         rounding=reduction,
         reference="convolution",
         batched=in_batch,
-        shape=_pool_shape,
+        shape=pool_shape,
         carries=first_input,
         mistaken_for="MaxPool",
         mutations=POOL | PICTURE | {"count-padding", "pool-kind"},
@@ -75,7 +75,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         rounding=relative_reduction,
         reference="convolution",
         batched=in_batch,
-        shape=_pool_shape,
+        shape=pool_shape,
         mutations=POOL,
     ),
     *alike(
@@ -83,7 +83,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         rounding=reduction,
         reference="reducing",
         batched=in_batch,
-        shape=_global_shape,
+        shape=global_pool_shape,
         carries=first_input,
         mistaken_for="GlobalMaxPool",
         mutations={"pool-kind"},
@@ -93,13 +93,11 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         moves=True,
         reference="reducing",
         batched=in_batch,
-        shape=_global_shape,
+        shape=global_pool_shape,
         carries=first_input,
         mistaken_for="GlobalAveragePool",
         mutations={"pool-kind"},
     ),
-    *alike("GlobalLpPool", rounding=relative_reduction, reference="region_ops", shape=_global_shape),
+    *alike("GlobalLpPool", rounding=relative_reduction, reference="region_ops", shape=global_pool_shape),
     *alike("MaxUnpool", moves=True, shape=_unpool_shape, ranges=_unpooled_ranges),
-    *alike("QLinearAveragePool", domain=MICROSOFT, shape=_pool_shape),
-    *alike("QLinearGlobalAveragePool", domain=MICROSOFT, shape=_global_shape),
 )

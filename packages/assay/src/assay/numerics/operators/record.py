@@ -86,7 +86,10 @@ class OnnxOperator:
     single_inside: bool = False
     """onnx.reference computes it in float32, whatever it is given (onnx 1.23.2): it has no oracle in double."""
     decomposition: Decomposition | None = None
-    """The steps of the standard that it is made of, of an operator of com.microsoft (`oracle.contrib`)."""
+    """The steps of the standard that it is made of (`oracle.contrib`): of an operator of com.microsoft, or of one that ONNX Runtime has
+    in the domain of the standard, in opsets that do not know it."""
+    result_ranks: tuple[int | None, ...] = ()
+    """Of one with a kernel that the inference of shapes does not know: the rank of each result, None where nobody can say."""
     expanded: bool = False
     """The oracle takes it apart into the steps by which the standard defines it."""
 

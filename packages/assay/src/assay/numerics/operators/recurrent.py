@@ -9,6 +9,7 @@ import numpy as np
 from assay.numerics.operators.mutations import BIAS, STATE, WEIGHTS
 from assay.numerics.operators.record import MICROSOFT, Attribute, OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator
+from assay.numerics.oracle.contrib.recurrent import lifted_lstm, quantized_lstm
 from assay.numerics.oracle.hooks import Values
 from assay.numerics.oracle.kernels.recurrent import activation_functions, recurrent, unrolled
 from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, equal
@@ -106,7 +107,10 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         domain=MICROSOFT,
         steers=(8, 9, 10, 11),
         jumps=True,
-        reference="contrib.recurrent",
+        reference="contrib.placeholders",
+        kernel=quantized_lstm,
+        batched=lifted_lstm,
+        result_ranks=(4, 3, 3),
         shape=_recurrent_shape,
         ranges=_steps_ranges,
     ),

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from assay.numerics.operators.mutations import CLASSES
-from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import Operator, along_axis
 from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.oracle.kernels.terms import summed
@@ -84,5 +84,4 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=same_shape,
         mutations={"softmax-axis"},
     ),
-    *alike("QLinearSoftmax", domain=MICROSOFT, shape=same_shape),
 )

@@ -16,8 +16,8 @@ from onnx.reference.op_run import OpFunction, OpRun, RefAttrName
 
 from assay.core.dtype import dtype_name
 from assay.errors import Lowering, Unsupported
-from assay.numerics.operators.index import by_name, names_where
-from assay.numerics.oracle.contrib import CONTRIB_KERNELS, DOMAIN
+from assay.numerics.operators.index import in_domain, names_where
+from assay.numerics.operators.record import MICROSOFT
 from assay.numerics.oracle.contrib.decompose import decomposed
 from assay.numerics.oracle.counting import with_bounds_types
 from assay.numerics.oracle.decompose import expanded
@@ -30,10 +30,10 @@ from assay.ports import Tensors
 
 _REAL = ("float64", "float32", "float16", "bfloat16")
 _NARROW_INSIDE = names_where(lambda one: one.single_inside)
-KERNELS: dict[str, Kernel] = by_name(lambda one: one.kernel)
+KERNELS: dict[str, Kernel] = in_domain("", lambda one: one.kernel)
 """Operators in numpy, by name. Each is compared with onnx.reference on every node case of the standard."""
 _ANY_TYPE = names_where(lambda one: one.takes_halves)
-_KERNELS = {"": KERNELS, "ai.onnx": KERNELS, DOMAIN: CONTRIB_KERNELS}
+_KERNELS = {"": KERNELS, "ai.onnx": KERNELS, MICROSOFT: in_domain(MICROSOFT, lambda one: one.kernel)}
 _PYTHON = (ArithmeticError, AssertionError, AttributeError, LookupError, NotImplementedError, RuntimeError)
 
 

@@ -9,16 +9,16 @@ import numpy as np
 from onnx.reference.op_run import OpFunction
 
 from assay.errors import Lowering
-from assay.numerics.operators.index import by_name
+from assay.numerics.operators.index import in_domain
+from assay.numerics.operators.record import MICROSOFT
 from assay.numerics.oracle.batched.control import Valued, bodies, controlled
 from assay.numerics.oracle.batched.operator import Lift, NotBatchable, Operator
-from assay.numerics.oracle.contrib import CONTRIB_LIFTS, DOMAIN
 from assay.numerics.oracle.evaluator import Evaluator, kernel_of
 from assay.numerics.oracle.hooks import Hook, Values, observed_by
 from assay.ports import Tensor, Tensors
 
-LIFTS: dict[str, Lift] = by_name(lambda one: one.batched)
-_LIFTS = {"": LIFTS, "ai.onnx": LIFTS, DOMAIN: CONTRIB_LIFTS}
+LIFTS: dict[str, Lift] = in_domain("", lambda one: one.batched)
+_LIFTS = {"": LIFTS, "ai.onnx": LIFTS, MICROSOFT: in_domain(MICROSOFT, lambda one: one.batched)}
 _FORMS = (
     ArithmeticError,
     AttributeError,

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 import onnx
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, defs, helper
 
-from assay.numerics.oracle.contrib import DECOMPOSITIONS, DOMAIN, STATES
+from assay.numerics.operators.index import in_domain, onnx_operators
+from assay.numerics.operators.record import MICROSOFT
 from assay.numerics.oracle.contrib.body import Body, Decomposition, Known, Unknown
 from assay.numerics.oracle.split_weights import lightened
 
 _STANDARD = ("", "ai.onnx")
-_OF_THE_STANDARD = {"LayerNormalization": 17, "SimplifiedLayerNormalization": 1 << 30}
-"""What ONNX Runtime adds to the domain of the standard, and the opset from which the standard knows it."""
 _LATEST = 21
 """The opset of the steps in a model that names none of the standard."""
 _PASSES = 64
@@ -23,14 +22,15 @@ _PASSES = 64
 
 def decomposed(proto: ModelProto) -> ModelProto:
     """The model itself where there is nothing to take apart; else a copy. A node whose steps depend on what is not known stays."""
-    if not any(_steps(node, proto) or node.op_type in STATES for node in _nodes(proto.graph)):
+    states = in_domain(MICROSOFT, lambda one: one.result_ranks)
+    if not any(_steps(node, proto) or node.op_type in states for node in _nodes(proto.graph)):
         return proto
     model = ModelProto()
     model.CopyFrom(proto)
     if not any(one.domain in _STANDARD for one in model.opset_import):
         model.opset_import.append(helper.make_opsetid("", _LATEST))
     for _ in range(_PASSES):
-        _declare(model.graph)
+        _declare(model.graph, states)
         done, left = _Taking(model, _known(model)).graph(model.graph)
         if not done or not left:
             break
@@ -45,11 +45,11 @@ def _steps(node: NodeProto, model: ModelProto) -> Decomposition | None:
     """None for what is no operator of com.microsoft, or what the model defines itself."""
     if any(one.domain == node.domain and one.name == node.op_type for one in model.functions):
         return None
-    first = _OF_THE_STANDARD.get(node.op_type)
-    if first is not None:
-        ours = node.domain in _STANDARD and _version(model) < first
-        return DECOMPOSITIONS[node.op_type] if ours else None
-    return DECOMPOSITIONS.get(node.op_type) if node.domain == DOMAIN else None
+    ours = onnx_operators().get(("" if node.domain in _STANDARD else node.domain, node.op_type))
+    if ours is None or ours.decomposition is None:
+        return None
+    known = node.domain in _STANDARD and defs.has(node.op_type, _version(model))
+    return None if known else ours.decomposition
 
 
 def _nodes(graph: GraphProto) -> Iterator[NodeProto]:
@@ -115,12 +115,12 @@ def _constants(graph: GraphProto) -> dict[str, TensorProto]:
     }
 
 
-def _declare(graph: GraphProto) -> None:
+def _declare(graph: GraphProto, states: Mapping[str, tuple[int | None, ...]]) -> None:
     """Types and ranks of what kernels give, where the model does not say: the inference does not know the operators."""
     declared = {one.name for one in (*graph.value_info, *graph.output, *graph.input)}
     for node in graph.node:
-        if node.domain == DOMAIN and node.op_type in STATES:
-            for name, rank in zip(node.output, STATES[node.op_type], strict=False):
+        if node.domain == MICROSOFT and node.op_type in states:
+            for name, rank in zip(node.output, states[node.op_type], strict=False):
                 if name and name not in declared:
                     info = helper.make_tensor_value_info(
                         name, TensorProto.FLOAT, None if rank is None else [None] * rank

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from onnx.reference.op_run import OpRun
 
 from assay.numerics.oracle.hooks import Call, Values
 from assay.ports import Tensor
@@ -19,15 +18,6 @@ OPERATOR = "MatMulNBits"
 COARSE = 4
 """The accuracy level at which the other side may be rounded to eight bits, block by block."""
 _LEVELS = 127
-
-
-class MatMulNBits(OpRun):
-    """`coarse_product` computes it; this only has to be there."""
-
-    op_domain = "com.microsoft"
-
-    def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
-        raise NotImplementedError(f"this form of it ({len(inputs)} inputs, {sorted(attributes)})")
 
 
 def unpacked(

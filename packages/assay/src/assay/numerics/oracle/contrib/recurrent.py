@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx.reference.op_run import OpRun
 
 from assay.numerics.operators.quantization import own_range
 from assay.numerics.oracle.batched.operator import Operator
@@ -19,15 +18,6 @@ from assay.numerics.oracle.kernels.recurrent import activation_functions, unroll
 from assay.ports import Tensor
 
 OPERATOR = "DynamicQuantizeLSTM"
-
-
-class DynamicQuantizeLSTM(OpRun):
-    """`quantized_lstm` computes it; this only has to be there."""
-
-    op_domain = "com.microsoft"
-
-    def _run(self, *inputs: Any, **attributes: Any) -> tuple[Any, ...]:
-        raise NotImplementedError(f"this form of it ({len(inputs)} inputs, {sorted(attributes)})")
 
 
 def quantized_lstm(call: Call) -> Values | None:

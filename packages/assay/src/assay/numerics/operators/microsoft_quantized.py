@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from onnx import helper
 
+from assay.numerics.operators.matrix_products import gemm_shape
+from assay.numerics.operators.pooling import global_pool_shape, pool_shape
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body, Decomposition, Unknown
+from assay.numerics.shapes.constraints import Inputs, Walk, broadcast, plain
+from assay.numerics.shapes.elementwise import same_shape
+from assay.numerics.shapes.values import Node, Value
 
 _POOL = ("auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides")
 _WINDOW = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
@@ -137,18 +143,29 @@ def _standard(kind: str) -> Decomposition:
     return steps
 
 
-QUANTIZED: dict[str, Decomposition] = {
-    "QuantizeLinear": _standard("QuantizeLinear"),
-    "DequantizeLinear": _standard("DequantizeLinear"),
-    "QLinearAdd": _binary("Add"),
-    "QLinearMul": _binary("Mul"),
-    "QLinearSigmoid": _unary(lambda body, x: body.step("Sigmoid", x)),
-    "QLinearLeakyRelu": _unary(_leaky),
-    "QLinearAveragePool": _unary(_average),
-    "QLinearGlobalAveragePool": _unary(_global_average),
-    "QLinearSoftmax": _unary(_softmax),
-    "QLinearConcat": _concat,
-    "QLinearWhere": _where,
-    "QGemm": _gemm,
-    "QLinearConv": _convolution,
-}
+def _quantized_binary_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    return plain(broadcast((inputs[0].shape, inputs[3].shape)))
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("QuantizeLinear", domain=MICROSOFT, decomposition=_standard("QuantizeLinear")),
+    *alike("DequantizeLinear", domain=MICROSOFT, decomposition=_standard("DequantizeLinear")),
+    *alike("QLinearAdd", domain=MICROSOFT, decomposition=_binary("Add"), shape=_quantized_binary_shape),
+    *alike("QLinearMul", domain=MICROSOFT, decomposition=_binary("Mul"), shape=_quantized_binary_shape),
+    *alike(
+        "QLinearSigmoid",
+        domain=MICROSOFT,
+        decomposition=_unary(lambda body, x: body.step("Sigmoid", x)),
+        shape=same_shape,
+    ),
+    *alike("QLinearLeakyRelu", domain=MICROSOFT, decomposition=_unary(_leaky), shape=same_shape),
+    *alike("QLinearAveragePool", domain=MICROSOFT, decomposition=_unary(_average), shape=pool_shape),
+    *alike(
+        "QLinearGlobalAveragePool", domain=MICROSOFT, decomposition=_unary(_global_average), shape=global_pool_shape
+    ),
+    *alike("QLinearSoftmax", domain=MICROSOFT, decomposition=_unary(_softmax), shape=same_shape),
+    *alike("QLinearConcat", domain=MICROSOFT, decomposition=_concat),
+    *alike("QLinearWhere", domain=MICROSOFT, decomposition=_where),
+    *alike("QGemm", domain=MICROSOFT, decomposition=_gemm, shape=gemm_shape),
+    *alike("QLinearConv", domain=MICROSOFT, decomposition=_convolution),
+)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from assay.numerics.oracle.contrib.body import Body, Decomposition, Unknown
+from assay.numerics.operators.microsoft_normalization import embedded, embedding_ranges, normalized_embedding
+from assay.numerics.operators.microsoft_quantized import scalar
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.oracle.contrib.body import Body, Unknown
 from assay.numerics.oracle.contrib.few_bits import numbers_of
-from assay.numerics.oracle.contrib.normalization import embedded, normalized_embedding
-from assay.numerics.oracle.contrib.quantized import scalar
+from assay.numerics.shapes.requirements import Demands, index_into, size_of
+from assay.numerics.shapes.values import Node, Value
 from assay.ports import Tensor
 
 
@@ -71,8 +76,12 @@ def _distances(body: Body) -> None:
     body.give(body.step("Sqrt", distance) if metric == "euclidean" else distance)
 
 
-TABLES: dict[str, Decomposition] = {
-    "QEmbedLayerNormalization": _quantized_embedding,
-    "GatherBlockQuantized": _gathered_blocks,
-    "CDist": _distances,
-}
+def _rows_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    yield 1, index_into(size_of(inputs, 0, node.attributes.get("gather_axis", 0)))
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("QEmbedLayerNormalization", domain=MICROSOFT, decomposition=_quantized_embedding, ranges=embedding_ranges),
+    *alike("GatherBlockQuantized", domain=MICROSOFT, decomposition=_gathered_blocks, ranges=_rows_ranges),
+    *alike("CDist", domain=MICROSOFT, decomposition=_distances),
+)

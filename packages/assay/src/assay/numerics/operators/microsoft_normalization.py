@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.numerics.oracle.contrib.body import Body, Decomposition
+from assay.numerics.operators.mutations import EPSILON
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.oracle.contrib.body import Body
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, broadcast
+from assay.numerics.shapes.elementwise import same_shape
+from assay.numerics.shapes.requirements import MASK, Demands, Need, index_into, size_of
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 _SKIP_EPSILON = 1e-12
 
@@ -33,14 +39,14 @@ def _over_deviation(body: Body, x: str, of: str, epsilon: float, axes: list[int]
     return body.step("Div", x, root), body.step("Reciprocal", root)
 
 
-def _layer_normalization(body: Body) -> None:
+def layer_normalization(body: Body) -> None:
     """ONNX Runtime knows it at every opset, in the domain of the standard."""
     epsilon, axis = body.attribute("epsilon", 1e-5), body.attribute("axis", -1)
     for position, value in enumerate(_layer(body, body.input(0), body.input(1), body.input(2), epsilon, axis)):
         body.give(value, position)
 
 
-def _simplified(body: Body) -> None:
+def simplified(body: Body) -> None:
     """x / sqrt(mean x^2 + epsilon) scale."""
     x = body.input(0)
     axes = _axes(body, x, body.attribute("axis", -1))
@@ -92,10 +98,43 @@ def _embedding(body: Body) -> None:
     body.give(total, 2)
 
 
-NORMALIZATIONS: dict[str, Decomposition] = {
-    "SkipLayerNormalization": _skip,
-    "SkipSimplifiedLayerNormalization": _skip_simplified,
-    "EmbedLayerNormalization": _embedding,
-    "LayerNormalization": _layer_normalization,
-    "SimplifiedLayerNormalization": _simplified,
-}
+def _skipped_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    broadcast((inputs[0].shape, at(inputs, 1).shape))
+    shape = inputs[0].shape
+    packed = shape is not None and len(shape) != 3
+    return [UNKNOWN if packed else Value(shape), *[UNKNOWN] * (len(node.outputs) - 1)]
+
+
+def _embedded_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, table, places = inputs[0].shape, at(inputs, 2).shape, at(inputs, 3).shape
+    if shape is None or table is None:
+        return [UNKNOWN] * len(node.outputs)
+    if places and places[0] is not None and shape[1] is not None and shape[1] > places[0]:
+        raise Conflict(f"{shape[1]} positions, and the table has {places[0]}", (shape[1], places[0]))
+    return [Value((*shape, table[1])), Value(shape[:1]), *[UNKNOWN] * (len(node.outputs) - 2)]
+
+
+def embedding_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    for place, table in ((0, 2), (1, 4)):
+        yield place, index_into(size_of(inputs, table, 0))
+    yield 7, Need(0, 1, MASK)
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike(
+        "SkipLayerNormalization",
+        domain=MICROSOFT,
+        decomposition=_skip,
+        shape=_skipped_shape,
+        mutations=EPSILON | {"norm-to-zeros"},
+    ),
+    *alike("SkipSimplifiedLayerNormalization", domain=MICROSOFT, decomposition=_skip_simplified, shape=_skipped_shape),
+    *alike(
+        "EmbedLayerNormalization",
+        domain=MICROSOFT,
+        decomposition=_embedding,
+        shape=_embedded_shape,
+        ranges=embedding_ranges,
+    ),
+    *alike("GroupNorm", domain=MICROSOFT, shape=same_shape),
+)

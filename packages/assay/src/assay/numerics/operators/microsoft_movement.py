@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from assay.numerics.operators.microsoft_quantized import channels_first, channels_last
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body, Decomposition
-from assay.numerics.oracle.contrib.quantized import channels_first, channels_last
 
 _POOL = ("auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides")
 
@@ -45,12 +46,12 @@ def _pool(body: Body) -> None:
     body.give(channels_last(body, pooled, rank))
 
 
-MOVING: dict[str, Decomposition] = {
-    "Trilu": _standard("Trilu", 14, "upper"),
-    "Pad": _standard("Pad", 11, "mode"),
-    "GatherND": _standard("GatherND", 11),
-    "ExpandDims": _expand,
-    "Range": _range,
-    "Unique": _unique,
-    "NhwcMaxPool": _pool,
-}
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("Trilu", domain=MICROSOFT, decomposition=_standard("Trilu", 14, "upper")),
+    *alike("Pad", domain=MICROSOFT, decomposition=_standard("Pad", 11, "mode")),
+    *alike("GatherND", domain=MICROSOFT, decomposition=_standard("GatherND", 11)),
+    *alike("ExpandDims", domain=MICROSOFT, decomposition=_expand),
+    *alike("Range", domain=MICROSOFT, decomposition=_range),
+    *alike("Unique", domain=MICROSOFT, decomposition=_unique),
+    *alike("NhwcMaxPool", domain=MICROSOFT, decomposition=_pool),
+)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from onnx import TensorProto, helper
 
-from assay.numerics.oracle.contrib.body import Body, Decomposition, Unknown
-from assay.numerics.oracle.contrib.products import scaled
+from assay.numerics.operators.microsoft_products import scaled
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.oracle.contrib.body import Body, Unknown
+from assay.numerics.shapes.constraints import Inputs, Walk, at, equal
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 _FILTER = -10000.0
 
@@ -200,9 +204,25 @@ def half_turned(body: Body, value: str, half: int, cosine: str, sine: str, *, in
     return body.reshape(both, 0, 0, 0, -1)
 
 
-ATTENTION: dict[str, Decomposition] = {
-    "Attention": _attention,
-    "QAttention": _quantized,
-    "MultiHeadAttention": _several_heads,
-    "RotaryEmbedding": _rotary,
-}
+def _fused_attention_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape, weight = inputs[0].shape, at(inputs, 1).shape
+    if shape is None or weight is None or weight[1] is None:
+        return [UNKNOWN] * len(node.outputs)
+    equal(shape[2], weight[0], "the features of the input and of the weight")
+    sizes = node.attributes.get("qkv_hidden_sizes")
+    features = sizes[2] if sizes else weight[1] // 3
+    return [Value((shape[0], shape[1], features)), *[UNKNOWN] * (len(node.outputs) - 1)]
+
+
+def _multi_head_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    packed = shape is not None and len(shape) != 3
+    return [UNKNOWN if packed else Value(shape), *[UNKNOWN] * (len(node.outputs) - 1)]
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("Attention", domain=MICROSOFT, decomposition=_attention, shape=_fused_attention_shape),
+    *alike("QAttention", domain=MICROSOFT, decomposition=_quantized, shape=_fused_attention_shape),
+    *alike("MultiHeadAttention", domain=MICROSOFT, decomposition=_several_heads, shape=_multi_head_shape),
+    *alike("RotaryEmbedding", domain=MICROSOFT, decomposition=_rotary),
+)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from assay.numerics.oracle.contrib.body import Body, Decomposition, Unknown
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.oracle.contrib.body import Body, Unknown
+from assay.numerics.shapes.elementwise import same_shape
 
 _CUBIC = 0.044715
 
@@ -59,9 +61,9 @@ def _quick(body: Body) -> None:
     body.give(body.step("Mul", x, body.step("Sigmoid", body.times(x, body.attribute("alpha", 1.702)))))
 
 
-ACTIVATIONS: dict[str, Decomposition] = {
-    "Gelu": _gelu,
-    "BiasGelu": _biased_gelu,
-    "FastGelu": _fast,
-    "QuickGelu": _quick,
-}
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("Gelu", domain=MICROSOFT, decomposition=_gelu),
+    *alike("BiasGelu", domain=MICROSOFT, decomposition=_biased_gelu, shape=same_shape),
+    *alike("FastGelu", domain=MICROSOFT, decomposition=_fast, shape=same_shape),
+    *alike("QuickGelu", domain=MICROSOFT, decomposition=_quick, shape=same_shape, mutations={"drop-activation"}),
+)

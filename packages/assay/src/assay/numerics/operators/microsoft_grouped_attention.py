@@ -4,12 +4,17 @@ GroupQueryAttention)."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from onnx import TensorProto, helper
 
-from assay.numerics.oracle.contrib.attention import half_turned, length_of, numbers
-from assay.numerics.oracle.contrib.body import Body, Decomposition, Unknown
+from assay.numerics.operators.microsoft_attention import half_turned, length_of, numbers
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.oracle.contrib.body import Body, Unknown
+from assay.numerics.shapes.constraints import Conflict, Inputs, Walk, at, ints
+from assay.numerics.shapes.requirements import COUNT, INDEX, LENGTH, Demands, Need, index_into, size_of
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 _OFF = {
     "smooth_softmax": 0,
@@ -145,4 +150,46 @@ def _bias(body: Body, heads: int, groups: int) -> str:
     return body.step("Reshape", body.input(10), body.step("Concat", first, body.whole(*split), shape, axis=0))
 
 
-GROUPED: dict[str, Decomposition] = {"GroupQueryAttention": _grouped}
+def _grouped_attention_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    """What is new lies behind the keys of before; several new ones behind such for one row alone (ONNX Runtime)."""
+    shape, past, total = inputs[0].shape, at(inputs, 3).shape, ints(at(inputs, 6))
+    heads, groups = node.attributes.get("num_heads") or 0, node.attributes.get("kv_num_heads") or 0
+    if shape is None or len(shape) != 3 or heads + groups == 0:
+        return [UNKNOWN] * len(node.outputs)
+    rows, new, width = shape
+    before = past[2] if past is not None and len(past) == 4 else 0
+    if rows is not None and new is not None and before and rows > 1 and new > 1:
+        raise Conflict(
+            f"{new} tokens follow earlier ones in {rows} rows: they may in one row alone", (new, 1), (rows, 1)
+        )
+    if total and new is not None and before is not None and total[0] != before + new:
+        told = f"{before} keys and {new} new ones are {before + new}, and the total length is {total[0]}"
+        raise Conflict(told, (total[0], before + new), (before + new, total[0]))
+    table = at(inputs, 7).shape
+    if table and table[0] is not None and before is not None and new is not None and before + new > table[0]:
+        raise Conflict(f"{before + new} positions, and the table of angles has {table[0]}", (before + new, table[0]))
+    packed = not (len(node.inputs) > 1 and node.inputs[1])
+    size = None if width is None else width // (heads + 2 * groups if packed else heads)
+    places = None if before is None or new is None else before + new
+    cache = Value((rows, groups, places, size))
+    return [Value((rows, new, None if size is None else heads * size)), cache, cache, *[UNKNOWN] * 1]
+
+
+def _grouped_ranges(node: Node, inputs: Sequence[Value]) -> Demands:
+    """The whole length of every row, the new tokens behind the earlier ones; without padding."""
+    new, before = size_of(inputs, 0, 1), size_of(inputs, 3, 2) or 0
+    if new is not None:
+        yield 5, Need(before + new - 1, before + new - 1, LENGTH)
+        yield 6, Need(before + new, before + new, COUNT)
+        yield 9, Need(before, before, INDEX) if new == 1 else index_into(size_of(inputs, 7, 0))
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike(
+        "GroupQueryAttention",
+        domain=MICROSOFT,
+        decomposition=_grouped,
+        shape=_grouped_attention_shape,
+        ranges=_grouped_ranges,
+    ),
+)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from assay.numerics.oracle.contrib.activations import activated
-from assay.numerics.oracle.contrib.body import Body, Decomposition, Unknown
-from assay.numerics.oracle.contrib.few_bits import COARSE, unpacked
+from assay.numerics.operators.convolution import convolution_shape
+from assay.numerics.operators.matrix_products import product_shape
+from assay.numerics.operators.microsoft_activations import activated
+from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
+from assay.numerics.oracle.contrib.body import Body, Unknown
+from assay.numerics.oracle.contrib.few_bits import COARSE, coarse_product, unpacked
+from assay.numerics.shapes.constraints import Inputs, Walk, equal, plain
+from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 _WINDOW = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
 
@@ -92,13 +99,32 @@ def _few_bits(body: Body) -> None:
     body.give(body.add(product, body.input(5)))
 
 
-PRODUCTS: dict[str, Decomposition] = {
-    "FusedMatMul": _matmul,
-    "TransposeMatMul": _matmul,
-    "FusedGemm": _gemm,
-    "FusedConv": _convolution,
-    "ConvTransposeWithDynamicPads": _transposed_convolution,
-    "MatMulIntegerToFloat": _integers,
-    "DynamicQuantizeMatMul": _dynamic,
-    "MatMulNBits": _few_bits,
-}
+def _few_bits_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    if shape is None:
+        return [UNKNOWN]
+    equal(shape[-1], node.attributes.get("K"), "the inner sizes of a matrix product")
+    return plain((*shape[:-1], node.attributes.get("N")))
+
+
+OPERATORS: tuple[OnnxOperator, ...] = (
+    *alike("FusedMatMul", domain=MICROSOFT, decomposition=_matmul, shape=product_shape),
+    *alike("TransposeMatMul", domain=MICROSOFT, decomposition=_matmul),
+    *alike("FusedGemm", domain=MICROSOFT, decomposition=_gemm),
+    *alike("FusedConv", domain=MICROSOFT, decomposition=_convolution, shape=convolution_shape),
+    *alike("ConvTransposeWithDynamicPads", domain=MICROSOFT, decomposition=_transposed_convolution),
+    *alike("MatMulIntegerToFloat", domain=MICROSOFT, decomposition=_integers, shape=product_shape),
+    *alike("DynamicQuantizeMatMul", domain=MICROSOFT, decomposition=_dynamic, shape=product_shape),
+    *alike(
+        "MatMulNBits",
+        domain=MICROSOFT,
+        decomposition=_few_bits,
+        jumps=True,
+        reference="contrib.placeholders",
+        kernel=coarse_product,
+        result_ranks=(None,),
+        shape=_few_bits_shape,
+    ),
+    *alike("NhwcConv NhwcFusedConv", domain=MICROSOFT, shape=convolution_shape),
+    *alike("MatMulBnb4", domain=MICROSOFT, shape=_few_bits_shape),
+)
