@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
+import onnx
 import pytest
-from onnx import defs
+from onnx import TensorProto, defs, helper
 
 from assay.numerics import operators as room
 from assay.numerics.operators.index import by_name, names_where, onnx_operators
@@ -87,3 +91,43 @@ def test_what_is_false_or_empty_is_not_known() -> None:
     assert "Exp" not in names_where(lambda one: one.moves)
     assert by_name(lambda one: one.steers)["Pad"] == (1, 3)
     assert "Relu" not in by_name(lambda one: one.steers)
+
+
+def test_a_file_in_the_room_is_all_that_an_operator_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Input planning, floating operations, mutations, the oracle and its noise read the record; nothing else names the operator."""
+    (tmp_path / "half.py").write_text(
+        "from assay.numerics.operators.mutations import PICTURE\n"
+        "from assay.numerics.operators.record import alike\n"
+        "from assay.numerics.shapes.elementwise import same_shape\n"
+        "from assay.numerics.tolerance.rules.rounding_rules import rounding\n"
+        "OPERATORS = alike('Half', rounding=rounding, kernel=lambda call: (call.inputs[0] / 2,), shape=same_shape, free=True,\n"
+        "                  mutations=PICTURE)\n"
+    )
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 3, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 3, 3])
+    model = helper.make_model(helper.make_graph([helper.make_node("Half", ["x"], ["y"], name="half")], "g", [x], [y]))
+    onnx.save(model, tmp_path / "half.onnx")
+    script = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "import numpy as np\n"
+        "import onnx\n"
+        "from assay.numerics import operators as room\n"
+        "room.__path__.append(sys.argv[1])\n"
+        "from assay.models.flop_count import flops_of\n"
+        "from assay.models.input_plan.evaluate_shapes import evaluate\n"
+        "from assay.models.input_plan.graph import read_graph\n"
+        "from assay.mutation.graph import Graph\n"
+        "from assay.mutation.registry import sites\n"
+        "from assay.numerics.oracle.evaluator import kernel_of\n"
+        "from assay.numerics.oracle.hooks import Call\n"
+        "from assay.numerics.tolerance.rules.noise_rules import rule_for\n"
+        "path = Path(sys.argv[1]) / 'half.onnx'\n"
+        "graph = read_graph(onnx.load(path))\n"
+        "print(evaluate(graph, {'x': (1, 2, 3, 3)}, {}).values['y'].shape)\n"
+        "print(flops_of(path, {'x': (1, 2, 3, 3)})[0])\n"
+        "print(*(str(one) for one in sites(Graph(onnx.load(path))) if one.operator == 'swap-height-width'))\n"
+        "print(*kernel_of('', 'Half')(Call('Half', 1, (np.float64(3),), {}, frozenset(), ('y',), 'half')), rule_for('Half').__name__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["(1, 2, 3, 3)", "0.0", "swap-height-width@half", "1.5 rounding"], done.stderr
