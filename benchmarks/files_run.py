@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,8 @@ if folder:
     seen = set()
     def called(frame, event, argument):
         code = frame.f_code
+        if event == "call" and code.co_name == "launch" and code.co_filename.endswith("launch/pool.py"):
+            log.write("= launch\\n")
         if event == "call" and code.co_filename not in seen and code.co_flags & 2:
             seen.add(code.co_filename)
             if code.co_filename.startswith({str(ROOT)!r}):
@@ -49,6 +52,7 @@ class Seen:
 
     driver: frozenset[str]
     worker: frozenset[str]
+    launches: int
     processes: int
 
 
@@ -58,9 +62,14 @@ def main() -> None:
     parser.add_argument("--names", action="store_true", help="name the files")
     arguments = parser.parse_args()
     seen = files_run(arguments.flow or ["onnxruntime"])
-    print(f"driver {len(seen.driver)}, worker {len(seen.worker)} files; {seen.processes} processes of workers")
+    print(
+        f"driver {len(seen.driver)} files, workers {len(seen.worker)}, {_rooms(seen.worker)['worker']} of them in worker/"
+    )
+    print(f"{seen.launches} launches, {seen.processes} processes of workers")
     if arguments.names:
-        print("driver:", *sorted(seen.driver), "worker:", *sorted(seen.worker), sep="\n  ")
+        for name, files in (("driver", seen.driver), ("workers", seen.worker)):
+            print(f"{name}:", *(f"{room} {count}" for room, count in _rooms(files).most_common()))
+            print(*sorted(files), sep="\n")
 
 
 def files_run(flows: Sequence[str]) -> Seen:
@@ -85,7 +94,12 @@ def files_run(flows: Sequence[str]) -> Seen:
         lines for lines in told if "assay.worker" not in lines[0] and "assay check" in lines[0].replace("-m ", "")
     ]
     workers = [lines for lines in told if "assay.worker" in lines[0]]
-    return Seen(_files(driver), _files(workers), len(workers))
+    launches = sum(line == "= launch" for lines in driver for line in lines)
+    return Seen(_files(driver), _files(workers), launches, len(workers))
+
+
+def _rooms(files: frozenset[str]) -> Counter[str]:
+    return Counter(file.partition("/")[0] for file in files)
 
 
 def two_nodes() -> onnx.ModelProto:
@@ -100,7 +114,7 @@ def two_nodes() -> onnx.ModelProto:
 
 
 def _files(processes: Sequence[Sequence[str]]) -> frozenset[str]:
-    ran = {line.rpartition(" ")[0] for lines in processes for line in lines[1:]}
+    ran = {line.rpartition(" ")[0] for lines in processes for line in lines if not line.startswith("=")}
     return frozenset(str(Path(path).relative_to(ROOT)) for path in ran)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import select
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import psutil
@@ -92,6 +93,23 @@ def test_one_process_looks_evaluates_and_derives(started: _Started, linear: Path
     checked = assay.check("linear.onnx", flows=["reference", "onnxruntime"], measure=False)
     assert {result.outcome for result in checked.results} == {Outcome.OK}
     assert len(started) == 2, "one in numpy, for the flow reference too, and one of onnxruntime"
+
+
+def test_a_check_is_two_launches_and_a_process_for_each_library_and_for_each_measurement(
+    started: _Started, linear: Path, monkeypatch
+) -> None:
+    launches: list[str] = []
+
+    def noted(launcher: type, plain: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda self, source: launches.append(launcher.__name__) or plain(self, source)
+
+    for launcher in (Pool, FreshProcess):
+        monkeypatch.setattr(launcher, "launch", noted(launcher, launcher.launch))
+    monkeypatch.chdir(linear.parent)
+    checked = assay.check("linear.onnx", flows=["onnxruntime", "openvino-f32"])
+    assert {result.outcome for result in checked.results} == {Outcome.OK}
+    assert launches == ["Pool", "FreshProcess"]
+    assert len(started) == 5, "in numpy, two that verify, two that measure"
 
 
 def test_a_run_that_is_interrupted_leaves_none(started: _Started, job) -> None:

@@ -2,7 +2,7 @@
 
     inspect -> plan -> reference -> tolerance -> verify -> per node -> measure -> compare -> judge
 
-Each case goes its own way, as far as what it needs is there (`Route.of_case`); all cases are under way at once, in one queue of jobs
+Each case goes its own way, as far as what it needs is there (`CaseRoute.follow`); all cases are under way at once, in one queue of jobs
 (`pipeline.job_graph`). Measuring waits until nothing else runs.
 """
 
@@ -53,14 +53,12 @@ async def record_run(run: Run, services: Services, known: Sequence[Result] = (),
 
 async def run_jobs(opened: OpenRun, services: Services) -> None:
     """The jobs of the run that have no result yet. Also how an interrupted run goes on."""
-    jobs = opened.left(opened.run.jobs)
-    known = unavailable(jobs, services)
-    for result in known:
+    for result in unavailable(opened.left(opened.run.jobs), services):
         opened.add(result)
-    route = Route(opened, services)
-    jobs = opened.left(jobs)
+    route = CaseRoute(opened, services)
+    jobs = opened.left(opened.run.jobs)
     # What has no inputs is shown only where something else has: else nothing ran, and the user has to say more.
-    without_inputs = [*chain.from_iterable(await services.jobs.all_of(map(route.of_case, by_case(jobs))))]
+    without_inputs = [*chain.from_iterable(await services.jobs.all_of(map(route.follow, by_case(jobs))))]
     reject_wrong_inputs(without_inputs, jobs)
     for result in without_inputs:
         opened.add(result)
@@ -74,7 +72,7 @@ def by_case(jobs: Sequence[_Job]) -> list[list[_Job]]:
     return [*cases.values()]
 
 
-class Route:
+class CaseRoute:
     """The way of a case through a run."""
 
     def __init__(self, opened: OpenRun, services: Services) -> None:
@@ -90,7 +88,7 @@ class Route:
             JobKind.COMPARE_SPEED: lambda of_kind: comparisons(of_kind, services),
         }
 
-    async def of_case(self, jobs: Sequence[AnyJob]) -> list[Result]:
+    async def follow(self, jobs: Sequence[AnyJob]) -> list[Result]:
         """Records a result for each job, but for those for which no inputs were found: their results are returned."""
         lacking = await record_originals(jobs, self._services)
         jobs, without_inputs = self._without(jobs, lacking)
