@@ -17,7 +17,7 @@ from assay.core.input_plan import InputRange
 from assay.models.random_inputs import FILLS as KNOWN_FILLS
 from assay.options.check import CheckOptions
 from assay.options.declaration import rows
-from assay.options.groups import FILLS
+from assay.options.model_groups import FILLS
 
 OF_ITS_OWN = {"flows.use", "history", "model.tolerance", "model.task-metric"}
 """Keys that hold more than the option says, or are refused where they are empty."""

@@ -74,6 +74,8 @@ def test_values_of_python() -> None:
         "task_metric": ("classification", {"output": "scores"}),
         "image": "size=8x8",
         "golden": "folder",
+        "flows": "onnxruntime",
+        "transforms": ["fp16"],
         "reports": {"html": "out.html"},
     }
     assert values_from_python(CheckOptions, said) == {
@@ -86,6 +88,8 @@ def test_values_of_python() -> None:
         "task_metric": ("classification", {"output": "scores"}),
         "image": Picture(size=(8, 8)),
         "golden": Path("folder"),
+        "flows": ("onnxruntime",),
+        "transforms": ("fp16",),
         "reports": (("html", Path("out.html")),),
     }
 

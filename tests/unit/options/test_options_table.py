@@ -18,17 +18,17 @@ from assay.options.run import RunOptions
 IN_PYTHON = {
     "tuple[str, ...]": ("Sequence[str]",),
     "tuple[int, ...]": ("Sequence[int]",),
-    "Mapping[str, Value]": ("Mapping[str, Value] | None",),
-    "Mapping[str, str]": ("Mapping[str, str] | None",),
-    "Mapping[str, Sizes]": ("Mapping[str, str | int | Sequence[int]] | None",),
+    "Mapping[str, Value]": ("Mapping[str, Value]",),
+    "Mapping[str, str]": ("Mapping[str, str]",),
+    "Mapping[str, Sizes]": ("Mapping[str, str | int | Sequence[int]]",),
     "Path | None": ("str | Path | None",),
     "Picture | None": ("str | Picture | None",),
     "MetricChoice | None": ("str | MetricChoice | None",),
-    "tuple[tuple[str, Path], ...]": ("Mapping[str, str | Path] | None",),
+    "tuple[tuple[str, Path], ...]": ("Mapping[str, str | Path]",),
     "str": ("str", "str | Path"),
     "Mapping[str, InputRange]": (
-        "Mapping[str, str | Sequence[float]] | None",
-        "Mapping[str, str | float | Sequence[float]] | None",
+        "Mapping[str, str | Sequence[float]]",
+        "Mapping[str, str | float | Sequence[float]]",
     ),
 }
 """Of the type of a row, what a call in Python may say; any other type is itself."""
@@ -43,9 +43,12 @@ def test_the_python_api_has_every_option_of_the_command_with_its_type_and_defaul
     assert list(parameters) == list(declared)
     for name, row in declared.items():
         assert parameters[name].annotation in IN_PYTHON.get(row.type, (row.type,)), name
-        assert parameters[name].default in ((), None) if row.repeatable else parameters[name].default == row.default, (
-            name
-        )
+        assert parameters[name].default in ([(), {}] if row.repeatable else [row.default]), name
+
+
+def test_a_keyword_that_is_no_option_is_refused_as_python_does() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'flow'"):
+        assay.check("m.onnx", flow=["onnxruntime"])
 
 
 @pytest.mark.parametrize("options", EVERY)

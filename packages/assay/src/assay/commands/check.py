@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Unpack
 
 from assay.commands.caches import enforce_cache_limit_after_check
 from assay.commands.check_request import read_config, request_of
 from assay.commands.composition import open_services
 from assay.commands.own_data import near
 from assay.commands.reporting import destinations
-from assay.core.data import Picture
-from assay.core.flow import Option as Value
 from assay.launch.idle import IdleWorkers
 from assay.options.arguments import values_from_python
 from assay.options.check import CheckOptions
 from assay.options.groups import DEFAULT_HISTORY
-from assay.options.task_metric import MetricChoice
+from assay.options.python_call import CheckKeywords, signature_of
 from assay.pipeline.check import check as run_pipeline
 from assay.pipeline.open_run import Checked
 from assay.pipeline.progress import SILENT, Progress
@@ -26,54 +25,7 @@ from assay.pipeline.request import Request
 from assay.pipeline.services import Services
 
 
-def check(
-    *models: str | Path,
-    config: str | Path | None = None,
-    flows: Sequence[str] = (),
-    options: Mapping[str, Value] | None = None,
-    transforms: Sequence[str] = (),
-    reference: str | Path | None = None,
-    golden: str | Path | None = None,
-    golden_of_another_model: bool = False,
-    map_inputs: Mapping[str, str] | None = None,
-    map_outputs: Mapping[str, str] | None = None,
-    inputs: str | Path = "",
-    state: Mapping[str, str] | None = None,
-    image: str | Picture | None = None,
-    seed: int = 0,
-    samples: int | None = None,
-    batch: int | None = None,
-    fill: str = "",
-    calibration: int = 0,
-    dims: Mapping[str, str | int | Sequence[int]] | None = None,
-    input_ranges: Mapping[str, str | Sequence[float]] | None = None,
-    input_values: Mapping[str, str | float | Sequence[float]] | None = None,
-    random_samples: int | None = None,
-    task_metric: str | MetricChoice | None = None,
-    tolerance: str = "",
-    rtol: float | None = None,
-    atol: float | None = None,
-    baseline: bool = False,
-    only: str = "",
-    only_kind: str = "all",
-    per_node: bool = False,
-    measure_seconds: float | None = None,
-    measure_batches: Sequence[int] = (),
-    threads: int | None = None,
-    timeout_s: float | None = None,
-    derive_timeout_s: float | None = None,
-    memory_bytes: int | None = None,
-    workers: int = 0,
-    policy: str | Path | None = None,
-    require: Sequence[str] = (),
-    compare_run: str = "",
-    reports: Mapping[str, str | Path] | None = None,
-    history: str | Path = "",
-    save_inputs: str | Path = "",
-    save_outputs: str | Path = "",
-    no_cache: bool = False,
-    measure: bool = True,
-) -> Checked:
+def check(*models: str | Path, **said: Unpack[CheckKeywords]) -> Checked:
     """Build, verify and measure models on flows, record the results and judge them.
 
     A failing model raises nothing: look at `judgement.exit_code`. UsageError says what is wrong with the input, before anything
@@ -90,13 +42,17 @@ def check(
     - `reports`: from the name of a report to its file, `{"html": "out.html"}`.
     - `measure`: False is `only_kind="verify"`: neither latency nor memory is measured.
     """
-    said = {name: value for name, value in locals().items() if name not in ("models", "measure")}
-    if not measure and only_kind == "all":
-        said["only_kind"] = "verify"
-    # What is advised names a configuration file only where one was read.
-    command = "assay check" if config or not models else "assay.check"
+    SIGNATURE.bind(*models, **said)
     values = values_from_python(CheckOptions, {**said, "models": models})
+    if not said.get("measure", True):
+        values.setdefault("only_kind", "verify")
+    # What is advised names a configuration file only where one was read.
+    command = "assay check" if said.get("config") or not models else "assay.check"
     return run_check(CheckOptions(**values, command=command))
+
+
+SIGNATURE = signature_of(CheckOptions, CheckKeywords, "Checked")
+check.__signature__ = SIGNATURE  # type: ignore[attr-defined]
 
 
 def run_check(options: CheckOptions, progress: Progress = SILENT, idle: IdleWorkers | None = None) -> Checked:

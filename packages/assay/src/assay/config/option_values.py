@@ -8,8 +8,9 @@ from assay.config.data_options import data_of
 from assay.core.case import Inputs
 from assay.core.job import Limits, Measuring
 from assay.options.check import LimitOptions
-from assay.options.groups import InputOptions, MeasureOptions, StatedOptions
+from assay.options.groups import MeasureOptions
 from assay.options.input_values import stated
+from assay.options.model_groups import InputOptions, StatedOptions
 
 
 def inputs_of(options: InputOptions, golden: str, given: str) -> Inputs:

@@ -213,7 +213,7 @@ KINDS = {
 _BY_TYPE: dict[str, Callable[[Any], Any]] = {
     "str": str,
     "Path | None": Path,
-    "tuple[str, ...]": tuple,
+    "tuple[str, ...]": lambda said: (said,) if isinstance(said, str) else tuple(said),
     "tuple[int, ...]": tuple,
     "tuple[Path, ...]": lambda said: tuple(map(Path, said)),
 }

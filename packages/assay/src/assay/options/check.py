@@ -8,22 +8,19 @@ from pathlib import Path
 from assay.options.declaration import option, option_group, rows
 from assay.options.groups import (
     ONLY,
-    AnswerOptions,
     CompareRunOptions,
     ConfigOptions,
     ConfiguredHistoryOptions,
     FlowOptions,
-    InputOptions,
-    JudgeOptions,
     MeasureOptions,
     MemoryOptions,
     PolicyOptions,
-    RandomBesideOptions,
     ReportOptions,
     TimeoutOptions,
     TransformOptions,
     WorkerOptions,
 )
+from assay.options.model_groups import AnswerOptions, InputOptions, JudgeOptions, RandomBesideOptions
 
 MODELS = "ONNX files. None: all that assay.toml lists."
 KINDS = ("verify", "per_node", "measure", "all")

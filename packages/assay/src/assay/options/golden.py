@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.options.declaration import option
-from assay.options.groups import DataOptions, HistoryOptions, RandomOptions, StatedOptions
+from assay.options.groups import HistoryOptions
+from assay.options.model_groups import DataOptions, RandomOptions, StatedOptions
 
 REFERENCE = "reference"
 

@@ -13,13 +13,11 @@ from assay.options.groups import (
     FlowOptions,
     OnlyOptions,
     PolicyOptions,
-    RandomOptions,
     ReportOptions,
-    StatedOptions,
     TimeoutOptions,
-    ToleranceOptions,
     WorkerOptions,
 )
+from assay.options.model_groups import RandomOptions, StatedOptions, ToleranceOptions
 
 
 @dataclass(frozen=True, kw_only=True)
