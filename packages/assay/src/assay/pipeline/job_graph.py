@@ -19,7 +19,7 @@ from assay.core.result import Result
 from assay.errors import HarnessError
 from assay.ports import Launcher
 
-AT_ONCE = 1000
+AT_ONCE = 200
 """Routes, each of which takes some kB: enough that jobs of one kind follow one another."""
 
 T = TypeVar("T")
