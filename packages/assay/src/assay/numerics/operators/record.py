@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec
+
+import msgspec
 
 if TYPE_CHECKING:
     from assay.numerics.oracle.batched.operator import Lift
@@ -30,12 +31,10 @@ Flops = Callable[[Sequence[Sizes], Sizes, Attribute], float]
 """Floating operations, from the shapes of the inputs and of the first output. A multiplication and an addition are two."""
 
 
-@dataclass(frozen=True)
-class OnnxOperator:
+class OnnxOperator(msgspec.Struct, frozen=True):
     """Each field may be left out: then nothing is known, and what reads the record does what is safe for any operator."""
 
     name: str
-    _: KW_ONLY
     domain: str = ""
 
     rounding: Rule | None = None
