@@ -1,4 +1,4 @@
-"""Activation functions, and their kin of com.microsoft and of old opsets."""
+"""Activation functions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from assay.numerics.operators.functions import erf_of
 from assay.numerics.operators.record import OnnxOperator, alike
 from assay.numerics.oracle.batched.operator import elementwise
 from assay.numerics.oracle.hooks import Call, Values
@@ -16,15 +17,6 @@ from assay.numerics.shapes.propagation import above_zero
 from assay.numerics.shapes.values import Node, Value
 from assay.numerics.tolerance.rules.functions import function, hard_sigmoid, logistic
 from assay.numerics.tolerance.rules.rounding_rules import fused, rounding
-from assay.ports import Tensor
-
-
-def erf_of(x: Tensor) -> Tensor:
-    """In the type of `x`."""
-    from scipy.special import erf
-
-    result: Tensor = erf(x)
-    return result
 
 
 def _gelu(call: Call) -> Values | None:

@@ -22,7 +22,7 @@ from assay.numerics.tolerance.rules.rounding_rules import arithmetic, fused, rou
 from assay.numerics.tolerance.rules.sums import variadic
 
 
-def _divide_shape(a: Any, b: Any) -> Any:
+def _quotient(a: Any, b: Any) -> Any:
     if np.asarray(a).dtype.kind in "iu":
         quotient = np.abs(a) // np.abs(b)
         return np.sign(a) * np.sign(b) * quotient
@@ -154,7 +154,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         rounding=fused,
         reference="old_forms",
         batched=elementwise,
-        shape=binary_shape(_divide_shape),
+        shape=binary_shape(_quotient),
         ranges=_divisor_ranges,
         carries=_divided_carry,
         mutations={"broken-broadcast", "swap-operands", "bf16-lengths"},

@@ -1,4 +1,4 @@
-"""Attention, and its kin of com.microsoft."""
+"""Attention, and what models of language do beside it."""
 
 from __future__ import annotations
 

@@ -19,11 +19,11 @@ def _if_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
     if known is not None and known.size:
         return walk.enter(branches[0 if bool(known.reshape(-1)[0]) else 1])
     # Nobody knows which is taken: sizes that both take are preferred, and those of one are taken where there are none.
-    found = [_tried_shape(branch, walk) for branch in branches]
-    return [_merged_shape(one, other) for one, other in zip(*found, strict=False)]
+    found = [_tried(branch, walk) for branch in branches]
+    return [_merged(one, other) for one, other in zip(*found, strict=False)]
 
 
-def _tried_shape(branch: Any, walk: Walk) -> Sequence[Value]:
+def _tried(branch: Any, walk: Walk) -> Sequence[Value]:
     unmet = walk.unmet
     try:
         return walk.enter(branch)
@@ -33,7 +33,7 @@ def _tried_shape(branch: Any, walk: Walk) -> Sequence[Value]:
         return [UNKNOWN] * len(branch.outputs)
 
 
-def _merged_shape(one: Value, other: Value) -> Value:
+def _merged(one: Value, other: Value) -> Value:
     if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
         return UNKNOWN
     return Value(tuple(a if a == b else None for a, b in zip(one.shape, other.shape, strict=True)))
@@ -48,7 +48,7 @@ def _loop_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
     first = [Value((), np.array(0, np.int64)), Value((), np.array(True)), *inputs[2:]]
     found = walk.enter(body, first)
     if any(a.shape != b.shape for a, b in zip(found[1:], carried, strict=False)) and trips != [1]:
-        carried = [_merged_shape(a, b) for a, b in zip(found[1:], carried, strict=False)]
+        carried = [_merged(a, b) for a, b in zip(found[1:], carried, strict=False)]
         unmet = walk.unmet
         try:
             found = walk.enter(body, [Value(()), Value(()), *carried])
@@ -56,11 +56,11 @@ def _loop_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
             walk.unmet, found = unmet, [UNKNOWN] * len(body.outputs)
     ends = [Value(one.shape) for one in found[1 : 1 + count]]
     unbounded = (len(node.inputs) > 1 and node.inputs[1]) or trips is None
-    stacked = [_stacked_shape(one, None if unbounded or trips is None else trips[0]) for one in found[1 + count :]]
+    stacked = [_stacked(one, None if unbounded or trips is None else trips[0]) for one in found[1 + count :]]
     return [*ends, *stacked]
 
 
-def _stacked_shape(value: Value, trips: int | None) -> Value:
+def _stacked(value: Value, trips: int | None) -> Value:
     return UNKNOWN if value.shape is None else Value((trips, *value.shape))
 
 
@@ -89,11 +89,11 @@ def _scan_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
     placed = node.attributes.get("scan_output_axes") or [0] * len(outputs)
     return [
         *found[: len(states)],
-        *(_inserted_shape(one, axis, steps) for one, axis in zip(outputs, placed, strict=True)),
+        *(_inserted(one, axis, steps) for one, axis in zip(outputs, placed, strict=True)),
     ]
 
 
-def _inserted_shape(value: Value, axis: int, steps: int | None) -> Value:
+def _inserted(value: Value, axis: int, steps: int | None) -> Value:
     if value.shape is None:
         return UNKNOWN
     axis %= len(value.shape) + 1

@@ -1,4 +1,4 @@
-"""Convolutions, and their kin of com.microsoft."""
+"""Convolutions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def _convolution_rows(one: Operator) -> Values | None:
     return (y + bias.reshape(one.count, 1, -1, *[1] * (y.ndim - 3)),)
 
 
-def _weight_shape(node: Node) -> int:
+def _weight_place(node: Node) -> int:
     return 3 if node.op.startswith("QLinear") else 1
 
 
 def convolution_shape(node: Node, inputs: Inputs, scope: Walk) -> Sequence[Value]:
-    shape, weight = inputs[0].shape, at(inputs, _weight_shape(node)).shape
+    shape, weight = inputs[0].shape, at(inputs, _weight_place(node)).shape
     if shape is None or weight is None:
         return [UNKNOWN]
     last = node.attributes.get("channels_last") or node.op.startswith("Nhwc")

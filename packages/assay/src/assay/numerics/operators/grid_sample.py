@@ -18,6 +18,7 @@ from assay.numerics.oracle.hooks import Call, Values
 from assay.numerics.shapes.constraints import Inputs, Walk, at, equal, plain
 from assay.numerics.shapes.requirements import Demands, Need
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
+from assay.numerics.tolerance.rules.rounding_rules import text_of
 from assay.numerics.tolerance.rules.sampling import sampling
 from assay.ports import Tensor
 
@@ -32,7 +33,7 @@ _CUBIC = -0.75
 def grid_sample(call: Call) -> Values | None:
     """X (batch, channel, spatial ...), grid (batch, out ..., dimensions), the last axis in reverse order of the spatial axes."""
     x, grid = call.inputs[:2]
-    mode, padding = (_text(call.attributes.get(name)) for name in ("mode", "padding_mode"))
+    mode, padding = (text_of(call.attributes.get(name)) for name in ("mode", "padding_mode"))
     mode, corners = _MODES.get(mode, mode), bool(call.attributes.get("align_corners"))
     sizes, places = x.shape[2:], grid.shape[1:-1]
     if 0 in (*x.shape, *grid.shape):
@@ -115,10 +116,6 @@ def _reflected(at: Tensor, size: int, corners: bool) -> Tensor:
     below = np.where(even, low + rest, high - rest)
     above = np.where(even, high - rest, low + rest)
     return np.where(at < low, below, np.where(at > high, above, at)).astype(at.dtype)
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _grid_sample_rows(one: Operator) -> Values | None:

@@ -1,4 +1,4 @@
-"""Products of matrices, and their kin of com.microsoft."""
+"""Products of matrices."""
 
 from __future__ import annotations
 

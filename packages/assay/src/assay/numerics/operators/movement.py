@@ -60,14 +60,14 @@ def _depth_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     count, channels, height, width = (one or 0 for one in shape)
     block = node.attributes["blocksize"]
     if node.op == "DepthToSpace":
-        _whole_shape(channels, block * block, "the channels")
+        _demand_multiple(channels, block * block, "the channels")
         return plain((count, channels // (block * block), height * block, width * block))
-    _whole_shape(height, block, "the height")
-    _whole_shape(width, block, "the width")
+    _demand_multiple(height, block, "the height")
+    _demand_multiple(width, block, "the width")
     return plain((count, channels * block * block, height // block, width // block))
 
 
-def _whole_shape(size: int, divisor: int, what: str) -> None:
+def _demand_multiple(size: int, divisor: int, what: str) -> None:
     if size % divisor:
         raise Conflict(f"{what}, {size}, must be a multiple of {divisor}", (size, -(-size // divisor) * divisor))
 

@@ -1,4 +1,4 @@
-"""Normalizations, and their kin of com.microsoft."""
+"""Normalizations."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from assay.numerics.shapes.values import UNKNOWN, Node, Value
 from assay.ports import Tensor
 
 
-def _tensors_rows(one: Operator, position: int) -> list[Tensor]:
+def _tensors(one: Operator, position: int) -> list[Tensor]:
     """Of a sequence, each with the axis."""
     given: list[Tensor] = list(one.inputs[position])
     return given if one.is_rowed(position) else [np.broadcast_to(each, (one.count, *each.shape)) for each in given]
@@ -31,20 +31,20 @@ def _insert_rows(one: Operator) -> Values | None:
     """At a place, or at the end."""
     if one.is_rowed(2):
         return None
-    found = _tensors_rows(one, 0)
+    found = _tensors(one, 0)
     at: Any = one.call.input(2)
-    found.insert(len(found) if at is None else _place_rows(at, len(found)), one.rows(1))
+    found.insert(len(found) if at is None else _place(at, len(found)), one.rows(1))
     return (found,)
 
 
 def _at_rows(one: Operator) -> Values | None:
     if not one.only(0):
         return None
-    found = _tensors_rows(one, 0)
-    return (found[_place_rows(one.inputs[1], len(found))],)
+    found = _tensors(one, 0)
+    return (found[_place(one.inputs[1], len(found))],)
 
 
-def _place_rows(position: Any, count: int) -> int:
+def _place(position: Any, count: int) -> int:
     place = int(np.asarray(position).reshape(-1)[0])
     return place + count if place < 0 else place
 
@@ -52,7 +52,7 @@ def _place_rows(position: Any, count: int) -> int:
 def _joined_rows(one: Operator) -> Values | None:
     axis = behind(int(one.attribute("axis", 0)))
     join = np.stack if one.attribute("new_axis") else np.concatenate
-    return (join(_tensors_rows(one, 0), axis=axis),)
+    return (join(_tensors(one, 0), axis=axis),)
 
 
 def _sequence_shape(node: Node, inputs: Inputs, walk: Walk) -> Sequence[Value]:
