@@ -10,7 +10,14 @@ import pytest
 from assay.core.data import Picture
 from assay.core.input_plan import InputRange
 from assay.errors import UsageError
-from assay.options.arguments import arguments_of, kind_of, values_from_arguments, values_from_python
+from assay.options.arguments import (
+    arguments_of,
+    given_arguments,
+    kind_of,
+    values_from_arguments,
+    values_from_python,
+    without,
+)
 from assay.options.check import CheckOptions
 from assay.options.declaration import rows
 from assay.options.sizes import Sizes
@@ -64,6 +71,31 @@ def test_what_was_not_given_is_left_out() -> None:
     assert arguments_of(CheckOptions, {"flows": (), "image": None, "seed": 0, "per_node": False}) == ["--seed", "0"]
     with pytest.raises(ValueError, match="no option 'sead'"):
         arguments_of(CheckOptions, {"sead": 1})
+
+
+def test_what_a_command_line_gave_by_name_and_without_some() -> None:
+    line = [
+        "m.onnx",
+        "--flow",
+        "a",
+        "--flow=b",
+        "--per-node",
+        "n.onnx",
+        "--report",
+        "html=o",
+        "--details",
+        "--",
+        "-x.onnx",
+    ]
+    assert given_arguments(CheckOptions, line) == {
+        "models": ["m.onnx", "n.onnx", "-x.onnx"],
+        "flows": ["a", "b"],
+        "per_node": [],
+        "reports": ["html=o"],
+    }
+    assert without(CheckOptions, line, {"flows", "per_node", "reports"}) == [
+        "m.onnx", "n.onnx", "--details", "--", "-x.onnx",
+    ]  # fmt: skip
 
 
 def test_values_of_python() -> None:

@@ -53,15 +53,9 @@ def _shown() -> Iterator[Progress]:
 
 def command_line(arguments: Sequence[str], options: type) -> str:
     """The line that repeats the run: without what a repeat must leave out, such as reports, which it would overwrite."""
-    once = [row.flag for row in rows(options) if row.once]
-    kept: list[str] = []
-    words = iter(arguments)
-    for word in words:
-        if word in once:
-            next(words, None)
-        elif not word.startswith(tuple(f"{flag}=" for flag in once)):
-            kept.append(word)
-    return shlex.join(["assay", *kept])
+    from assay.options.arguments import without
+
+    return shlex.join(["assay", *without(options, arguments, {row.name for row in rows(options) if row.once})])
 
 
 def read_reports(texts: Sequence[str] | None) -> tuple[tuple[str, Path], ...]:

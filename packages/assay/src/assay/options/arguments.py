@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,6 +88,20 @@ def given_arguments(options: type[Any], arguments: Sequence[str]) -> dict[str, l
             if row.type != "bool":
                 texts += [value] if separator else [word for word in [next(left, None)] if word is not None]
     return given
+
+
+def without(options: type[Any], arguments: Sequence[str], names: Collection[str]) -> list[str]:
+    """The arguments of a command line that are not these options."""
+    dropped = {row.flag: row for row in rows(options) if row.name in names and row.flag}
+    kept: list[str] = []
+    left = iter(arguments)
+    for argument in left:
+        flag, separator, _ = argument.partition("=")
+        if flag not in dropped:
+            kept.append(argument)
+        elif not separator and dropped[flag].type != "bool":
+            next(left, None)
+    return kept
 
 
 def kind_of(row: Option) -> Kind:

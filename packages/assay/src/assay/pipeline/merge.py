@@ -14,13 +14,15 @@ from assay.core.job import Job
 from assay.core.result import Result
 from assay.core.run import Run
 from assay.errors import NotWritable, UsageError, each
+from assay.options.arguments import given_arguments, without
+from assay.options.run import RunOptions
 from assay.pipeline.open_run import Checked, judge_run
 from assay.pipeline.provenance import new_run_id
 from assay.pipeline.services import Services
+from assay.pipeline.suite_select import parse_shard
 
 _MARK = b"assay run 1\n"
-SHARD = "--shard"
-LOCAL = ("--history", "--workers")
+LOCAL = ("history", "workers")
 """Options that may differ from machine to machine."""
 
 
@@ -85,19 +87,9 @@ def merge(paths: Sequence[Path], house: Services) -> Checked:
 
 def without_shard(command: str) -> tuple[str, tuple[int, int]]:
     """The command of the whole run, and which share of it was run."""
-    kept: list[str] = []
-    shard = (1, 1)
-    words = iter(shlex.split(command))
-    for word in words:
-        name, separator, value = word.partition("=")
-        if name not in (SHARD, *LOCAL):
-            kept.append(word)
-            continue
-        value = value if separator else next(words, "1/1")
-        if name == SHARD:
-            number, _, total = value.partition("/")
-            shard = int(number), int(total)
-    return shlex.join(kept), shard
+    arguments = shlex.split(command)
+    (shard,) = given_arguments(RunOptions, arguments).get("shard", ["1/1"])[-1:]
+    return shlex.join(without(RunOptions, arguments, {"shard", *LOCAL})), parse_shard(shard)
 
 
 def _joined(command: str, runs: Sequence[Run]) -> Run:
@@ -108,7 +100,7 @@ def _joined(command: str, runs: Sequence[Run]) -> Run:
             if job.key in jobs:
                 raise UsageError(f"'{job.key}' is in two of the shards; they were not made by one version of the suite")
             jobs[job.key] = job
-    narrowing = any(word.partition("=")[0] in ("--filter", "--dtype", "--only") for word in shlex.split(command))
+    narrowing = not {"filters", "dtypes", "only"}.isdisjoint(given_arguments(RunOptions, shlex.split(command)))
     return msgspec.structs.replace(
         runs[0],
         id=new_run_id(now),

@@ -27,6 +27,8 @@ from assay.core.result import Result
 from assay.core.verdict import Verdict, VerdictStatus
 from assay.errors import UsageError
 from assay.judge.verdicts import judge
+from assay.options.arguments import arguments_of
+from assay.options.run import RunOptions
 from assay.pipeline.check import by_case
 from assay.pipeline.ensure_references import ensure_references
 from assay.pipeline.expect import expectations
@@ -113,8 +115,9 @@ class SuiteItem(pytest.Item):
     def repro(self) -> str:
         """The command that runs exactly this case."""
         suite = self.runner.words[self.case.name.partition("/")[0]]
-        words = ["assay", "run", suite, "--flow", self.flow.name, "--seed", str(self.runner.seed)]
-        return shlex.join([*words, "--only", _job(self.case, self.flow, "").key])
+        key = _job(self.case, self.flow, "").key
+        said = {"suites": (suite,), "flows": (self.flow.name,), "seed": self.runner.seed, "only": key}
+        return shlex.join(["assay", "run", *arguments_of(RunOptions, said)])
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """A case's failure is its sentence; anything else is ours and keeps its traceback."""
