@@ -7,11 +7,12 @@ import zlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
 from assay.core.job import Job
-from assay.core.result import Result
+from assay.core.result import AnyResult, Result
 from assay.core.run import Run
 from assay.errors import NotWritable, UsageError, each
 from assay.options.arguments import given_arguments, without
@@ -28,12 +29,12 @@ LOCAL = ("history", "workers")
 
 class _Saved(msgspec.Struct, frozen=True):
     run: Run
-    results: tuple[Result, ...]
+    results: tuple[AnyResult, ...]
 
 
 def save_run(path: Path, checked: Checked) -> None:
     """The run with all its results in one file. Raises NotWritable."""
-    body = zlib.compress(msgspec.msgpack.encode(_Saved(checked.run, tuple(checked.results))), 6)
+    body = zlib.compress(msgspec.msgpack.encode(_Saved(checked.run, cast("tuple[AnyResult, ...]", checked.results))), 6)
     try:
         path.write_bytes(_MARK + body)
     except OSError as error:
