@@ -1,7 +1,7 @@
-"""Seconds until a duel is decided, everything included: workers started, libraries imported, both engines built, the launches.
+"""Seconds until a comparison is decided, everything included: workers started, libraries imported, both engines built, the launches.
 
 The same model twice, on one flow: in one worker, where engines are made again for every launch, and in two fresh processes for every
-launch, as engines of two environments need them. Of one worker also the launches alone, which is what each further duel costs there.
+launch, as engines of two environments need them. Of one worker also the launches alone, which is what each further comparison costs there.
 """
 
 from __future__ import annotations

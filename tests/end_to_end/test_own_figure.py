@@ -12,7 +12,7 @@ from assay.core.verdict import VerdictStatus
 from assay.options.check import CheckOptions
 from small_models import linear_model
 
-# On a machine at other work a duel is rightly undecided, which would prove nothing here.
+# On a machine at other work a comparison is rightly undecided, which would prove nothing here.
 pytestmark = pytest.mark.slow
 WORK = {"work_s": 0.008}
 """Of every engine here, so that what waiting itself costs in CPU time is little beside it."""
@@ -44,9 +44,9 @@ def _failed(options: CheckOptions) -> list[str]:
     ("burden", "figures"),
     [
         ({}, []),
-        ({"work_s": 0.0084}, ["duel.slowdown_percent"]),
-        ({"wait_s": 0.008}, ["duel.wall_slowdown_percent"]),
-        ({"load_s": 0.5}, ["duel.load_slowdown_percent"]),
+        ({"work_s": 0.0084}, ["speed.slowdown_percent"]),
+        ({"wait_s": 0.008}, ["speed.wall_slowdown_percent"]),
+        ({"load_s": 0.5}, ["speed.load_slowdown_percent"]),
         ({"ballast_bytes": 48000000}, ["memory.load_added_bytes"]),
         ({"drip_bytes": 65536}, ["memory.growth_low_bytes"]),
     ],
@@ -58,4 +58,4 @@ def test_each_in_its_own_figure(options: CheckOptions, burden: dict[str, float],
 
 def test_slower_at_one_batch_size_only(options: CheckOptions) -> None:
     sweep = replace(options, options={**options.options, "work_batch": 8}, measure_batches=(1, 8), measure_seconds=0.02)
-    assert _failed(sweep) == ["duel.batch8.slowdown_percent"]
+    assert _failed(sweep) == ["speed.batch8.slowdown_percent"]

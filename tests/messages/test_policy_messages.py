@@ -91,7 +91,7 @@ MESSAGES = [
     ("policy = 1", "assay.toml, line 1: 'policy' must be a table, not 1"),
     (
         '[flow."a|b"]\nbackend = "x"',
-        """assay.toml, line 1: 'flow."a|b"' must not be empty, and must not hold '|', which separates case, flow and task""",
+        """assay.toml, line 1: 'flow."a|b"' must not be empty, and must not hold '|', which separates case, flow and kind""",
     ),
     ('history = "a\\u0000b"', "assay.toml, line 1: 'history' must not hold the character U+0000, which no file's name can have"),
     (

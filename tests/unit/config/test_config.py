@@ -72,7 +72,7 @@ outcome = "mismatch"
 reason = "known"
 issue = "https://example.org/1"
 expires = 2027-01-31
-task = "verify"
+kind = "verify"
 """
 
 

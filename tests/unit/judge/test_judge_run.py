@@ -157,7 +157,7 @@ def test_a_narrowed_run_is_not_held_to_counts_and_unused_rules() -> None:
 
 
 def test_a_job_alone_owes_no_figures_that_others_record_and_keeps_its_own() -> None:
-    policy = Policy((Goal("duel.slowdown_percent", max=9.0), Goal("budget_used", max=1.0)))
+    policy = Policy((Goal("speed.slowdown_percent", max=9.0), Goal("budget_used", max=1.0)))
     assert judged(make_result(), policy=policy, narrowed=True, alone=True).exit_code == 0
     assert judged(make_result(), policy=policy, narrowed=True).exit_code == 1
     assert judged(over(), policy=policy, narrowed=True, alone=True).exit_code == 1

@@ -1,4 +1,4 @@
-"""What a duel is worth: by batch size, by figure, with the reason; and what proves nothing."""
+"""What a comparison is worth: by batch size, by figure, with the reason; and what proves nothing."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def _opinion(result: Result) -> DraftVerdict:
 @pytest.mark.parametrize(
     ("seen", "word", "figure"),
     [
-        (_duel(), VerdictStatus.PASS, "duel.slowdown_percent"),
-        (_duel(cpu=0.05), VerdictStatus.FAIL, "duel.slowdown_percent"),
-        (_duel(wall=0.6), VerdictStatus.FAIL, "duel.wall_slowdown_percent"),
-        (_duel(load=0.7, count=8), VerdictStatus.FAIL, "duel.load_slowdown_percent"),
+        (_duel(), VerdictStatus.PASS, "speed.slowdown_percent"),
+        (_duel(cpu=0.05), VerdictStatus.FAIL, "speed.slowdown_percent"),
+        (_duel(wall=0.6), VerdictStatus.FAIL, "speed.wall_slowdown_percent"),
+        (_duel(load=0.7, count=8), VerdictStatus.FAIL, "speed.load_slowdown_percent"),
     ],
 )
 def test_each_kind_of_slower_has_its_figure(seen: SpeedComparison, word: VerdictStatus, figure: str) -> None:
@@ -89,12 +89,12 @@ def test_what_is_the_same_is_told_with_what_it_is_at_most_and_what_is_slower_wit
 def test_the_worst_batch_size_counts_and_is_told_first() -> None:
     result = make_result(kind="compare_speed", speeds=(_duel(1), _duel(8, cpu=0.1), _duel(32)))
     found = _opinion(result)
-    assert (found.word, found.figure) == (VerdictStatus.FAIL, "duel.batch8.slowdown_percent")
+    assert (found.word, found.figure) == (VerdictStatus.FAIL, "speed.batch8.slowdown_percent")
     assert found.reason.startswith("at batch 8: slower: +10.6 %")
     assert "; the same or faster at batch 1, 32; " in found.reason
     named = metrics(result)
-    assert named["duel.batch8.slowdown_percent"] == pytest.approx(10.57, abs=0.01)
-    assert named["duel.slowdown_percent"] == pytest.approx(0.05, abs=0.01)
+    assert named["speed.batch8.slowdown_percent"] == pytest.approx(10.57, abs=0.01)
+    assert named["speed.slowdown_percent"] == pytest.approx(0.05, abs=0.01)
 
 
 def test_stored_samples_are_held_against_all_engines_of_today() -> None:

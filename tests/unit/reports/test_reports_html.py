@@ -53,7 +53,7 @@ def test_the_details_hold_every_row_in_order(page: str) -> None:
     assert len(found) == 9
     first = found[0]
     assert (first["case"], first["flow"]) == ("digits-classifier", "onnxruntime")
-    assert [entry["task"] for entry in first["entries"]] == ["verify", "measure"]
+    assert [entry["kind"] for entry in first["entries"]] == ["verify", "measure"]
     assert first["entries"][0]["comparisons"][0]["errors"]["counts"] == [310, 200, 100, 29, 1]
     assert first["entries"][1]["measurements"][0]["count"] == 200
     assert "[ WARN ] <Conv_3> & others" in found[3]["entries"][0]["log"]

@@ -25,7 +25,7 @@ def test_verify_and_measure_of_a_cell_are_one_row() -> None:
     found = rows(*standard_run())
     assert len(found) == 9
     first = found[0]
-    assert [entry.task for entry in first.entries] == ["verify", "measure"]
+    assert [entry.kind for entry in first.entries] == ["verify", "measure"]
     assert first.figures.budget_used == 0.21
     assert first.figures.batch == 1
     assert first.figures.median_s is not None

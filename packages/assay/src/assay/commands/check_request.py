@@ -54,7 +54,7 @@ def request_of(options: CheckOptions, config: Config | None) -> Request:
         measuring=measuring if wanted_measuring else None,
         verify=options.only_kind in ("verify", "all"),
         per_node=options.per_node or options.only_kind == "per_node",
-        duels=options.baseline,
+        compare_speed=options.baseline,
         command=options.command,
         only=options.only,
         save_inputs=options.save_inputs,

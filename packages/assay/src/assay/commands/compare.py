@@ -1,4 +1,4 @@
-"""`assay compare` as a function: from a user's words to a duel."""
+"""`assay compare` as a function: from a user's words to a comparison."""
 
 from __future__ import annotations
 

@@ -250,7 +250,7 @@ def _policy(parsed: PolicyFile) -> Policy:
             e.reason,
             e.issue,
             e.expires.isoformat() if e.expires else "",
-            e.task,
+            e.kind,
             stage=e.stage,
         )
         for e in parsed.expect

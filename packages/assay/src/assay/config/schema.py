@@ -128,7 +128,7 @@ class ExpectFile(_Table):
     reason: Reason
     issue: str = ""
     expires: Date | None = None
-    task: Literal["*", "verify", "measure", "change"] = "*"
+    kind: Literal["*", "verify", "measure", "change"] = "*"
     stage: StageName = ""
 
 

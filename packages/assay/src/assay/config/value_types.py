@@ -45,7 +45,7 @@ def _outcome(value: object) -> str:
 
 def _cell_name(value: str) -> str:
     if not value or "|" in value:
-        raise ValueError("must not be empty, and must not hold '|', which separates case, flow and task")
+        raise ValueError("must not be empty, and must not hold '|', which separates case, flow and kind")
     if len(value) > LONGEST_NAME:
         raise ValueError(
             f"must not be longer than {LONGEST_NAME} characters, and has {len(value)}: it stands in every report"

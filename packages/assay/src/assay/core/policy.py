@@ -46,14 +46,14 @@ class Expectation(msgspec.Struct, frozen=True):
     reason: str
     issue: str = ""
     expires: str = ""
-    task: str = "*"
+    kind: str = "*"
     strict: bool = True
     stage: str = ""
 
 
 class Policy(msgspec.Struct, frozen=True):
     """Everything a verdict may depend on beside the results. `minimum_cases` maps a flow glob to a count; `speed`
-    says when a duel is lost.
+    says when a comparison is lost.
 
     `fail_on` are outcomes that fail a job; `unsupported`, `mistrusted` ... not in it become skip or inconclusive.
     """

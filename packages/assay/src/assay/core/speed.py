@@ -17,7 +17,7 @@ INPUT_TYPES_SUFFIX = ".takes.json"
 
 
 def stopped_clock_message(clock: str) -> str:
-    """The trouble with a duel whose clock stands still."""
+    """The trouble with a comparison whose clock stands still."""
     return STOPPED_DEVICE_CLOCK if clock == "device" else STOPPED_CPU_CLOCK
 
 
@@ -81,7 +81,7 @@ class AlternatingSide(msgspec.Struct, frozen=True):
 
 
 class PairedRun(msgspec.Struct, frozen=True):
-    """One fresh pair of engines: natural logarithms of candidate over rival for CPU time (or what the duel's clock tells), wall
+    """One fresh pair of engines: natural logarithms of candidate over rival for CPU time (or what the comparison's clock tells), wall
     time and load time, how many quadruples of calls stand behind the first two, the median of the first's seconds per call
     of each, and whether the candidate was loaded first (None where that is not known, or each has a process of its own)."""
 

@@ -46,7 +46,7 @@ def with_goals(
     kept: dict[str, list[Kept]] = {one.job_key: [] for one in opinions}
     unused = []
     for goal in policy.goals:
-        if recorded_by(goal.figure) == "mutation_score" and not any(one.task == "mutation_score" for one in opinions):
+        if recorded_by(goal.figure) == "mutation_score" and not any(one.kind == "mutation_score" for one in opinions):
             continue  # asked by `assay mutate` alone
         cells = _cells(goal, opinions)
         if not cells:
@@ -83,7 +83,7 @@ def _asked(
         return [
             (one, _kept(goal, one, now, then)) for one in recorded if not silent or _base(goal, one, then) is not None
         ]
-    home = [one for one in cell if one.task == recorded_by(goal.figure)]
+    home = [one for one in cell if one.kind == recorded_by(goal.figure)]
     if not home and (alone or recorded_by(goal.figure) == "mutation_score"):
         return []  # of a mutant itself: what is asked of all of them is summed up in a job of its own
     if not owing or (home and not any(one in owing for one in home)):
@@ -101,7 +101,7 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
     else:
         flow = goal.against.removeprefix("flow:")
         same_run = flow != goal.against
-        key = f"{one.cell[0]}|{flow}|{one.task}"
+        key = f"{one.cell[0]}|{flow}|{one.kind}"
         whose = f"flow '{flow}'" if same_run else "the baseline run"
         base = now.get(key, {}).get(goal.figure) if same_run else _base(goal, one, then)
         if base is None:
@@ -111,7 +111,7 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
 
 
 def _explains_itself(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
-    """By the duel of the cell, which found no engine to be compared with: a figure that has none either would repeat it."""
+    """By the comparison of the cell, which found no engine to be compared with: a figure that has none either would repeat it."""
     speeds = [speed for one in cell if one.result is not None for speed in speeds_of(one.result)]
     return goal_rules.needs_baseline(goal) and goal.against == "run" and any(one.trouble for one in speeds)
 

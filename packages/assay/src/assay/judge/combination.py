@@ -21,7 +21,7 @@ def with_combinations(opinions: Sequence[DraftVerdict]) -> list[DraftVerdict]:
     innocent = {
         opinion.cell
         for opinion in opinions
-        if opinion.task == "per_node" and opinion.outcome is Outcome.OK and opinion.result is not None
+        if opinion.kind == "per_node" and opinion.outcome is Outcome.OK and opinion.result is not None
     }
     return [
         replace(opinion, reason=f"{opinion.reason}; {COMBINATION}")
@@ -32,4 +32,4 @@ def with_combinations(opinions: Sequence[DraftVerdict]) -> list[DraftVerdict]:
 
 
 def _is_wrong(opinion: DraftVerdict) -> bool:
-    return opinion.task == "verify" and opinion.word is VerdictStatus.FAIL and opinion.outcome is Outcome.MISMATCH
+    return opinion.kind == "verify" and opinion.word is VerdictStatus.FAIL and opinion.outcome is Outcome.MISMATCH

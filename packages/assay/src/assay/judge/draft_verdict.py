@@ -44,7 +44,7 @@ class DraftVerdict(msgspec.Struct, frozen=True):
         return case, flow
 
     @property
-    def task(self) -> str:
+    def kind(self) -> str:
         return split_key(self.job_key)[2]
 
     @property
@@ -73,10 +73,10 @@ class Violation(msgspec.Struct, frozen=True):
 
 
 def split_key(job_key: str) -> tuple[str, str, str]:
-    """Case, flow and task of a job key. Raises ValueError for a text that is no job key."""
+    """Case, flow and kind of a job key. Raises ValueError for a text that is no job key."""
     parts = job_key.rsplit("|", 2)
     if len(parts) != 3:
-        raise ValueError(f"'{job_key}' is not a job key of the form case|flow|task")
+        raise ValueError(f"'{job_key}' is not a job key of the form case|flow|kind")
     return parts[0], parts[1], parts[2]
 
 

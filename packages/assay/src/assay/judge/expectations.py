@@ -65,11 +65,11 @@ def _meets(one: DraftVerdict, expectation: Expectation) -> bool:
 
 def _named(expectation: Expectation, one: DraftVerdict) -> bool:
     case, flow = one.cell
-    return matches(case, expectation.case) and matches(flow, expectation.flow) and matches(one.task, expectation.task)
+    return matches(case, expectation.case) and matches(flow, expectation.flow) and matches(one.kind, expectation.kind)
 
 
 def _covers(expectation: Expectation, one: DraftVerdict) -> bool:
-    return _named(expectation, one) and (expectation.outcome not in COMPARED or one.task in ("verify", "per_node"))
+    return _named(expectation, one) and (expectation.outcome not in COMPARED or one.kind in ("verify", "per_node"))
 
 
 def _judged(

@@ -67,24 +67,24 @@ RECORDED = (
     MetricSpec("artifact.bytes", "bytes", "up", "size of what would be deployed"),
     MetricSpec("stage.*_s", "s", "up", "wall time of one stage: stage.lower_s"),
     _Compared(
-        "duel.slowdown_percent",
+        "speed.slowdown_percent",
         "%",
         "up",
         "CPU time of one call (of several threads: the caller's time) against the rival's, mean over launches",
     ),
     _Compared(
-        "duel.wall_slowdown_percent", "%", "up", "wall time of one call against the rival's, median over launches"
+        "speed.wall_slowdown_percent", "%", "up", "wall time of one call against the rival's, median over launches"
     ),
     _Compared(
-        "duel.load_slowdown_percent", "%", "up", "wall time of loading against the rival's, median over launches"
+        "speed.load_slowdown_percent", "%", "up", "wall time of loading against the rival's, median over launches"
     ),
-    _Compared("duel.launches", "", "up", "fresh pairs of engines that were looked at"),
+    _Compared("speed.launches", "", "up", "fresh pairs of engines that were looked at"),
     _Compared(
-        "duel.batch*.slowdown_percent", "%", "up", "the same at one batch size of a sweep: duel.batch8.slowdown_percent"
+        "speed.batch*.slowdown_percent", "%", "up", "the same at one batch size of a sweep: speed.batch8.slowdown_percent"
     ),
-    _Compared("duel.batch*.wall_slowdown_percent", "%", "up", "the same at one batch size"),
-    _Compared("duel.batch*.load_slowdown_percent", "%", "up", "the same at one batch size"),
-    _Compared("duel.batch*.launches", "", "up", "the same at one batch size"),
+    _Compared("speed.batch*.wall_slowdown_percent", "%", "up", "the same at one batch size"),
+    _Compared("speed.batch*.load_slowdown_percent", "%", "up", "the same at one batch size"),
+    _Compared("speed.batch*.launches", "", "up", "the same at one batch size"),
     _Measured(
         "operator.*_ms",
         "ms",

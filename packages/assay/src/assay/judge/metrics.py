@@ -67,9 +67,9 @@ def metrics(result: Result) -> dict[str, float]:
 def _speeds(result: CompareSpeedResult) -> Iterable[tuple[str, float]]:
     """Of the smallest batch size by their plain names, and of each by its own where there are several."""
     duels = sorted(result.speeds, key=lambda one: one.batch)
-    yield from ((f"duel.{name}", value) for name, value in _duel(duels[0]))
+    yield from ((f"speed.{name}", value) for name, value in _duel(duels[0]))
     for one in duels if len(duels) > 1 else ():
-        yield from ((f"duel.batch{one.batch}.{name}", value) for name, value in _duel(one))
+        yield from ((f"speed.batch{one.batch}.{name}", value) for name, value in _duel(one))
 
 
 def _duel(seen: SpeedComparison) -> Iterable[tuple[str, float]]:

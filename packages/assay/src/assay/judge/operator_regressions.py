@@ -77,7 +77,7 @@ def describe(change: Change) -> str:
 
 
 def explained(result: CompareSpeedResult) -> list[Change]:
-    """Of a duel: what its two engines' own profiles say."""
+    """Of a comparison: what its two engines' own profiles say."""
     return operator_regressions(result.baseline_operator_times, result.operator_times)
 
 

@@ -1,4 +1,4 @@
-"""What a duel of two engines is worth under the policy's rule of speed: derived again from the recorded launches."""
+"""What a comparison of two engines is worth under the policy's rule of speed: derived again from the recorded launches."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def judge_speed(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
     why = f"; {_difference(result)}" if worst.word is VerdictStatus.FAIL else ""
     figure = worst.figure
     if len(duels) > 1 and figure:
-        figure = figure.replace("duel.", f"duel.batch{duels[found.index(worst)].batch}.")
+        figure = figure.replace("speed.", f"speed.batch{duels[found.index(worst)].batch}.")
     return replace(
         opinion,
         word=worst.word,
@@ -87,7 +87,7 @@ def _of_batches(duels: Sequence[SpeedComparison], found: Sequence[SpeedDecision]
         VerdictStatus.PASS: "the same or faster",
     }
     others = [
-        f"{words[word]} at batch {', '.join(map(str, sorted(duel.batch for duel, one in rest if one.word is word)))}"
+        f"{words[word]} at batch {', '.join(map(str, sorted(speed.batch for duel, one in rest if one.word is word)))}"
         for word in SEVERITY
         if any(one.word is word for _, one in rest)
     ]
@@ -110,25 +110,25 @@ def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
     said = f"{_percent(answer.mean)} {_clock(seen)} against {seen.rival} ({_interval(answer)}; {_times(seen)}; {answer.launches} launches)"
     if answer.word == "slower":
-        return SpeedDecision(VerdictStatus.FAIL, f"slower: {said}", "duel.slowdown_percent", observed, limit)
+        return SpeedDecision(VerdictStatus.FAIL, f"slower: {said}", "speed.slowdown_percent", observed, limit)
     if significantly_above(walls := [one.wall for one in seen.launches], rule.wall_min_slowdown, rule):
         wall = percent(median(walls))
         text = f"slower by {wall:.0f} % on the wall clock, though not in {_clock(seen)}: it waits (lost threads, locks, files)"
         return SpeedDecision(
-            VerdictStatus.FAIL, f"{text}; {said}", "duel.wall_slowdown_percent", wall, 100.0 * rule.wall_min_slowdown
+            VerdictStatus.FAIL, f"{text}; {said}", "speed.wall_slowdown_percent", wall, 100.0 * rule.wall_min_slowdown
         )
     if significantly_above(loads := load_ratios(seen.launches), rule.load_min_slowdown, rule):
         load = percent(median(loads))
         text = f"loads slower by {load:.0f} %; {answer.word}: {said}"
         return SpeedDecision(
-            VerdictStatus.FAIL, text, "duel.load_slowdown_percent", load, 100.0 * rule.load_min_slowdown
+            VerdictStatus.FAIL, text, "speed.load_slowdown_percent", load, 100.0 * rule.load_min_slowdown
         )
     if answer.word in ("same", "faster"):
-        return SpeedDecision(VerdictStatus.PASS, f"{answer.word}: {said}", "duel.slowdown_percent", observed, limit)
+        return SpeedDecision(VerdictStatus.PASS, f"{answer.word}: {said}", "speed.slowdown_percent", observed, limit)
     if seen.ended and not math.isfinite(answer.mean):
         said = f"{len(seen.launches)} launches against {seen.rival} are too few"
     text = f"undecided: {said}; {seen.ended or _advice(seen, answer)}"
-    return SpeedDecision(VerdictStatus.INCONCLUSIVE, text, "duel.slowdown_percent", observed, limit)
+    return SpeedDecision(VerdictStatus.INCONCLUSIVE, text, "speed.slowdown_percent", observed, limit)
 
 
 def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
@@ -145,7 +145,7 @@ def _against_stored(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
     )
     name = "undecided" if word is VerdictStatus.INCONCLUSIVE else answer.word
     observed = percent(answer.mean) if math.isfinite(answer.mean) else None
-    return SpeedDecision(word, f"{name}: {said}", "duel.slowdown_percent", observed, limit)
+    return SpeedDecision(word, f"{name}: {said}", "speed.slowdown_percent", observed, limit)
 
 
 def _clock(seen: SpeedComparison) -> str:

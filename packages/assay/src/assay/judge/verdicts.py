@@ -36,7 +36,7 @@ def judge(
 ) -> RunVerdict:
     """The same results, policy and day always give the same judgement, in whatever order the results came.
 
-    `planned` are job keys (`case|flow|task`); one verdict for each in that order, then for results nobody planned, then
+    `planned` are job keys (`case|flow|kind`); one verdict for each in that order, then for results nobody planned, then
     verdicts on the run as a whole (`job_key` empty). `baseline` are the results that goals against "run" compare with.
     `narrowed` says that a person asked for a part of the run only: counts, and rules that match no job, are not held
     against it; `alone` that the part is one job, which owes no figures that the run's other jobs record. `asked` are the

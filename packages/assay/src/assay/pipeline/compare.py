@@ -1,4 +1,4 @@
-"""Which of two engines is faster: one duel, recorded and judged like every job."""
+"""Which of two engines is faster: one comparison, recorded and judged like every job."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Shape = tuple[int | str, ...]
 @dataclass(frozen=True, kw_only=True)
 class CompareRequest:
     """`old` and `new` are files, perhaps the same; each goes through its flow. `new` is the one that is judged. Several
-    `batches` are a sweep: a duel at each of them."""
+    `batches` are a sweep: a comparison at each of them."""
 
     old: Path
     new: Path

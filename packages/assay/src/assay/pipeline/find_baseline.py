@@ -57,7 +57,7 @@ def remove(house: Services, case: str, flow: str) -> int:
 
 
 def find_baseline(case: Case, flow: Flow, measuring: Measuring, house: Services) -> BaselineEngine:
-    """What a duel with the baseline is fought with: its engine, or the samples kept of it where the engine cannot be run
+    """What a comparison with the baseline is fought with: its engine, or the samples kept of it where the engine cannot be run
     any more. `BaselineEngine.trouble` says why there can be none."""
     machine = this_machine(house.gpus)
     folder = baseline_folder(house, case.name, flow.name, machine)

@@ -232,7 +232,7 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
             msgspec.structs.replace(job, refusals=RefusalCache.RENEWED) if job.kind is jobs[0].kind else job
             for job in jobs
         ]
-    duels = [
+    comparisons = [
         other_kind(
             job,
             CompareSpeedJob,
@@ -244,14 +244,14 @@ def _jobs(request: Request, wanted: ModelRequest, case: Case, house: Services, r
             refusals=RefusalCache.UNUSED,
         )
         for job in plain
-        if request.duels and not wanted.verified
+        if request.compare_speed and not wanted.verified
     ]
     changes = (
         [change_job(case, request.limits, str(house.scratch(run_id)), reference, original)]
         if original and request.verify
         else []
     )
-    return [*changes, *jobs, *duels]
+    return [*changes, *jobs, *comparisons]
 
 
 def reference_dir(case: Case, history: Path) -> Path:

@@ -38,7 +38,7 @@ ADAPTED = "+opset-"
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteRequest:
-    """What `assay run` was asked. `workers` make cases (0: one per core); `only` keeps one job (`case|flow|task`). With
+    """What `assay run` was asked. `workers` make cases (0: one per core); `only` keeps one job (`case|flow|kind`). With
     `measuring` cases are measured instead of verified, on each number of `threads`. `adapt_opset` runs cases of a newer opset
     once more, converted to that one, on a flow of their own. With `no_cache` no artifact of an earlier run is loaded."""
 

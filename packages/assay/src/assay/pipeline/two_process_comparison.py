@@ -1,4 +1,4 @@
-"""A duel of two processes, for engines that cannot live in one: a fresh pair for every launch, taking turns."""
+"""A comparison of speed by two processes, for engines that cannot live in one: a fresh pair for every launch, taking turns."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def comparisons(jobs: Sequence[Job], house: Services) -> AsyncIterator[Res
 
 
 def needs_two_processes(job: CompareSpeedJob) -> bool:
-    """Whether the two engines of this duel need processes of their own."""
+    """Whether the two engines of this comparison need processes of their own."""
     rival = job.baseline
     if rival.trouble or rival.stored or changed(rival):
         return False
@@ -56,10 +56,10 @@ def needs_two_processes(job: CompareSpeedJob) -> bool:
 
 
 async def compare_in_two_processes(job: CompareSpeedJob, house: Services) -> CompareSpeedResult:
-    """Exactly one result, as of a duel in one worker."""
+    """Exactly one result, as of a comparison in one worker."""
     Path(job.scratch).mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + SHARE_OF_TIME * job.limits.timeout_s
-    with tempfile.TemporaryDirectory(prefix="duel-", dir=job.scratch) as name:
+    with tempfile.TemporaryDirectory(prefix="compare-", dir=job.scratch) as name:
         folder = Path(name)
         own, rival = _sides(job)
         built: list[MeasureResult] = []
@@ -113,7 +113,7 @@ async def _compare(
     deadline: float,
     house: Services,
 ) -> SpeedComparison | CompareSpeedResult:
-    """The duel at one batch size, or what a side of it failed with."""
+    """The comparison at one batch size, or what a side of it failed with."""
     launches: list[PairedRun] = []
     walls: list[tuple[float, float]] = []
     chance = random.Random()
@@ -208,7 +208,7 @@ def _paired_run(mine: _Turns, theirs: _Turns) -> PairedRun | None:
 
 
 def _failed(job: CompareSpeedJob, side: Result) -> CompareSpeedResult:
-    """What went wrong on one side is the outcome of the duel; whose side it was is said."""
+    """What went wrong on one side is the outcome of the comparison; whose side it was is said."""
     return replace(
         empty_result(job, side.outcome),
         stage=side.stage,

@@ -18,7 +18,7 @@ COLUMNS = (
     "run",
     "case",
     "flow",
-    "task",
+    "kind",
     "verdict",
     "reason",
     "outcome",
@@ -67,7 +67,7 @@ def _cells(run: Run, entry: Entry) -> list[str]:
     row = row_of([entry])
     result = entry.result
     return [
-        *(guarded(text) for text in (run.id, case, flow, entry.task, entry.word, entry.reason)),
+        *(guarded(text) for text in (run.id, case, flow, entry.kind, entry.word, entry.reason)),
         result.outcome.value if result else "",
         result.stage.value if result else "",
         *(_figure(column.exact(row)) for column in columns_of("csv")),

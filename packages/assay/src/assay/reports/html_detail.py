@@ -56,7 +56,7 @@ def detail(run: Run, row: Row) -> dict[str, object]:
 
 def _entry(run: Run, entry: Entry) -> dict[str, object]:
     shown: dict[str, object] = {
-        "task": entry.task,
+        "kind": entry.kind,
         "word": entry.word or "not run",
         "reasons": [_verdict(verdict) for verdict in entry.verdicts] or [["not run", one_line(entry.reason), ""]],
         "repro": one_line(repro_line(run, entry.asked)),

@@ -28,7 +28,7 @@ LOG_LIMIT = 20_000
 
 
 class JUnit:
-    """`classname` the flow, `name` `case [task]`, `message` the reason; a failure's text ends in its repro line."""
+    """`classname` the flow, `name` `case [kind]`, `message` the reason; a failure's text ends in its repro line."""
 
     name = "junit"
     suffix = ".xml"
@@ -54,7 +54,7 @@ def _case(suite: ET.Element, run: Run, entry: Entry) -> None:
     case, flow = entry.names
     seconds = entry.result.seconds if entry.result else 0.0
     node = ET.SubElement(
-        suite, "testcase", classname=one_line(flow), name=f"{one_line(case)} [{entry.task}]", time=f"{seconds:.3f}"
+        suite, "testcase", classname=one_line(flow), name=f"{one_line(case)} [{entry.kind}]", time=f"{seconds:.3f}"
     )
     kind = ELEMENT.get(entry.word)
     if kind is not None:

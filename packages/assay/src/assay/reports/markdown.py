@@ -105,8 +105,8 @@ def _failures(run: Run, found: Sequence[Row]) -> list[str]:
     for together in bad[:FAILURES_SHOWN]:
         entry = together[0]
         case, flow = entry.names
-        tasks = ", ".join(one.task for one in together)
-        names = f"{escaped(case, 120)} · {escaped(flow, 120)} · {tasks}"
+        kinds = ", ".join(one.kind for one in together)
+        names = f"{escaped(case, 120)} · {escaped(flow, 120)} · {kinds}"
         lines += [f"**{entry.word or 'not run'}** {names}  ", escaped(entry.reason), ""]
         if entry.result is not None and entry.result.outcome.value == "unavailable":
             lines += [escaped(entry.result.detail), ""]
@@ -117,7 +117,7 @@ def _failures(run: Run, found: Sequence[Row]) -> list[str]:
 
 
 def _speed_comparisons(found: Sequence[Row]) -> list[str]:
-    """What a duel found is an answer even where nothing is wrong; and a table where there were several batch sizes."""
+    """What a comparison found is an answer even where nothing is wrong; and a table where there were several batch sizes."""
     lines: list[str] = []
     for row in found:
         for entry in row.entries:

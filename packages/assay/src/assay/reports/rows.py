@@ -52,7 +52,7 @@ class Figures(msgspec.Struct, frozen=True):
     memory_bytes: int = 0
     artifact_bytes: int = 0
     slowdown_percent: float | None = None
-    """Of a duel, at its slowest batch size."""
+    """Of a comparison, at its slowest batch size."""
     is_bound: bool = False
     """Of a coarse tolerance: what is used of the derived one is less than `budget_used`."""
 
@@ -61,7 +61,7 @@ class Entry(msgspec.Struct, frozen=True):
     """One job: what was asked, what was observed, what the judge said. A job or a result is always there."""
 
     key: str
-    task: str
+    kind: str
     job: Job | None
     result: Result | None
     verdicts: tuple[Verdict, ...]
@@ -97,7 +97,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One cell of the matrix case × flow, its tasks together."""
+    """One cell of the matrix case × flow, its jobs together."""
 
     case: str
     flow: str
@@ -142,8 +142,8 @@ def entries(run: Run, results: Sequence[Result], judgement: RunVerdict) -> list[
     found = []
     for key in [*jobs, *(key for key in observed if key not in jobs)]:
         job, result = jobs.get(key), observed.get(key)
-        task = job.kind if job else result.kind if result else ""
-        found.append(Entry(key, task, job, result, tuple(said.get(key, ()))))
+        kind = job.kind if job else result.kind if result else ""
+        found.append(Entry(key, kind, job, result, tuple(said.get(key, ()))))
     return found
 
 

@@ -25,7 +25,7 @@ KNEE_MEANS = "knee: the batch size of the greatest throughput for its latency"
 
 
 def latencies(result: Result) -> dict[int, float]:
-    """Wall seconds per call by batch size: medians of the measurements, or of a duel's candidate."""
+    """Wall seconds per call by batch size: medians of the measurements, or of a comparison's candidate."""
     if isinstance(result, CompareSpeedResult):
         return {one.batch: one.own_wall_s for one in result.speeds if one.launches and one.own_wall_s > 0.0}
     found = {one.batch: percentile(one.wall_s, 50.0) for one in measurements_of(result) if not one.layout}
@@ -65,7 +65,7 @@ def _change(logarithm: float) -> str:
 
 
 def launches(result: Result) -> Rows:
-    """Every launch of a duel, as told by `LAUNCHES`: what its verdict is derived from. Of one that had no rival but stored
+    """Every launch of a comparison, as told by `LAUNCHES`: what its verdict is derived from. Of one that had no rival but stored
     samples they say nothing."""
     return [
         [
@@ -91,7 +91,7 @@ def _mark(batch: int, best: int | None) -> str:
 
 
 def operators(result: Result) -> Rows:
-    """Of a duel whose two engines were profiled: the largest differences first, as told by `OPERATORS`."""
+    """Of a comparison whose two engines were profiled: the largest differences first, as told by `OPERATORS`."""
     return [
         [
             f"{1e3 * one.delta_s:+.3g} ms",
@@ -110,7 +110,7 @@ def _side(seconds: float | None) -> str:
 
 
 def curve(result: Result) -> dict[str, object] | None:
-    """For the page's plot: [batch, milliseconds, items per second] of each size, `before` that of a duel's rival, and the
+    """For the page's plot: [batch, milliseconds, items per second] of each size, `before` that of a comparison's rival, and the
     knee; None without a sweep."""
     seconds = latencies(result)
     if len(seconds) < 2:

@@ -33,7 +33,7 @@ QUIET = (VerdictStatus.PASS.value, VerdictStatus.XFAIL.value)
 FAILURES_SHOWN = 40
 INPUTS_SHOWN = 6
 SWEEP_SHOWN = 3
-"""Batch sizes of a measurement from which on they are a sweep; of a duel, two are."""
+"""Batch sizes of a measurement from which on they are a sweep; of a comparison, two are."""
 
 
 class Terminal:
@@ -97,8 +97,8 @@ def _failure(console: Console, run: Run, together: Sequence[Entry]) -> None:
     from rich.text import Text
 
     entry = together[0]
-    tasks = ", ".join(one.task for one in together)
-    names = " | ".join(one_line(part) for part in (*entry.names, tasks))
+    kinds = ", ".join(one.kind for one in together)
+    names = " | ".join(one_line(part) for part in (*entry.names, kinds))
     console.print()
     console.print(Text.assemble((entry.word or "not run", STYLES[entry.word]), "  ", (names, "bold")))
     _prose(console, f"  {one_line(entry.reason)}")
@@ -141,13 +141,13 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
     if told:
         entry, warning = told[0]
         more = f" ({len(told)} passes have warnings: --report html=FILE shows all)" if len(told) > 1 else ""
-        names = " | ".join(map(one_line, (*entry.names, entry.task)))
+        names = " | ".join(map(one_line, (*entry.names, entry.kind)))
         console.print()
         _prose(console, f"warning: {names}: {one_line(warning)}{more}")
 
 
 def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
-    """What a duel or a comparison of two models found is an answer even where nothing is wrong; so is a pass by a stated limit."""
+    """What a comparison or a comparison of two models found is an answer even where nothing is wrong; so is a pass by a stated limit."""
     for row in found:
         for entry in row.entries:
             result = entry.result

@@ -34,7 +34,7 @@ class JobState(msgspec.Struct, frozen=True):
     job_key: str
     case: str
     flow: str
-    task: str
+    kind: str
     outcome: str
     word: str
     run: str
@@ -133,7 +133,7 @@ class SqlStore:
         with self._reading() as connection:
             return [
                 JobState(
-                    *(row.job_key, row.case, row.flow, row.task, row.outcome, row.word),
+                    *(row.job_key, row.case, row.flow, row.kind, row.outcome, row.word),
                     run=row.run_id,
                     since=row.since_id,
                     streak=row.streak,

@@ -26,7 +26,7 @@ def check_suite(suite: Suite, *, at_least: int = 1, made: int = 3, seed: int = 5
     assert not twice, f"Two cases are called {twice[:1]}."
     for name in names:
         assert name.startswith(f"{suite.name}/"), f"Case {name!r} is not named '{suite.name}/...'."
-        assert "|" not in name, f"Case {name!r} holds '|', which separates case, flow and task."
+        assert "|" not in name, f"Case {name!r} holds '|', which separates case, flow and kind."
     assert suite.about.strip(), "The suite does not say what is in it (`about`)."
     _check_abilities(suite)
     found = list(suite.make(cases[:made], workers=1))

@@ -79,8 +79,8 @@ function reasons(entry) {
     wordMark(word), ` ${text}`, figure ? make("span", { class: "muted" }, ` (${figure})`) : ""));
 }
 
-function task(entry) {
-  const parts = [make("h3", {}, entry.task), ...reasons(entry)];
+function job(entry) {
+  const parts = [make("h3", {}, entry.kind), ...reasons(entry)];
   if (entry.detail && !entry.reasons.some(([, text]) => text.includes(entry.detail))) {
     const missing = entry.outcome === "unavailable";
     parts.push(make("p", { class: "callout" }, missing ? make("b", {}, "Not available here: ") : "", entry.detail));
@@ -88,7 +88,7 @@ function task(entry) {
   parts.push(...titled("Repeat exactly this job", copyable(entry.repro)));
   if (!entry.outcome) {
     parts.push(make("p", { class: "callout" }, "No result was recorded for this job."));
-    return make("section", { class: "task" }, ...parts);
+    return make("section", { class: "job" }, ...parts);
   }
   parts.push(...titled("How it ended", pairs(entry.ended)));
   if (some(entry.inputs)) parts.push(...titled("Inputs", table(["input", "type and shape", "values", "how chosen"], entry.inputs)));
@@ -117,7 +117,7 @@ function task(entry) {
   if (some(entry.warnings)) parts.push(...titled("Warnings", make("pre", { tabindex: 0 }, entry.warnings.join("\n"))));
   if (entry.log) parts.push(...titled("Native output", make("pre", { tabindex: 0 }, entry.log)));
   if (some(entry.versions)) parts.push(...titled("Environment", pairs(entry.versions)));
-  return make("section", { class: "task" }, ...parts);
+  return make("section", { class: "job" }, ...parts);
 }
 
 function detailView(row, place, steps) {
@@ -127,8 +127,8 @@ function detailView(row, place, steps) {
     make("button", { type: "button", autofocus: true, on: { click: steps.close } }, "Close"));
   const heading = make("h2", { id: "detail-title" }, `${row.case} on ${row.flow}`);
   return [bar, make("div", { class: "detail-body" }, heading,
-    ...row.entries.map(task),
-    ...(some(row.model) ? [make("section", { class: "task" }, make("h3", {}, "Model"), pairs(row.model))] : []))];
+    ...row.entries.map(job),
+    ...(some(row.model) ? [make("section", { class: "job" }, make("h3", {}, "Model"), pairs(row.model))] : []))];
 }
 
 const blocks = new Map();

@@ -1,4 +1,4 @@
-"""One engine of a duel fought by two processes: the two take turns, through two pipes, and never run at once.
+"""One engine of a comparison fought by two processes: the two take turns, through two pipes, and never run at once.
 
 The one that leads says whose turn it is; who leads is drawn again for each launch, so that what leading costs falls on both.
 Engines of two environments cannot live in one process, and fresh processes draw everything again.
@@ -114,7 +114,7 @@ def _lead(side: _Side, line: TurnPipe, chance: random.Random) -> None:
             else:
                 line.write(GO)
                 if line.read(1) != DONE:
-                    raise PeerFailed("the other engine of the duel failed in its turn")
+                    raise PeerFailed("the other engine of the comparison failed in its turn")
         quads += 1
     line.write(QUIT)
 
@@ -127,4 +127,4 @@ def _follow(side: _Side, line: TurnPipe) -> None:
         side.take()
         line.write(DONE)
     if word != QUIT:
-        raise PeerFailed("the other engine of the duel failed in its turn")
+        raise PeerFailed("the other engine of the comparison failed in its turn")
