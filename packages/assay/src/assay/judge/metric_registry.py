@@ -80,7 +80,10 @@ RECORDED = (
     ),
     _Compared("speed.launches", "", "up", "fresh pairs of engines that were looked at"),
     _Compared(
-        "speed.batch*.slowdown_percent", "%", "up", "the same at one batch size of a sweep: speed.batch8.slowdown_percent"
+        "speed.batch*.slowdown_percent",
+        "%",
+        "up",
+        "the same at one batch size of a sweep: speed.batch8.slowdown_percent",
     ),
     _Compared("speed.batch*.wall_slowdown_percent", "%", "up", "the same at one batch size"),
     _Compared("speed.batch*.load_slowdown_percent", "%", "up", "the same at one batch size"),

@@ -66,13 +66,13 @@ def metrics(result: Result) -> dict[str, float]:
 
 def _speeds(result: CompareSpeedResult) -> Iterable[tuple[str, float]]:
     """Of the smallest batch size by their plain names, and of each by its own where there are several."""
-    duels = sorted(result.speeds, key=lambda one: one.batch)
-    yield from ((f"speed.{name}", value) for name, value in _duel(duels[0]))
-    for one in duels if len(duels) > 1 else ():
-        yield from ((f"speed.batch{one.batch}.{name}", value) for name, value in _duel(one))
+    speeds = sorted(result.speeds, key=lambda one: one.batch)
+    yield from ((f"speed.{name}", value) for name, value in _speed(speeds[0]))
+    for one in speeds if len(speeds) > 1 else ():
+        yield from ((f"speed.batch{one.batch}.{name}", value) for name, value in _speed(one))
 
 
-def _duel(seen: SpeedComparison) -> Iterable[tuple[str, float]]:
+def _speed(seen: SpeedComparison) -> Iterable[tuple[str, float]]:
     """Nothing of engines that fought with themselves: those are compared with samples of another day."""
     if not seen.launches or seen.stored:
         return

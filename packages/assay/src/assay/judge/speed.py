@@ -33,7 +33,7 @@ BASELINE_GOALS = (
 
 @dataclass(frozen=True)
 class SpeedDecision:
-    """One duel, judged: at one batch size."""
+    """One comparison, judged: at one batch size."""
 
     word: VerdictStatus
     text: str
@@ -57,14 +57,14 @@ def judge_speed(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
     worst counts, and each is told."""
     result = opinion.result
     assert isinstance(result, CompareSpeedResult)
-    duels = result.speeds
-    found = [judge_comparison(one, policy.speed) for one in duels]
+    speeds = result.speeds
+    found = [judge_comparison(one, policy.speed) for one in speeds]
     worst = min(found, key=_worst_first)
-    text = "; ".join(_of_batches(duels, found))
+    text = "; ".join(_of_batches(speeds, found))
     why = f"; {_difference(result)}" if worst.word is VerdictStatus.FAIL else ""
     figure = worst.figure
-    if len(duels) > 1 and figure:
-        figure = figure.replace("speed.", f"speed.batch{duels[found.index(worst)].batch}.")
+    if len(speeds) > 1 and figure:
+        figure = figure.replace("speed.", f"speed.batch{speeds[found.index(worst)].batch}.")
     return replace(
         opinion,
         word=worst.word,
@@ -75,11 +75,11 @@ def judge_speed(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
     )
 
 
-def _of_batches(duels: Sequence[SpeedComparison], found: Sequence[SpeedDecision]) -> list[str]:
+def _of_batches(speeds: Sequence[SpeedComparison], found: Sequence[SpeedDecision]) -> list[str]:
     """The text of the worst, with its batch size where there are several, and of the others the word."""
-    if len(duels) == 1:
+    if len(speeds) == 1:
         return [found[0].text]
-    ordered = sorted(zip(duels, found, strict=True), key=lambda pair: _worst_first(pair[1]))
+    ordered = sorted(zip(speeds, found, strict=True), key=lambda pair: _worst_first(pair[1]))
     (first, worst), *rest = ordered
     words = {
         VerdictStatus.FAIL: "slower",
@@ -87,7 +87,7 @@ def _of_batches(duels: Sequence[SpeedComparison], found: Sequence[SpeedDecision]
         VerdictStatus.PASS: "the same or faster",
     }
     others = [
-        f"{words[word]} at batch {', '.join(map(str, sorted(speed.batch for duel, one in rest if one.word is word)))}"
+        f"{words[word]} at batch {', '.join(map(str, sorted(speed.batch for speed, one in rest if one.word is word)))}"
         for word in SEVERITY
         if any(one.word is word for _, one in rest)
     ]
@@ -100,7 +100,7 @@ def _worst_first(one: SpeedDecision) -> tuple[int, float]:
 
 
 def judge_comparison(seen: SpeedComparison, rule: SpeedRule) -> SpeedDecision:
-    """One duel alone."""
+    """One comparison alone."""
     if seen.trouble:
         return SpeedDecision(VerdictStatus.INCONCLUSIVE, f"not comparable: {seen.trouble}")
     if seen.stored:
