@@ -36,16 +36,16 @@ def test_latency_and_throughput_against_the_batch_size_with_the_knee() -> None:
 
 
 def test_a_duel_shows_its_rival_beside_it() -> None:
-    duels = [
+    speeds = [
         SpeedComparison(
             "old", (PairedRun(0.1, 0, 0, 2),), "thread", 1e-3, 1e-3, batch, own_wall_s=1e-3, rival_wall_s=9e-4
         )
         for batch in (1, 8)
     ]
-    header, rows = sweep(make_result(kind="compare_speed", speeds=tuple(duels)))
+    header, rows = sweep(make_result(kind="compare_speed", speeds=tuple(speeds)))
     assert rows[1] == ["8", "0.900 ms", "1.00 ms", "+10.5 %", "8,000/s", ""]
     assert columns(header, rows)[0].startswith("batch  before")
-    result = make_result(kind="compare_speed", speeds=tuple(duels))
+    result = make_result(kind="compare_speed", speeds=tuple(speeds))
     found = curve(result)
     assert found is not None
     assert found["before"] == [[1, 0.9, pytest.approx(1 / 9e-4)], [8, 0.9, pytest.approx(8 / 9e-4)]]
@@ -77,8 +77,8 @@ def test_one_batch_size_is_no_sweep() -> None:
 
 def test_markdown_tells_what_a_duel_found_and_its_batch_sizes() -> None:
     launches_ = tuple(PairedRun(0.001 * (n % 2), 0, 0, 9, 1e-3, 1e-3) for n in range(4))
-    duels = [SpeedComparison("old", launches_, "thread", 1e-3, 1e-3, batch, 1, "", 1e-3, 9e-4) for batch in (1, 8)]
-    result = make_result("net", "onnxruntime", "compare_speed", speeds=tuple(duels[:2]))
+    speeds = [SpeedComparison("old", launches_, "thread", 1e-3, 1e-3, batch, 1, "", 1e-3, 9e-4) for batch in (1, 8)]
+    result = make_result("net", "onnxruntime", "compare_speed", speeds=tuple(speeds[:2]))
     run = make_run(jobs=(make_job("net", "onnxruntime", JobKind.COMPARE_SPEED),))
     text = Markdown().render(run, [result], _judged(run, [result]))
     assert "net · onnxruntime: at batch 1: same: +0.1 % CPU time against old" in text
