@@ -21,12 +21,12 @@ from assay.ports import Suite
 from assay.suites.build_cases import SIZES
 from assay.suites.models import Models
 from assay.suites.operators import Operators
-from assay.worker.dispatch import execute
 from assay.worker.engine.calibration import calibration_split
 from assay.worker.engine.model_format import model_path
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.stages import Stages
 from int8_sums import skip_where_sums_saturate
+from judged_job import execute_judged as execute
 
 pytest.importorskip("torch")
 pytest.importorskip("onnxscript")

@@ -21,9 +21,9 @@ from assay.plugins import find_flow
 from assay.suites.onnx_functions import OnnxFunctions
 from assay.suites.onnx_node import OnnxNode
 from assay.testing.suite_checks import check_suite
-from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
 from assay.worker.verify.function_equivalence import shuffled
+from judged_job import execute_judged as execute
 
 X = np.array([[-1.5, 0.25, 3.0]], np.float32)
 

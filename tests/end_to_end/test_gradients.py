@@ -15,8 +15,8 @@ from assay.models.tolerances import read_tolerance
 from assay.numerics.tolerance.comparator import ToleranceComparator
 from assay.plugins import find_flow
 from assay.suites.gradients import Gradients
-from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
+from judged_job import execute_judged as execute
 
 pytest.importorskip("torch")
 pytest.importorskip("onnxscript")

@@ -19,9 +19,9 @@ from assay.core.result import Result
 from assay.errors import Unsupported
 from assay.models.artifacts import Artifacts, CachedFailure, artifacts_folder
 from assay.models.onnx_file import open_model
-from assay.worker.dispatch import execute
 from assay.worker.engine import artifact_cache
 from assay.worker.stages import Stages
+from judged_job import execute_judged as execute
 
 FLOW = Flow("onnxruntime", "onnxruntime")
 REFUSED = Unsupported("there is no such operator", node="n7", cause="operator_unsupported")

@@ -26,9 +26,9 @@ from assay.errors import InvalidModel, Lowering, Unavailable, Undelegated
 from assay.models.artifacts import Artifacts, artifacts_folder
 from assay.models.goldens import write_golden
 from assay.models.onnx_file import open_model
-from assay.worker.dispatch import execute
 from assay.worker.engine import artifact_cache
 from assay.worker.stages import Stages
+from judged_job import execute_judged as execute
 
 FLOW = Flow("onnxruntime", "onnxruntime")
 

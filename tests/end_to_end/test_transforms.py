@@ -35,10 +35,10 @@ from assay.plugins import find_flow
 from assay.ports import Availability
 from assay.transforms.int8_nncf import Int8Nncf
 from assay.transforms.requirements import requirements
-from assay.worker.dispatch import execute
 from assay.worker.stages import Stages
 from command_line import run_assay
 from int8_sums import skip_where_sums_saturate
+from judged_job import execute_judged as execute
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 MODEL, GOLDEN = DIGITS / "models" / "classifier.onnx", DIGITS / "goldens" / "classifier"

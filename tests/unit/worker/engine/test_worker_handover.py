@@ -15,6 +15,7 @@ from assay.core.flow import Flow
 from assay.core.job import Job, VerifyJob
 from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
+from assay.judge.job_outcome import with_outcome
 from assay.worker import dispatch
 from assay.worker.stages import Stages
 from small_models import golden_for, linear_model
@@ -44,7 +45,7 @@ def job(tmp_path: Path) -> Job:
 
 
 def _run(job: Job) -> Result:
-    return dispatch.execute(job, Stages(lambda stage: None))
+    return with_outcome(dispatch.execute(job, Stages(lambda stage: None)), job)
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ import pytest
 
 from assay.core.comparison import Comparison
 from assay.core.engine_info import EngineInfo, Placement
+from assay.judge.finer_precision import find_higher_precision
 from assay.models.model_precision import ModelPrecision
-from assay.worker.engine.precision_audit import find_higher_precision, find_lower_precision, minor_deviations
+from assay.worker.engine.precision_audit import find_lower_precision, minor_deviations
 
 
 def facts(*rows: tuple[str, str] | tuple[str, str, str], weights: dict[str, int] | None = None) -> EngineInfo:

@@ -15,7 +15,9 @@ from assay.core.golden import REFERENCE
 from assay.core.job import ChangeJob
 from assay.core.model import Model, TensorSpec
 from assay.core.outcome import Outcome
+from assay.core.result import Result
 from assay.errors import UsageError
+from assay.judge.job_outcome import with_outcome
 from assay.models.goldens import write_golden
 from assay.worker.inputs.original import compare_change, inputs_of_original
 from assay.worker.stages import Stages
@@ -47,9 +49,13 @@ def _job(
     )
 
 
+def _judged(job: ChangeJob) -> Result:
+    return with_outcome(compare_change(job, Stages(lambda stage: None)), job)
+
+
 def test_the_same_answers_under_another_name_and_beside_a_new_output_are_the_same_model(tmp_path: Path) -> None:
     job = _job(tmp_path, {"more": np.zeros(2), "probs": ANSWER.copy()})
-    result = compare_change(job, Stages(lambda stage: None))
+    result = _judged(job)
     assert result.outcome is Outcome.OK
     assert [one.output for one in result.comparisons] == ["y"]
     assert result.comparisons[0].metrics["budget_used"] == 0
@@ -57,31 +63,31 @@ def test_the_same_answers_under_another_name_and_beside_a_new_output_are_the_sam
 
 
 def test_other_answers_are_a_mismatch_of_the_file_and_name_the_output(tmp_path: Path) -> None:
-    result = compare_change(_job(tmp_path, {"probs": ANSWER + 1e-3}), Stages(lambda stage: None))
+    result = _judged(_job(tmp_path, {"probs": ANSWER + 1e-3}))
     assert result.outcome is Outcome.MISMATCH
     assert result.findings[0].output == "y"
     assert result.against_float[0].metrics["max_abs"] == pytest.approx(1e-3)
 
 
 def test_a_quantized_model_loses_and_is_not_wrong_unless_an_output_has_another_shape(tmp_path: Path) -> None:
-    lost = compare_change(_job(tmp_path / "1", {"probs": ANSWER + 5.0}, "int8"), Stages(lambda stage: None))
+    lost = _judged(_job(tmp_path / "1", {"probs": ANSWER + 5.0}, "int8"))
     assert lost.outcome is Outcome.OK
     assert lost.comparisons == ()
     assert lost.against_float[0].metrics["max_abs"] == pytest.approx(5.0)
-    other = compare_change(_job(tmp_path / "2", {"probs": ANSWER[:, :2]}, "int8"), Stages(lambda stage: None))
+    other = _judged(_job(tmp_path / "2", {"probs": ANSWER[:, :2]}, "int8"))
     assert other.outcome is Outcome.MISMATCH
     assert [one.kind for one in other.findings] == ["shape"]
 
 
 def test_an_output_that_is_gone_is_a_change(tmp_path: Path) -> None:
-    result = compare_change(_job(tmp_path, {"more": ANSWER}), Stages(lambda stage: None))
+    result = _judged(_job(tmp_path, {"more": ANSWER}))
     assert result.outcome is Outcome.MISMATCH
     assert {one.kind for one in result.findings} == {"missing_output"}
 
 
 def test_answers_of_two_engines_prove_no_change(tmp_path: Path) -> None:
     job = _job(tmp_path, {"probs": ANSWER + 1e-3}, producer="onnxruntime-disable")
-    result = compare_change(job, Stages(lambda stage: None))
+    result = _judged(job)
     assert result.outcome is Outcome.MISTRUSTED
     assert "not the models alone may differ" in result.detail
     assert result.findings == ()
@@ -98,7 +104,7 @@ def test_a_golden_of_the_original_is_the_users_word_unless_a_coarse_flow_recorde
     golden = _golden(tmp_path / "old", OLD, {"x": np.array([[7, 9]])}, {"y": ANSWER}, producer)
     assert job.case.original is not None
     case = replace(job.case, original=replace(job.case.original, golden=golden))
-    result = compare_change(replace(job, case=case), Stages(lambda stage: None))
+    result = _judged(replace(job, case=case))
     assert result.outcome is outcome
     assert (result.reference.producer, result.reference.own_inputs) == ("reference-f64", True)
 

@@ -61,18 +61,29 @@ def report(
 def rejudge(
     run: RunId = "last",
     policy: Annotated[Path | None, typer.Option(help="Policy to judge by, a TOML file [the run's own].")] = None,
+    tolerance: Annotated[
+        str,
+        typer.Option(
+            metavar="CHOICE",
+            help="Tolerance to judge by: derived, default, torch, onnx or fixed:RTOL,ATOL [the run's own].",
+            show_default=False,
+        ),
+    ] = "",
     report: Reports = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:
     from assay.commands.composition import open_services
     from assay.commands.reporting import destinations
     from assay.config.assay_toml import load_policy
+    from assay.numerics.tolerance.tolerance_tables import table_of
     from assay.pipeline.rejudge import rejudge as again
 
     where = destinations(read_reports(report))
     demanded = load_policy(policy) if policy else None
+    if tolerance:
+        table_of(tolerance)
     with open_services(history, recorded=True) as house:
-        checked = again(run, demanded, house)
+        checked = again(run, demanded, house, tolerance=tolerance)
     for destination in where:
         destination.write(checked)
     finish(checked, [f"report: {destination.path}" for destination in where])

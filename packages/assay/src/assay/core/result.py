@@ -40,7 +40,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="kind"):
     `stage` is the stage reached last; `node` the offending node where the backend names it; `signal` the name of the
     signal of a crash; `attempts` counts processes tried; `only_after_other_jobs` marks a crash that a fresh process did
     not repeat; `log` is the bounded native stdout and stderr, `log_file` where it was written to with the rest that is
-    known of the job ("": nowhere).
+    known of the job ("": nowhere). A worker says how the job itself ended; what its answers are worth says the judge: then `observed`
+    and `observed_detail` are what the worker said.
     """
 
     job_key: str
@@ -51,6 +52,8 @@ class Result(msgspec.Struct, frozen=True, tag_field="kind"):
     stage: Stage
     cause: Cause = Cause.NONE
     detail: str = ""
+    observed: Outcome | None = None
+    observed_detail: str = ""
     node: str = ""
     signal: str = ""
     attempts: int = 1
@@ -93,7 +96,8 @@ class VerifyResult(EngineResult, frozen=True, kw_only=True, tag="verify"):
     """`comparisons` are against the reference of what the backend was given; where transforms changed that, `against_float`
     compares the same outputs with the reference of the model as it was: what the user loses, judged by goals only.
     `original` names the model that this one is to be still, "" where that is not asked: `against_float` is then against it.
-    `float_reference` is whose answers `against_float` is measured by, `float_witnesses` who was asked whether those are right."""
+    `float_reference` is whose answers `against_float` is measured by, `float_witnesses` who was asked whether those are right.
+    `unproven` is why nobody knows whether the answers are right, "" where somebody does."""
 
     comparisons: tuple[Comparison, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -104,6 +108,7 @@ class VerifyResult(EngineResult, frozen=True, kw_only=True, tag="verify"):
     float_witnesses: tuple[Witness, ...] = ()
     original: str = ""
     task_metrics: dict[str, float] = {}
+    unproven: str = ""
     untaken_branches: tuple[UntakenBranch, ...] = ()
     inputs: tuple[InputFacts, ...] = ()
 
@@ -121,6 +126,7 @@ class ChangeResult(Result, frozen=True, kw_only=True, tag="change"):
     float_witnesses: tuple[Witness, ...] = ()
     original: str = ""
     task_metrics: dict[str, float] = {}
+    unproven: str = ""
     untaken_branches: tuple[UntakenBranch, ...] = ()
 
 

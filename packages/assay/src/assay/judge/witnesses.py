@@ -9,6 +9,7 @@ from assay.core.comparison import Finding
 from assay.core.outcome import Outcome
 from assay.core.reference import Reference, ReferenceKind, Witness
 from assay.core.result import ComparedResult, PerNodeResult, Result, VerifyResult
+from assay.judge.job_outcome import findings_of
 
 DOUBTFUL = frozenset(
     {
@@ -127,11 +128,6 @@ def described(reference: Reference) -> str:
             return "the published answers"
         case _:
             return reference.producer
-
-
-def findings_of(result: ComparedResult) -> list[Finding]:
-    """Of the job and of its outputs."""
-    return [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
 
 
 def _beyond_the_golden(result: ComparedResult, findings: Sequence[Finding]) -> bool:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from assay.core.compute_types import unsigned
 from assay.core.dtype import dtype_name
 from assay.models.conversion import format_of
 from assay.models.program import open_program
@@ -23,11 +24,6 @@ _MULTIPLIES = ("conv", "matmul", "gemm", "linear", "fullyconnected", "fully_conn
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "dot", "mv", "addmv")
 _COMPOSITE = ("attention", "lstm", "gru", "rnn", "einsum", "moe")
 """In the names of operators that stand for several products: backends take them apart, so that nobody can count them."""
-_MOVES = (
-    "transpose", "permute", "reshape", "flatten", "squeeze", "unsqueeze", "view", "identity", "split", "slice", "concat",
-    "cat", "pad", "expand", "tile", "gather", "shape", "reorder", "convert", "cast", "copy", "clone", "constant",
-)  # fmt: skip
-"""How operators are called that only move numbers: in whatever type they run, nothing was computed in it."""
 _QUANTIZES = ("quantizelinear", "quantize_per", "quantize_affine")
 _DEQUANTIZES = ("dequantizelinear", "dequantize_per", "dequantize_affine")
 _CASTS = ("cast", "_to_copy", "to.dtype", "convert_element_type")
@@ -93,18 +89,6 @@ def multiplies(operator: str) -> bool:
     name = operator.lower().removeprefix("aten.").removeprefix("qlinear")
     known = any(word in name for word in (*_MULTIPLIES, *_COMPOSITE)) or name.split(".")[0] in _PRODUCTS
     return known and not any(word in name for word in ("convert", "quantizelinear", "upsample"))
-
-
-@cache
-def moves(operator: str) -> bool:
-    """Whether an operator of that name, a model's or a backend's, only moves or casts numbers."""
-    words = operator.removeprefix("aten.").lower()
-    return any(words == word or words.startswith((f"{word}_", f"{word}.")) for word in _MOVES)
-
-
-def unsigned(kind: str) -> str:
-    """A type without its sign: int8 for uint8."""
-    return kind.removeprefix("u") if kind.startswith("uint") else kind
 
 
 def _given(step: _Step, values: Mapping[str, _Value], found: ModelPrecision) -> _Value:

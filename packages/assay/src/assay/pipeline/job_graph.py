@@ -17,6 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from assay.core.job import Job
 from assay.core.result import Result
 from assay.errors import HarnessError
+from assay.judge.job_outcome import with_outcome
 from assay.ports import Launcher
 
 AT_ONCE = 200
@@ -88,7 +89,7 @@ class JobGraph:
         self.workers, self.isolated = workers, isolated
         self._ready = _Ready()
         self._groups = _Groups()
-        self._asked: dict[str, deque[tuple[Job | None, Later[Result] | _Ends]]] = {}
+        self._asked: dict[str, deque[tuple[Job, Later[Result] | _Ends, bool]]] = {}
         self._under_way: dict[Route[Any], Later[Any]] = {}
         self._can_go_on: deque[Route[Any]] = deque()
         self._locks: dict[Hashable, Later[None]] = {}
@@ -190,23 +191,24 @@ class JobGraph:
         before = self._asked.setdefault(job.key, deque())
         if not before:
             self._ready.jobs.append(job)
-        before.append((job, receiver))
+        before.append((job, receiver, False))
 
     def _ask_together(self, jobs: Sequence[Job], receiver: _Ends) -> None:
         for job in jobs:
-            self._asked.setdefault(job.key, deque()).append((None, receiver))
+            self._asked.setdefault(job.key, deque()).append((job, receiver, True))
         self._groups.waiting.append(deque(jobs))
 
     def _done(self, result: Result) -> None:
         asked = self._asked[result.job_key]
-        job, receiver = asked.popleft()
+        job, receiver, grouped = asked.popleft()
         if not asked:
             del self._asked[result.job_key]
-        elif (following := asked[0][0]) is not None:
-            self._ready.jobs.append(following)
-        if job is None:
+        elif not asked[0][2]:
+            self._ready.jobs.append(asked[0][0])
+        if grouped:
             self._groups.running -= 1
-        self._can_go_on.extend(receiver.give(result))
+        # The worker observed; what its answers are worth is said here, before anybody looks.
+        self._can_go_on.extend(receiver.give(with_outcome(result, job)))
 
     def _start(self, route: Route[T]) -> Later[T]:
         end: Later[T] = Later()

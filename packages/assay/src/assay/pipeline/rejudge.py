@@ -1,17 +1,74 @@
-"""Judge recorded results again, under another policy: nothing runs."""
+"""Judge recorded results again, under another policy or by another tolerance: nothing runs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
+from assay.core.job import Job, VerifyJob
 from assay.core.policy import Policy
+from assay.core.reference import Witness
+from assay.core.result import Result, VerifyResult, facts_of
+from assay.core.run import Run
+from assay.judge.chosen_tolerance import by_choice, with_choice
+from assay.judge.witnesses import Doubt, Side, agrees, doubt_of, library_of_reference, side_of
+from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.pipeline.open_run import Checked, judge_run
 from assay.pipeline.services import Services
+from assay.pipeline.witness_flows import quantizing
+from assay.plugins import library_of
 
 
-def rejudge(run_id: str, policy: Policy | None, house: Services) -> Checked:
-    """`policy` None: the one the run was made with. The history keeps the original words."""
+def rejudge(run_id: str, policy: Policy | None, house: Services, *, tolerance: str = "") -> Checked:
+    """`policy` None, `tolerance` "": those that the run was made with. The history keeps the original words. Raises UsageError where a
+    derived tolerance is asked for and the run has none."""
     run = house.store.run(run_id)
     run = replace(run, status=house.standing(run.id, run.status), policy=policy or run.policy)
-    results = house.store.results(run.id)
+    results = list(house.store.results(run.id))
+    if tolerance:
+        run, results = _by_tolerance(run, results, tolerance)
     return Checked(run, tuple(results), judge_run(run, results, house))
+
+
+def _by_tolerance(run: Run, results: Sequence[Result], choice: str) -> tuple[Run, list[Result]]:
+    asked: dict[str, Job] = {job.key: job for job in run.jobs}
+    again = [by_choice(one, asked[one.job_key], choice) if one.job_key in asked else one for one in results]
+    known = [(asked[one.job_key], one) for one in results if one.job_key in asked]
+    again = [_with_witnesses(one, asked, known) for one in again]
+    return replace(run, jobs=tuple(with_choice(job, choice) for job in run.jobs)), again
+
+
+def _with_witnesses(result: Result, asked: dict[str, Job], known: Sequence[tuple[Job, Result]]) -> Result:
+    """Nobody was asked about a reference that nobody doubted. Engines of the run that agreed with it, each by the tolerance that follows
+    from its arithmetic, are its witnesses, the engine itself included: a narrower limit makes the reference no worse."""
+    job = asked.get(result.job_key)
+    if not isinstance(result, VerifyResult) or not isinstance(job, VerifyJob):
+        return result
+    if doubt_of(result) is not Doubt.REFERENCE or side_of(result)[0] is not Side.UNASKED:
+        return result
+    found = tuple(
+        Witness(other.flow.name, library_of(other.flow), facts_of(theirs).backend_version, agrees_with_reference=True)
+        for other, theirs in known
+        if _is_witness(other, job) and library_of(other.flow) != library_of_reference(result) and _agrees(theirs, other)
+    )
+    return replace(result, witnesses=(*found, *result.witnesses)) if found else result
+
+
+def _is_witness(other: Job, job: Job) -> bool:
+    if not isinstance(other, VerifyJob) or other.case.name != job.case.name:
+        return False
+    return other.flow.transforms == quantizing(job.flow) and (
+        bool(other.flow.transforms) or other.flow.precision in ("float32", "float64")
+    )
+
+
+def _agrees(result: Result, job: Job) -> bool:
+    """By the derived tolerance, or by the multiple of the unit roundoff where none was derived and the model has no grid."""
+    contract = job.case.contract
+    if contract.tolerance == DERIVED and not contract.tolerances:
+        return agrees(result) is True
+    if job.flow.transforms:
+        return False
+    plain = replace(job, case=replace(job.case, contract=replace(contract, tolerances={})))
+    return agrees(by_choice(result, plain, "default")) is True

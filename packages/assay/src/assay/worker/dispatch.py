@@ -45,7 +45,6 @@ from assay.errors import (
     Unsupported,
     UsageError,
 )
-from assay.worker.inputs.load_inputs import no_reference_reason
 from assay.worker.library_versions import library_versions
 from assay.worker.scratch_dir import scratch_dir
 from assay.worker.stages import Stages
@@ -129,10 +128,6 @@ def _failure(job: Job, error: Exception, stages: Stages) -> AnyResult:
     if not isinstance(error, Lowering | UsageError | _DiskFull | BrokenMetric):
         text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
         traceback.print_exc()
-    why = no_reference_reason(job)
-    if why and outcome is Outcome.ERROR and stages.reached in (Stage.RUN, Stage.MEASURE):
-        # What nobody takes is no fault of this engine.
-        outcome, cause, text = Outcome.MISTRUSTED, Cause.NO_REFERENCE, f"{why}; nor does this engine: {text}"
     failed = msgspec.structs.replace(
         empty_result(job, outcome), cause=cause, detail=text[:2000], node=getattr(error, "node", "")
     )

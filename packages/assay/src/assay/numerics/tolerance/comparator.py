@@ -20,7 +20,7 @@ from assay.numerics.tolerance.judge.judge_outputs import judge_outputs, suspects
 from assay.numerics.tolerance.judge.output_judgement import OutputJudgement
 from assay.numerics.tolerance.judge.statistics import NORM_LIMIT
 from assay.numerics.tolerance.simulate.spread import SHAPE
-from assay.numerics.tolerance.tolerance_tables import DERIVED, ONNX, TORCH, coarse, share_out, table_of
+from assay.numerics.tolerance.tolerance_tables import DERIVED, ONNX, TORCH, coarse, share_out, with_table
 from assay.ports import Tensor
 
 WIDE = ("float64", "float32", "tf32")
@@ -48,6 +48,8 @@ class ToleranceComparator:
     """What is expected are the program's own answers in double, and the profile is of a graph that was made of the program."""
     guessed: bool = False
     """A derived tolerance was asked for, and there is none: what lies outside of the default is neither right nor wrong."""
+    by_default: bool = False
+    """A table that is chosen does not count here: another size, or a quantized model."""
 
     def first(self, count: int) -> ToleranceComparator:
         """The same for the first `count` samples: those that an engine has answered."""
@@ -80,6 +82,7 @@ class ToleranceComparator:
         comparisons, findings = self._unmeasured(comparisons, findings)
         comparisons, findings = self._outside_a_guess(comparisons, findings)
         comparisons = tuple(msgspec.structs.replace(one, tolerance=self._whose(one, ours)) for one in comparisons)
+        comparisons = tuple(map(_by_default, comparisons)) if self.by_default else comparisons
         for one in judged.values():
             self.remarks.extend(one.notes)
         self.remarks.extend(self._unseen(judged) if not findings else ())
@@ -243,12 +246,8 @@ def comparator_by(
 ) -> ToleranceComparator:
     """By the user's choice. `profile` is asked only where it is needed; `derived`: one was to be made. Raises UsageError for a
     choice that is none."""
-    choice = contract.tolerance
-    if choice != DERIVED:
-        table = table_of(choice)
-        if table is None or "*" in contract.tolerances:
-            return ToleranceComparator(contract)
-        return ToleranceComparator(msgspec.structs.replace(contract, tolerances={"*": table, **contract.tolerances}))
+    if contract.tolerance != DERIVED:
+        return ToleranceComparator(with_table(contract))
     if "*" in contract.tolerances:
         return ToleranceComparator(contract)
     found = profile()
@@ -270,10 +269,10 @@ def comparator_of_quantized(
     Derived here and now: no other flow has the same model.
     """
     if contract.tolerance != DERIVED or "*" in contract.tolerances:
-        return ToleranceComparator(contract)
+        return ToleranceComparator(contract, by_default=True)
     if model.suffix != ".onnx":
         told = "tolerances are derived from ONNX graphs, and the quantized model cannot be made one: judged by a multiple of its step"
-        return ToleranceComparator(contract, None, (told,))
+        return ToleranceComparator(contract, None, (told,), by_default=True)
     from assay.numerics.tolerance.derive import derive
 
     try:
@@ -282,8 +281,8 @@ def comparator_of_quantized(
         told = (
             f"no tolerance could be derived for the quantized model ({error}): judged by a multiple of its step instead"
         )
-        return ToleranceComparator(contract, None, (told,))
-    return ToleranceComparator(contract, profile, _about(profile, "float32"))
+        return ToleranceComparator(contract, None, (told,), by_default=True)
+    return ToleranceComparator(contract, profile, _about(profile, "float32"), by_default=True)
 
 
 def _about(profile: DerivedTolerance, asked: str) -> tuple[str, ...]:
@@ -322,6 +321,11 @@ def _outside(one: Comparison) -> Comparison:
         metrics={**one.metrics, "budget_used": 1.0},
         degenerate=f"it is off by {used:.3g} times a tolerance that is a guess, since none could be derived or learnt for it",
     )
+
+
+def _by_default(one: Comparison) -> Comparison:
+    evidence = one.evidence and msgspec.structs.replace(one.evidence, by_default=True)
+    return msgspec.structs.replace(one, evidence=evidence)
 
 
 def _by_coarse(one: Comparison) -> Comparison:

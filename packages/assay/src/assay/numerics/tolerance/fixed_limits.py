@@ -24,7 +24,11 @@ def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
     if one.elements and outside is not None:
         counted["share_out_of_tolerance"] = (outside + evidence.clashing) / one.elements
     total = used if evidence.budget is None else max(used, evidence.budget)
-    worst = _worst_first((*one.worst, *evidence.corners), rtol, atol) if evidence.corners else one.worst
+    worst = (
+        _worst_first((*evidence.corners, *one.worst), rtol, atol)
+        if evidence.budget is None or evidence.clashing
+        else one.worst
+    )
     found = () if not used > 1.0 else (_beyond(one, rtol, atol, outside, worst[0]),)
     return replace(
         one,
@@ -35,6 +39,12 @@ def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
         degenerate=evidence.degenerate or tolerates_zeros(evidence.peak, rtol, atol),
         worst=worst,
     )
+
+
+def with_figures_of(one: Comparison) -> Evidence | None:
+    """Its evidence, with its own figures: for a comparison that replaces it and has others."""
+    own = {name: value for name, value in one.metrics.items() if not is_of_tolerance(name)}
+    return one.evidence and replace(one.evidence, metrics=own)
 
 
 def is_of_tolerance(name: str) -> bool:
@@ -68,8 +78,10 @@ def share_of_limit(one: WorstElement, rtol: float, atol: float) -> float:
 
 
 def _worst_first(elements: tuple[WorstElement, ...], rtol: float, atol: float) -> tuple[WorstElement, ...]:
-    known = dict.fromkeys(elements)
-    return tuple(sorted(known, key=lambda one: (-share_of_limit(one, rtol, atol), one.index))[:10])
+    """Of those that use the same share the first given."""
+    shares = {one: share_of_limit(one, rtol, atol) for one in dict.fromkeys(elements)}
+    numbers = [one for one in shares if math.isfinite(one.actual) and math.isfinite(one.expected) and shares[one] > 0.0]
+    return tuple(sorted(numbers, key=lambda one: -shares[one])[:10])
 
 
 def _beyond(one: Comparison, rtol: float, atol: float, outside: int | None, worst: WorstElement) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 
 from assay.core.case import Contract, Tolerance
@@ -50,6 +51,14 @@ def table_of(choice: str, dtype: str = "float32") -> Tolerance | None:
     if name != "fixed" or not separator or not 0 <= rtol < float("inf") or not 0 <= atol < float("inf"):
         raise UsageError(f"tolerance {choice!r} is none of {CHOICES}; write for example fixed:1e-3,1e-5")
     return Tolerance(rtol, atol)
+
+
+def with_table(contract: Contract) -> Contract:
+    """With the limits that the chosen table stands for, for outputs without limits of their own. Raises UsageError as `table_of`."""
+    table = table_of(contract.tolerance)
+    if table is None or "*" in contract.tolerances:
+        return contract
+    return msgspec.structs.replace(contract, tolerances={"*": table, **contract.tolerances})
 
 
 def coarse(compared: Comparison, contract: Contract) -> str:

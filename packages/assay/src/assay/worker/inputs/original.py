@@ -15,7 +15,7 @@ from assay.core.empty_result import empty_result
 from assay.core.golden import GIVEN, REFERENCE, GoldenLock
 from assay.core.job import ChangeJob, InputsJob
 from assay.core.model import TensorSpec
-from assay.core.outcome import Outcome, Stage
+from assay.core.outcome import Stage
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import ChangeResult
 from assay.core.tensor_parts import whole_name
@@ -113,14 +113,12 @@ def compare_change(job: ChangeJob, stages: Stages) -> ChangeResult:
         if contract.task_metric is not None and not structural
         else {}
     )
-    doubt = _doubt(new, old, given=bool(original.golden)) if findings else ""
-    outcome = Outcome.MISTRUSTED if doubt else Outcome.MISMATCH if findings else Outcome.OK
     return msgspec.structs.replace(
-        empty_result(job, outcome),
-        detail=doubt or (findings[0].text if findings else ""),
-        comparisons=() if quantized or doubt else loss,
+        empty_result(job),
+        unproven=_doubt(new, old, given=bool(original.golden)),
+        comparisons=() if quantized else loss,
         against_float=far,
-        findings=() if doubt else findings,
+        findings=findings,
         task_metrics=metrics,
         original=original.model.name,
         reference=_reference(job, original, new, old),

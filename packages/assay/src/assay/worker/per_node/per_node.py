@@ -18,7 +18,7 @@ from assay.core.comparison import Comparison, Finding
 from assay.core.empty_result import empty_result
 from assay.core.job import PerNodeJob
 from assay.core.node_error import NodeError
-from assay.core.outcome import Outcome, Stage
+from assay.core.outcome import Stage
 from assay.core.reference import Reference, ReferenceKind
 from assay.core.result import PerNodeResult
 from assay.errors import Unsupported
@@ -51,7 +51,7 @@ KEPT = 20
 
 
 def compare_per_node(job: PerNodeJob, stages: Stages) -> PerNodeResult:
-    """MISMATCH names the first wrong node; OK: every node that could be judged is right on its own inputs."""
+    """Each node that can be judged, on the engine's own inputs to it; the first that is wrong is named."""
     golden = evaluation_split(job, load_golden(job))
     folder = Path(tempfile.mkdtemp(prefix="instrumented-", dir=job.scratch or None))
     honest, lies = _divided(job)
@@ -68,7 +68,7 @@ def compare_per_node(job: PerNodeJob, stages: Stages) -> PerNodeResult:
         node_errors = _node_errors(model, seen, _accumulated(job, rewritten, model, golden.inputs[:SAMPLES], feeds))
     blamed = [one for one in seen if one.budget > 1.0]
     return replace(
-        empty_result(job, Outcome.MISMATCH if blamed else Outcome.OK if seen else Outcome.MISTRUSTED),
+        empty_result(job),
         detail=_detail(blamed, seen, left_out, tapping),
         node=blamed[0].node if blamed else "",
         findings=tuple(Finding("missing_output", one.output, one.text) for one in blamed if one.output not in feeds[0]),

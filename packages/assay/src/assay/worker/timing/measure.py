@@ -20,7 +20,6 @@ from assay.core.result import MeasureResult
 from assay.core.speed import INPUT_TYPES_SUFFIX
 from assay.ports import Engine, SelfTimed, Tensor
 from assay.worker.engine.lower import Lowered, delegation, load, lower
-from assay.worker.engine.precision_audit import find_higher_precision
 from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import load_golden
 from assay.worker.inputs.memory_layout import channels_last
@@ -74,11 +73,10 @@ def measure(job: MeasureJob, stages: Stages) -> MeasureResult:
             measurements += _other_layout(engine, job, feeds[0], watch)
             work = work_of(lowered.rewritten.model, feeds[0], engine.run(feeds[0]))
     facts = lowered.facts(engine)
-    undelegated, elsewhere = delegation(facts), find_higher_precision(job.flow.precision, facts, ())
-    outcome = Outcome.UNDELEGATED if undelegated else Outcome.OTHER_PRECISION if elsewhere else Outcome.OK
+    undelegated = delegation(facts)
     return msgspec.structs.replace(
-        empty_result(job, outcome),
-        detail=undelegated or elsewhere,
+        empty_result(job, Outcome.UNDELEGATED if undelegated else Outcome.OK),
+        detail=undelegated,
         measurements=tuple(measurements),
         memory=Memory(before, load_peak, run_peak, tuple(calls), tuple(grown) if all(grown) else (), loaded),
         facts=facts,

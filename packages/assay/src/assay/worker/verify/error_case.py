@@ -19,7 +19,7 @@ from assay.core.empty_result import empty_result
 from assay.core.error_case import ErrorCase
 from assay.core.flow import Flow
 from assay.core.job import VerifyJob
-from assay.core.outcome import Outcome, Stage
+from assay.core.outcome import Stage
 from assay.core.result import VerifyResult
 from assay.errors import BadModel, Unsupported
 from assay.numerics.compare import compare_outputs
@@ -41,7 +41,7 @@ CACHES = (
 
 
 def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyResult:
-    """OK: the wrong use ended as the case says, and the engine gives the right answer before and after. MISMATCH: it
+    """No finding: the wrong use ended as the case says, and the engine gives the right answer before and after. A finding: it
     accepted what is wrong, or is not usable any more. A crash or a hang is told by whoever watches this process."""
     golden = load_golden(job)
     lowered = lower(job, stages)
@@ -60,13 +60,13 @@ def run_error_case(job: VerifyJob, misuse: ErrorCase, stages: Stages) -> VerifyR
     if findings or any(one.findings for one in comparisons):
         told = [*findings, *(finding for one in comparisons for finding in one.findings)]
         detail = f"wrong before any wrong use: {told[0].text}"
-        return _result(job, Outcome.MISMATCH, detail, comparisons, findings, lowered, engine)
+        return _result(job, detail, comparisons, findings, lowered, engine)
     answer, words = _misused(job, misuse, engine, lowered.rewritten.fed([sample])[0], stages)
     accepted = _accepted(misuse, answer, compared) if answer is not None else ()
     unusable = _again(engine, lowered.rewritten.fed([sample])[0], before, stages)
     found = (*accepted, *unusable)
     detail = found[0].text if found else f"refused: {words}" if answer is None else "answered, which is allowed here"
-    return _result(job, Outcome.MISMATCH if found else Outcome.OK, detail, comparisons, found, lowered, engine)
+    return _result(job, detail, comparisons, found, lowered, engine)
 
 
 def _misused(
@@ -227,7 +227,6 @@ def describe(misuse: ErrorCase) -> str:
 
 def _result(
     job: VerifyJob,
-    outcome: Outcome,
     detail: str,
     comparisons: tuple[Comparison, ...],
     findings: tuple[Finding, ...],
@@ -235,7 +234,7 @@ def _result(
     engine: Engine,
 ) -> VerifyResult:
     return msgspec.structs.replace(
-        empty_result(job, outcome),
+        empty_result(job),
         detail=detail,
         comparisons=comparisons,
         findings=findings,

@@ -10,6 +10,7 @@ import msgspec
 from assay.core.job import VerifyJob
 from assay.models.goldens import Golden
 from assay.numerics.tolerance.comparator import ToleranceComparator
+from assay.numerics.tolerance.fixed_limits import with_figures_of
 from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.verify.reference_comparison import Compared, ReferenceComparison, Samples, compare_to_reference
 
@@ -37,7 +38,7 @@ def excuse_overflow(
 ) -> ReferenceComparison:
     """Held; what the model itself gives within its own types counts as what is expected, and is told. Where only flushing to zero
     explains it, that proves nothing."""
-    held = compare_to_reference(actual, golden, rewritten, compare, plain)
+    held = before = compare_to_reference(actual, golden, rewritten, compare, plain)
     if judging.profile is None or rewritten.standard is not None or not held.given[1]:
         return held
     import onnx
@@ -57,6 +58,7 @@ def excuse_overflow(
         actual, counts = excused(model, golden.inputs, actual, golden.outputs, arithmetic)
         if counts:
             held = _described(compare_to_reference(actual, golden, rewritten, compare, plain), counts, _BEYOND, judging)
+            held = _with_evidence(held, before)
     if {finding.kind for finding in held.given[1]} != {"values"}:
         return held
     declared = "flush-to-zero" in job.flow.allowances
@@ -64,10 +66,19 @@ def excuse_overflow(
         answers, counts = underflown(model, golden.inputs, actual, golden.outputs, arithmetic, flushed=flushed)
         found = compare_to_reference(answers, golden, rewritten, compare, plain) if counts else held
         if not found.given[1]:
-            return _described(
-                found, counts, _SMALL if flushed == declared else _FLUSHED, judging, poor=flushed != declared
-            )
+            why = _SMALL if flushed == declared else _FLUSHED
+            return _with_evidence(_described(found, counts, why, judging, poor=flushed != declared), before)
     return held
+
+
+def _with_evidence(held: ReferenceComparison, before: ReferenceComparison) -> ReferenceComparison:
+    """With what was seen before anything was excused: fixed limits excuse nothing."""
+    raw = {one.output: one for one in before.given[0]}
+    comparisons = tuple(
+        msgspec.structs.replace(one, evidence=with_figures_of(raw[one.output])) if one.output in raw else one
+        for one in held.given[0]
+    )
+    return replace(held, given=(comparisons, held.given[1]))
 
 
 def _described(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from assay.core.empty_result import empty_result
 from assay.core.engine_info import EngineInfo
 from assay.core.evidence import blocking, passed_over
 from assay.core.job import VerifyJob
-from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.outcome import Outcome, Stage
 from assay.core.reference import Reference
 from assay.core.result import UntakenBranch, VerifyResult
 from assay.errors import Lowering
@@ -29,13 +29,14 @@ from assay.models.model_precision import model_precision
 from assay.numerics.tolerance.comparator import ToleranceComparator, comparator_of_quantized
 from assay.numerics.tolerance.tolerance_tables import DERIVED
 from assay.plugins import library_of
+from assay.ports import Engine
 from assay.task_metrics.registry import is_against_labels, score
 from assay.worker.engine.apply_transforms import TransformedModel
 from assay.worker.engine.calibration import evaluation_split
 from assay.worker.engine.handover import leave
 from assay.worker.engine.lower import Lowered, delegation, load, lower
 from assay.worker.engine.model_format import model_path, to_onnx
-from assay.worker.engine.precision_audit import find_higher_precision, find_lower_precision, minor_deviations
+from assay.worker.engine.precision_audit import find_lower_precision, minor_deviations
 from assay.worker.inputs.input_facts import input_facts
 from assay.worker.inputs.load_inputs import has_source, load_golden, reference_of
 from assay.worker.inputs.original import compare_with_original, golden_of_original, reference_of_original
@@ -51,9 +52,6 @@ from assay.worker.verify.overflow_underflow import excuse_overflow
 from assay.worker.verify.reference_comparison import Compared, Samples, compare_at_shapes, compare_to_reference
 from assay.worker.verify.saving import save
 
-AGAIN = (Outcome.MISMATCH, Outcome.MISTRUSTED)
-"""What another tolerance could change: such a job may be asked once more."""
-
 
 def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     """lower -> save -> load -> run -> compare; the first sample is run twice to see whether the answer repeats."""
@@ -64,63 +62,87 @@ def verify(job: VerifyJob, stages: Stages) -> VerifyResult:
     golden = evaluation_split(job, load_golden(job))
     lowered = lower(job, stages)
     engine = load(lowered, job, stages)
-    rewritten = lowered.rewritten
-    plain = partial(_compare, job, rewritten, ToleranceComparator(contract_of(job)))
     stages.inputs = input_facts(job.case.model, golden)
     with stages.enter(Stage.RUN):
-        ran = answered(job, engine, rewritten, golden)
+        ran = answered(job, engine, lowered.rewritten, golden)
     if job.no_reference_reason:
         return _unanswered(job, lowered.facts(engine), ran)
-    golden, actual = ran.golden, ran.actual
+    seen = _seen(job, lowered, engine, ran, stages)
+    facts = _with_cures(job, lowered.facts(engine), seen.findings, ran, lowered.rewritten, seen.judging)
+    if job.save_inputs or job.save_outputs:
+        with stages.enter(Stage.SAVE):
+            save(job, ran.golden, ran.actual, facts.backend_version)
+        stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
+    coarser = find_lower_precision(job.flow.precision, facts, lambda: model_precision(_lowered_from(job, lowered)))
+    seen = replace(seen, findings=seen.findings + ran.unlike + coarser)
+    if seen.is_open:
+        leave(job, lowered.folder, lowered.rewritten, stages.built, lowered.told)
+    return _recorded(job, lowered.rewritten, ran, facts, seen)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What comparing the answers found. `unproven` is why there is nothing to compare them with, `unrepeated` what two runs on the same
+    inputs do not share."""
+
+    comparisons: tuple[Comparison, ...]
+    findings: tuple[Finding, ...]
+    against_float: tuple[Comparison, ...]
+    unproven: str
+    unrepeated: str
+    judging: ToleranceComparator
+
+    @property
+    def is_open(self) -> bool:
+        """Whether another tolerance could have more to say: such a job may be asked once more."""
+        found = self.findings or any(one.findings for one in self.comparisons)
+        return bool(found or self.unproven or blocking(self.comparisons))
+
+
+def _seen(job: VerifyJob, lowered: Lowered, engine: Engine, ran: Answered, stages: Stages) -> _Seen:
+    rewritten, golden, actual = lowered.rewritten, ran.golden, ran.actual
+    plain = partial(_compare, job, rewritten, ToleranceComparator(contract_of(job), by_default=True))
     with stages.enter(Stage.COMPARE):
         judging = _comparator(job, rewritten, golden).first(len(actual))
         compare = partial(_compare, job, rewritten, judging)
         held = excuse_overflow(job, actual, golden, rewritten, judging, compare, plain)
     sized = compare_at_shapes(job, lowered.backend, engine, rewritten, stages, plain)
     with stages.enter(Stage.COMPARE):
-        given = with_statistics(held.given[0], actual, golden.outputs)
-        comparisons, findings = given + sized.given[0], held.given[1] + sized.given[1]
+        given = with_statistics(held.given[0], actual, golden.outputs) + sized.given[0]
         repeatable = {name: one for name, one in actual[0].items() if name not in judging.random}
-        comparisons += check_sensitivity(job, rewritten, ran.probed, repeatable, plain)
-        unrepeated = first_difference(repeatable, ran.again)
-        against = _against(job, actual, held.against_float)
-    facts = _with_cures(job, lowered.facts(engine), findings, ran, rewritten, judging)
-    if job.save_inputs or job.save_outputs:
-        with stages.enter(Stage.SAVE):
-            save(job, golden, actual, facts.backend_version)
-        stages.reached = Stage.COMPARE  # a verdict on the answers speaks of where they were judged
-    asked = job.flow.precision
-    findings += ran.unlike + find_lower_precision(asked, facts, lambda: model_precision(_lowered_from(job, lowered)))
-    unproven = held.unproven or sized.unproven
-    outcome, detail = _outcome(
-        comparisons,
-        findings,
-        (Outcome.UNDELEGATED, delegation(facts)),
-        (Outcome.NONDETERMINISTIC, unrepeated),
-        (Outcome.MISTRUSTED, unproven or _poor(comparisons)),
-        (
-            Outcome.OTHER_PRECISION,
-            find_higher_precision(asked, facts, held.against_float if rewritten.standard else comparisons),
-        ),
-    )
-    if outcome in AGAIN:
-        leave(job, lowered.folder, rewritten, stages.built, lowered.told)
-    passed = _unreported_outputs(job, comparisons, golden)
-    notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.remarks, *minor_deviations(asked, facts))
+        return _Seen(
+            given + check_sensitivity(job, rewritten, ran.probed, repeatable, plain),
+            held.given[1] + sized.given[1],
+            _against(job, actual, held.against_float),
+            held.unproven or sized.unproven,
+            first_difference(repeatable, ran.again),
+            judging,
+        )
+
+
+def _recorded(
+    job: VerifyJob, rewritten: TransformedModel, ran: Answered, facts: EngineInfo, seen: _Seen
+) -> VerifyResult:
+    """How the job ended, before anybody judges its answers."""
+    undelegated = delegation(facts)
+    outcome = Outcome.UNDELEGATED if undelegated else Outcome.NONDETERMINISTIC if seen.unrepeated else Outcome.OK
+    passed, judging = _unreported_outputs(job, seen.comparisons, ran.golden), seen.judging
+    small = minor_deviations(job.flow.precision, facts)
+    notes = (*ran.notes, *ran.drifted, *passed, *judging.notes, *judging.remarks, *small)
     return msgspec.structs.replace(
         _blank(job, outcome, facts),
-        cause=Cause.NO_REFERENCE if outcome is Outcome.MISTRUSTED and unproven else Cause.NONE,
-        detail=detail,
-        comparisons=comparisons,
-        against_float=against,
+        detail=undelegated or seen.unrepeated,
+        unproven=seen.unproven,
+        comparisons=seen.comparisons,
+        against_float=seen.against_float,
         original=job.case.original.model.name if job.case.original is not None else "",
-        findings=findings,
-        task_metrics=_score(job, actual, golden) if _scorable(findings) else {},
-        inputs=input_facts(job.case.model, golden),
+        findings=seen.findings,
+        task_metrics=_score(job, ran.actual, ran.golden) if _scorable(seen.findings) else {},
+        inputs=input_facts(job.case.model, ran.golden),
         reference=reference_of(job, rewritten.standard),
-        float_reference=_float_reference(job) if against else Reference(),
+        float_reference=_float_reference(job) if seen.against_float else Reference(),
         warnings=tuple(dict.fromkeys(notes)),
-        untaken_branches=_untaken(judging, golden),
+        untaken_branches=_untaken(judging, ran.golden),
     )
 
 
@@ -176,9 +198,8 @@ def _unanswered(job: VerifyJob, facts: EngineInfo, ran: Answered) -> VerifyResul
         return msgspec.structs.replace(_blank(job, Outcome.NONDETERMINISTIC, facts), detail=unrepeated)
     metrics = _score(job, ran.actual, replace(ran.golden, outputs=ran.actual)) if ran.golden.labels else {}
     return msgspec.structs.replace(
-        _blank(job, Outcome.MISTRUSTED, facts),
-        detail=job.no_reference_reason,
-        cause=Cause.NO_REFERENCE,
+        _blank(job, Outcome.OK, facts),
+        unproven=job.no_reference_reason,
         task_metrics={name: value for name, value in metrics.items() if is_against_labels(name)},
         reference=Reference(engine=library_of(job.flow), own_inputs=has_source(job)),
     )
@@ -234,17 +255,6 @@ def _score(job: VerifyJob, actual: Samples, golden: Golden) -> dict[str, float]:
     )
 
 
-def _outcome(
-    comparisons: Sequence[Comparison], findings: Sequence[Finding], *otherwise: tuple[Outcome, str]
-) -> tuple[Outcome, str]:
-    """A mismatch where anything was found, else the first of `otherwise` that has something to say."""
-    everything = [*findings, *(finding for one in comparisons for finding in one.findings)]
-    if everything:
-        more = f" (and {len(everything) - 1} more)" if len(everything) > 1 else ""
-        return Outcome.MISMATCH, everything[0].text + more
-    return next(((outcome, detail) for outcome, detail in otherwise if detail), (Outcome.OK, ""))
-
-
 def _unreported_outputs(job: VerifyJob, comparisons: Sequence[Comparison], golden: Golden) -> tuple[str, ...]:
     """What the verdict does not rest on: outputs that prove nothing, and what the model declares of its outputs where its nodes
     give something else."""
@@ -256,8 +266,3 @@ def _unreported_outputs(job: VerifyJob, comparisons: Sequence[Comparison], golde
             given = f"{format_shape(spec.shape)}, and its nodes give {format_shape(odd)}"
             found.append(f"the model declares output '{spec.name}' as {given}")
     return (*passed_over(comparisons), *(f"{told}: judged as the nodes give it" for told in found))
-
-
-def _poor(comparisons: Sequence[Comparison]) -> str:
-    told = (f"output '{one.output}': {one.degenerate}; such a pass proves nothing" for one in blocking(comparisons))
-    return next(told, "")

@@ -1,0 +1,43 @@
+"""In which types an engine computed, by what its backend tells."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from assay.core.dtype import is_floating
+from assay.core.engine_info import EngineInfo
+
+QUANTIZED = ("int8", "int4", "int2")
+"""Integers of which an engine makes numbers by a scale, the finest first; their unsigned forms count as they do."""
+WIDE = ("float64", "float32", "tf32")
+"""Types that nobody promises for their speed or size: to compute finer than these is no news."""
+_MOVING = {"cast", "reformat"}
+_MOVES = (
+    "transpose", "permute", "reshape", "flatten", "squeeze", "unsqueeze", "view", "identity", "split", "slice", "concat",
+    "cat", "pad", "expand", "tile", "gather", "shape", "reorder", "convert", "cast", "copy", "clone", "constant",
+)  # fmt: skip
+"""How operators are called that only move numbers: in whatever type they run, nothing was computed in it."""
+
+
+@cache
+def moves(operator: str) -> bool:
+    """Whether an operator of that name, a model's or a backend's, only moves or casts numbers."""
+    words = operator.removeprefix("aten.").lower()
+    return any(words == word or words.startswith((f"{word}_", f"{word}.")) for word in _MOVES)
+
+
+def unsigned(kind: str) -> str:
+    """A type without its sign: int8 for uint8."""
+    return kind.removeprefix("u") if kind.startswith("uint") else kind
+
+
+def computing_types(facts: EngineInfo) -> dict[str, dict[str, int]]:
+    """By type, the operators that computed in it and how many of each; moving, casting and indexing apart."""
+    found: dict[str, dict[str, int]] = {}
+    for one in facts.placements:
+        kind = unsigned(one.precision)
+        if one.role in _MOVING or moves(one.operator) or not (is_floating(kind) or kind in QUANTIZED):
+            continue
+        names = found.setdefault(kind, {})
+        names[one.operator] = names.get(one.operator, 0) + one.count
+    return found

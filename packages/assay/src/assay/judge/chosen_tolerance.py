@@ -1,0 +1,77 @@
+"""A recorded result under another choice of tolerance: what a run with that choice would have recorded, from what was seen then."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from assay.core.case import Contract
+from assay.core.comparison import Comparison
+from assay.core.job import ChangeJob, Job, VerifyJob
+from assay.core.result import LossResult, Result
+from assay.errors import UsageError
+from assay.judge.job_outcome import as_observed, with_outcome
+from assay.numerics.element_types import real_name
+from assay.numerics.tolerance.default import limits
+from assay.numerics.tolerance.fixed_limits import by_limits
+from assay.numerics.tolerance.tolerance_tables import DERIVED, with_table
+
+BY_THE_JOB = ("precision", "drift", "task")
+"""Kinds of findings that no comparison of an output holds."""
+
+
+def with_choice(job: Job, choice: str) -> Job:
+    """The job as it would have been asked with that choice."""
+    contract = replace(job.case.contract, tolerance=choice)
+    return replace(job, case=replace(job.case, contract=contract))
+
+
+def by_choice(result: Result, job: Job, choice: str) -> Result:
+    """The result of `job` as judged by `choice`. Raises UsageError where the choice needs a derived tolerance and none was asked for."""
+    if not isinstance(result, LossResult) or not _has_a_tolerance(job) or choice == job.case.contract.tolerance:
+        return result
+    if not result.comparisons:
+        return result
+    contract = _contract(job)
+    if choice == DERIVED and "*" not in contract.tolerances:
+        raise UsageError(
+            f"{job.key}: no tolerance was derived, because the run chose '{contract.tolerance}'; check again with --tolerance derived"
+        )
+    contract = replace(contract, tolerance=choice)
+    comparisons = tuple(_comparison_by(one, contract) for one in result.comparisons)
+    compared = {one.output for one in comparisons}
+    kept = (one for one in result.findings if one.output not in compared or one.kind in BY_THE_JOB)
+    findings = (*kept, *(finding for one in comparisons if not one.at for finding in one.findings))
+    readable = all(one.kind == "values" for one in findings)
+    again = replace(
+        as_observed(result),
+        comparisons=comparisons,
+        findings=findings,
+        task_metrics=result.task_metrics if readable else {},
+    )
+    return with_outcome(again, with_choice(job, choice))
+
+
+def _has_a_tolerance(job: Job) -> bool:
+    """Not error cases and function bodies, which have limits of their own."""
+    return isinstance(job, ChangeJob) or (
+        isinstance(job, VerifyJob) and job.case.misuse is None and job.case.body is None
+    )
+
+
+def _contract(job: Job) -> Contract:
+    """As the worker has it: at the precision that the flow promises, and of a change by the names of the original."""
+    contract, original = job.case.contract, job.case.original
+    if not isinstance(job, ChangeJob) or original is None:
+        return replace(contract, precision=job.flow.precision)
+    named = {original.outputs.get(name, name): limit for name, limit in contract.tolerances.items()}
+    return replace(contract, precision=original.precision, tolerances=named)
+
+
+def _comparison_by(one: Comparison, contract: Contract) -> Comparison:
+    """Other sizes and other inputs are judged by the default limits, whatever is chosen."""
+    if one.evidence is None or one.at:
+        return one
+    chosen = contract if one.evidence.by_default else with_table(contract)
+    rtol, atol = limits(chosen, one.output, real_name(one.dtype), one.evidence.rms)
+    whose = "chosen" if one.output in chosen.tolerances or "*" in chosen.tolerances else "default"
+    return replace(by_limits(one, rtol, atol), tolerance=whose)

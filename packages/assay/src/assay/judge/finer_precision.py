@@ -1,0 +1,59 @@
+"""Whether a flow computed finer than it promises: its answers are right, and say nothing of the promised type.
+
+Two witnesses are heard: what the backend tells of its operators and weights, and how near its answers come.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from assay.core.comparison import Comparison
+from assay.core.compute_types import QUANTIZED, WIDE, computing_types, unsigned
+from assay.core.dtype import UNIT_ROUNDOFF
+from assay.core.engine_info import EngineInfo
+
+_NEAR = 0.0025
+"""Of the budget of a norm, whose limit is four noise widths: a hundredth of one."""
+_AS_IN_FLOAT32 = 25.0
+"""Of that budget in float32, a hundred noise widths of that type: an engine that computes in a coarser one, and in float32 only what
+cancels, is further off."""
+_NEAR_DB = 96.0
+"""Of signal to noise against the model in float: eight bits leave about 48, a hundredth of that noise is 40 more."""
+
+
+def find_higher_precision(asked: str, facts: EngineInfo, comparisons: Sequence[Comparison]) -> str:
+    """Why nothing of the flow ran in the type that it promises; "" where some did, or where nobody tells."""
+    if asked in WIDE:
+        return ""
+    computing = computing_types(facts)
+    has = {*computing, *(unsigned(kind) for kind, layers in facts.weights.items() if layers)}
+    told = has or ({unsigned(facts.precision)} if facts.precision else set())
+    if told and unsigned(asked) not in told and (computing or facts.weights or not facts.placements):
+        ran = ", ".join(f"{', '.join(sorted(names)[:3])} in {kind}" for kind, names in sorted(computing.items()))
+        return f"nothing of this {asked} flow computes or is stored in {asked}: {ran or f'all is {facts.precision}'}"
+    if computing or facts.weights or not facts.placements:
+        return _nearer(asked, comparisons)
+    return ""
+
+
+def _nearer(asked: str, comparisons: Sequence[Comparison]) -> str:
+    """Where every judged output is off, and by less than a hundredth of what rounding to the type leaves."""
+    if asked in QUANTIZED:
+        ratios = [one.metrics["sqnr_db"] for one in comparisons if "sqnr_db" in one.metrics]
+        if not ratios or not all(_NEAR_DB < one < math.inf for one in ratios):
+            return ""
+        return (
+            f"the error against the model in float is {min(ratios):.0f} dB below the answers, where {asked} leaves at most some 50: this "
+            f"{asked} flow computed in a finer type, whatever the backend says, or nothing that it rounds shows in these outputs"
+        )
+    if not UNIT_ROUNDOFF.get(asked, 0.0) > UNIT_ROUNDOFF["float32"]:
+        return ""
+    used = [one.metrics["budget_norm"] for one in comparisons if "budget_norm" in one.metrics]
+    near = min(_NEAR, _AS_IN_FLOAT32 * UNIT_ROUNDOFF["float32"] / UNIT_ROUNDOFF[asked])
+    if not used or not all(0.0 < one < near for one in used):
+        return ""
+    return (
+        f"the answers are at least {0.25 / max(used):.0f} times closer than {asked} can be: this {asked} flow computed in a finer "
+        "type, whatever the backend says"
+    )

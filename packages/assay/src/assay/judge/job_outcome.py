@@ -1,0 +1,108 @@
+"""What the answers of one job are worth: a pure function of what the worker observed, and of what the job promised.
+
+A worker says how a job ended (an error, nothing delegated, two runs that differ, or that all went well) and records comparisons and
+findings. Mismatch, mistrusted and other precision are said here, the same way while a run is under way and years later.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from assay.core.comparison import Comparison, Finding
+from assay.core.evidence import blocking
+from assay.core.job import AnsweredJob, Job
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.result import ChangeResult, ComparedResult, MeasureResult, PerNodeResult, Result, VerifyResult
+from assay.judge.finer_precision import find_higher_precision
+
+_ENDED = (Outcome.OK, Outcome.UNDELEGATED, Outcome.NONDETERMINISTIC)
+"""How a job ends whose answers can be judged."""
+Said = tuple[Outcome, str, Cause]
+"""An outcome, why in words, and its cause."""
+R = TypeVar("R", bound=Result)
+
+
+def with_outcome(result: Result, job: Job) -> Result:
+    """The result with the outcome that its answers earn, and why. One that has an outcome of the judge's stays as it is."""
+    if result.observed is not None:
+        return result
+    outcome, detail, cause = _outcome(result, job)
+    if outcome is result.outcome and detail == result.detail:
+        return result
+    if isinstance(result, ChangeResult) and outcome is Outcome.MISTRUSTED:
+        result = replace(result, comparisons=(), findings=())
+    observed, said = result.outcome, result.detail
+    return replace(result, outcome=outcome, detail=detail, cause=cause, observed=observed, observed_detail=said)
+
+
+def as_observed(result: R) -> R:
+    """The result as the worker gave it."""
+    if result.observed is None:
+        return result
+    cause = Cause.NONE if result.cause is Cause.NO_REFERENCE else result.cause
+    return replace(
+        result, outcome=result.observed, detail=result.observed_detail, cause=cause, observed=None, observed_detail=""
+    )
+
+
+def findings_of(result: ComparedResult) -> list[Finding]:
+    """Of the job and of its outputs."""
+    return [*result.findings, *(finding for one in result.comparisons for finding in one.findings)]
+
+
+def _outcome(result: Result, job: Job) -> Said:
+    untouched = result.outcome, result.detail, result.cause
+    if result.outcome is Outcome.ERROR and result.stage in (Stage.RUN, Stage.MEASURE) and _unanswered(job):
+        # What nobody takes is no fault of this engine.
+        return Outcome.MISTRUSTED, f"{_unanswered(job)}; nor does this engine: {result.detail}", Cause.NO_REFERENCE
+    if result.outcome not in _ENDED:
+        return untouched
+    match result:
+        case MeasureResult() if result.outcome is Outcome.OK:
+            return _finer(result, job, ()) or untouched
+        case ChangeResult():
+            return _of_change(result) or untouched
+        case PerNodeResult() | VerifyResult() if found := findings_of(result):
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            own_words = result.detail if result.outcome is Outcome.OK else ""
+            return Outcome.MISMATCH, own_words or found[0].text + more, result.cause
+        case PerNodeResult() if all(one.budget_used is None for one in result.node_errors):
+            return Outcome.MISTRUSTED, result.detail, result.cause
+        case VerifyResult() if result.outcome is Outcome.OK and job.case.misuse is None and job.case.body is None:
+            return _without_findings(result, job) or untouched
+    return untouched
+
+
+def _of_change(result: ChangeResult) -> Said | None:
+    if not (found := findings_of(result)):
+        return None
+    if result.unproven:
+        return Outcome.MISTRUSTED, result.unproven, result.cause
+    return Outcome.MISMATCH, found[0].text, result.cause
+
+
+def _without_findings(result: VerifyResult, job: Job) -> Said | None:
+    """None where the worker's word stands."""
+    if result.unproven:
+        return Outcome.MISTRUSTED, result.unproven, Cause.NO_REFERENCE
+    for one in blocking(result.comparisons):
+        return Outcome.MISTRUSTED, f"output '{one.output}': {one.degenerate}; such a pass proves nothing", result.cause
+    return _finer(result, job, _nearness(result))
+
+
+def _finer(result: MeasureResult | VerifyResult, job: Job, comparisons: tuple[Comparison, ...]) -> Said | None:
+    finer = find_higher_precision(job.flow.precision, result.facts, comparisons)
+    return (Outcome.OTHER_PRECISION, finer, result.cause) if finer else None
+
+
+def _nearness(result: VerifyResult) -> tuple[Comparison, ...]:
+    """What tells how near the answers come: of a model that transforms have quantized those against the float model."""
+    quantized = any(one.evidence is not None and one.evidence.by_default and not one.at for one in result.comparisons)
+    return result.against_float if quantized else result.comparisons
+
+
+def _unanswered(job: Job) -> str:
+    """Why nobody has answers to compare with; "" where somebody has, or nobody is asked."""
+    return job.no_reference_reason if isinstance(job, AnsweredJob) else ""
