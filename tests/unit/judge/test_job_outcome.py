@@ -1,0 +1,110 @@
+"""What the judge makes of what a worker observed: a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from assay.core.case import Case
+from assay.core.comparison import Comparison, Finding
+from assay.core.empty_result import empty_result
+from assay.core.engine_info import EngineInfo
+from assay.core.flow import Flow
+from assay.core.job import ChangeJob, Job, MeasureJob, PerNodeJob, VerifyJob
+from assay.core.model import Model
+from assay.core.node_error import NodeError
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.judge.job_outcome import as_observed, with_outcome
+
+CASE = Case("case", Model("model", "model.onnx", "0" * 64))
+FLOW = Flow("flow", "backend", precision="float16")
+WRONG = Finding("values", "y", "y is off")
+POOR = Comparison("y", "float32", (2,), 1, 2, degenerate="the reference is constant")
+FINER = EngineInfo(precision="float32")
+DEFAULTS: dict[str, Any] = {"case": CASE, "flow": FLOW}
+
+
+@pytest.mark.parametrize(
+    ("job", "observed", "outcome", "detail", "cause"),
+    [
+        (VerifyJob(**DEFAULTS), {}, Outcome.OK, "", Cause.NONE),
+        (VerifyJob(**DEFAULTS), {"findings": (WRONG,)}, Outcome.MISMATCH, "y is off", Cause.NONE),
+        (
+            VerifyJob(**DEFAULTS),
+            {"findings": (WRONG, WRONG), "outcome": Outcome.UNDELEGATED, "detail": "nothing was delegated"},
+            Outcome.MISMATCH,
+            "y is off (and 1 more)",
+            Cause.NONE,
+        ),
+        (
+            VerifyJob(**DEFAULTS),
+            {"outcome": Outcome.NONDETERMINISTIC, "detail": "y differs", "unproven": "nobody knows"},
+            Outcome.NONDETERMINISTIC,
+            "y differs",
+            Cause.NONE,
+        ),
+        (VerifyJob(**DEFAULTS), {"unproven": "nobody knows"}, Outcome.MISTRUSTED, "nobody knows", Cause.NO_REFERENCE),
+        (
+            VerifyJob(**DEFAULTS),
+            {"comparisons": (POOR,)},
+            Outcome.MISTRUSTED,
+            "output 'y': the reference is constant; such a pass proves nothing",
+            Cause.NONE,
+        ),
+        (
+            VerifyJob(**DEFAULTS),
+            {"facts": FINER},
+            Outcome.OTHER_PRECISION,
+            "nothing of this float16 flow computes or is stored in float16: all is float32",
+            Cause.NONE,
+        ),
+        (
+            MeasureJob(**DEFAULTS),
+            {"facts": FINER},
+            Outcome.OTHER_PRECISION,
+            "nothing of this float16 flow computes or is stored in float16: all is float32",
+            Cause.NONE,
+        ),
+        (
+            VerifyJob(**DEFAULTS, no_reference_reason="no oracle"),
+            {"outcome": Outcome.ERROR, "stage": Stage.RUN, "detail": "it fell", "cause": Cause.OTHER},
+            Outcome.MISTRUSTED,
+            "no oracle; nor does this engine: it fell",
+            Cause.NO_REFERENCE,
+        ),
+        (
+            VerifyJob(**DEFAULTS),
+            {"outcome": Outcome.ERROR, "stage": Stage.RUN, "detail": "it fell"},
+            Outcome.ERROR,
+            "it fell",
+            Cause.NONE,
+        ),
+        (PerNodeJob(**DEFAULTS), {"detail": "nothing"}, Outcome.MISTRUSTED, "nothing", Cause.NONE),
+        (
+            PerNodeJob(**DEFAULTS),
+            {"detail": "1 node", "node_errors": (NodeError(0, "n", "Add", "y", budget_used=0.5),)},
+            Outcome.OK,
+            "1 node",
+            Cause.NONE,
+        ),
+        (ChangeJob(**DEFAULTS), {"findings": (WRONG,)}, Outcome.MISMATCH, "y is off", Cause.NONE),
+        (
+            ChangeJob(**DEFAULTS),
+            {"findings": (WRONG,), "unproven": "two engines"},
+            Outcome.MISTRUSTED,
+            "two engines",
+            Cause.NONE,
+        ),
+        (ChangeJob(**DEFAULTS), {"unproven": "two engines"}, Outcome.OK, "", Cause.NONE),
+    ],
+)
+def test_an_outcome_follows_from_what_was_observed(
+    job: Job, observed: dict[str, Any], outcome: Outcome, detail: str, cause: Cause
+) -> None:
+    result = replace(empty_result(job), **observed)
+    judged = with_outcome(result, job)
+    assert (judged.outcome, judged.detail, judged.cause) == (outcome, detail, cause)
+    assert with_outcome(judged, job) == judged
+    assert (as_observed(judged).outcome, as_observed(judged).detail) == (result.outcome, result.detail)
