@@ -35,6 +35,17 @@ def _killed_from_outside(job: Job, stage: Stage, nearly_full: bool) -> Result:
     return _result(job, stage, Outcome.INFRASTRUCTURE, Cause.SIGNAL, text, "SIGKILL")
 
 
+_UNDERSTOOD = frozenset({Cause.REFUSED, Cause.INVALID_MODEL})
+"""Errors that a backend raised in words of its own: its process is as good as before."""
+
+
+def is_suspect(result: Result) -> bool:
+    """Whether the process that gave this result is not used again."""
+    if result.outcome is Outcome.ERROR:
+        return result.cause not in _UNDERSTOOD
+    return result.outcome is Outcome.OUT_OF_MEMORY
+
+
 def no_environment(job: Job, why: str) -> Result:
     """Its worker's interpreter cannot be had."""
     return _result(job, Stage.START, Outcome.UNAVAILABLE, Cause.NO_ENVIRONMENT, why)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from assay.core.job import Limits
 from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
 from assay.launch.job_queue import Pending, WorkerKey
@@ -35,3 +37,15 @@ class Lane:
     def is_busy(self) -> bool:
         """It has a job, or starts for one; else it waits for its next."""
         return self.pending is not None or not self.ready
+
+    def advance(self, limits: Limits) -> bool:
+        """Where the job is now, as its process says; returns whether it has come further. The time that a busy machine takes to import a
+        library is not the job's."""
+        stage, step = self.process.stage(), self.process.step()
+        before = self.stage, self.step
+        if stage is not self.stage and stage is Stage.IMPORT:
+            self.deadline = time.monotonic() + limits.importing_s
+        elif stage is not self.stage and self.stage in (Stage.START, Stage.IMPORT):
+            self.deadline = time.monotonic() + limits.timeout_s
+        self.stage, self.step = stage, step
+        return (stage, step) != before

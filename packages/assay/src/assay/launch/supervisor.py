@@ -13,7 +13,7 @@ import msgspec
 
 from assay.core.environment import Interpreter
 from assay.core.job import Job
-from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.outcome import Outcome, Stage
 from assay.core.result import Result
 from assay.core.step import UNKNOWN, Step
 from assay.core.wire import Done, Hello
@@ -35,9 +35,6 @@ WATCH_S = 0.02
 """Between two looks at resident memory."""
 FAILED_STARTS = 3
 """Of workers of one environment in a row: then it is not tried again."""
-UNDERSTOOD = frozenset({Cause.REFUSED, Cause.INVALID_MODEL})
-"""Errors that a backend raised in words of its own: its process is as good as before."""
-
 Watch = Callable[[Job, Stage | None, int, int, Step], None]
 """(job, stage, done, total, step): called where a worker comes to a stage of a job (None: its end), of so many that are launched
 together, and where it has come further in it."""
@@ -214,26 +211,15 @@ class Supervisor:
                     self._failed_starts.pop(lane.kind.environment, None)
                 case Done(result) if lane.pending:
                     lane.process.jobs_done += 1
-                    keep = not _suspect(result) and lane.process.jobs_done < self._recycle
+                    keep = not failed_result.is_suspect(result) and lane.process.jobs_done < self._recycle
                     self._settle(lane, result, keep=keep)
                 case Done():
                     self._retire(lane)  # what it says next would be taken for the answer to another job
                     return
 
     def _look(self, lane: Lane, job: Job) -> None:
-        """Where the job is now. The time that a busy machine takes to import a library is not the job's."""
-        stage, step = lane.process.stage(), lane.process.step()
-        if stage is lane.stage:
-            if step != lane.step:
-                lane.step = step
-                self._told(job, stage, self._done, self._total, step)
-            return
-        if stage is Stage.IMPORT:
-            lane.deadline = time.monotonic() + job.limits.importing_s
-        elif lane.stage in (Stage.START, Stage.IMPORT):
-            lane.deadline = time.monotonic() + job.limits.timeout_s
-        lane.stage, lane.step = stage, step
-        self._told(job, stage, self._done, self._total, step)
+        if lane.advance(job.limits):
+            self._told(job, lane.stage, self._done, self._total, lane.step)
 
     def _watch(self, lane: Lane, now: float) -> None:
         lane.process.cut_log()
@@ -316,10 +302,3 @@ class Supervisor:
     def _let_go(self, lane: Lane) -> None:
         self._lanes.remove(lane)
         self._selector.unregister(lane.process.socket)
-
-
-def _suspect(result: Result) -> bool:
-    """Whether the process that gave this result is not used again."""
-    if result.outcome is Outcome.ERROR:
-        return result.cause not in UNDERSTOOD
-    return result.outcome is Outcome.OUT_OF_MEMORY
