@@ -8,6 +8,7 @@ Products of quantized tensors are taken apart into dequantize, product and quant
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,14 @@ def _quantized_rows(one: Operator) -> Values | None:
     return along_axis(1)(one) if np.ndim(one.inputs[1]) < 2 else None
 
 
+def _convolution_terms(call: Call) -> float:
+    return float(math.prod(call.inputs[3].shape[1:]))
+
+
+def _matrix_terms(call: Call) -> float:
+    return float(call.inputs[0].shape[-1])
+
+
 OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "QuantizeLinear",
@@ -152,6 +161,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "QLinearConv",
         steers=(1, 2, 4, 5, 6, 7),
+        terms=_convolution_terms,
         bias=8,
         scales=(4, 1, 6),
         zero_points=(2, 5, 7),
@@ -164,6 +174,7 @@ OPERATORS: tuple[OnnxOperator, ...] = (
     *alike(
         "QLinearMatMul",
         steers=(1, 2, 4, 5, 6, 7),
+        terms=_matrix_terms,
         scales=(4, 1, 6),
         zero_points=(2, 5, 7),
         jumps=True,

@@ -24,6 +24,7 @@ import math
 
 import numpy as np
 
+from assay.numerics.operators.index import record_of
 from assay.numerics.oracle.hooks import Call
 from assay.numerics.oracle.tie_rules import otherwise
 from assay.numerics.tolerance.arithmetic import Arithmetic
@@ -43,8 +44,8 @@ READINGS = {
     "ties-away-from-zero": ("away", "away-after-zero-point"),
 }
 """What each allowance means, in the names of `oracle.tie_rules`: one backend goes by one of these everywhere."""
-_PRODUCTS = {"QLinearConv": 7, "QLinearMatMul": 7}
-"""Products of quantized tensors, and where the zero point of what they give stands."""
+_OF_PRODUCT = 3
+"""Scales of a product of quantized tensors: of its operands and of what it gives."""
 DYNAMIC = frozenset({"DynamicQuantizeLinear"})
 """What goes onto a grid of its own range was a real number in every engine: no fixed-point arithmetic comes before it, but a quotient, and
 a zero point that is added."""
@@ -102,21 +103,21 @@ def _is_exact(site: RuleSite, unit: Arithmetic) -> bool:
     call = site.call
     if call.operator == "QuantizeLinear":
         return bool(site.operands.get(EXACTLY)) and are_powers_of_two(call.inputs[1])
-    if call.operator not in _PRODUCTS:
+    known = record_of(call.operator)
+    if known.terms is None or len(known.scales) != _OF_PRODUCT:
         return False
     x, x_scale, x_zero, w, w_scale, w_zero, y_scale = call.inputs[:7]
     if not all(are_powers_of_two(one) for one in (x_scale, w_scale, y_scale)):
         return False
     most = [largest(one.astype(np.int32)) + largest(zero.astype(np.int32)) for one, zero in ((x, x_zero), (w, w_zero))]
-    terms = math.prod(w.shape[1:]) if call.operator == "QLinearConv" else x.shape[-1]
-    bias = call.input(8) if call.operator == "QLinearConv" else None
-    size = float(most[0] * most[1] * terms) + (0.0 if bias is None else largest(bias))
+    bias = None if known.bias is None else call.input(known.bias)
+    size = float(most[0] * most[1]) * known.terms(call) + (0.0 if bias is None else largest(bias))
     return size * unit.accumulate <= 1.0
 
 
 def _zero_point(call: Call, shape: tuple[int, ...]) -> Tensor:
     """Of the grid that is rounded to, like the value."""
-    zero = call.input(_PRODUCTS.get(call.operator, 2))
+    zero = call.input(_zero_place(call))
     if zero is None:
         return np.zeros(1)
     if call.operator != "QuantizeLinear":
@@ -128,6 +129,11 @@ def _zero_point(call: Call, shape: tuple[int, ...]) -> Tensor:
     return spread
 
 
+def _zero_place(call: Call) -> int:
+    """Where the zero point of what it gives stands."""
+    return (record_of(call.operator).zero_points or (2,))[-1]
+
+
 def _bits(call: Call) -> int:
-    zero = call.input(_PRODUCTS.get(call.operator, 2))
+    zero = call.input(_zero_place(call))
     return 8 if zero is None else 8 * np.asarray(zero).dtype.itemsize
