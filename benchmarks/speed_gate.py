@@ -1,4 +1,4 @@
-"""Real duels: identical engines (false alarms) and engines that truly do more work (misses), raw launches kept.
+"""Real comparisons: identical engines (false alarms) and engines that truly do more work (misses), raw launches kept.
 
 The extra work is more rows of one product in the chain, so that the share of it is known by construction and the
 measured ratio is printed beside it.

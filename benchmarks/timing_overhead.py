@@ -6,8 +6,8 @@ machine's.
 
 Agreement: `benchmark_app` of OpenVINO (one thread, one synchronous request) beside a process of ours, both fresh for every pair,
 because engines in two processes differ by a percent or two already. The tool does not time its calls: it prints the median of what
-its request says of itself (`latency`), and what a call from Python costs beyond that is in no figure of it. So it is compared with
-the latencies of our process's calls, and our own figure, the whole call, beside both. And of the very calls that we time, what the
+its request says of itself (`latency`), and what a call from Python costs beyond that is in no metric of it. So it is compared with
+the latencies of our process's calls, and our own metric, the whole call, beside both. And of the very calls that we time, what the
 backend says of them: the `model_run` events of ONNX Runtime's profile, the `latency` of OpenVINO's request. `--first` gives the
 benchmark a real-time priority, where the system allows it: medians of the wall clock mean nothing on a busy machine.
 """

@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCE = Path("src/assay/numerics/pairs.c")
 LIBRARY = Path("src/assay/numerics/_pairs.so")
-# No contraction, and no reordering of sums: the figures are the same on every processor.
+# No contraction, and no reordering of sums: the metrics are the same on every processor.
 FLAGS = ("-O3", "-std=gnu99", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared")
 
 

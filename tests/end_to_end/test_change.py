@@ -67,7 +67,7 @@ def test_a_quantized_file_loses_within_a_goal_and_not_beyond_it(here: Path) -> N
     _weights_in_int8(here / "linear.onnx", here / "int8.onnx")
     policy = here / "policy.toml"
     for least, word in ((25, VerdictStatus.PASS), (90, VerdictStatus.FAIL)):
-        policy.write_text(f'[[goal]]\nfigure = "vs_float.sqnr_db"\nmin = {least}\ncase = "int8"\n')
+        policy.write_text(f'[[goal]]\nmetric = "vs_float.sqnr_db"\nmin = {least}\ncase = "int8"\n')
         checked = assay.check("int8.onnx", reference="linear.onnx", policy=policy, measure=False)
         assert _words(checked)["int8|model-change|change"] is word
     (change,) = (one for one in checked.results if one.kind == "change")

@@ -99,10 +99,10 @@ def test_an_honest_faulty_backend_passes(here: Path, golden: Path) -> None:
 
 def test_rejudging_under_a_tighter_policy_runs_nothing(here: Path) -> None:
     assert run_assay("check", "linear.onnx", "--only-kind", "verify", cwd=here).returncode == 0
-    (here / "tight.toml").write_text('[[goal]]\nfigure = "max_abs"\nmax = 0.0\n')
+    (here / "tight.toml").write_text('[[goal]]\nmetric = "max_abs"\nmax = 0.0\n')
     again = run_assay("rejudge", "last", "--policy", "tight.toml", cwd=here)
     assert again.returncode in (0, 1)
-    (here / "impossible.toml").write_text('[[goal]]\nfigure = "artifact.bytes"\nmax = 1\n')
+    (here / "impossible.toml").write_text('[[goal]]\nmetric = "artifact.bytes"\nmax = 1\n')
     again = run_assay("rejudge", "last", "--policy", "impossible.toml", cwd=here)
     assert again.returncode == 1, again.stdout
     assert "artifact.bytes" in again.stdout
@@ -174,7 +174,7 @@ def test_golden_life_cycle(here: Path) -> None:
 
 def test_a_degraded_run_fails_against_its_baseline(here: Path) -> None:
     first = assay.check("linear.onnx", flows=["onnxruntime"])
-    (here / "p.toml").write_text('[[goal]]\nfigure = "artifact.bytes"\npercent-max-degradation = 1\nagainst = "run"\n')
+    (here / "p.toml").write_text('[[goal]]\nmetric = "artifact.bytes"\npercent-max-degradation = 1\nagainst = "run"\n')
     same = run_assay("check", "linear.onnx", "--policy", "p.toml", "--compare-run", first.run.id, cwd=here)
     assert same.returncode == 0, same.stdout
     alone = run_assay("check", "linear.onnx", "--policy", "p.toml", cwd=here)

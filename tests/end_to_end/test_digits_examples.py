@@ -130,19 +130,19 @@ def test_detector_and_segmenter_are_judged_by_one_truth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "task", "figure"),
+    ("name", "task", "metric"),
     [
         ("classifier", "classification", "top1_accuracy"),
         ("detector", "detection", "map50"),
         ("segmenter", "segmentation", "mean_iou"),
     ],
 )
-def test_policy_demands_the_floors_of_figures_that_are_recorded(name: str, task: str, figure: str) -> None:
-    """Two implementations, the example's and Assay's, agree on the figure; 0.01 is for COCO's 101 recall points."""
+def test_policy_demands_the_floors_of_figures_that_are_recorded(name: str, task: str, metric: str) -> None:
+    """Two implementations, the example's and Assay's, agree on the metric; 0.01 is for COCO's 101 recall points."""
     config = load_config(DIGITS / "assay.toml")
-    (goal,) = [goal for goal in config.policy.goals if goal.figure == f"task.{figure}"]
+    (goal,) = [goal for goal in config.policy.goals if goal.metric == f"task.{metric}"]
     assert (goal.case, goal.min, goal.flow) == (name, accuracy.FLOORS[name], "*")
     assert {entry.name: entry.contract.task_metric for entry in config.models}[name] == task
     samples = golden(name)
     figures = score(task, samples.outputs, samples.outputs, samples.labels, {})
-    assert figures[figure] == pytest.approx(reached(name, stacked(samples.outputs), samples.labels), abs=0.01)
+    assert figures[metric] == pytest.approx(reached(name, stacked(samples.outputs), samples.labels), abs=0.01)

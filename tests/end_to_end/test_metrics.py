@@ -1,4 +1,4 @@
-"""A metric of a third party: found by its entry point, recorded beside the comparator's figures, and asked for by a goal."""
+"""A metric of a third party: found by its entry point, recorded beside the comparator's metrics, and asked for by a goal."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
 
 def _options(tmp_path: Path, limit: str) -> CheckOptions:
     policy = tmp_path / "policy.toml"
-    policy.write_text(f'[[policy.goal]]\nfigure = "y.peak_error"\nmax = {limit}\n')
+    policy.write_text(f'[[policy.goal]]\nmetric = "y.peak_error"\nmax = {limit}\n')
     model = linear_model(tmp_path / "m.onnx")
     return CheckOptions(
         models=(model,), flows=("onnxruntime",), only_kind="verify", policy=policy, history=str(tmp_path / "h")
@@ -89,7 +89,7 @@ def test_one_that_states_nothing_is_named(tmp_path: Path, installed: Installed) 
     installed(UNSTATED)
     (result,) = run_check(_options(tmp_path, "0.1")).results
     assert result.outcome is Outcome.INFRASTRUCTURE
-    assert "metric 'peak' does not state its figures: give it `figures`" in result.detail
+    assert "metric 'peak' does not state its metrics: give it `metrics`" in result.detail
 
 
 def test_what_it_states_is_recorded_with_its_figure(tmp_path: Path, installed: Installed) -> None:

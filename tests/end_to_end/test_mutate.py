@@ -45,7 +45,7 @@ def test_survivors_are_explained_and_found_inputs_kill_them(weak: Path) -> None:
     golden = read_golden(here / "weak.golden")
     assert len(golden.inputs) > 8
     assert golden.lock.reason == "tamed before"
-    policy = '[[goal]]\nfigure = "mutation.kill_rate"\nmin = 0.999\n'
+    policy = '[[goal]]\nmetric = "mutation.kill_rate"\nmin = 0.999\n'
     (here / "policy.toml").write_text(policy)
     second = run_assay(
         "mutate",
@@ -69,7 +69,7 @@ def test_survivors_are_explained_and_found_inputs_kill_them(weak: Path) -> None:
 
 def test_a_kill_rate_below_the_policy_fails_and_says_so(weak: Path) -> None:
     here = weak.parent
-    (here / "policy.toml").write_text('[[goal]]\nfigure = "mutation.kill_rate"\nmin = 1.0\n')
+    (here / "policy.toml").write_text('[[goal]]\nmetric = "mutation.kill_rate"\nmin = 1.0\n')
     found = run_assay(
         "mutate", "weak.onnx", "--sites", "1", "--golden", "weak.golden", "--policy", "policy.toml", cwd=here
     )

@@ -38,11 +38,11 @@ def suite(tmp_path: Path) -> Path:
 LIMITS = """
 mutation.kill-rate = { min = 0.95 }
 [[goal]]
-figure = "mutation.drop-bias.kill_rate"
+metric = "mutation.drop-bias.kill_rate"
 flow = "openvino-f32"
 min = 1.0
 [[goal]]
-figure = "mutation.at.Relu.kill_rate"
+metric = "mutation.at.Relu.kill_rate"
 min = 1.0
 """
 
@@ -79,8 +79,8 @@ def test_a_blind_gate_fails_the_kill_rate_of_a_suite(suite: Path) -> None:
     asked = ["mutate", "./zoo", "--sites", "1", "--policy", "policy.toml", "--flow", "openvino-f32"]
     found = run_assay(*asked, "--rtol", "0.3", "--atol", "3", "--report", "json=o.json", cwd=suite)
     assert found.returncode == 1, found.stdout + found.stderr
-    for figure in ("mutation.kill_rate is 0.", "mutation.drop-bias.kill_rate is 0,"):
-        assert figure in found.stdout, found.stdout
+    for metric in ("mutation.kill_rate is 0.", "mutation.drop-bias.kill_rate is 0,"):
+        assert metric in found.stdout, found.stdout
     rows = json.loads((suite / "o.json").read_text())["kill_rates"]
     bias = next(one for one in rows if one["name"] == "drop-bias")
     assert (bias["killed"], bias["survived"], bias["rate"]) == (0, 2, 0.0)

@@ -1,4 +1,4 @@
-"""An engine that costs more in one way is found in the figure of that way, and in no other: the extra is really spent."""
+"""An engine that costs more in one way is found in the metric of that way, and in no other: the extra is really spent."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> CheckOptions:
 def _failed(options: CheckOptions) -> list[str]:
     verdicts = run_check(options).judgement.verdicts
     assert not [one.reason for one in verdicts if one.word is VerdictStatus.INCONCLUSIVE]
-    return [one.figure for one in verdicts if one.word is VerdictStatus.FAIL]
+    return [one.metric for one in verdicts if one.word is VerdictStatus.FAIL]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A figure through a real history: the steps named with their commits, the alarm, the plots, the exports."""
+"""A metric through a real history: the steps named with their commits, the alarm, the plots, the exports."""
 
 from __future__ import annotations
 
@@ -81,16 +81,16 @@ def test_runs_of_other_machines_are_left_out_and_counted(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("case", "figure", "sentence"),
+    ("case", "metric", "sentence"),
     [
         ("other", "latency", "no run of other on onnxruntime"),
         ("net", "latency.median", "the nearest are latency.median_ms"),
     ],
 )
-def test_nothing_to_show(tmp_path: Path, case: str, figure: str, sentence: str) -> None:
+def test_nothing_to_show(tmp_path: Path, case: str, metric: str, sentence: str) -> None:
     store = _fill(tmp_path, [0.002])
     with pytest.raises(UsageError, match=sentence):
-        trend(store, case, "onnxruntime", figure)
+        trend(store, case, "onnxruntime", metric)
 
 
 def test_everything_that_can_be_written(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_everything_that_can_be_written(tmp_path: Path) -> None:
 def test_mlflow_has_each_run_once(tmp_path: Path) -> None:
     client = pytest.importorskip("mlflow").MlflowClient(f"sqlite:///{tmp_path}/mlflow.db")
     _fill(tmp_path / "h", [0.002, 0.003])
-    for figure in ("latency", "latency", "throughput.per_s"):
-        show("net", "onnxruntime", figure, str(tmp_path / "h"), mlflow=f"sqlite:///{tmp_path}/mlflow.db")
+    for metric in ("latency", "latency", "throughput.per_s"):
+        show("net", "onnxruntime", metric, str(tmp_path / "h"), mlflow=f"sqlite:///{tmp_path}/mlflow.db")
     place = client.get_experiment_by_name("assay").experiment_id
     runs = sorted(client.search_runs([place]), key=lambda run: str(run.info.run_name))
     assert [run.data.tags["assay.flow"] for run in runs] == ["onnxruntime"] * 2
@@ -130,5 +130,5 @@ def test_an_mlflow_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: py
     pytest.importorskip("mlflow")
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     _fill(tmp_path / "h", [0.002, 0.003])
-    with pytest.raises(UsageError, match="http://localhost:9: MLflow does not take the figures"):
+    with pytest.raises(UsageError, match="http://localhost:9: MLflow does not take the metrics"):
         show("net", "onnxruntime", "latency", str(tmp_path / "h"), mlflow="http://localhost:9")

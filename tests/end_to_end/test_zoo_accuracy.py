@@ -180,7 +180,7 @@ def test_without_a_data_set_the_answers_are_held_against_those_that_were_handed_
     [
         ({"task": ""}, CheckOutcome.SKIPPED, "names no task by which Assay could compute it again"),
         ({"dataset": "datasets/none"}, CheckOutcome.UNDECIDED, "lacks inputs.safetensors and labels.safetensors"),
-        ({"dataset": "datasets/digits", "metric": "f1"}, CheckOutcome.UNDECIDED, "has no figure 'f1'"),
+        ({"dataset": "datasets/digits", "metric": "f1"}, CheckOutcome.UNDECIDED, "has no metric 'f1'"),
         ({"dataset": "datasets/scenes"}, CheckOutcome.FAILED, "onnxruntime did not answer"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A scenario's limits on measured figures, and the version that is served now beside the new one: measured for real."""
+"""A scenario's limits on measured metrics, and the version that is served now beside the new one: measured for real."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from assay_zoo.submission import SubmissionContext, SubmissionServices
 from statistical import three_tries
 
 LIMITS = [
-    {"figure": "latency_ms", "at_most": 1000.0},
-    {"figure": "throughput_per_s", "at_least": 1e12},
-    {"figure": "size_bytes", "at_most": 1000},
-    {"figure": "load_s", "at_most": 60.0},
-    {"figure": "peak_memory_bytes", "at_least": 1_000_000, "at_most": 2_000_000_000},
-    {"figure": "latency_ms", "at_most": 0.0, "machine": "no-such-processor"},
+    {"metric": "latency_ms", "at_most": 1000.0},
+    {"metric": "throughput_per_s", "at_least": 1e12},
+    {"metric": "size_bytes", "at_most": 1000},
+    {"metric": "load_s", "at_most": 60.0},
+    {"metric": "peak_memory_bytes", "at_least": 1_000_000, "at_most": 2_000_000_000},
+    {"metric": "latency_ms", "at_most": 0.0, "machine": "no-such-processor"},
 ]
 
 
@@ -66,7 +66,7 @@ def test_every_limit_is_a_check_of_its_own(tools: SubmissionServices, tmp_path: 
 def test_where_every_limit_is_for_another_machine_nothing_is_executed(
     tools: SubmissionServices, tmp_path: Path
 ) -> None:
-    here = place(tmp_path, measures=[{"figure": "load_s", "at_most": 9.0, "machine": "no-such-processor"}])
+    here = place(tmp_path, measures=[{"metric": "load_s", "at_most": 9.0, "machine": "no-such-processor"}])
     found = looked_at(here, tools, tmp_path / "scratch")
     assert [one.executed for checks in found.values() for one in checks] == [0, 0]
     assert found["load_s"][0].outcome is CheckOutcome.SKIPPED
@@ -76,7 +76,7 @@ def test_a_limit_of_this_kind_of_machine_holds_here(tools: SubmissionServices, t
     from assay.pipeline.provenance import this_machine
 
     kind = this_machine().cpu
-    here = place(tmp_path, measures=[{"figure": "size_bytes", "at_most": 1, "machine": kind[: len(kind) // 2]}])
+    here = place(tmp_path, measures=[{"metric": "size_bytes", "at_most": 1, "machine": kind[: len(kind) // 2]}])
     assert looked_at(here, tools, tmp_path / "scratch")["size_bytes"][0].outcome is CheckOutcome.FAILED
 
 
@@ -86,7 +86,7 @@ def test_a_limit_of_this_kind_of_machine_holds_here(tools: SubmissionServices, t
 def test_a_flow_that_is_not_here_blames_nobody(
     flow: str, outcome: CheckOutcome, tools: SubmissionServices, tmp_path: Path
 ) -> None:
-    here = place(tmp_path, measures=[{"figure": "size_bytes", "at_most": 1, "flow": flow}])
+    here = place(tmp_path, measures=[{"metric": "size_bytes", "at_most": 1, "flow": flow}])
     found = looked_at(here, tools, tmp_path / "scratch")
     assert [(one.outcome, one.executed) for one in found["measured"]] == [(outcome, 0)]
     assert "size_bytes" not in found

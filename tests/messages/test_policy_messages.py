@@ -21,7 +21,7 @@ OUTCOMES = (
     "mismatch, unsupported, undelegated, other_precision, error, crash, timeout, out_of_memory, unavailable, lowered, nondeterministic, "
     "mistrusted"
 )
-GOAL = '[[policy.goal]]\nfigure = "seconds"\n'
+GOAL = '[[policy.goal]]\nmetric = "seconds"\n'
 EXPECT = '[[policy.expect]]\ncase = "x"\nflow = "y"\n'
 
 MESSAGES = [
@@ -56,8 +56,8 @@ MESSAGES = [
         """assay.toml, line 4: 'policy.goal[0].against' must be "run" or "flow:NAME", not 'old'""",
     ),
     (
-        '[[policy.goal]]\nfigure = "latency.medain_ms"\nmax = 1',
-        "assay.toml, line 2: 'policy.goal[0].figure' 'latency.medain_ms' is no figure that is ever recorded; "
+        '[[policy.goal]]\nmetric = "latency.medain_ms"\nmax = 1',
+        "assay.toml, line 2: 'policy.goal[0].metric' 'latency.medain_ms' is no metric that is ever recorded; "
         "the nearest is 'latency.median_ms'",
     ),
     (

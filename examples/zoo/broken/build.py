@@ -24,12 +24,12 @@ metric = "top1_accuracy"
 minimum = 0.9
 
 [[measures]]
-figure = "latency_ms"
+metric = "latency_ms"
 flow = "onnxruntime"
 at_most = 50.0
 
 [[measures]]
-figure = "size_bytes"
+metric = "size_bytes"
 at_most = 20_000_000
 """
 

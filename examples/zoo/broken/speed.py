@@ -29,7 +29,7 @@ def _(folder: Path) -> None:
     "slower-than-scenario",
     "a latency over the scenario's limit",
     "performance.latency_ms",
-    scenario=((r'(figure = "latency_ms"(?:\n.+)*?\nat_most = ).*$', r"\g<1>0.000001"),),
+    scenario=((r'(metric = "latency_ms"(?:\n.+)*?\nat_most = ).*$', r"\g<1>0.000001"),),
     costly=True,
 )
 def _(folder: Path) -> None:
@@ -40,7 +40,7 @@ def _(folder: Path) -> None:
     "larger-than-scenario",
     "a file over the scenario's limit",
     "performance.size_bytes",
-    scenario=((r'(figure = "size_bytes"(?:\n.+)*?\nat_most = ).*$', r"\g<1>1000"),),
+    scenario=((r'(metric = "size_bytes"(?:\n.+)*?\nat_most = ).*$', r"\g<1>1000"),),
     costly=True,
 )
 def _(folder: Path) -> None:

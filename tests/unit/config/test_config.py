@@ -57,13 +57,13 @@ budget-max = 2
 fail-on = ["mismatch", "crash"]
 minimum-cases = { "*" = 3 }
 [[policy.goal]]
-figure = "latency.median_ms"
+metric = "latency.median_ms"
 percent-max-degradation = 20
 against = "flow:onnxruntime"
 flow = "openvino-*"
 case = "class*"
 [[policy.goal]]
-figure = "logits.max_abs"
+metric = "logits.max_abs"
 max = 1e-3
 [[policy.expect]]
 case = "x"
@@ -170,7 +170,7 @@ def test_a_golden_that_is_still_to_be_recorded_is_no_error(tmp_path: Path) -> No
 
 
 def test_a_policy_file_may_hold_the_policy_alone(tmp_path: Path) -> None:
-    path = write(tmp_path, 'budget-max = 3.0\n[[goal]]\nfigure = "seconds"\nmax = 1')
+    path = write(tmp_path, 'budget-max = 3.0\n[[goal]]\nmetric = "seconds"\nmax = 1')
     assert load_policy(path) == Policy(goals=(Goal("seconds", max=1.0),), budget_max=3.0)
 
 
@@ -226,7 +226,7 @@ def test_what_is_out_of_range_is_refused(tmp_path: Path, key: str, values: list[
      'max-degradation = 1\nagainst = "yesterday"', 'max-degradation = 1\nagainst = "flow:"'],
 )  # fmt: skip
 def test_a_goal_has_one_limit_that_can_be_met(tmp_path: Path, limits: str) -> None:
-    assert "policy.goal[0]" in refused(write(tmp_path, f'[[policy.goal]]\nfigure = "seconds"\n{limits}'))
+    assert "policy.goal[0]" in refused(write(tmp_path, f'[[policy.goal]]\nmetric = "seconds"\n{limits}'))
 
 
 @pytest.mark.parametrize("outcome", ["ok", "infrastructure", "mismatched", ""])

@@ -58,7 +58,7 @@ def test_max_and_min(limit: dict[str, float], observed: float, kept: bool) -> No
 
 
 @pytest.mark.parametrize(
-    ("figure", "limit", "observed", "base", "kept"),
+    ("metric", "limit", "observed", "base", "kept"),
     [
         ("latency.median_ms", {"max_degradation": 1.0}, 11.0, 10.0, True),
         ("latency.median_ms", {"max_degradation": 1.0}, 11.5, 10.0, False),
@@ -82,8 +82,8 @@ def test_max_and_min(limit: dict[str, float], observed: float, kept: bool) -> No
         ("undelegated", {"max_degradation": 1.0}, 1.0, 0.0, True),
     ],
 )
-def test_degradation(figure: str, limit: dict[str, float], observed: float, base: float, kept: bool) -> None:
-    complaint = relative(Goal(figure, **limit), observed, base, "the baseline run")
+def test_degradation(metric: str, limit: dict[str, float], observed: float, base: float, kept: bool) -> None:
+    complaint = relative(Goal(metric, **limit), observed, base, "the baseline run")
     assert (complaint is None) is kept
     assert complaint is None or complaint.word is VerdictStatus.FAIL
 
@@ -113,15 +113,15 @@ def test_a_tighter_limit_never_turns_fail_into_pass(observed: float, limits: tup
 @settings(deadline=None)
 @given(
     observed=FLOATS, base=FLOATS, limits=st.tuples(st.floats(0, 1e9), st.floats(0, 1e9)),
-    figure=st.sampled_from(["seconds", "throughput.per_s", "norm_ratio"]),
+    metric=st.sampled_from(["seconds", "throughput.per_s", "norm_ratio"]),
     name=st.sampled_from(["max_degradation", "percent_max_degradation"]),
 )  # fmt: skip
 def test_a_tighter_degradation_never_turns_fail_into_pass(
-    observed: float, base: float, limits: tuple[float, float], figure: str, name: str
+    observed: float, base: float, limits: tuple[float, float], metric: str, name: str
 ) -> None:
     tight, loose = sorted(limits)
-    if relative(Goal(figure, **{name: loose}), observed, base, "it"):
-        assert relative(Goal(figure, **{name: tight}), observed, base, "it")
+    if relative(Goal(metric, **{name: loose}), observed, base, "it"):
+        assert relative(Goal(metric, **{name: tight}), observed, base, "it")
 
 
 @settings(deadline=None)
@@ -137,7 +137,7 @@ def test_a_goal_that_is_kept_is_told_and_one_that_is_not_fails() -> None:
     assert (fine.word, fine.reason.endswith("; 1 goal met")) == (VerdictStatus.PASS, True)
     slow = of(timed(0.003), goal=Goal("latency.median_ms", max=2.0))
     assert slow.word is VerdictStatus.FAIL
-    assert (slow.figure, slow.allowed) == ("latency.median_ms", 2.0)
+    assert (slow.metric, slow.allowed) == ("latency.median_ms", 2.0)
     assert slow.reason.startswith("latency.median_ms is 3 ms, allowed is at most 2 ms; ")
 
 
@@ -182,14 +182,14 @@ def test_a_limit_of_the_command_line_that_matches_no_job_is_named_by_its_option(
 def test_a_figure_that_no_job_recorded_fails_and_names_the_nearest() -> None:
     verdict = of(make_result(), goal=Goal("budget_usd", max=1.0))
     assert verdict.word is VerdictStatus.FAIL
-    assert verdict.reason.startswith("figure not recorded: budget_usd; the nearest are budget_used")
+    assert verdict.reason.startswith("metric not recorded: budget_usd; the nearest are budget_used")
 
 
 def test_a_figure_against_labels_without_labels_says_where_they_go() -> None:
     result = make_result(task_metrics={"top1_agreement": 1.0})
     verdict = of(result, goal=Goal("task.top1_accuracy", min=0.9))
     assert verdict.reason == (
-        "figure not recorded: task.top1_accuracy; there are no labels: lay them beside the inputs as 'label', one for each sample"
+        "metric not recorded: task.top1_accuracy; there are no labels: lay them beside the inputs as 'label', one for each sample"
     )
 
 

@@ -57,7 +57,7 @@ def test_discarded_calls_are_counted_and_can_be_gated() -> None:
     word, reason = _verdict(result)
     assert word is VerdictStatus.PASS
     assert reason.endswith("; 300 of 400 calls discarded (sw_power_cap 300, foreign_process 20)")
-    word, reason = _verdict(result, Goal(figure="gpu.discarded_share", max=0.5))
+    word, reason = _verdict(result, Goal(metric="gpu.discarded_share", max=0.5))
     assert word is VerdictStatus.FAIL
     assert "gpu.discarded_share" in reason
 

@@ -80,10 +80,10 @@ def test_a_loss_beyond_a_goal_is_as_good_as_its_float_reference(
     assert verdict.reason.endswith(reason)
 
 
-@pytest.mark.parametrize(("figure", "word"), [("task.top1_agreement", "inconclusive"), ("task.top1_accuracy", "fail")])
-def test_agreement_with_the_float_model_is_a_loss_and_accuracy_on_labels_is_none(figure: str, word: str) -> None:
-    result = lost(F64, DIFFERS, task_metrics={figure.removeprefix("task."): 0.5})
-    assert of(result, Goal(figure, min=0.9)).word.value == word
+@pytest.mark.parametrize(("metric", "word"), [("task.top1_agreement", "inconclusive"), ("task.top1_accuracy", "fail")])
+def test_agreement_with_the_float_model_is_a_loss_and_accuracy_on_labels_is_none(metric: str, word: str) -> None:
+    result = lost(F64, DIFFERS, task_metrics={metric.removeprefix("task."): 0.5})
+    assert of(result, Goal(metric, min=0.9)).word.value == word
 
 
 def test_a_figure_that_was_not_recorded_is_nobodys_dispute() -> None:

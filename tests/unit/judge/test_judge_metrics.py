@@ -1,4 +1,4 @@
-"""A result as named figures."""
+"""A result as named metrics."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_an_output_cannot_hide_a_listed_figure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("figure", "bad", "of"),
+    ("metric", "bad", "of"),
     [
         ("latency.median_ms", "up", "ms"),
         ("latency.batch8.p99_ms", "up", "ms"),
@@ -156,9 +156,9 @@ def test_an_output_cannot_hide_a_listed_figure() -> None:
         ("a_strangers_metric", "up", ""),
     ],
 )
-def test_every_figure_has_a_bad_direction(figure: str, bad: str, of: str) -> None:
-    assert direction(figure) == bad
-    assert unit(figure) == of
+def test_every_figure_has_a_bad_direction(metric: str, bad: str, of: str) -> None:
+    assert direction(metric) == bad
+    assert unit(metric) == of
 
 
 def test_names_that_can_never_be_recorded() -> None:

@@ -121,7 +121,7 @@ def test_no_advice_is_added_to_a_sentence_that_says_what_to_do(outcome: Outcome,
 def test_a_mismatch_names_output_worst_element_figure_and_limit() -> None:
     verdict = of(mismatch(3.4, "values"))
     assert verdict.word is VerdictStatus.FAIL
-    assert (verdict.figure, verdict.observed, verdict.allowed) == ("budget_used", 3.4, 1.0)
+    assert (verdict.metric, verdict.observed, verdict.allowed) == ("budget_used", 3.4, 1.0)
     for part in ("'scores'", "budget used 3.4", "allowed 1 ", "[17, 0, 3]", "expected 4.25", "[model.tolerance"):
         assert part in verdict.reason
 

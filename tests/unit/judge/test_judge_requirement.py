@@ -1,4 +1,4 @@
-"""`figure operator number` becomes a goal, and anything else one sentence."""
+"""`metric operator number` becomes a goal, and anything else one sentence."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_requirement_is_a_goal(text: str, goal: Goal) -> None:
         ("casts <= nan", "'nan' is no finite number"),
         (
             "precision.flaot16 >= 1",
-            "'precision.flaot16' is no figure that is ever recorded; the nearest is 'precision.float16'",
+            "'precision.flaot16' is no metric that is ever recorded; the nearest is 'precision.float16'",
         ),
     ],
 )

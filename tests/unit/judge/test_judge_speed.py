@@ -1,4 +1,4 @@
-"""What a comparison is worth: by batch size, by figure, with the reason; and what proves nothing."""
+"""What a comparison is worth: by batch size, by metric, with the reason; and what proves nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _opinion(result: Result) -> DraftVerdict:
 
 
 @pytest.mark.parametrize(
-    ("seen", "word", "figure"),
+    ("seen", "word", "metric"),
     [
         (_duel(), VerdictStatus.PASS, "speed.slowdown_percent"),
         (_duel(cpu=0.05), VerdictStatus.FAIL, "speed.slowdown_percent"),
@@ -42,9 +42,9 @@ def _opinion(result: Result) -> DraftVerdict:
         (_duel(load=0.7, count=8), VerdictStatus.FAIL, "speed.load_slowdown_percent"),
     ],
 )
-def test_each_kind_of_slower_has_its_figure(seen: SpeedComparison, word: VerdictStatus, figure: str) -> None:
+def test_each_kind_of_slower_has_its_figure(seen: SpeedComparison, word: VerdictStatus, metric: str) -> None:
     told = judge_comparison(seen, RULE)
-    assert (told.word, told.figure) == (word, figure)
+    assert (told.word, told.metric) == (word, metric)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_is_the_same_is_told_with_what_it_is_at_most_and_what_is_slower_wit
 def test_the_worst_batch_size_counts_and_is_told_first() -> None:
     result = make_result(kind="compare_speed", speeds=(_duel(1), _duel(8, cpu=0.1), _duel(32)))
     found = _opinion(result)
-    assert (found.word, found.figure) == (VerdictStatus.FAIL, "speed.batch8.slowdown_percent")
+    assert (found.word, found.metric) == (VerdictStatus.FAIL, "speed.batch8.slowdown_percent")
     assert found.reason.startswith("at batch 8: slower: +10.6 %")
     assert "; the same or faster at batch 1, 32; " in found.reason
     named = metrics(result)

@@ -20,7 +20,7 @@ GIVEN = (
 
 
 class Closeness:
-    """The comparator's figures of one pair of tensors; NaN where a figure has no meaning for these arrays."""
+    """The comparator's metrics of one pair of tensors; NaN where a metric has no meaning for these arrays."""
 
     figures = {name: (unit(name), direction(name)) for name in GIVEN}
 
@@ -37,7 +37,7 @@ closeness = Closeness()
 
 
 def stating(figures=None):
-    """A function as a metric that states its figures."""
+    """A function as a metric that states its metrics."""
 
     def with_figures(function):
         function.figures = {"largest": ("", "up"), "clash": ("", "up")} if figures is None else figures
@@ -156,15 +156,15 @@ def states_the_wrong_direction(actual, expected, contract):
 @pytest.mark.parametrize(
     ("metric", "words"),
     [
-        (states_nothing, "has no `figures`"),
+        (states_nothing, "has no `metrics`"),
         (states_no_direction, r"states \('', 'upwards'\) of 'largest'"),
-        (states_too_little, r"states the figures \['largest'\], and gives \['clash', 'largest'\]"),
+        (states_too_little, r"states the metrics \['largest'\], and gives \['clash', 'largest'\]"),
         (states_the_wrong_direction, "states that 'largest' is worse downwards, and it is so of no wrong output"),
         (raises_on_empty, "raises IndexError for empty"),
         (warns, "raises RuntimeWarning"),
         (gives_numpy, "not a float by name"),
-        (gives_nothing, "no figure"),
-        (loses_a_name, r"has the figures \['largest'\] for empty"),
+        (gives_nothing, "no metric"),
+        (loses_a_name, r"has the metrics \['largest'\] for empty"),
         (writes, "changes its input"),
         (varies, "for which it gave"),
         (blind_to_nan, "does not see NaN"),

@@ -17,7 +17,7 @@ RTOL, ATOL = 1e-3, 1e-4
 
 
 def plain(actual: np.ndarray, expected: np.ndarray, rtol: float = RTOL, atol: float = ATOL) -> dict[str, float]:
-    """What the figures mean, one expression each."""
+    """What the metrics mean, one expression each."""
     a, e = actual.astype(np.float64).ravel(), expected.astype(np.float64).ravel()
     total = a.size
     same = (np.isnan(a) & np.isnan(e)) | (a == e)

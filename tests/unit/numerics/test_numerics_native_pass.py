@@ -1,4 +1,4 @@
-"""The compiled pass and the numpy pass are one comparator: the same figures, counts and worst elements."""
+"""The compiled pass and the numpy pass are one comparator: the same metrics, counts and worst elements."""
 
 from __future__ import annotations
 

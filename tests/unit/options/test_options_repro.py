@@ -104,7 +104,7 @@ def test_what_is_compared_with_is_looked_for_in_the_same_history() -> None:
 
 @pytest.mark.parametrize("task", ["verify", "measure", "compare_speed"])
 def test_every_job_beside_a_baseline_is_repeated_beside_it(task: str) -> None:
-    """Its figures are compared with the approved engine's: without it the same job would pass."""
+    """Its metrics are compared with the approved engine's: without it the same job would pass."""
     command = "assay check models/digits-classifier.onnx --flow onnxruntime --baseline"
     line = repro_line(make_run(command=command), make_job(kind=task))
     assert line.endswith(f" --baseline --only 'digits-classifier|onnxruntime|{task}'")

@@ -74,4 +74,4 @@ def test_size(count: int | None, shown: str) -> None:
     ],
 )
 def test_figure_reads_the_unit_off_its_name(name: str, value: float, shown: str) -> None:
-    assert text.figure(name, value) == shown
+    assert text.metric(name, value) == shown

@@ -1,4 +1,4 @@
-"""What a cell of the page's matrix shows: the figure where it answers, else how the job ended."""
+"""What a cell of the page's matrix shows: the metric where it answers, else how the job ended."""
 
 from __future__ import annotations
 

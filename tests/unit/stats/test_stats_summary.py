@@ -1,4 +1,4 @@
-"""The plain figures of samples."""
+"""The plain metrics of samples."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def test_middle_and_spread_are_those_of_numpy(samples: list[float]) -> None:
     assert sd(samples) == pytest.approx(float(np.std(samples, ddof=1)), rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize("figure", [median, mean, sd])
-def test_nothing_in_and_nan_in_give_nan(figure: object) -> None:
-    assert callable(figure)
-    assert math.isnan(figure([]))
-    assert math.isnan(figure([1.0, math.nan, 2.0]))
+@pytest.mark.parametrize("metric", [median, mean, sd])
+def test_nothing_in_and_nan_in_give_nan(metric: object) -> None:
+    assert callable(metric)
+    assert math.isnan(metric([]))
+    assert math.isnan(metric([1.0, math.nan, 2.0]))
 
 
 def test_throughput_is_the_batch_over_the_median() -> None:

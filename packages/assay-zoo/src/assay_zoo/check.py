@@ -20,7 +20,7 @@ class CheckOutcome(StrEnum):
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """`name` is `group.what` ("compliance.graph"); `path` is relative to the submission and `line` counts from 1, 0 for
-    none; `executed` counts the cases that really ran; `figures` are measured, units in their names."""
+    none; `executed` counts the cases that really ran; `metrics` are measured, units in their names."""
 
     name: str
     outcome: CheckOutcome

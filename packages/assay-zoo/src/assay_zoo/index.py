@@ -29,10 +29,10 @@ def index_text(manifest: Manifest) -> str:
 
 def _line(name: str, version: Version) -> str:
     accuracy = version.accuracy
-    figure = accuracy.measured if accuracy.measured is not None else accuracy.claimed
+    metric = accuracy.measured if accuracy.measured is not None else accuracy.claimed
     cells = (
         f"[{_cell(version.title)}]({MODELS}/{name}/{version.version}/README.md)", version.version, version.scenario,
-        f"{accuracy.metric} {figure:.4g}", version.license, str(version.opset), ", ".join(version.tags),
+        f"{accuracy.metric} {metric:.4g}", version.license, str(version.opset), ", ".join(version.tags),
     )  # fmt: skip
     return f"| {cells[0]} | " + " | ".join(map(_cell, cells[1:])) + " |"
 

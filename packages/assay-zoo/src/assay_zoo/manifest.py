@@ -43,7 +43,7 @@ class Withdrawal(msgspec.Struct, frozen=True, kw_only=True):
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
     """`digest` is that of the whole submission, `closure` of model and external data (the same as `assay` records for a
-    model). `performance` is by machine, then by figure with its unit in the name."""
+    model). `performance` is by machine, then by metric with its unit in the name."""
 
     version: str
     digest: str

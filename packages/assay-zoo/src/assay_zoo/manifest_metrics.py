@@ -15,7 +15,7 @@ def accuracy_of(inspection: Inspection, metric: str) -> float | None:
 
 
 def performance_of(inspection: Inspection) -> dict[str, dict[str, float]]:
-    """By kind of machine, then by figure; figures of another flow than the first have its name in front."""
+    """By kind of machine, then by metric; metrics of another flow than the first have its name in front."""
     found: dict[str, dict[str, float]] = {}
     first = ""
     for one in inspection.checks:

@@ -60,7 +60,7 @@ def _limits(
                 yield _held(one, found, machine)
     for one in elsewhere:
         told = f"asked of machines of the kind {one.machine!r}; this is {machine.cpu or 'unknown'}"
-        yield _check(f"performance.{one.figure}", CheckOutcome.SKIPPED, told)
+        yield _check(f"performance.{one.metric}", CheckOutcome.SKIPPED, told)
 
 
 def _of_this_kind(one: Measure, machine: Machine) -> bool:
@@ -84,19 +84,19 @@ def _measured(found: Measured, machine: Machine, seconds: float) -> Check:
 
 
 def _held(one: Measure, found: Measured, machine: Machine) -> Check:
-    name = f"performance.{one.figure}"
-    value = found.figures.get(one.figure)
+    name = f"performance.{one.metric}"
+    value = found.figures.get(one.metric)
     if value is None:
-        told = f"{one.figure} was not measured on {found.flow}: {found.missing.get(one.figure, 'it is not recorded')}"
+        told = f"{one.metric} was not measured on {found.flow}: {found.missing.get(one.metric, 'it is not recorded')}"
         return _check(name, CheckOutcome.UNDECIDED, told)
     bounds = [
         *([f"at most {one.at_most:g}"] if one.at_most is not None else []),
         *([f"at least {one.at_least:g}"] if one.at_least is not None else []),
     ]
-    told = f"{one.figure} is {value:.4g} on {found.flow}; {' and '.join(bounds) if bounds else 'no limit is asked'}"
-    where: dict[str, float | str] = {one.figure: value, "machine": machine.cpu or "unknown", "flow": found.flow}
+    told = f"{one.metric} is {value:.4g} on {found.flow}; {' and '.join(bounds) if bounds else 'no limit is asked'}"
+    where: dict[str, float | str] = {one.metric: value, "machine": machine.cpu or "unknown", "flow": found.flow}
     beyond = (one.at_most is not None and value > one.at_most) or (one.at_least is not None and value < one.at_least)
-    if beyond and not found.stable and one.figure in ("latency_ms", "throughput_per_s"):
+    if beyond and not found.stable and one.metric in ("latency_ms", "throughput_per_s"):
         told += "; the times had not settled when the clock ran out: the machine is too restless to say"
         return _check(name, CheckOutcome.UNDECIDED, told, figures=where)
     outcome = CheckOutcome.FAILED if beyond else CheckOutcome.PASSED

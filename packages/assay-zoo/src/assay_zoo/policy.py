@@ -52,9 +52,9 @@ class Rules(_Table):
 
 
 class Measure(_Table):
-    """A limit of a scenario on one measured figure of one kind of machine, at batch one and one thread."""
+    """A limit of a scenario on one measured metric of one kind of machine, at batch one and one thread."""
 
-    figure: Literal["latency_ms", "throughput_per_s", "peak_memory_bytes", "size_bytes", "load_s"]
+    metric: Literal["latency_ms", "throughput_per_s", "peak_memory_bytes", "size_bytes", "load_s"]
     flow: str = "onnxruntime"
     machine: str = ""
     at_most: float | None = None

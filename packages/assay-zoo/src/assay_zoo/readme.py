@@ -67,7 +67,7 @@ def _says_shape(shape: Sequence[int | str], body: str) -> bool:
 
 
 def _says_number(value: float, body: str) -> bool:
-    """Any figure that is the value, rounded to no less than two decimals (one, as a percentage)."""
+    """Any metric that is the value, rounded to no less than two decimals (one, as a percentage)."""
     for text, decimals, percent in re.findall(r"(?<![\w.])(-?\d+(?:\.(\d+))?)\s*(%?)", body):
         told, places = float(text), len(decimals)
         if told == value or (places >= 2 and told == round(value, places)):

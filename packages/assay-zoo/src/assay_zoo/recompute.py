@@ -68,7 +68,7 @@ def _on_data_set(
         return _not_run(result)
     found = score(scenario.task, answered, answered, labels, scenario.task_options)
     if scenario.metric not in found:
-        told = f"task {scenario.task!r} has no figure {scenario.metric!r}, only {', '.join(sorted(found))[:200]}"
+        told = f"task {scenario.task!r} has no metric {scenario.metric!r}, only {', '.join(sorted(found))[:200]}"
         return _made(CheckOutcome.UNDECIDED, f"scenario {scenario.name!r} cannot be followed: {told}")
     return _judged(found[scenario.metric], len(answered), scenario, claim)
 

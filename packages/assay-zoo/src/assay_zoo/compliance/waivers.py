@@ -11,7 +11,7 @@ from assay_zoo.check import Check, CheckOutcome
 from assay_zoo.policy import Waiver
 
 UNTIL = "waived_until"
-"""The figure of a waived check that says until when: judged again later, it fails."""
+"""The metric of a waived check that says until when: judged again later, it fails."""
 
 
 def expired(check: Check, today: date) -> Check:

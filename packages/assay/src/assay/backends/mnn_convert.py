@@ -14,7 +14,7 @@ from assay.backends.converter import Converted, convert
 from assay.backends.mnn_errors import conversion_failure
 
 # The extension module itself. The program `mnnconvert` and `MNN.tools` (3.6) are not used: on import they install a logging
-# package with pip and send figures about the model to a server of the vendor.
+# package with pip and send metrics about the model to a server of the vendor.
 _PROGRAM = "import sys, _tools; _tools.mnnconvert(['MNNConvert', *sys.argv[1:]])"
 
 WEIGHTS = {"float32": (), "float16": ("--fp16",), "int8": ("--weightQuantBits", "8")}

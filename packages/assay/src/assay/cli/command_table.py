@@ -89,7 +89,7 @@ COMMANDS = (
     Command(
         "trend",
         "assay.cli.trend:trend",
-        "Show a figure over the runs: alarms and level changes, with the commits between; exit 1 if the newest run is an alarm.",
+        "Show a metric over the runs: alarms and level changes, with the commits between; exit 1 if the newest run is an alarm.",
     ),
     Command(
         "baseline",

@@ -112,9 +112,9 @@ def diff(
         before = "absent" if change.old is None else f"{change.old:.6g}"
         after = "absent" if change.new is None else f"{change.new:.6g}"
         relative = f" ({change.new / change.old - 1:+.1%})" if change.old and change.new is not None else ""
-        print(f"  {change.job_key} {change.figure}: {before} -> {after}{relative}")
+        print(f"  {change.job_key} {change.metric}: {before} -> {after}{relative}")
     if not found.outcomes and not found.figures:
-        print("  no outcome changed, and no figure by more than 1 %")
+        print("  no outcome changed, and no metric by more than 1 %")
     failing, passing = found.newly_failing(), found.newly_passing()
     if found.outcomes:
         print(f"{len(failing)} newly failing, {len(passing)} newly passing, {len(found.outcomes)} outcomes changed")

@@ -1,4 +1,4 @@
-"""`assay trend`: a figure through the history."""
+"""`assay trend`: a metric through the history."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from assay.options.groups import DEFAULT_HISTORY
 def trend(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's file, or the name of a case.")],
     flow: Annotated[str, typer.Option(help="Flow to show.")] = "onnxruntime",
-    figure: Annotated[
+    metric: Annotated[
         str,
         typer.Option(
-            help="Figure to show: latency, cpu, throughput, memory, size, build, load, error, or any recorded one."
+            help="Metric to show: latency, cpu, throughput, memory, size, build, load, error, or any recorded one."
         ),
     ] = "latency",
     png: Annotated[Path | None, typer.Option(help="Write a plot to this PNG file.")] = None,
@@ -34,7 +34,7 @@ def trend(
     from assay.commands.trend import show
 
     text, alarmed = show(
-        model, flow, figure, history, png=png, html=html, csv=csv, prometheus=prometheus, mlflow=mlflow
+        model, flow, metric, history, png=png, html=html, csv=csv, prometheus=prometheus, mlflow=mlflow
     )
     print(text, end="")
     if alarmed:

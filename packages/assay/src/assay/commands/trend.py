@@ -1,4 +1,4 @@
-"""`assay trend` as a function, and where its figures can go."""
+"""`assay trend` as a function, and where its metrics can go."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.reports import trend_plot, trend_text
 def show(
     model: str,
     flow: str,
-    figure: str,
+    metric: str,
     history: str,
     *,
     png: Path | None = None,
@@ -26,7 +26,7 @@ def show(
 ) -> tuple[str, bool]:
     """The text, and whether the newest run raised an alarm. Raises UsageError, NotWritable."""
     with open_services(history, recorded=True) as house:
-        found = trend(house.store, Path(model).stem if model.endswith((".onnx", ".pt2")) else model, flow, figure)
+        found = trend(house.store, Path(model).stem if model.endswith((".onnx", ".pt2")) else model, flow, metric)
     try:
         if png:
             trend_plot.write_png(found, png)
@@ -62,10 +62,10 @@ def _to_mlflow(found: Trend, uri: str) -> None:
                 tags = {**_tags(found), "assay.run": point.run_id, "commit": point.commit}
                 run = client.create_run(place, tags=tags, run_name=point.run_id)
                 client.set_terminated(run.info.run_id)
-            if found.figure not in run.data.metrics:
-                client.log_metric(run.info.run_id, found.figure, point.value, step=step)
+            if found.metric not in run.data.metrics:
+                client.log_metric(run.info.run_id, found.metric, point.value, step=step)
     except MlflowException as error:
-        raise UsageError(f"{uri}: MLflow does not take the figures ({str(error).splitlines()[0]})") from None
+        raise UsageError(f"{uri}: MLflow does not take the metrics ({str(error).splitlines()[0]})") from None
 
 
 def _tags(found: Trend) -> dict[str, str]:

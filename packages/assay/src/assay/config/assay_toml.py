@@ -227,7 +227,7 @@ def _twice(names: list[str]) -> list[str]:
 def _policy(parsed: PolicyFile) -> Policy:
     goals = tuple(
         Goal(
-            g.figure,
+            g.metric,
             g.max,
             g.min,
             g.max_degradation,

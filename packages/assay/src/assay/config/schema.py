@@ -15,7 +15,7 @@ from assay.config.value_types import (
     Count,
     Date,
     EnvironmentName,
-    FigureName,
+    MetricName,
     NonNegative,
     Options,
     OutcomeName,
@@ -94,7 +94,7 @@ class MeasureFile(_Table):
 
 
 class GoalFile(_Table):
-    figure: FigureName
+    metric: MetricName
     max: float | None = None
     min: float | None = None
     equal: float | None = None

@@ -1,4 +1,4 @@
-"""The figures that a policy speaks of, compared with the outputs that the models have: before anything runs."""
+"""The metrics that a policy speaks of, compared with the outputs that the models have: before anything runs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from assay.judge.metric_registry import AGAINST_FLOAT, RECORDED, TASK_FIGURES
 
 
 def check_goals(goals: Sequence[Goal], cases: Sequence[Case]) -> None:
-    """Raises UsageError for a figure of an output (`logits.max_abs`) where no model that the goal is about has that output.
+    """Raises UsageError for a metric of an output (`logits.max_abs`) where no model that the goal is about has that output.
     A goal about cases that are not here today is left alone."""
     for goal in goals:
         outputs = [one.name for case in cases if fnmatchcase(case.name, goal.case) for one in case.model.outputs]
-        figure = goal.figure.removeprefix(AGAINST_FLOAT)
-        if not outputs or "." not in figure or _listed(figure):
+        metric = goal.metric.removeprefix(AGAINST_FLOAT)
+        if not outputs or "." not in metric or _listed(metric):
             continue
-        if not any(figure.startswith(f"{name}.") for name in outputs):
-            told = figure.rpartition(".")[0]
+        if not any(metric.startswith(f"{name}.") for name in outputs):
+            told = metric.rpartition(".")[0]
             near = difflib.get_close_matches(told, outputs, n=5, cutoff=0.0)
             raise UsageError(
-                f"{goal.figure!r} is no figure that is ever recorded: no output is called {told!r} "
+                f"{goal.metric!r} is no metric that is ever recorded: no output is called {told!r} "
                 f"(there is {', '.join(near)})"
             )
 
 
-def _listed(figure: str) -> bool:
-    return any(fnmatchcase(figure, row.pattern) for row in (*RECORDED, *TASK_FIGURES))
+def _listed(metric: str) -> bool:
+    return any(fnmatchcase(metric, row.pattern) for row in (*RECORDED, *TASK_FIGURES))

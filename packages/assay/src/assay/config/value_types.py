@@ -74,12 +74,12 @@ def _option(value: object) -> object:
     return value
 
 
-def _figure(value: str) -> str:
+def _metric(value: str) -> str:
     if not value:
-        raise ValueError("must name a figure such as latency.median_ms")
+        raise ValueError("must name a metric such as latency.median_ms")
     value = in_full(value)
     if is_unknown(value):
-        raise ValueError(f"'{value}' is no figure that is ever recorded{nearest(value, [k.pattern for k in RECORDED])}")
+        raise ValueError(f"'{value}' is no metric that is ever recorded{nearest(value, [k.pattern for k in RECORDED])}")
     return value
 
 
@@ -184,7 +184,7 @@ Share = Annotated[float, Field(gt=0, lt=0.5)]
 Reason = Annotated[str, AfterValidator(_reason)]
 Bytes = Annotated[int, BeforeValidator(bytes_of), WithJsonSchema({"type": ["integer", "string"]})]
 Date = Annotated[datetime.date, BeforeValidator(_date)]
-FigureName = Annotated[str, AfterValidator(_figure)]
+MetricName = Annotated[str, AfterValidator(_metric)]
 StageName = Annotated[str, AfterValidator(_stage)]
 Sizes = Annotated[Any, BeforeValidator(_sizes), WithJsonSchema({"type": ["integer", "string", "array"]})]
 InputBounds = Annotated[Any, BeforeValidator(_input_range), WithJsonSchema({"type": "array"})]

@@ -29,7 +29,7 @@ class Fingerprint(msgspec.Struct, frozen=True):
 
 class Baseline(msgspec.Struct, frozen=True):
     """baseline.json. The artifact and a golden folder with the inputs lie beside it; `result` is what was measured when it
-    was approved, `machine` where: its figures mean nothing on another one. `samples` are CPU seconds per call, one for
+    was approved, `machine` where: its metrics mean nothing on another one. `samples` are CPU seconds per call, one for
     each fresh engine of a comparison with itself, taken under `fingerprint`: what is left when the engine cannot be run again."""
 
     case: str

@@ -38,11 +38,11 @@ class Histogram(msgspec.Struct, frozen=True):
 
 
 Direction = Literal["up", "down", "both"]
-"""Which way a figure is worse. "both": away from 1 in either direction (a ratio)."""
+"""Which way a metric is worse. "both": away from 1 in either direction (a ratio)."""
 
 
 def worse_of(worse: Direction, one: float, other: float) -> float:
-    """The worse of two values of a figure; one that is not a number is the worst of all."""
+    """The worse of two values of a metric; one that is not a number is the worst of all."""
     if math.isnan(one) or math.isnan(other):
         return math.nan
     if worse == "both":
@@ -51,7 +51,7 @@ def worse_of(worse: Direction, one: float, other: float) -> float:
 
 
 class StatedMetric(msgspec.Struct, frozen=True):
-    """What a plug-in says of a figure of its own: the unit ("" for a pure number), and which way is worse."""
+    """What a plug-in says of a metric of its own: the unit ("" for a pure number), and which way is worse."""
 
     unit: str
     worse: Direction
@@ -72,7 +72,7 @@ class Evidence(msgspec.Struct, frozen=True):
     limits, whatever these are (`numerics/error_envelope.py`); every other element uses at most `1 + slack` times what the worst corner
     uses. `budget` is what is used where limits are the same for every choice (whole numbers, texts, and where NaN or an infinity is on
     one side only), and `clashing` counts the latter. `compared`: false where shapes or types forbid it. `rms` and `peak` are those of
-    the reference. `counts` are elements beyond some limits. `metrics` are figures that the tolerance at hand replaced. `by_default`: a
+    the reference. `counts` are elements beyond some limits. `metrics` are metrics that the tolerance at hand replaced. `by_default`: a
     table that is chosen does not count here (another size, a quantized model).
     """
 
@@ -93,7 +93,7 @@ class Evidence(msgspec.Struct, frozen=True):
 class Comparison(msgspec.Struct, frozen=True):
     """One output, all samples together, against its reference.
 
-    `metrics` holds plain figures (max_abs, max_rel, rel_l2, rmse, cosine, norm_ratio, sqnr_db, psnr_db, abs_p50, abs_p99,
+    `metrics` holds plain metrics (max_abs, max_rel, rel_l2, rmse, cosine, norm_ratio, sqnr_db, psnr_db, abs_p50, abs_p99,
     share_out_of_tolerance, budget_used ...); units are in the names. `degenerate` says why the reference or the output
     is too poor to prove anything ("" if it is not); `uninformative`: it is the reference, which is empty, constant or at the
     bounds of its type, and not a doubt about the output; `share_at_bounds` of its elements are there (0.0 below a half). `at` is
@@ -101,7 +101,7 @@ class Comparison(msgspec.Struct, frozen=True):
     whose limits those are: "derived" from the graph, "learnt" from
     perturbed runs of a plain engine, "default" (a multiple of the unit roundoff, a guess where the other two were asked for), or
     "chosen" by the user; "" where results are older than the field. `actual` is what the engine's values are like.
-    `stated` is what plug-ins say of the figures that they added to `metrics`. `evidence` is what other choices of tolerance need; None
+    `stated` is what plug-ins say of the metrics that they added to `metrics`. `evidence` is what other choices of tolerance need; None
     where nothing could be compared.
     """
 

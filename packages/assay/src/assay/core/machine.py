@@ -6,7 +6,7 @@ import msgspec
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """What must be equal for two figures to be comparable, and what helps to read them. The peaks (bytes and floating
+    """What must be equal for two metrics to be comparable, and what helps to read them. The peaks (bytes and floating
     operations per second by number of threads) are known where operators were measured."""
 
     cpu: str = ""

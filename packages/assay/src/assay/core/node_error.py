@@ -9,7 +9,7 @@ class NodeError(msgspec.Struct, frozen=True):
     """One node of the engine's graph; `position` is its place there, from 0.
 
     `budget_used` is the node's own error: on the engine's own inputs to it, as a share of what is allowed for that node alone;
-    None where it could not be judged. The other figures are accumulated: the engine's `output` of this node against the same
+    None where it could not be judged. The other metrics are accumulated: the engine's `output` of this node against the same
     tensor of the float model, evaluated in float64 on the inputs of the case; None where the float model has no such tensor.
     `sqnr_db` is 10 log10 of the energy of the float tensor over that of the difference, infinite where they are equal.
     `added_rel_l2` is the relative error (norm of the difference over norm of the float tensor) that this node adds: the root of

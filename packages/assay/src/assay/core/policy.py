@@ -9,16 +9,16 @@ from assay.core.speed import SpeedRule
 
 
 class Goal(msgspec.Struct, frozen=True):
-    """A limit over one recorded figure, for the cells that the globs match.
+    """A limit over one recorded metric, for the cells that the globs match.
 
-    Exactly one of: `max`, `min`, `equal` (absolute, in the figure's own unit), `max_degradation` (absolute difference to the
+    Exactly one of: `max`, `min`, `equal` (absolute, in the metric's own unit), `max_degradation` (absolute difference to the
     baseline, in the bad direction), `percent_max_degradation` (the same in percent of the baseline).
-    `noise`: a degradation of no more than this, in the figure's own unit, never counts, whatever its percentage.
+    `noise`: a degradation of no more than this, in the metric's own unit, never counts, whatever its percentage.
     `against` names the baseline: "run" (the run given as baseline) or "flow:<name>" (that flow in the same run).
     `option` is the option of the command line that states it, "" where a file does.
     """
 
-    figure: str
+    metric: str
     max: float | None = None
     min: float | None = None
     max_degradation: float | None = None

@@ -13,7 +13,7 @@ from assay.core.speed import BaselineEngine
 class Run(msgspec.Struct, frozen=True):
     """`id` sorts by time (20261121T141905-3fa2b1); `status` is running, complete or interrupted; `jobs` all that was planned;
     `narrowed` says that a person asked for a part of a run only: its counts are not judged. `alone`
-    says that it is one job, asked for by its key (--only): it owes no figures that the run's other jobs record.
+    says that it is one job, asked for by its key (--only): it owes no metrics that the run's other jobs record.
     `baselines` are the approved engines that its flows are compared with."""
 
     id: str

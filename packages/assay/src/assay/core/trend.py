@@ -1,4 +1,4 @@
-"""The history of one figure of one cell on one kind of machine."""
+"""The history of one metric of one cell on one kind of machine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One run. `value` in the figure's own unit."""
+    """One run. `value` in the metric's own unit."""
 
     run_id: str
     started_at: str
@@ -15,7 +15,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """The level changed at `place`: between the commits of the point before and of that point. `worse` by the figure's bad
+    """The level changed at `place`: between the commits of the point before and of that point. `worse` by the metric's bad
     direction."""
 
     place: int
@@ -28,11 +28,11 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class Trend(msgspec.Struct, frozen=True):
-    """`alarms` are places in `points` at which the figure was surely worse than it had been."""
+    """`alarms` are places in `points` at which the metric was surely worse than it had been."""
 
     case: str
     flow: str
-    figure: str
+    metric: str
     unit: str
     machine: str
     points: tuple[Point, ...]

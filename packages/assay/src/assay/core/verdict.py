@@ -27,7 +27,7 @@ class Verdict(msgspec.Struct, frozen=True):
     word: VerdictStatus
     reason: str
     job_key: str = ""
-    figure: str = ""
+    metric: str = ""
     observed: float | None = None
     allowed: float | None = None
     by_stated_limit: bool = False

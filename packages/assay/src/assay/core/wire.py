@@ -85,7 +85,7 @@ def step_bytes(step: Step) -> bytes:
 
 
 def step_of(data: bytes) -> Step:
-    """Nothing known for what no worker of ours writes. The worker may be writing: a figure may be older than the next."""
+    """Nothing known for what no worker of ours writes. The worker may be writing: a metric may be older than the next."""
     return Step(*_STEP.unpack(data)) if len(data) == _STEP.size else UNKNOWN
 
 

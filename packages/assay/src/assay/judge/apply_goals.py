@@ -22,10 +22,10 @@ from assay.judge.metrics import metrics, samples_missing, stated_by
 
 Figures = Mapping[str, float]
 Numbered = Mapping[str, Figures]
-"""Job key to figures."""
+"""Job key to metrics."""
 
 EXEMPT = frozenset({VerdictStatus.SKIP, VerdictStatus.ERROR, VerdictStatus.XFAIL})
-"""Jobs with these words owe no figures."""
+"""Jobs with these words owe no metrics."""
 
 
 def with_goals(
@@ -37,16 +37,16 @@ def with_goals(
     asked: Mapping[str, Asked] = {},
 ) -> tuple[list[DraftVerdict], list[Verdict]]:
     """The opinions after every goal, and one failing verdict on the run for each goal that matches no job at all. A job
-    `alone` does not answer for figures that others record; `asked` are the jobs by key, for commands."""
+    `alone` does not answer for metrics that others record; `asked` are the jobs by key, for commands."""
     if not policy.goals:
-        return list(opinions), []  # thousands of figures that nobody asks for
+        return list(opinions), []  # thousands of metrics that nobody asks for
     now = {one.job_key: metrics(one.result) for one in opinions if one.result is not None and one.ended}
     then = {result.job_key: metrics(result) for result in baseline}
     complaints: dict[str, list[Violation]] = {one.job_key: [] for one in opinions}
     kept: dict[str, list[Kept]] = {one.job_key: [] for one in opinions}
     unused = []
     for goal in policy.goals:
-        if recorded_by(goal.figure) == "mutation_score" and not any(one.kind == "mutation_score" for one in opinions):
+        if recorded_by(goal.metric) == "mutation_score" and not any(one.kind == "mutation_score" for one in opinions):
             continue  # asked by `assay mutate` alone
         cells = _cells(goal, opinions)
         if not cells:
@@ -54,7 +54,7 @@ def with_goals(
         for cell in cells:
             for one, complaint in _asked(goal, cell, now, then, alone=alone):
                 if complaint is None:
-                    kept[one.job_key].append((goal, now[one.job_key][goal.figure]))
+                    kept[one.job_key].append((goal, now[one.job_key][goal.metric]))
                 else:
                     complaints[one.job_key].append(weakened(one, goal, complaint, asked.get(one.job_key)))
     return [_weighed(one, complaints[one.job_key], kept[one.job_key]) for one in opinions], unused
@@ -73,18 +73,18 @@ def _cells(goal: Goal, opinions: Sequence[DraftVerdict]) -> list[list[DraftVerdi
 def _asked(
     goal: Goal, cell: Sequence[DraftVerdict], now: Numbered, then: Numbered, *, alone: bool
 ) -> list[tuple[DraftVerdict, Violation | None]]:
-    """Every job of the cell that recorded the figure is judged; where none did, one job answers for that."""
+    """Every job of the cell that recorded the metric is judged; where none did, one job answers for that."""
     owing = [one for one in cell if one.word not in EXEMPT and one.job_key in now]
     # An artifact that cannot be run here owes nothing, but what is known of it is judged.
     built = [one for one in cell if one.word is VerdictStatus.SKIP and one.outcome is Outcome.LOWERED]
-    recorded = [one for one in [*owing, *built] if goal.figure in now[one.job_key]]
+    recorded = [one for one in [*owing, *built] if goal.metric in now[one.job_key]]
     if recorded:
         silent = _explains_itself(goal, cell)
         return [
             (one, _kept(goal, one, now, then)) for one in recorded if not silent or _base(goal, one, then) is not None
         ]
-    home = [one for one in cell if one.kind == recorded_by(goal.figure)]
-    if not home and (alone or recorded_by(goal.figure) == "mutation_score"):
+    home = [one for one in cell if one.kind == recorded_by(goal.metric)]
+    if not home and (alone or recorded_by(goal.metric) == "mutation_score"):
         return []  # of a mutant itself: what is asked of all of them is summed up in a job of its own
     if not owing or (home and not any(one in owing for one in home)):
         return []  # the job that should have recorded it did not get there, and says so itself
@@ -94,7 +94,7 @@ def _asked(
 
 
 def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Violation | None:
-    observed = now[one.job_key][goal.figure]
+    observed = now[one.job_key][goal.metric]
     stated = stated_by(one.result) if one.result is not None else {}
     if not goal_rules.needs_baseline(goal):
         complaint = goal_rules.absolute(goal, observed, stated)
@@ -103,7 +103,7 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
         same_run = flow != goal.against
         key = f"{one.cell[0]}|{flow}|{one.kind}"
         whose = f"flow '{flow}'" if same_run else "the baseline run"
-        base = now.get(key, {}).get(goal.figure) if same_run else _base(goal, one, then)
+        base = now.get(key, {}).get(goal.metric) if same_run else _base(goal, one, then)
         if base is None:
             return _no_baseline(goal, whose, observed, flow if same_run else "")
         complaint = goal_rules.relative(goal, observed, base, whose, stated)
@@ -111,15 +111,15 @@ def _kept(goal: Goal, one: DraftVerdict, now: Numbered, then: Numbered) -> Viola
 
 
 def _explains_itself(goal: Goal, cell: Sequence[DraftVerdict]) -> bool:
-    """By the comparison of the cell, which found no engine to be compared with: a figure that has none either would repeat it."""
+    """By the comparison of the cell, which found no engine to be compared with: a metric that has none either would repeat it."""
     speeds = [speed for one in cell if one.result is not None for speed in speeds_of(one.result)]
     return goal_rules.needs_baseline(goal) and goal.against == "run" and any(one.trouble for one in speeds)
 
 
 def _base(goal: Goal, one: DraftVerdict, then: Numbered) -> float | None:
-    """The figure of this job in the baseline, or of another job of its cell."""
+    """The metric of this job in the baseline, or of another job of its cell."""
     named = [then.get(one.job_key, {}), *_of_cell(then, one)]
-    return next((figures[goal.figure] for figures in named if goal.figure in figures), None)
+    return next((figures[goal.metric] for figures in named if goal.metric in figures), None)
 
 
 def _of_cell(numbered: Numbered, one: DraftVerdict) -> list[Figures]:
@@ -130,30 +130,30 @@ def _of_cell(numbered: Numbered, one: DraftVerdict) -> list[Figures]:
 def _with_doubt(complaint: Violation | None, one: DraftVerdict) -> Violation | None:
     """A note on a latency whose warm-up never settled."""
     unsettled = one.result is not None and any(not measured.stable for measured in measurements_of(one.result))
-    if complaint is None or not unsettled or not complaint.figure.startswith(("latency.", "throughput.")):
+    if complaint is None or not unsettled or not complaint.metric.startswith(("latency.", "throughput.")):
         return complaint
     return replace(complaint, text=f"{complaint.text} (the warm-up had not settled: raise warmup-s in [measure])")
 
 
 def _no_baseline(goal: Goal, whose: str, observed: float, flow: str) -> Violation:
     todo = f"add '{flow}' to the flows of this case" if flow else "name a run that has it as the baseline"
-    text = f"{goal.figure} cannot be compared, {whose} has no such figure for this job: {todo}, or judge by max or min"
-    return Violation(VerdictStatus.INCONCLUSIVE, text, goal.figure, observed)
+    text = f"{goal.metric} cannot be compared, {whose} has no such metric for this job: {todo}, or judge by max or min"
+    return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric, observed)
 
 
 def _missing(goal: Goal, one: DraftVerdict, names: Sequence[str], *, measured: bool) -> Violation:
     assert one.result is not None
-    short = samples_missing(one.result, goal.figure)
+    short = samples_missing(one.result, goal.metric)
     if short is not None:
-        text = f"{goal.figure} needs {short[0]} samples and {short[1]} were taken: raise seconds in [measure]"
-        return Violation(VerdictStatus.INCONCLUSIVE, text, goal.figure)
-    near = difflib.get_close_matches(goal.figure, dict.fromkeys(names), n=3, cutoff=0.5)
-    hint = f"the nearest are {', '.join(near)}" if near else "no recorded figure has a name like it"
-    if recorded_by(goal.figure) == "measure" and not measured:
+        text = f"{goal.metric} needs {short[0]} samples and {short[1]} were taken: raise seconds in [measure]"
+        return Violation(VerdictStatus.INCONCLUSIVE, text, goal.metric)
+    near = difflib.get_close_matches(goal.metric, dict.fromkeys(names), n=3, cutoff=0.5)
+    hint = f"the nearest are {', '.join(near)}" if near else "no recorded metric has a name like it"
+    if recorded_by(goal.metric) == "measure" and not measured:
         hint = "nothing was measured: set enabled = true in [measure]"
-    if isinstance(one.result, LossResult) and one.result.task_metrics and not needs_reference(goal.figure):
+    if isinstance(one.result, LossResult) and one.result.task_metrics and not needs_reference(goal.metric):
         hint = "there are no labels: lay them beside the inputs as 'label', one for each sample"
-    return Violation(VerdictStatus.FAIL, f"figure not recorded: {goal.figure}; {hint}", goal.figure)
+    return Violation(VerdictStatus.FAIL, f"metric not recorded: {goal.metric}; {hint}", goal.metric)
 
 
 def _weighed(one: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[Kept]) -> DraftVerdict:
@@ -174,12 +174,12 @@ def _weighed(one: DraftVerdict, complaints: Sequence[Violation], kept: Sequence[
     ):
         return replace(one, reason=reason)
     return replace(
-        one, word=first.word, reason=reason, figure=first.figure, observed=first.observed, allowed=first.allowed
+        one, word=first.word, reason=reason, metric=first.metric, observed=first.observed, allowed=first.allowed
     )
 
 
 def _unused(goal: Goal) -> Verdict:
     where = f"case '{goal.case}' and flow '{goal.flow}'"
-    stated = f"{goal.option} over {goal.figure}" if goal.option else f"the goal over {goal.figure} for {where}"
+    stated = f"{goal.option} over {goal.metric}" if goal.option else f"the goal over {goal.metric} for {where}"
     text = f"{stated} matches no job: {'remove it' if goal.option else 'correct its globs or remove it'}"
-    return Verdict(VerdictStatus.FAIL, text, figure=goal.figure)
+    return Verdict(VerdictStatus.FAIL, text, metric=goal.metric)

@@ -28,7 +28,7 @@ def within(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> DraftV
     used = worst_budget(result)
     if used is not None:
         reason = f"the same model as '{result.original}': budget used {quantity('budget_used', used)} of {policy.budget_max:.4g}"
-        return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
+        return replace(opinion, reason=reason, metric="budget_used", observed=used, allowed=policy.budget_max)
     if not result.against_float:
         nothing = "nothing was compared: the two models share no output; map them with --map-output"
         return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=nothing)
@@ -43,15 +43,15 @@ def _lost(opinion: DraftVerdict, result: ChangeResult, policy: Policy) -> DraftV
     told = f"quantization costs, at output '{worst.output}' against '{result.original}': {', '.join(parts)}"
     tasks = ", ".join(f"{name} {value:.4g}" for name, value in sorted(result.task_metrics.items())[:3])
     told = f"{told}; {tasks}" if tasks else told
-    asked = bool(tasks) or any(goal.figure.startswith((AGAINST_FLOAT, "task.")) for goal in policy.goals)
+    asked = bool(tasks) or any(goal.metric.startswith((AGAINST_FLOAT, "task.")) for goal in policy.goals)
     if sqnr is not None and not sqnr > 0.0 and not asked:
         what = (
             f"{told}: more error than signal; say what is allowed, for example --require 'vs_float.sqnr_db >= 10', "
             "or what the outputs mean with --task-metric"
         )
-        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=what, figure="vs_float.sqnr_db", observed=sqnr)
+        return replace(opinion, word=VerdictStatus.INCONCLUSIVE, reason=what, metric="vs_float.sqnr_db", observed=sqnr)
     limit = "" if asked else "; no goal limits it: --require 'vs_float.sqnr_db >= 20' would"
-    return replace(opinion, reason=told + limit, figure="vs_float.sqnr_db", observed=sqnr)
+    return replace(opinion, reason=told + limit, metric="vs_float.sqnr_db", observed=sqnr)
 
 
 _SHOWN = (("sqnr_db", " signal to error"), ("max_abs", " max_abs"), ("cosine", " cosine"))

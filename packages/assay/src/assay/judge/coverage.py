@@ -37,7 +37,7 @@ def too_few(opinions: Sequence[DraftVerdict], policy: Policy) -> list[Verdict]:
             text = (
                 f"no flow matches '{glob}', which must execute {minimum} cases: the flow vanished, or the glob is wrong"
             )
-            verdicts.append(Verdict(VerdictStatus.FAIL, text, figure="cases", observed=0.0, allowed=float(minimum)))
+            verdicts.append(Verdict(VerdictStatus.FAIL, text, metric="cases", observed=0.0, allowed=float(minimum)))
         for flow in flows:
             count = len(executed[flow])
             if count < minimum:
@@ -46,7 +46,7 @@ def too_few(opinions: Sequence[DraftVerdict], policy: Policy) -> list[Verdict]:
                     f"or lower minimum-cases '{glob}'"
                 )
                 verdicts.append(
-                    Verdict(VerdictStatus.FAIL, text, figure="cases", observed=float(count), allowed=float(minimum))
+                    Verdict(VerdictStatus.FAIL, text, metric="cases", observed=float(count), allowed=float(minimum))
                 )
     return verdicts
 
@@ -78,7 +78,7 @@ def total(opinions: Sequence[DraftVerdict], rules: Sequence[Verdict]) -> tuple[V
 def _severity(one: DraftVerdict) -> tuple[int, float]:
     """Of jobs with one word: by outcome, then those that are further off."""
     place = OUTCOMES[one.outcome].rank if one.outcome is not None else LEAST
-    off = one.observed if one.figure == "budget_used" and one.observed is not None else 0.0
+    off = one.observed if one.metric == "budget_used" and one.observed is not None else 0.0
     return place, -math.inf if math.isnan(off) else -off
 
 

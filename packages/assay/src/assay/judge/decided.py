@@ -25,14 +25,14 @@ from assay.judge.witnesses import Doubt, doubt_of
 _METRIC = "task metric"
 _LIMIT = "stated limit"
 Kept = tuple[Goal, float]
-"""A goal that a job meets, and what it recorded of its figure."""
+"""A goal that a job meets, and what it recorded of its metric."""
 
 
-def decides(figure: str, result: Result) -> bool:
-    """Whether a limit of that figure says that an answer is close enough: a task metric, or an error against the reference."""
-    if figure.startswith((TASK, AGAINST_FLOAT)):
+def decides(metric: str, result: Result) -> bool:
+    """Whether a limit of that metric says that an answer is close enough: a task metric, or an error against the reference."""
+    if metric.startswith((TASK, AGAINST_FLOAT)):
         return True
-    return any(_speaks_of(figure, one) for one in comparisons_of(result))
+    return any(_speaks_of(metric, one) for one in comparisons_of(result))
 
 
 def is_open(one: DraftVerdict) -> bool:
@@ -52,18 +52,18 @@ def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
     result = one.result
     if result is None or not is_open(one):
         return None
-    usable = [(goal, value) for goal, value in kept if not needs_baseline(goal) and _counts(goal.figure, result)]
-    if not _covers([goal.figure for goal, _ in usable], one, result):
+    usable = [(goal, value) for goal, value in kept if not needs_baseline(goal) and _counts(goal.metric, result)]
+    if not _covers([goal.metric for goal, _ in usable], one, result):
         return None
     told = ", ".join(_met(goal, value, stated_by(result)) for goal, value in usable)
     goal, value = usable[0]
     return DraftVerdict(
         one.job_key,
         VerdictStatus.PASS,
-        f"{_who(goal.figure for goal, _ in usable)} decides: {told}; without it inconclusive: {_why(one)}",
+        f"{_who(goal.metric for goal, _ in usable)} decides: {told}; without it inconclusive: {_why(one)}",
         Outcome.OK,
         result,
-        goal.figure,
+        goal.metric,
         value,
         limit_of(goal)[1],
         by_stated_limit=True,
@@ -73,27 +73,27 @@ def decided(one: DraftVerdict, kept: Sequence[Kept]) -> DraftVerdict | None:
 def refused(one: DraftVerdict, complaints: Sequence[Violation]) -> str:
     """The reason of one whose answers are open, and beyond a limit that decides; "" for any other."""
     result, failing = one.result, [complaint for complaint in complaints if complaint.word is VerdictStatus.FAIL]
-    if result is None or not is_open(one) or not any(decides(complaint.figure, result) for complaint in failing):
+    if result is None or not is_open(one) or not any(decides(complaint.metric, result) for complaint in failing):
         return ""
     texts = "; ".join(complaint.text for complaint in complaints)
-    return f"{_who(complaint.figure for complaint in failing)} decides: {texts}; without it inconclusive: {_why(one)}"
+    return f"{_who(complaint.metric for complaint in failing)} decides: {texts}; without it inconclusive: {_why(one)}"
 
 
 def weakened(one: DraftVerdict, goal: Goal, complaint: Violation, asked: Asked | None) -> Violation:
     """A goal that answers do not meet whose reference is in doubt blames nobody, unless it asks labels; nor does a loss against the
     float model whose own answers nobody vouches for."""
     result = one.result
-    if result is None or complaint.word is not VerdictStatus.FAIL or not decides(complaint.figure, result):
+    if result is None or complaint.word is not VerdictStatus.FAIL or not decides(complaint.metric, result):
         return complaint
-    if complaint.observed is not None and is_loss(goal.figure, result) and one.word is not VerdictStatus.FAIL:
+    if complaint.observed is not None and is_loss(goal.metric, result) and one.word is not VerdictStatus.FAIL:
         assert isinstance(result, LossResult)
         if is_vouched(result):
             complaint = msgspec.structs.replace(complaint, text=complaint.text + agreement(result))
         else:
             told = f"{disputed_loss(result, goal, asked)}; seen: {complaint.text}"
             return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE, text=told)
-    doubtful = _is_disputed(one) and needs_reference(complaint.figure)
-    if doubtful or (is_open(one) and not _counts(complaint.figure, result)):
+    doubtful = _is_disputed(one) and needs_reference(complaint.metric)
+    if doubtful or (is_open(one) and not _counts(complaint.metric, result)):
         return msgspec.structs.replace(complaint, word=VerdictStatus.INCONCLUSIVE)
     return complaint
 
@@ -109,43 +109,43 @@ def values_alone(result: ComparedResult) -> bool:
     return all(one.kind == "values" for one in findings_of(result))
 
 
-def _counts(figure: str, result: Result) -> bool:
-    """Figures against an engine's own library, or against nobody, say nothing; those against labels do."""
-    if not decides(figure, result):
+def _counts(metric: str, result: Result) -> bool:
+    """Metrics against an engine's own library, or against nobody, say nothing; those against labels do."""
+    if not decides(metric, result):
         return False
     lost = result.against_float if isinstance(result, LossResult) else ()
-    if isinstance(result, LossResult) and is_loss(figure, result) and measures_nothing(result):
+    if isinstance(result, LossResult) and is_loss(metric, result) and measures_nothing(result):
         return False
     unanswered = result.cause is Cause.NO_REFERENCE and not lost
     alone = doubt_of(result) is Doubt.ITSELF or unanswered
-    return not (alone and needs_reference(figure))
+    return not (alone and needs_reference(metric))
 
 
 def _covers(figures: Iterable[str], one: DraftVerdict, result: Result) -> bool:
     """Whether nothing is left open: a task metric speaks of the whole answer, an error of the outputs that have it."""
     figures = list(figures)
-    if any(figure.startswith(TASK) for figure in figures):
+    if any(metric.startswith(TASK) for metric in figures):
         return True
     if result.cause is Cause.NO_REFERENCE or isinstance(result, ChangeResult):
-        return any(figure.startswith(AGAINST_FLOAT) for figure in figures)
+        return any(metric.startswith(AGAINST_FLOAT) for metric in figures)
     compared = comparisons_of(result)
     open_ = compared if _is_disputed(one) else blocking(compared) or compared
-    return bool(open_) and all(any(_speaks_of(figure, output) for figure in figures) for output in open_)
+    return bool(open_) and all(any(_speaks_of(metric, output) for metric in figures) for output in open_)
 
 
-def _speaks_of(figure: str, one: Comparison) -> bool:
-    name = figure.removeprefix(f"{one.output}.")
+def _speaks_of(metric: str, one: Comparison) -> bool:
+    name = metric.removeprefix(f"{one.output}.")
     return name in one.metrics and not any(fnmatchcase(name, pattern) for pattern in NO_LIMIT_OF_ERROR)
 
 
 def _who(figures: Iterable[str]) -> str:
-    return _METRIC if any(figure.startswith(TASK) for figure in figures) else _LIMIT
+    return _METRIC if any(metric.startswith(TASK) for metric in figures) else _LIMIT
 
 
 def _met(goal: Goal, value: float, stated: Mapping[str, StatedMetric]) -> str:
     sign, limit = limit_of(goal)
-    unit = quantity(goal.figure, limit, stated).partition(" ")[2]
-    name = goal.figure.removeprefix(TASK).replace("top1_", "top-1 ").replace("top5_", "top-5 ").replace("_", " ")
+    unit = quantity(goal.metric, limit, stated).partition(" ")[2]
+    name = goal.metric.removeprefix(TASK).replace("top1_", "top-1 ").replace("top5_", "top-5 ").replace("_", " ")
     return f"{name} {_number(value)} {sign} {_number(limit)}{' ' + unit if unit else ''}"
 
 

@@ -32,7 +32,7 @@ class DraftVerdict(msgspec.Struct, frozen=True):
     reason: str
     outcome: Outcome | None = None
     result: Result | None = None
-    figure: str = ""
+    metric: str = ""
     observed: float | None = None
     allowed: float | None = None
     by_stated_limit: bool = False
@@ -49,7 +49,7 @@ class DraftVerdict(msgspec.Struct, frozen=True):
 
     @property
     def ended(self) -> bool:
-        """Whether the job reached its end, so that a figure it has not recorded is one that it will never record."""
+        """Whether the job reached its end, so that a metric it has not recorded is one that it will never record."""
         result = self.result
         return result is not None and (
             OUTCOMES[result.outcome].ended or bool(comparisons_of(result) or measurements_of(result))
@@ -57,16 +57,16 @@ class DraftVerdict(msgspec.Struct, frozen=True):
 
     def verdict(self) -> Verdict:
         return Verdict(
-            self.word, self.reason, self.job_key, self.figure, self.observed, self.allowed, self.by_stated_limit
+            self.word, self.reason, self.job_key, self.metric, self.observed, self.allowed, self.by_stated_limit
         )
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """Why something is not as the policy wants it: the word it earns, one sentence, the figures if any, and what to do."""
+    """Why something is not as the policy wants it: the word it earns, one sentence, the metrics if any, and what to do."""
 
     word: VerdictStatus
     text: str
-    figure: str = ""
+    metric: str = ""
     observed: float | None = None
     allowed: float | None = None
     advice: str = ""
@@ -80,9 +80,9 @@ def split_key(job_key: str) -> tuple[str, str, str]:
     return parts[0], parts[1], parts[2]
 
 
-def quantity(figure: str, value: float, stated: Mapping[str, StatedMetric] = {}) -> str:
+def quantity(metric: str, value: float, stated: Mapping[str, StatedMetric] = {}) -> str:
     """A value for people's eyes: four digits and the unit; bytes are counted out."""
-    name = unit(figure, stated)
+    name = unit(metric, stated)
     if math.isnan(value):
         return f"not a number {name}".rstrip()
     text = f"{value:,.0f}" if name == "bytes" and math.isfinite(value) else f"{value:.4g}"

@@ -1,4 +1,4 @@
-"""What the engine really is, as figures: shares of precision, operators delegated, fused, and casts added."""
+"""What the engine really is, as metrics: shares of precision, operators delegated, fused, and casts added."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOVING = {"cast", "reformat"}
 
 
 def engine_metrics(facts: EngineInfo) -> dict[str, float]:
-    """Only what the backend told: a figure that is not known is absent, and no limit on it is kept.
+    """Only what the backend told: a metric that is not known is absent, and no limit on it is kept.
 
     `precision.<type>` is the share among operators that compute in a floating or a quantized type. Casts and reformats
     do not count, nor does what handles shapes, indices and text.
@@ -38,10 +38,10 @@ def engine_metrics(facts: EngineInfo) -> dict[str, float]:
     return named
 
 
-def in_full(figure: str) -> str:
-    """The name by which a figure is recorded: `precision.float16` of `precision.fp16`."""
-    family, _, name = figure.partition(".")
-    return f"{family}.{_SHORT[name]}" if family == "precision" and name in _SHORT else figure
+def in_full(metric: str) -> str:
+    """The name by which a metric is recorded: `precision.float16` of `precision.fp16`."""
+    family, _, name = metric.partition(".")
+    return f"{family}.{_SHORT[name]}" if family == "precision" and name in _SHORT else metric
 
 
 def _total(placements: Iterable[Placement]) -> float:

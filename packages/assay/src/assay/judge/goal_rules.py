@@ -1,4 +1,4 @@
-"""The arithmetic of one goal: a figure against a limit, or against the same figure of a baseline.
+"""The arithmetic of one goal: a metric against a limit, or against the same metric of a baseline.
 
 The grammar is the one users know from Olive and model_analyzer: max, min, max-degradation, percent-max-degradation.
 """
@@ -24,7 +24,7 @@ def needs_baseline(goal: Goal) -> bool:
     given = [name for name in LIMITS if getattr(goal, name) is not None]
     if len(given) != 1:
         raise BadPolicy(
-            f"the goal over '{goal.figure}' has {len(given)} limits: give exactly one of {', '.join(LIMITS)}"
+            f"the goal over '{goal.metric}' has {len(given)} limits: give exactly one of {', '.join(LIMITS)}"
         )
     return given[0] not in ABSOLUTE
 
@@ -39,7 +39,7 @@ def limit_of(goal: Goal) -> tuple[str, float]:
 
 
 def absolute(goal: Goal, observed: float, stated: Mapping[str, StatedMetric] = {}) -> Violation | None:
-    """`stated` is what plug-ins say of their figures. None where `observed` keeps the goal's max, min or equal. NaN keeps nothing."""
+    """`stated` is what plug-ins say of their metrics. None where `observed` keeps the goal's max, min or equal. NaN keeps nothing."""
     if goal.max is not None and not observed <= goal.max:
         return _beyond(goal, observed, goal.max, "at most", "bring it down", stated)
     if goal.min is not None and not observed >= goal.min:
@@ -57,7 +57,7 @@ def relative(
     What is not worse by more than the goal's `noise` is kept in any case. The percentage is of |base|. Of a base of 0 any
     worsening is infinitely many percent; a base that is not a number proves nothing.
     """
-    name = goal.figure
+    name = goal.metric
     if math.isnan(base):
         text = f"{name} of {whose} is not a number: approve another baseline, or judge by max or min"
         return Violation(VerdictStatus.INCONCLUSIVE, text, name, observed)
@@ -105,7 +105,7 @@ def _beyond(
     goal: Goal, observed: float, limit: float, allowed: str, action: str, stated: Mapping[str, StatedMetric]
 ) -> Violation:
     text = (
-        f"{goal.figure} is {quantity(goal.figure, observed, stated)}, allowed is {allowed} {quantity(goal.figure, limit, stated)}; "
+        f"{goal.metric} is {quantity(goal.metric, observed, stated)}, allowed is {allowed} {quantity(goal.metric, limit, stated)}; "
         f"{action}, or change the limit in {goal.place}"
     )
-    return Violation(VerdictStatus.FAIL, text, goal.figure, observed, limit)
+    return Violation(VerdictStatus.FAIL, text, goal.metric, observed, limit)

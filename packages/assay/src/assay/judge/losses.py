@@ -19,16 +19,16 @@ from assay.task_metrics.registry import is_against_labels
 TASK = "task."
 
 
-def needs_reference(figure: str) -> bool:
-    """Whether the figure compares with reference answers; one that compares with labels does not."""
-    return not (figure.startswith(TASK) and is_against_labels(figure.removeprefix(TASK)))
+def needs_reference(metric: str) -> bool:
+    """Whether the metric compares with reference answers; one that compares with labels does not."""
+    return not (metric.startswith(TASK) and is_against_labels(metric.removeprefix(TASK)))
 
 
-def is_loss(figure: str, result: Result) -> bool:
-    """Whether the figure says how far answers are from those of a float model, or of the model before a change."""
+def is_loss(metric: str, result: Result) -> bool:
+    """Whether the metric says how far answers are from those of a float model, or of the model before a change."""
     if not isinstance(result, LossResult) or not result.against_float:
         return False
-    return figure.startswith((AGAINST_FLOAT, TASK)) and needs_reference(figure)
+    return metric.startswith((AGAINST_FLOAT, TASK)) and needs_reference(metric)
 
 
 def measured_by(result: LossResult) -> Reference:
@@ -98,12 +98,12 @@ def witness_needed(result: Result, goals: Iterable[Goal]) -> bool:
     mine = [one for one in goals if matches(result.case, one.case) and matches(result.flow, one.flow)]
     figures = metrics(result) if mine else {}
     return any(
-        is_loss(goal.figure, result)
-        and goal.figure in figures
+        is_loss(goal.metric, result)
+        and goal.metric in figures
         and (
             measures_nothing(result)
             or goal_rules.needs_baseline(goal)
-            or goal_rules.absolute(goal, figures[goal.figure]) is not None
+            or goal_rules.absolute(goal, figures[goal.metric]) is not None
         )
         for goal in mine
     )
@@ -153,4 +153,4 @@ def _silent(result: LossResult) -> str:
 def stated(goal: Goal) -> str:
     """The goal as `--require` takes it; one that is absolute."""
     sign, limit = goal_rules.limit_of(goal)
-    return f"{goal.figure} {sign} {limit:.17g}"
+    return f"{goal.metric} {sign} {limit:.17g}"

@@ -1,4 +1,4 @@
-"""Every figure a goal may speak of: its unit, which direction is bad, and what it means."""
+"""Every metric a goal may speak of: its unit, which direction is bad, and what it means."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ RECORDED = (
         "speed.slowdown_percent",
         "%",
         "up",
-        "CPU time of one call (of several threads: the caller's time) against the rival's, mean over launches",
+        "CPU time of one call (of several threads: the caller's time) against the baseline's, mean over launches",
     ),
     _Compared(
-        "speed.wall_slowdown_percent", "%", "up", "wall time of one call against the rival's, median over launches"
+        "speed.wall_slowdown_percent", "%", "up", "wall time of one call against the baseline's, median over launches"
     ),
     _Compared(
-        "speed.load_slowdown_percent", "%", "up", "wall time of loading against the rival's, median over launches"
+        "speed.load_slowdown_percent", "%", "up", "wall time of loading against the baseline's, median over launches"
     ),
     _Compared("speed.launches", "", "up", "fresh pairs of engines that were looked at"),
     _Compared(
@@ -162,7 +162,7 @@ TASK_FIGURES = (
     ),
     MetricSpec("task.*", "", "down", "a score"),
 )
-"""Of the table of task metrics; a figure that no task has counts as a score."""
+"""Of the table of task metrics; a metric that no task has counts as a score."""
 
 NO_LIMIT_OF_ERROR = ("budget*", "noise_share", "coarse_tolerance", "ties", "share_out_of_tolerance", "norm_ratio")
 """Metrics of an output of which no limit says that it is close enough: shares of a tolerance that proves nothing, and a ratio."""
@@ -175,48 +175,48 @@ _CLOSED = frozenset(kind.pattern.split(".")[0] for kind in RECORDED if "." in ki
 
 
 @lru_cache(maxsize=4096)
-def metric_spec(figure: str) -> MetricSpec | None:
-    """The row of a figure of the job or of one output (`logits.max_abs`); None for a metric nobody has listed."""
+def metric_spec(metric: str) -> MetricSpec | None:
+    """The row of a metric of the job or of one output (`logits.max_abs`); None for a metric nobody has listed."""
     for row in RECORDED:
-        if fnmatchcase(figure, row.pattern):
+        if fnmatchcase(metric, row.pattern):
             return row
-    last = figure.rpartition(".")[2]
+    last = metric.rpartition(".")[2]
     for row in METRICS:
         if fnmatchcase(last, row.pattern):
             return row
-    return next((row for row in TASK_FIGURES if fnmatchcase(figure, row.pattern)), None)
+    return next((row for row in TASK_FIGURES if fnmatchcase(metric, row.pattern)), None)
 
 
-def direction(figure: str, stated: Mapping[str, StatedMetric] = {}) -> Direction:
-    """Which way is worse: by the table, else as the plug-in that recorded the figure states; "up" for a figure of nobody."""
-    if (row := metric_spec(figure)) is not None:
+def direction(metric: str, stated: Mapping[str, StatedMetric] = {}) -> Direction:
+    """Which way is worse: by the table, else as the plug-in that recorded the metric states; "up" for a metric of nobody."""
+    if (row := metric_spec(metric)) is not None:
         return row.worse
-    about = stated.get(figure.rpartition(".")[2])
+    about = stated.get(metric.rpartition(".")[2])
     return "up" if about is None else about.worse
 
 
-def unit(figure: str, stated: Mapping[str, StatedMetric] = {}) -> str:
+def unit(metric: str, stated: Mapping[str, StatedMetric] = {}) -> str:
     """The unit, as written after a number; "" for a pure number."""
-    if (row := metric_spec(figure)) is not None:
+    if (row := metric_spec(metric)) is not None:
         return row.unit
-    about = stated.get(figure.rpartition(".")[2])
+    about = stated.get(metric.rpartition(".")[2])
     return "" if about is None else about.unit
 
 
-def is_unknown(figure: str) -> bool:
+def is_unknown(metric: str) -> bool:
     """True where nothing can ever record that name: it starts like a listed family (`latency.`) and is not in it."""
-    return figure.split(".")[0] in _CLOSED and "." in figure and metric_spec(figure) is None
+    return metric.split(".")[0] in _CLOSED and "." in metric and metric_spec(metric) is None
 
 
-def recorded_by(figure: str) -> str:
-    """The kind of job that records the figure; of a name that only begins like a listed one that of its family."""
-    row = metric_spec(figure)
-    return row.recorded_by if row is not None else _FAMILIES.get(figure.split(".")[0], "verify")
+def recorded_by(metric: str) -> str:
+    """The kind of job that records the metric; of a name that only begins like a listed one that of its family."""
+    row = metric_spec(metric)
+    return row.recorded_by if row is not None else _FAMILIES.get(metric.split(".")[0], "verify")
 
 
 def metric_reference(rows: Sequence[MetricSpec]) -> str:
     """A table of the reference, as Markdown."""
-    lines = ["| figure | unit | better | what it is |", "|---|---|---|---|"]
+    lines = ["| metric | unit | better | what it is |", "|---|---|---|---|"]
     better = {"up": "lower", "down": "higher", "both": "1"}
     lines += [f"| `{row.pattern}` | {row.unit or '-'} | {better[row.worse]} | {row.meaning} |" for row in rows]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""A result flattened to named figures: what goals are about."""
+"""A result flattened to named metrics: what goals are about."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RESIDENT_BLUR_BYTES = 2**19
 
 
 def metrics(result: Result) -> dict[str, float]:
-    """Every figure the result supports, by name; units are in the names. A figure that was not recorded is absent.
+    """Every metric the result supports, by name; units are in the names. A metric that was not recorded is absent.
 
     Metrics of outputs appear per output (`logits.max_abs`) and as the worst over all outputs (`max_abs`), sizes of dynamic
     dimensions included; a NaN is the worst of all. Those against the float model stand behind `vs_float.`. A listed name
@@ -103,9 +103,9 @@ def _operators(result: MeasureResult) -> Iterable[tuple[str, float]]:
         yield f"operator.{kind}_ms", 1e3 * seconds
 
 
-def samples_missing(result: Result, figure: str) -> tuple[int, int] | None:
-    """(samples needed, samples taken) where a latency was measured, but not often enough for this figure; else None."""
-    parts = figure.split(".")
+def samples_missing(result: Result, metric: str) -> tuple[int, int] | None:
+    """(samples needed, samples taken) where a latency was measured, but not often enough for this metric; else None."""
+    parts = metric.split(".")
     measurements = measurements_of(result)
     if parts[0] not in {"latency", "throughput"} or not measurements:
         return None
@@ -144,7 +144,7 @@ def _worst(comparisons: Iterable[Comparison]) -> dict[str, float]:
 
 
 def stated_by(result: Result) -> dict[str, StatedMetric]:
-    """What plug-ins say of their figures of that result."""
+    """What plug-ins say of their metrics of that result."""
     return {name: about for one in comparisons_of(result) for name, about in one.stated.items()}
 
 
@@ -220,7 +220,7 @@ def _sizes(memory: Memory) -> Iterable[tuple[str, float]]:
         ("memory.load_peak_bytes", memory.load_peak_bytes),
         ("memory.run_peak_bytes", memory.run_peak_bytes),
     )
-    # Zero bytes is how a record says "not measured": a figure of 0 would pass every limit.
+    # Zero bytes is how a record says "not measured": a metric of 0 would pass every limit.
     known = [(name, float(value)) for name, value in sizes if value > 0]
     # An engine may live in memory that the process had before: it adds nothing then, and that is known.
     peaks = {

@@ -83,13 +83,13 @@ def _mismatch(blank: DraftVerdict, found: list[Violation], policy: Policy) -> Dr
     elif isinstance(blank.result, ComparedResult):
         reason += vouched(blank.result) or (f"; against {who}" if (who := described(blank.result.reference)) else "")
     reason += named(facts_of(blank.result)) if blank.result is not None else ""
-    first = next((complaint for complaint in failing if complaint.figure), failing[0])
+    first = next((complaint for complaint in failing if complaint.metric), failing[0])
     return replace(
         blank,
         outcome=outcome,
         word=VerdictStatus.FAIL if {outcome.value, "mismatch"} & set(policy.fail_on) else VerdictStatus.INCONCLUSIVE,
         reason=reason,
-        figure=first.figure,
+        metric=first.metric,
         observed=first.observed,
         allowed=first.allowed,
     )
@@ -137,7 +137,7 @@ def _passed(opinion: DraftVerdict, policy: Policy, asked: Asked | None) -> Draft
             who = f" against {told}" if (told := described(result.reference)) else ""
             share = f"{quantity('budget_used', used)} of {policy.budget_max:.4g}"
             reason = f"budget used {share}{who}{vouched(result)}{_far(result)}{relaxed}{after}"
-            return replace(opinion, reason=reason, figure="budget_used", observed=used, allowed=policy.budget_max)
+            return replace(opinion, reason=reason, metric="budget_used", observed=used, allowed=policy.budget_max)
         case MeasureResult():
             return _measured(opinion, result, asked, after)
     return replace(opinion, reason=f"ok{after}")
@@ -164,7 +164,7 @@ def _measured(opinion: DraftVerdict, result: MeasureResult, asked: Asked | None,
     batch = min(one.batch for one in result.measurements)
     told = gpu_notes.gpu_notes(result)
     reason = f"median {quantity('latency.median_ms', median_ms)} at batch {batch}{told}{after}"
-    return replace(opinion, reason=reason, figure="latency.median_ms", observed=median_ms)
+    return replace(opinion, reason=reason, metric="latency.median_ms", observed=median_ms)
 
 
 def _all_lost(sqnr_db: float) -> str:

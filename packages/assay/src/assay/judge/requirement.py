@@ -1,4 +1,4 @@
-"""`figure operator number`, as written on a command line: a goal in one line."""
+"""`metric operator number`, as written on a command line: a goal in one line."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ OPTION = "--require"
 LIMIT = {">=": "min", "<=": "max", "==": "equal"}
 """Operators, and the limit of a goal that each one is."""
 
-_PARTS = re.compile(r"\s*(?P<figure>[^\s<>=!](?:.*?[^\s<>=!])?)\s*(?P<operator>>=|<=|==|!=|=|<|>)\s*(?P<number>\S+)\s*")
+_PARTS = re.compile(r"\s*(?P<metric>[^\s<>=!](?:.*?[^\s<>=!])?)\s*(?P<operator>>=|<=|==|!=|=|<|>)\s*(?P<number>\S+)\s*")
 
 
 def parse_requirement(text: str) -> Goal:
-    """A goal over that figure for every case and flow that records it. Raises UsageError for anything else."""
+    """A goal over that metric for every case and flow that records it. Raises UsageError for anything else."""
     parts = _PARTS.fullmatch(text)
     if parts is None:
         raise UsageError(f"--require {text!r} is not FIGURE OPERATOR NUMBER; {EXAMPLE}")
-    figure, operator = in_full(parts["figure"]), parts["operator"]
+    metric, operator = in_full(parts["metric"]), parts["operator"]
     if operator not in LIMIT:
         raise UsageError(f"--require {text!r}: {operator} is none of {', '.join(LIMIT)}; {EXAMPLE}")
     try:
@@ -33,15 +33,15 @@ def parse_requirement(text: str) -> Goal:
         number = math.nan
     if not math.isfinite(number):
         raise UsageError(f"--require {text!r}: {parts['number']!r} is no finite number; {EXAMPLE}")
-    if is_unknown(figure):
+    if is_unknown(metric):
         known = [*(kind.pattern for kind in RECORDED), *(f"precision.{name}" for name in SHARES)]
-        near = difflib.get_close_matches(figure, known, n=1)
+        near = difflib.get_close_matches(metric, known, n=1)
         hint = f"; the nearest is {near[0]!r}" if near else ""
-        raise UsageError(f"--require {text!r}: {figure!r} is no figure that is ever recorded{hint}")
+        raise UsageError(f"--require {text!r}: {metric!r} is no metric that is ever recorded{hint}")
     match operator:
         case ">=":
-            return Goal(figure, min=number, option=OPTION)
+            return Goal(metric, min=number, option=OPTION)
         case "<=":
-            return Goal(figure, max=number, option=OPTION)
+            return Goal(metric, max=number, option=OPTION)
         case _:
-            return Goal(figure, equal=number, option=OPTION)
+            return Goal(metric, equal=number, option=OPTION)

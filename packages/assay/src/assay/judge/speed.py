@@ -37,17 +37,17 @@ class SpeedDecision:
 
     word: VerdictStatus
     text: str
-    figure: str = ""
+    metric: str = ""
     observed: float | None = None
     allowed: float | None = None
 
 
 def with_baseline_goals(policy: Policy, *, measured: bool) -> Policy:
-    """What is asked of a check beside its baseline, where the policy says nothing of that figure; of memory only where
+    """What is asked of a check beside its baseline, where the policy says nothing of that metric; of memory only where
     something is `measured`."""
-    asked = {goal.figure for goal in policy.goals}
+    asked = {goal.metric for goal in policy.goals}
     more = [
-        one for one in BASELINE_GOALS if one.figure not in asked and (measured or recorded_by(one.figure) != "measure")
+        one for one in BASELINE_GOALS if one.metric not in asked and (measured or recorded_by(one.metric) != "measure")
     ]
     return replace(policy, goals=(*policy.goals, *more))
 
@@ -62,14 +62,14 @@ def judge_speed(opinion: DraftVerdict, policy: Policy) -> DraftVerdict:
     worst = min(found, key=_worst_first)
     text = "; ".join(_of_batches(speeds, found))
     why = f"; {_difference(result)}" if worst.word is VerdictStatus.FAIL else ""
-    figure = worst.figure
-    if len(speeds) > 1 and figure:
-        figure = figure.replace("speed.", f"speed.batch{speeds[found.index(worst)].batch}.")
+    metric = worst.metric
+    if len(speeds) > 1 and metric:
+        metric = metric.replace("speed.", f"speed.batch{speeds[found.index(worst)].batch}.")
     return replace(
         opinion,
         word=worst.word,
         reason=f"{text}{why}",
-        figure=figure,
+        metric=metric,
         observed=worst.observed,
         allowed=worst.allowed,
     )

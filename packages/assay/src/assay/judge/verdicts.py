@@ -39,7 +39,7 @@ def judge(
     `planned` are job keys (`case|flow|kind`); one verdict for each in that order, then for results nobody planned, then
     verdicts on the run as a whole (`job_key` empty). `baseline` are the results that goals against "run" compare with.
     `narrowed` says that a person asked for a part of the run only: counts, and rules that match no job, are not held
-    against it; `alone` that the part is one job, which owes no figures that the run's other jobs record. `asked` are the
+    against it; `alone` that the part is one job, which owes no metrics that the run's other jobs record. `asked` are the
     jobs by key, for commands that can be copied. Raises BadPolicy for a goal without exactly one limit and
     an expiry that is no date.
     """

@@ -21,7 +21,7 @@ class Usage:
     names: tuple[str, ...] = ()
 
     def most(self, other: Usage) -> Usage:
-        """The larger of each figure."""
+        """The larger of each metric."""
         return Usage(
             max(self.processes, other.processes),
             max(self.threads, other.threads),

@@ -29,7 +29,7 @@ def compare_outputs(
     `expected_names` are the model's outputs in order (default: those of the reference), `expected_dtypes`
     their declared types (default: that of the reference). The reference may be wider than that, a float64 oracle: the
     type of `actual` is compared with the declared one, and values are compared in double without rounding the reference.
-    `threads` 0: one per core, four at most; the figures do not depend on it.
+    `threads` 0: one per core, four at most; the metrics do not depend on it.
 
     Returns one Comparison for each output (without metrics where a shape is wrong), and every finding, those inside the
     comparisons included: no finding means that the outputs agree. A comparison that is `degenerate` without a finding

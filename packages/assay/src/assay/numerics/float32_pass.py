@@ -56,7 +56,7 @@ class Tally:
 
 
 def add_block(account: Accumulator, block: Iterable[Piece], terms: Terms) -> None:
-    """Account for chunks of at most CHUNK elements each; the same figures as `add_wide` to 1e-6."""
+    """Account for chunks of at most CHUNK elements each; the same metrics as `add_wide` to 1e-6."""
     tally = Tally(
         np.zeros(joint_histogram.KEYS, np.int64),
         np.zeros(native_pass.COLUMNS, np.int64),

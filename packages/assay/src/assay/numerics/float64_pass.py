@@ -30,7 +30,7 @@ class Terms:
 
 
 def add_wide(account: Accumulator, piece: Piece, terms: Terms) -> None:
-    """Account for one chunk. NaN and infinities are compared as classes and left out of the figures."""
+    """Account for one chunk. NaN and infinities are compared as classes and left out of the metrics."""
     if terms.lane is ComputeType.INTEGER:
         error = _whole_difference(piece.actual, piece.expected)
         actual, expected = piece.actual.astype(np.float64), piece.expected.astype(np.float64)

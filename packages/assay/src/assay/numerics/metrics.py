@@ -1,4 +1,4 @@
-"""From sums to figures: the metrics of one output."""
+"""From sums to metrics: the metrics of one output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHARES = {"abs_p50": 0.5, "abs_p90": 0.9, "abs_p99": 0.99}
 
 
 def metrics(account: Accumulator, reference: ReferenceStats, total: int) -> dict[str, float]:
-    """Figures by name for `total` elements, over the pairs that are finite on both sides; what each is says the judge's table of metrics.
+    """Metrics by name for `total` elements, over the pairs that are finite on both sides; what each is says the judge's table of metrics.
     One without a meaning is left out; infinite where dB of no error, or an error where none is allowed.
 
     Quantiles are exact for outputs of at most `partial.EXACT` elements, else within an eighth (interpolated in a bin).

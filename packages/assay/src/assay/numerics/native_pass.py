@@ -1,4 +1,4 @@
-"""The compiled pass over float32 (`pairs.c`), where the installation has one: the figures of the numpy pass, sooner."""
+"""The compiled pass over float32 (`pairs.c`), where the installation has one: the metrics of the numpy pass, sooner."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _values(job: Job, given: Given) -> Values:
         values |= measuring_values(job.measuring)
     if isinstance(job, CompareSpeedJob):
         values |= measuring_values(Measuring(batches=job.batches, threads=job.threads))
-    # Beside a baseline every job is compared with the approved engine's figures, not only the comparison with it.
+    # Beside a baseline every job is compared with the approved engine's metrics, not only the comparison with it.
     if isinstance(job, CompareSpeedJob) or "baseline" in given:
         return values | {"baseline": True, "only": job.key}
     return values | {"only_kind": job.kind}

@@ -1,4 +1,4 @@
-"""What changed from one run to another: outcomes and figures, cell by cell."""
+"""What changed from one run to another: outcomes and metrics, cell by cell."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from assay.pipeline.merge import saved_run
 from assay.pipeline.services import Services
 
 NOTABLE = 0.01
-"""Relative change below which a figure is left out of the list: a diff tells, it does not judge."""
+"""Relative change below which a metric is left out of the list: a diff tells, it does not judge."""
 
 
-class FigureChange(msgspec.Struct, frozen=True):
-    """One figure of one cell; None where a run does not have it."""
+class MetricChange(msgspec.Struct, frozen=True):
+    """One metric of one cell; None where a run does not have it."""
 
     job_key: str
-    figure: str
+    metric: str
     old: float | None
     new: float | None
 
@@ -31,7 +31,7 @@ class RunDiff(msgspec.Struct, frozen=True):
     old: str
     new: str
     outcomes: tuple[tuple[str, str, str], ...]
-    figures: tuple[FigureChange, ...]
+    figures: tuple[MetricChange, ...]
 
     def newly_failing(self) -> tuple[tuple[str, str, str], ...]:
         """What was ok and is not any more, or is not there any more."""
@@ -69,10 +69,10 @@ def _by_key(results: Sequence[Result]) -> dict[str, Result]:
     return {result.job_key: result for result in results}
 
 
-def _changes(key: str, old: dict[str, float], new: dict[str, float]) -> list[FigureChange]:
+def _changes(key: str, old: dict[str, float], new: dict[str, float]) -> list[MetricChange]:
     found = []
     for name in sorted(old.keys() | new.keys()):
         one, two = old.get(name), new.get(name)
         if one is None or two is None or abs(two - one) > NOTABLE * max(abs(one), abs(two)):
-            found.append(FigureChange(key, name, one, two))
+            found.append(MetricChange(key, name, one, two))
     return found

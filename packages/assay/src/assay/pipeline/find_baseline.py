@@ -37,7 +37,7 @@ class _Versioned(msgspec.Struct):
 
 
 def kind_of(machine: Machine) -> tuple[str, int, int, tuple[str, ...]]:
-    """What must be equal for two figures to be comparable."""
+    """What must be equal for two metrics to be comparable."""
     return machine.cpu, machine.cores, round(machine.memory_bytes / _GB), machine.gpus
 
 
@@ -57,7 +57,7 @@ def remove(house: Services, case: str, flow: str) -> int:
 
 
 def find_baseline(case: Case, flow: Flow, measuring: Measuring, house: Services) -> BaselineEngine:
-    """What a comparison with the baseline is fought with: its engine, or the samples kept of it where the engine cannot be run
+    """What an engine is compared with the baseline by: its engine, or the samples kept of it where the engine cannot be run
     any more. `BaselineEngine.trouble` says why there can be none."""
     machine = this_machine(house.gpus)
     folder = baseline_folder(house, case.name, flow.name, machine)

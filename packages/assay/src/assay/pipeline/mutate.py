@@ -190,7 +190,7 @@ def _policy(request: MutateRequest) -> Policy:
     """Of the user's policy what concerns mutants and tolerances; that a mutant is caught is what is hoped for."""
     policy = request.policy
     return Policy(
-        goals=tuple(goal for goal in policy.goals if recorded_by(goal.figure) == "mutation_score"),
+        goals=tuple(goal for goal in policy.goals if recorded_by(goal.metric) == "mutation_score"),
         expectations=tuple(
             Expectation("*", f"{flow.name}+*", outcome, "a mutant: the gate should see it", strict=False)
             for flow in request.flows

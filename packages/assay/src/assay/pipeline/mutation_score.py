@@ -1,4 +1,4 @@
-"""What a gate saw of its mutants on one flow: the score, and its figures by operator."""
+"""What a gate saw of its mutants on one flow: the score, and its metrics by operator."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Score:
 
 
 def summary(job: MutationScoreJob, score: Score) -> MutationScoreResult:
-    """The figures that a policy may limit, over all mutants, by mutation operator (`mutation.drop-bias.kill_rate`) and by the
+    """The metrics that a policy may limit, over all mutants, by mutation operator (`mutation.drop-bias.kill_rate`) and by the
     operator of the model that was hit (`mutation.at.Conv.kill_rate`); every survivor with its reason in the log."""
     figures = _figures("mutation", score) | {"mutation.untried": float(len(score.untried))}
     known = [*score.killed, *score.survivors, *score.unbuilt]

@@ -30,7 +30,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Everything that decides what a run does. `baseline` is the id of a run to compare figures with ("" for none);
+    """Everything that decides what a run does. `baseline` is the id of a run to compare metrics with ("" for none);
     `per_node` judges node by node, too; `compare_speed` asks for a comparison with the approved engine of every cell;
     `measuring` None leaves measuring out; `only` keeps one job (`case|flow|kind`) of those; `save_inputs` and `save_outputs` are
     where inputs and answers are kept: an .npz, or a folder of goldens ("": nowhere). With `no_cache` a refusal that an earlier run

@@ -145,8 +145,8 @@ def _record(one: _Searched, case: str, rank: int, oracle: str) -> ReferenceJob:
     )
 
 
-def _largest(result: Result, figure: str) -> float:
-    return max((c.metrics[figure] for c in comparisons_of(result) if figure in c.metrics), default=math.nan)
+def _largest(result: Result, metric: str) -> float:
+    return max((c.metrics[metric] for c in comparisons_of(result) if metric in c.metrics), default=math.nan)
 
 
 def _same(seen: SearchInputsResult) -> bool:

@@ -1,4 +1,4 @@
-"""A figure through the history: alarms as they would have come, and where its level changed."""
+"""A metric through the history: alarms as they would have come, and where its level changed."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ SHORT = {
     "load": "stage.load_s",
     "error": "budget_used",
 }
-"""What people say, and the figure they mean."""
+"""What people say, and the metric they mean."""
 MOST_RUNS = 100_000
 
 
-def trend(store: Store, case: str, flow: str, figure: str, machine: Machine | None = None) -> Trend:
+def trend(store: Store, case: str, flow: str, metric: str, machine: Machine | None = None) -> Trend:
     """Oldest first. Runs on other kinds of machine than `machine` (default: this one) are counted, and left out.
 
-    Raises UsageError where no run has recorded the figure, with the nearest that were.
+    Raises UsageError where no run has recorded the metric, with the nearest that were.
     """
-    name = SHORT.get(figure, figure)
+    name = SHORT.get(metric, metric)
     machine = machine or this_machine()
     here = kind_of(machine)
     points: list[Point] = []
@@ -98,11 +98,11 @@ def _changes(points: Sequence[Point], bad: Direction) -> list[Change]:
     ]
 
 
-def _nothing(case: str, flow: str, figure: str, seen: set[str], elsewhere: Counter[str], here: str) -> str:
+def _nothing(case: str, flow: str, metric: str, seen: set[str], elsewhere: Counter[str], here: str) -> str:
     if elsewhere:
         there = ", ".join(f"{count} on {machine}" for machine, count in elsewhere.most_common(3))
-        return f"{figure} of {case} on {flow} was recorded on other kinds of machine alone ({there}), and this is {here}: ask there"
+        return f"{metric} of {case} on {flow} was recorded on other kinds of machine alone ({there}), and this is {here}: ask there"
     if not seen:
         return f"no run of {case} on {flow} is in this history; `assay runs` lists what there is"
-    near = difflib.get_close_matches(figure, seen, n=3, cutoff=0.4) or sorted(seen)[:3]
-    return f"no run of {case} on {flow} recorded {figure!r}; the nearest are {', '.join(near)}"
+    near = difflib.get_close_matches(metric, seen, n=3, cutoff=0.4) or sorted(seen)[:3]
+    return f"no run of {case} on {flow} recorded {metric!r}; the nearest are {', '.join(near)}"

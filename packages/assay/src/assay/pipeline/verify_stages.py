@@ -24,12 +24,12 @@ FIGURES = ("budget", "noise_share", "share_out", "ties")
 
 
 def coarse_suffices(run: Run) -> bool:
-    """Whether nobody asks for figures of the derived tolerance itself."""
+    """Whether nobody asks for metrics of the derived tolerance itself."""
     return not run.baseline and _without_figures(run.policy)
 
 
 def _without_figures(policy: Policy) -> bool:
-    named = [goal.figure.rpartition(".")[2] for goal in policy.goals]
+    named = [goal.metric.rpartition(".")[2] for goal in policy.goals]
     return policy.budget_max >= 1.0 and not any(name.startswith(FIGURES) for name in named)
 
 

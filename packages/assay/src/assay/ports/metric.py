@@ -1,4 +1,4 @@
-"""What computes a figure of an output."""
+"""What computes a metric of an output."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from assay.ports.values import Tensor
 
 @runtime_checkable
 class Metric(Protocol):
-    """Figures of one output. Conformance: `assay.testing.check_metric`."""
+    """Metrics of one output. Conformance: `assay.testing.check_metric`."""
 
     @property
     def figures(self) -> Mapping[str, tuple[str, Direction]]:
-        """Of each figure that it gives its unit ("" for a pure number), and which way is worse: "up", "down", or "both" (away
+        """Of each metric that it gives its unit ("" for a pure number), and which way is worse: "up", "down", or "both" (away
         from 1)."""
         ...
 
     def __call__(self, actual: Tensor, expected: Tensor, contract: Contract) -> Mapping[str, float]:
-        """Those of `figures` by name; NaN where the figure has no meaning for these arrays. Never raises on empty, 0-d, NaN, infinity."""
+        """Those of `metrics` by name; NaN where the metric has no meaning for these arrays. Never raises on empty, 0-d, NaN, infinity."""
         ...

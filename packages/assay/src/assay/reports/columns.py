@@ -17,7 +17,7 @@ EVERYWHERE: frozenset[Report] = frozenset({"terminal", "markdown", "html", "upgr
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
     """`title` is the header of Markdown and of the page, `short` the one where room is little ("" is the title), `field` the one
-    of the CSV files. `value` is the figure at full precision (None: not observed), and `shown` its text for a person; a
+    of the CSV files. `value` is the metric at full precision (None: not observed), and `shown` its text for a person; a
     column without `value` is a text. `leave_out`: on a narrow screen columns go in this order, 0 never. `part`: what it is about,
     for the CSV of suites, where other columns stand between."""
 
@@ -37,7 +37,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
         return self.short or self.title
 
     def exact(self, row: Row) -> float | None:
-        """The figure; None for a text."""
+        """The metric; None for a text."""
         return self.value(row) if self.value is not None else None
 
 

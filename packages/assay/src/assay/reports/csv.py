@@ -59,7 +59,7 @@ class Csv:
 def _rate(one: MutationScore) -> list[str]:
     """`mutants_of` is `mutation operator drop-bias`, `operator of the model Conv`, or empty for all."""
     figures = (one.rate, one.low, one.high)
-    return [guarded(f"{one.group} {one.name}".strip()), str(one.killed), str(one.survived), *map(_figure, figures)]
+    return [guarded(f"{one.group} {one.name}".strip()), str(one.killed), str(one.survived), *map(_metric, figures)]
 
 
 def _cells(run: Run, entry: Entry) -> list[str]:
@@ -70,8 +70,8 @@ def _cells(run: Run, entry: Entry) -> list[str]:
         *(guarded(text) for text in (run.id, case, flow, entry.kind, entry.word, entry.reason)),
         result.outcome.value if result else "",
         result.stage.value if result else "",
-        *(_figure(column.exact(row)) for column in columns_of("csv")),
-        _figure(result.seconds if result else None),
+        *(_metric(column.exact(row)) for column in columns_of("csv")),
+        _metric(result.seconds if result else None),
     ]
 
 
@@ -81,5 +81,5 @@ def guarded(text: str) -> str:
     return f"'{clean}" if clean.startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠")) else clean
 
 
-def _figure(value: float | None) -> str:
+def _metric(value: float | None) -> str:
     return "" if value is None else repr(value)

@@ -43,7 +43,7 @@ def _output(comparison: Comparison) -> Iterator[str]:
             yield f"    {title}  {line}"
     rest = [(name, metrics[name]) for name in ("rmse", "cosine", "sqnr_db", "budget_used") if name in metrics]
     if rest:
-        yield f"    overall         {', '.join(f'{name} {text.figure(name, value)}' for name, value in rest)}"
+        yield f"    overall         {', '.join(f'{name} {text.metric(name, value)}' for name, value in rest)}"
 
 
 def values(statistics: TensorStatistics) -> str:

@@ -59,8 +59,8 @@ def size(count: int | float | None) -> str:
     raise AssertionError("unreachable")
 
 
-def figure(name: str, value: float) -> str:
-    """A named figure with the unit that its name carries: `latency_p50_ms`, `run_peak_bytes`, `sqnr_db`."""
+def metric(name: str, value: float) -> str:
+    """A named metric with the unit that its name carries: `latency_p50_ms`, `run_peak_bytes`, `sqnr_db`."""
     if not math.isfinite(value):
         return number(value)
     if name.endswith("_ms"):

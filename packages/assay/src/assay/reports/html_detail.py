@@ -67,12 +67,12 @@ def _entry(run: Run, entry: Entry) -> dict[str, object]:
 
 
 def _verdict(verdict: Verdict) -> list[str]:
-    """[word, reason, the figure it rests on]."""
-    if not verdict.figure or verdict.observed is None:
+    """[word, reason, the metric it rests on]."""
+    if not verdict.metric or verdict.observed is None:
         return [verdict.word.value, one_line(verdict.reason), ""]
-    told = f"{verdict.figure}: observed {text.figure(verdict.figure, verdict.observed)}"
+    told = f"{verdict.metric}: observed {text.metric(verdict.metric, verdict.observed)}"
     if verdict.allowed is not None:
-        told += f", allowed {text.figure(verdict.figure, verdict.allowed)}"
+        told += f", allowed {text.metric(verdict.metric, verdict.allowed)}"
     return [verdict.word.value, one_line(verdict.reason), one_line(told)]
 
 
@@ -217,7 +217,7 @@ def _sweep(result: Result) -> dict[str, object] | None:
 
 
 def _metrics(metrics: Mapping[str, float]) -> Pairs:
-    return [[one_line(name), text.figure(name, value)] for name, value in metrics.items()]
+    return [[one_line(name), text.metric(name, value)] for name, value in metrics.items()]
 
 
 def _build(result: Result) -> Pairs:

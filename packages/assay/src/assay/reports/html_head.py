@@ -117,7 +117,7 @@ def _goal(goal: Goal) -> str:
     told = " and ".join(f"{words} {value:g}" for words, value in limits.items() if value is not None)
     against = f", against {goal.against}" if goal.max_degradation or goal.percent_max_degradation else ""
     where = f" for case {goal.case}, flow {goal.flow}" if (goal.case, goal.flow) != ("*", "*") else ""
-    return one_line(f"{goal.figure} {told}{against}{where}")
+    return one_line(f"{goal.metric} {told}{against}{where}")
 
 
 def _expectations(policy: Policy) -> list[str]:

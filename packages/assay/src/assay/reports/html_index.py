@@ -1,4 +1,4 @@
-"""What the page's table needs of every row: names, verdict, reason, figures to sort by and their text."""
+"""What the page's table needs of every row: names, verdict, reason, metrics to sort by and their text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from assay.reports.sanitize import one_line
 COLUMNS = columns_of("html")
 REASON_LIMIT = 300
 OK_OUTCOMES = (Outcome.OK, Outcome.MISMATCH)
-"""Outcomes that a figure speaks for. Right answers in another precision, or that prove nothing, must not read like a pass:
+"""Outcomes that a metric speaks for. Right answers in another precision, or that prove nothing, must not read like a pass:
 there a cell says the outcome, whatever was measured."""
 
 
 def index(found: Sequence[Row], rows_per_block: int) -> dict[str, object]:
-    """`rows` are [case, flow, word, reason, [figure or null ...], [its text ...], outcome, answered], figures as `COLUMNS`.
-    A cell of the matrix shows its figure where `answered`, else its outcome."""
+    """`rows` are [case, flow, word, reason, [metric or null ...], [its text ...], outcome, answered], metrics as `COLUMNS`.
+    A cell of the matrix shows its metric where `answered`, else its outcome."""
     return {
         "severity": [word or "not run" for word in SEVERITY],
         "columns": [[column.title, column.meaning] for column in COLUMNS],

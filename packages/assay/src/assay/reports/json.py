@@ -22,7 +22,7 @@ class Json:
     """Keys: `schema`, `verdict` (word, reason, exit_code), `run`, `jobs` (key, word, reason, repro, verdicts, result),
     `mutation_scores` (of mutants, a row for each flow and operator; empty where none were injected).
 
-    JSON has no word for what is not finite: those figures are the strings "NaN", "Infinity" and "-Infinity".
+    JSON has no word for what is not finite: those metrics are the strings "NaN", "Infinity" and "-Infinity".
     """
 
     name = "json"

@@ -65,7 +65,7 @@ def _table(found: Sequence[Row]) -> list[str]:
     shown = found
     if len(found) > ROWS_SHOWN:
         shown = sorted(found, key=lambda row: SEVERITY.index(row.word))[:ROWS_SHOWN]
-    # A text that no row has is left out; figures keep their places.
+    # A text that no row has is left out; metrics keep their places.
     columns = [one for one in columns_of("markdown") if one.value is not None or any(map(one.shown, shown))]
     lines = [
         ", ".join(f"{count} {word or 'not run'}" for word, count in counts(found).items()),

@@ -111,7 +111,7 @@ class PerNodeCsv:
                 writer.writerow(
                     [
                         guarded(run.id), guarded(result.case), guarded(result.flow), error.position, *names,
-                        *("" if figure is None else repr(figure) for figure in figures),
+                        *("" if metric is None else repr(metric) for metric in figures),
                     ]
                 )  # fmt: skip
         return out.getvalue()

@@ -1,4 +1,4 @@
-"""What every report shows: a row per case and flow, with the worst verdict and the figures people look at first."""
+"""What every report shows: a row per case and flow, with the worst verdict and the metrics people look at first."""
 
 from __future__ import annotations
 

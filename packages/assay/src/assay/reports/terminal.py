@@ -147,7 +147,7 @@ def _remarks(console: Console, found: Sequence[Row]) -> None:
 
 
 def _speed_comparisons(console: Console, found: Sequence[Row]) -> None:
-    """What a comparison or a comparison of two models found is an answer even where nothing is wrong; so is a pass by a stated limit."""
+    """What a comparison of two engines or models found is an answer even where nothing is wrong; so is a pass by a stated limit."""
     for row in found:
         for entry in row.entries:
             result = entry.result

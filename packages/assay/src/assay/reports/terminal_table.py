@@ -70,7 +70,7 @@ def _cells(row: Row) -> dict[str, str]:
 
 
 def _without_empty(lines: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Without the columns that have no figure at all: nothing was measured, say."""
+    """Without the columns that have no metric at all: nothing was measured, say."""
     filled = [name for name in lines[0] if any(line[name] for line in lines)]
     return [{name: line[name] for name in filled} for line in lines]
 

@@ -16,7 +16,7 @@ def as_text(trend: Trend) -> str:
     values = [point.value for point in trend.points]
     unit = f" {trend.unit}" if trend.unit else ""
     lines = [
-        f"{trend.case} | {trend.flow} | {trend.figure} on {trend.machine}",
+        f"{trend.case} | {trend.flow} | {trend.metric} on {trend.machine}",
         f"{len(values)} run{'s' * (len(values) > 1)} from {trend.points[0].started_at[:16]} to {trend.points[-1].started_at[:16]}, "
         f"newest {values[-1]:.4g}{unit}, least {min(values):.4g}, most {max(values):.4g}",
     ]
@@ -46,9 +46,9 @@ def as_csv(trend: Trend) -> str:
     """One line per run; `alarm` and `change` are 1 where there is one."""
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\n")
-    table.writerow(["run", "started_at", "commit", "case", "flow", "figure", "value", "alarm", "change"])
+    table.writerow(["run", "started_at", "commit", "case", "flow", "metric", "value", "alarm", "change"])
     changed = {change.place for change in trend.changes}
-    cell = (trend.case, trend.flow, trend.figure)
+    cell = (trend.case, trend.flow, trend.metric)
     for place, point in enumerate(trend.points):
         marks = (int(place in trend.alarms), int(place in changed))
         table.writerow([point.run_id, point.started_at, point.commit, *cell, repr(point.value), *marks])
@@ -60,13 +60,13 @@ def as_prometheus(trend: Trend) -> str:
 
     Format: prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4.
     """
-    name = "assay_" + "".join(letter if letter.isalnum() else "_" for letter in trend.figure)
+    name = "assay_" + "".join(letter if letter.isalnum() else "_" for letter in trend.metric)
     labels = ",".join(
         f'{key}="{_escaped(value)}"'
         for key, value in (("case", trend.case), ("flow", trend.flow), ("machine", trend.machine))
     )
     return (
-        f"# HELP {name} {trend.figure} of the newest run{f' in {trend.unit}' if trend.unit else ''}\n"
+        f"# HELP {name} {trend.metric} of the newest run{f' in {trend.unit}' if trend.unit else ''}\n"
         f"# TYPE {name} gauge\n{name}{{{labels}}} {trend.points[-1].value!r}\n"
         f"# HELP {name}_alarms alarms in the history\n"
         f"# TYPE {name}_alarms gauge\n{name}_alarms{{{labels}}} {len(trend.alarms)}\n"

@@ -19,7 +19,7 @@ HEADER = ("", "Version", "Verdict", *(column.header for column in COLUMNS))
 
 @dataclass(frozen=True)
 class Upgrade:
-    """One case: a line for each version, the oldest first, and below each newer one how its figures moved, in percent."""
+    """One case: a line for each version, the oldest first, and below each newer one how its metrics moved, in percent."""
 
     case: str
     flow: str

@@ -1,4 +1,4 @@
-"""The plain figures of a set of samples: middle, spread, rate. NaN in, NaN out; no samples, NaN."""
+"""The plain metrics of a set of samples: middle, spread, rate. NaN in, NaN out; no samples, NaN."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The tables of the history. Whole values lie in `payload`; beside them only what is searched, sorted or counted.
 
-Figures have no table: a result has some twenty of them, and the trend of one job reads the payloads of that job by
-index. So a figure that is invented tomorrow has a trend of two years on its first day.
+Metrics have no table: a result has some twenty of them, and the trend of one job reads the payloads of that job by
+index. So a metric that is invented tomorrow has a trend of two years on its first day.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ def classification(
     labels: Mapping[str, Tensor],
     options: Mapping[str, Option],
 ) -> dict[str, float]:
-    """Figures over all rows of output `output` ("logits", or the only one, classes on the last axis).
+    """Metrics over all rows of output `output` ("logits", or the only one, classes on the last axis).
 
     top1_agreement: share of rows with the same first choice; top5_agreement: share whose expected first choice is among
     the actual five best; kl_divergence: mean of KL(expected || actual) in nats, after a softmax unless `scores` is

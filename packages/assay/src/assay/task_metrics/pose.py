@@ -41,7 +41,7 @@ def pose(
     labels: Mapping[str, Tensor],
     options: Mapping[str, Option],
 ) -> dict[str, float]:
-    """Figures of output `keypoints` (N, K, 2), or (N, K, 3) with a confidence that is not read: one pose for each row, in pixels.
+    """Metrics of output `keypoints` (N, K, 2), or (N, K, 3) with a confidence that is not read: one pose for each row, in pixels.
 
     The similarity of two poses (OKS; Lin et al. 2014, COCO) is the mean over keypoints of exp(-d^2 / (2 s^2 k^2)): d is the
     distance, s the pose's size (the root of the area of the box around the true keypoints, or of label `scale`, an area for each

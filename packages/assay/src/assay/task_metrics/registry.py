@@ -1,4 +1,4 @@
-"""The task metrics in one table: the options and the figures of each. Light, for the command line reads it: what computes
+"""The task metrics in one table: the options and the metrics of each. Light, for the command line reads it: what computes
 them is imported when it is used."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class TaskFigure(NamedTuple):
 
 
 class TaskMetric(NamedTuple):
-    """One kind of task. The function of the same name, in the module of the same name here, computes its figures."""
+    """One kind of task. The function of the same name, in the module of the same name here, computes its metrics."""
 
     name: str
     options: frozenset[str]
@@ -133,26 +133,26 @@ def score(
     labels: Mapping[str, Tensor],
     options: Mapping[str, Option],
 ) -> dict[str, float]:
-    """The figures of that task. Raises UsageError for what the task cannot be computed from."""
+    """The metrics of that task. Raises UsageError for what the task cannot be computed from."""
     check_task(task, options)
     return TASK_METRICS[task].score(actual, expected, labels, options)
 
 
 @lru_cache(maxsize=1024)
 def task_figure(name: str) -> TaskFigure | None:
-    """The row of a figure, named without its `task.`; None where no task has it."""
+    """The row of a metric, named without its `task.`; None where no task has it."""
     return next((row for one in _METRICS for row in one.figures if fnmatchcase(name, row.pattern)), None)
 
 
 def is_against_labels(name: str) -> bool:
-    """Of a figure without its `task.`; what is `expected_...` is of the reference and not of the engine."""
+    """Of a metric without its `task.`; what is `expected_...` is of the reference and not of the engine."""
     row = task_figure(name)
     return row is not None and row.of_labels
 
 
 def task_reference() -> str:
     """The table of the reference, as Markdown."""
-    lines = ["| task metric | figure | unit | better | needs labels | what it is |", "|---|---|---|---|---|---|"]
+    lines = ["| task metric | metric | unit | better | needs labels | what it is |", "|---|---|---|---|---|---|"]
     for one in _METRICS:
         for row in one.figures:
             better = "lower" if row.worse == "up" else "higher"

@@ -17,7 +17,7 @@ def segmentation(
     labels: Mapping[str, Tensor],
     options: Mapping[str, Option],
 ) -> dict[str, float]:
-    """Figures of output `output` ("logits", or the only one, shape (N, classes, H, W)).
+    """Metrics of output `output` ("logits", or the only one, shape (N, classes, H, W)).
 
     pixel_agreement: share of pixels with the same class; mean_iou_agreement and iou_agreement_class<k>: intersection
     over union with the expected classes; mean_iou and iou_class<k>: with label `label` ("mask", (N, H, W));

@@ -21,7 +21,7 @@ def transcription(
     labels: Mapping[str, Tensor],
     options: Mapping[str, Option],
 ) -> dict[str, float]:
-    """Figures over all texts of output `output` ("logits").
+    """Metrics over all texts of output `output` ("logits").
 
     `decoding` "ctc" (the default): scores [batch, time, tokens], of which the best path is taken, repeats merged and `blank`
     (0) dropped (Graves et al. 2006, ICML); "tokens": token numbers [batch, time]. What is `padding` (-1) is no token. With a

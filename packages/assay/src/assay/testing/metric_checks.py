@@ -29,8 +29,8 @@ _WRONG: tuple[tuple[str, Callable[[Tensor], Tensor]], ...] = (
 def check_metric(metric: Metric) -> None:
     """Raises AssertionError with a sentence that says which promise of `assay.ports.Metric` was broken.
 
-    The promises: `figures` states the unit and the worse direction of each figure, and wrong outputs are worse that way; plain
-    floats by name, the same names and figures each time, inputs left as they were; no exception and
+    The promises: `metrics` states the unit and the worse direction of each metric, and wrong outputs are worse that way; plain
+    floats by name, the same names and metrics each time, inputs left as they were; no exception and
     no warning for identical, empty, 0-d, NaN, infinite and extreme tensors of any type; and an output that has a NaN or
     an infinity, and at least one of some grossly wrong outputs, does not look like the reference itself.
     """
@@ -41,7 +41,7 @@ def check_metric(metric: Metric) -> None:
     assert _equal(same, again), f"The metric gives {dict(again)} for the tensors for which it gave {dict(same)}."
     for what, actual, reference in _pairs():
         found = _figures(metric, actual, reference, what)
-        assert set(found) == set(same), f"The metric has the figures {sorted(found)} for {what}, else {sorted(same)}."
+        assert set(found) == set(same), f"The metric has the metrics {sorted(found)} for {what}, else {sorted(same)}."
     for name, value in _STRANGERS:
         actual = expected.copy()
         actual[1, 2] = value
@@ -51,7 +51,7 @@ def check_metric(metric: Metric) -> None:
     blind = all(_equal(found, same) for _, found in wrongs)
     assert not blind, f"The metric cannot fail: {', '.join(what for what, _ in _WRONG)} look like the reference."
     assert set(same) == set(metric.figures), (
-        f"The metric states the figures {sorted(metric.figures)}, and gives {sorted(same)}."
+        f"The metric states the metrics {sorted(metric.figures)}, and gives {sorted(same)}."
     )
     for name, (_, worse) in metric.figures.items():
         moved = [found[name] for _, found in wrongs if found[name] != same[name] and not math.isnan(found[name])]
@@ -65,7 +65,7 @@ _WORSE: Mapping[Direction, str] = {"up": "upwards", "down": "downwards", "both":
 
 
 def _check_statement(metric: Metric) -> None:
-    assert isinstance(metric, Metric), "The metric has no `figures`: of each name the unit and which way is worse."
+    assert isinstance(metric, Metric), "The metric has no `metrics`: of each name the unit and which way is worse."
     for name, about in metric.figures.items():
         fine = isinstance(about, tuple) and len(about) == 2 and isinstance(about[0], str) and about[1] in _WORSE
         assert fine, f"The metric states {about!r} of '{name}', not its unit and up, down or both."
@@ -110,7 +110,7 @@ def _figures(metric: Metric, actual: Tensor, expected: Tensor, what: str) -> Map
         assert fine, f"The metric gives {name!r}: {value!r} ({type(value).__name__}) for {what}, not a float by name."
     unchanged = all(old.tobytes() == new.tobytes() for old, new in zip(before, (actual, expected), strict=True))
     assert unchanged, f"The metric changes its input for {what}."
-    assert found, f"The metric has no figure for {what}."
+    assert found, f"The metric has no metric for {what}."
     return found
 
 

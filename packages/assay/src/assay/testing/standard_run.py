@@ -17,7 +17,7 @@ CLASSIFIER, DETECTOR, SEGMENTER = "digits-classifier", "digits-detector", "digit
 ORT, F32, BF16 = "onnxruntime", "openvino-f32", "openvino-bf16"
 
 POLICY = Policy(
-    goals=(Goal(figure="latency_p50_ms", max=5.0), Goal(figure="top1_agreement", min=0.99, case=CLASSIFIER)),
+    goals=(Goal(metric="latency_p50_ms", max=5.0), Goal(metric="top1_agreement", min=0.99, case=CLASSIFIER)),
     expectations=(
         Expectation(
             case=DETECTOR,

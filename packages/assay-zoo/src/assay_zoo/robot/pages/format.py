@@ -85,7 +85,7 @@ def figures(found: Mapping[str, float | str]) -> list[tuple[str, str]]:
 def _figure(name: str, value: float | str) -> str:
     if isinstance(value, str):
         return one_line(value)
-    return f"{format.number(value)}/s" if name.endswith("_per_s") else format.figure(name, value)
+    return f"{format.number(value)}/s" if name.endswith("_per_s") else format.metric(name, value)
 
 
 def where(path: str, line: int) -> str:

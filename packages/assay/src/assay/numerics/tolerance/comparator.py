@@ -329,7 +329,7 @@ def _by_default(one: Comparison) -> Comparison:
 
 
 def _by_coarse(one: Comparison) -> Comparison:
-    """With a figure that says what its budget is of."""
+    """With a metric that says what its budget is of."""
     return msgspec.structs.replace(one, metrics={**one.metrics, "coarse_tolerance": 1.0}) if one.metrics else one
 
 
@@ -349,7 +349,7 @@ def _other_rows(one: Comparison, reason: str, kinds: tuple[str, ...] = _ROWS) ->
 
 
 def _with(one: Comparison, judged: OutputJudgement | None, *, decides: bool) -> Comparison:
-    """Figures always; findings and limits only where the profile `decides`."""
+    """Metrics always; findings and limits only where the profile `decides`."""
     if judged is None or not judged.metrics or one.at:
         return one
     if not decides:

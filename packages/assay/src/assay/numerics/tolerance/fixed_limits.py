@@ -10,7 +10,7 @@ from assay.core.comparison import Comparison, Evidence, Finding, WorstElement
 
 
 def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
-    """With the figures, the findings and the worst elements that `|actual - expected| <= atol + rtol * |expected|` makes of it. An output
+    """With the metrics, the findings and the worst elements that `|actual - expected| <= atol + rtol * |expected|` makes of it. An output
     without evidence, or whose limits are the same for every choice, stays as it is."""
     evidence = one.evidence
     if evidence is None:
@@ -42,13 +42,13 @@ def by_limits(one: Comparison, rtol: float, atol: float) -> Comparison:
 
 
 def with_figures_of(one: Comparison) -> Evidence | None:
-    """Its evidence, with its own figures: for a comparison that replaces it and has others."""
+    """Its evidence, with its own metrics: for a comparison that replaces it and has others."""
     own = {name: value for name, value in one.metrics.items() if not is_of_tolerance(name)}
     return one.evidence and replace(one.evidence, metrics=own)
 
 
 def is_of_tolerance(name: str) -> bool:
-    """Whether a figure says how much of a tolerance is used: another choice has its own."""
+    """Whether a metric says how much of a tolerance is used: another choice has its own."""
     return name.startswith("budget_") or name in ("share_out_of_tolerance", "noise_share", "ties", "coarse_tolerance")
 
 

@@ -51,7 +51,7 @@ def run_free(
     what no drift explains: a NaN, an infinity or a shape that the reference does not have there.
 
     Each call by itself is judged on the reference's state before this. How far small errors grow is the model's own nature,
-    and so a figure, not a verdict.
+    and so a metric, not a verdict.
     """
     lock = golden.lock
     if not lock.state or sum(lock.sequences) != len(golden.inputs) or max(lock.sequences) < 2:

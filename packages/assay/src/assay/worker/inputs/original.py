@@ -163,7 +163,7 @@ def _is_given(job: InputsJob, original: Original) -> bool:
 
 
 def compare_with_original(job: InputsJob, actual: Samples, old: Golden) -> tuple[Comparison, ...]:
-    """Figures of the answers of the new model, or of an engine on it, against those of its original, by the names of the
+    """Metrics of the answers of the new model, or of an engine on it, against those of its original, by the names of the
     original."""
     original = job.case.original
     assert original is not None

@@ -1,4 +1,4 @@
-"""One engine of a comparison fought by two processes: the two take turns, through two pipes, and never run at once.
+"""One of two engines that are compared in two processes: the two take turns, through two pipes, and never run at once.
 
 The one that leads says whose turn it is; who leads is drawn again for each launch, so that what leading costs falls on both.
 Engines of two environments cannot live in one process, and fresh processes draw everything again.

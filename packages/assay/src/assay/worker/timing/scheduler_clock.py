@@ -12,7 +12,7 @@ _WARNED = "/proc/thread-self/schedstat"
 
 def running_time() -> float:
     """Seconds by the wall clock, less those in which this thread was ready and no core was free for it (Linux: sched-stats.rst,
-    the second figure of schedstat). Sleep, locks and files count. Elsewhere it is the wall clock. Only differences mean
+    the second metric of schedstat). Sleep, locks and files count. Elsewhere it is the wall clock. Only differences mean
     anything, and only within one thread."""
     file = _file(os.getpid(), threading.get_native_id())
     if file is None:

@@ -17,7 +17,7 @@ _LIMITS = {"budget_norm": NORM_LIMIT, "budget_element": ELEMENT_LIMIT, "budget_s
 
 
 def increased(old: Mapping[str, float], new: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """(former, present) statistic in noise widths, by figure, for those that grew. Figures that either side lacks are left out."""
+    """(former, present) statistic in noise widths, by metric, for those that grew. Metrics that either side lacks are left out."""
     found = {}
     for name, limit in _LIMITS.items():
         if name in old and name in new:
