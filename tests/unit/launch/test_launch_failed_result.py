@@ -15,7 +15,7 @@ from assay.testing.builders import make_job, make_result
     [
         (-11, False, Outcome.CRASH, Cause.SIGNAL, "SIGSEGV"),
         (-6, False, Outcome.CRASH, Cause.SIGNAL, "SIGABRT"),
-        (-9, False, Outcome.INFRASTRUCTURE, Cause.SIGNAL, "SIGKILL"),
+        (-9, False, Outcome.CRASH, Cause.SIGNAL, "SIGKILL"),
         (-9, True, Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY, "SIGKILL"),
         (-77, False, Outcome.CRASH, Cause.SIGNAL, "signal 77"),
         (3, False, Outcome.CRASH, Cause.OTHER, ""),
@@ -50,3 +50,13 @@ def test_a_crash_stays_a_crash_whatever_its_repeat_gives() -> None:
     assert (told.outcome, told.attempts, told.only_after_other_jobs) == (Outcome.CRASH, 2, True)
     same = failed_result.after_retry(first, first)
     assert (same.outcome, same.attempts, same.only_after_other_jobs) == (Outcome.CRASH, 2, False)
+
+
+def test_a_signal_that_anybody_may_have_sent_is_blamed_where_the_repeat_ends_by_it_too() -> None:
+    first = failed_result.crashed(make_job(), Stage.RUN, -9, nearly_full=False)
+    told = failed_result.after_retry(first, make_result(outcome=Outcome.OK))
+    assert (told.outcome, told.attempts, told.only_after_other_jobs) == (Outcome.OK, 2, False)
+    assert "anybody may have sent" in told.warnings[-1]
+    same = failed_result.after_retry(first, first)
+    assert (same.outcome, same.attempts) == (Outcome.CRASH, 2)
+    assert "is not known" in same.detail

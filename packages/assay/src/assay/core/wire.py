@@ -1,4 +1,4 @@
-"""What crosses the wall between driver and worker: length-prefixed msgpack, no pickle.
+"""What crosses the wall between driver and worker: msgpack in packets (see `assay.core.packets`), no pickle.
 
 The driver sends a `Job`; the worker answers with a `Hello` once, then for each job with one `Done`. Which stage it is in it
 says in one byte of memory that both share, the crumb: a message would wake the driver six times a job, and the kernel keeps
@@ -7,7 +7,9 @@ the byte whatever becomes of the worker. The numbers behind it say how far the s
 
 from __future__ import annotations
 
+import enum
 import struct
+from typing import Any
 
 import msgspec
 
@@ -16,9 +18,8 @@ from assay.core.outcome import Stage
 from assay.core.result import AnyResult
 from assay.core.step import UNKNOWN, Step
 
-_LENGTH = struct.Struct(">I")
-MAXIMUM_BYTES = 64 * 1024 * 1024
-"""A longer message is a broken worker, not a result."""
+LOST_CONNECTION = 86
+"""Exit code of a worker that finds its connection closed."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag=True):
@@ -27,10 +28,37 @@ class Hello(msgspec.Struct, frozen=True, tag=True):
     version: str
 
 
+class Changed(enum.StrEnum):
+    """What of a process a job can leave otherwise than it found it."""
+
+    DIRECTORY = "directory"
+    ENVIRON = "environ"
+    UMASK = "umask"
+    TEMPORARY = "temporary"
+    SIGNALS = "signals"
+    TIMER = "timer"
+    FLOATING_POINT = "floating_point"
+    NUMPY = "numpy"
+    LOCALE = "locale"
+    LIMITS = "limits"
+    AFFINITY = "affinity"
+    PRIORITY = "priority"
+    THREADS = "threads"
+    PROCESSES = "processes"
+    DESCRIPTORS = "descriptors"
+    STREAMS = "streams"
+    PATCHED = "patched"
+    COLLECTOR = "collector"
+    RECURSION = "recursion"
+    IMPORT_PATH = "import_path"
+    TRACE = "trace"
+
+
 class Done(msgspec.Struct, frozen=True, tag=True):
-    """The job's result."""
+    """The job's result. `changed` is what its process was not left with as the job had found it."""
 
     result: AnyResult
+    changed: tuple[Changed, ...] = ()
 
 
 Answer = Hello | Done
@@ -46,27 +74,28 @@ _answers: msgspec.msgpack.Decoder[Answer] = msgspec.msgpack.Decoder(Answer)
 _jobs: msgspec.msgpack.Decoder[AnyJob] = msgspec.msgpack.Decoder(AnyJob)
 
 
-def frame(message: Job | Answer) -> bytes:
-    """The bytes of one message, its length first."""
-    body = _encoder.encode(message)
-    return _LENGTH.pack(len(body)) + body
+def encode(message: Job | Answer) -> bytes:
+    """The bytes of one message. Text that UTF-8 cannot hold, as of a file name that is no UTF-8, is escaped."""
+    try:
+        return _encoder.encode(message)
+    except UnicodeEncodeError:
+        return _encoder.encode(_encodable(msgspec.to_builtins(message)))
 
 
-def split_frames(buffer: bytearray) -> list[bytes]:
-    """Take the complete messages off the front of `buffer`; the rest stays. Raises ValueError past `MAXIMUM_BYTES`."""
-    bodies = []
-    start = 0
-    while len(buffer) - start >= _LENGTH.size:
-        (length,) = _LENGTH.unpack_from(buffer, start)
-        if length > MAXIMUM_BYTES:
-            raise ValueError(f"a message of {length} bytes: the limit is {MAXIMUM_BYTES}")
-        end = start + _LENGTH.size + length
-        if len(buffer) < end:
-            break
-        bodies.append(bytes(buffer[start + _LENGTH.size : end]))
-        start = end
-    del buffer[:start]
-    return bodies
+def _encodable(value: Any) -> Any:
+    match value:
+        case str():
+            return encodable(value)
+        case dict():
+            return {_encodable(name): _encodable(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_encodable(one) for one in value]
+    return value
+
+
+def encodable(text: str) -> str:
+    """What UTF-8 cannot hold, escaped."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def crumb(stage: Stage) -> bytes:

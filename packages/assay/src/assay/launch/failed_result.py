@@ -10,29 +10,31 @@ from assay.core.empty_result import empty_result
 from assay.core.job import Job
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import Result
+from assay.core.wire import LOST_CONNECTION
+
+FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS)
+"""Signals of what a process does itself. Any other may have been sent by somebody else, who is not known."""
 
 
 def crashed(job: Job, stage: Stage, code: int | None, *, nearly_full: bool) -> Result:
-    """The worker's socket closed. `code` is its exit code (negative: a signal; None: it lives on without its socket).
+    """The worker is gone. `code` is its exit code (negative: a signal; None, or LOST_CONNECTION where it has noticed it: it has closed
+    its socket).
 
-    SIGKILL that we did not send is the kernel's out-of-memory killer when the worker held most of the memory
-    (`nearly_full`), and the machine's doing otherwise.
+    SIGKILL that we did not send is the kernel's out-of-memory killer when the worker held most of the memory (`nearly_full`).
     """
+    where = f"while in stage {stage.value}"
     if code is not None and code < 0:
         name = _signal_name(-code)
-        if -code == signal.SIGKILL:
-            return _killed_from_outside(job, stage, nearly_full)
-        return _result(job, stage, Outcome.CRASH, Cause.SIGNAL, f"{name} while in stage {stage.value}", name)
-    what = "closed its connection" if code is None else f"left with exit code {code}"
-    return _result(job, stage, Outcome.CRASH, Cause.OTHER, f"the process {what} while in stage {stage.value}")
+        if -code == signal.SIGKILL and nearly_full:
+            text = f"killed {where}, most probably by the kernel: it held most of the machine's memory"
+            return _result(job, stage, Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY, text, name)
+        return _result(job, stage, Outcome.CRASH, Cause.SIGNAL, f"{name} {where}", name)
+    what = "closed its connection" if code in (None, LOST_CONNECTION) else f"left with exit code {code}"
+    return _result(job, stage, Outcome.CRASH, Cause.OTHER, f"the process {what} {where}")
 
 
-def _killed_from_outside(job: Job, stage: Stage, nearly_full: bool) -> Result:
-    if nearly_full:
-        text = f"killed while in stage {stage.value}, most probably by the kernel: it held most of the machine's memory"
-        return _result(job, stage, Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY, text, "SIGKILL")
-    text = f"killed from outside (SIGKILL) while in stage {stage.value}; nothing is known about the job: run it again"
-    return _result(job, stage, Outcome.INFRASTRUCTURE, Cause.SIGNAL, text, "SIGKILL")
+def _may_be_sent(result: Result) -> bool:
+    return bool(result.signal) and result.signal not in {one.name for one in FAULTS}
 
 
 _UNDERSTOOD = frozenset({Cause.REFUSED, Cause.INVALID_MODEL})
@@ -73,9 +75,15 @@ def protocol_error(job: Job, stage: Stage, problem: str) -> Result:
 
 
 def after_retry(first: Result, second: Result) -> Result:
-    """What a crash and its one repeat in a fresh process say together: a crash stays a crash."""
+    """What a crash and its one repeat in a fresh process say together: a crash stays a crash. But a signal that anybody may have sent
+    says nothing of the job until the repeat ends by it too."""
     if second.outcome is Outcome.CRASH:
-        return msgspec.structs.replace(second, attempts=2)
+        sent = " both times; whether the process sent it to itself or somebody else did is not known"
+        detail = f"{second.detail}{sent}" if _may_be_sent(second) and second.signal == first.signal else second.detail
+        return msgspec.structs.replace(second, attempts=2, detail=detail)
+    if _may_be_sent(first):
+        note = f"it was run again: the first time it ended by {first.detail}, which anybody may have sent"
+        return msgspec.structs.replace(second, attempts=2, warnings=(*second.warnings, note))
     detail = (
         f"{first.detail}; alone in a fresh process it gave {second.outcome.value}: it crashes only after other jobs"
     )

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from assay.core.fork_protocol import FORK, REFUSED, RUNNING, WAIT
+from assay.launch import process_tree
+from assay.launch.temp_folder import remove_folder, temp_folder
 
 _NUMBER = struct.Struct("<i")
 PATIENCE_S = 60.0
@@ -36,16 +38,20 @@ class ForkServer:
             "--fork-server",
             *flows,
         ]
+        self._folder = temp_folder()
+        own = {"PYTHONUNBUFFERED": "1", "TMPDIR": self._folder}
         try:
-            self._child = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-                env={**variables, "PYTHONUNBUFFERED": "1"},
-            )
+            with process_tree.starting() as known:
+                self._child = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                    env=process_tree.marked({**variables, **own}),
+                )
+                known(self._child.pid)
         finally:
             theirs.close()
 
@@ -85,8 +91,12 @@ class ForkServer:
         self._socket.close()
         if self._child.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
+                process_tree.kill_below(self._child.pid)
                 os.killpg(self._child.pid, signal.SIGKILL)
             self._child.wait()
+        process_tree.ended(self._child.pid)
+        process_tree.kill_orphans()
+        remove_folder(self._folder)
 
 
 class Forked:

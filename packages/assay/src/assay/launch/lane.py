@@ -16,7 +16,8 @@ from assay.launch.process import WorkerProcess
 @dataclass
 class Lane:
     """`program` and `variables` are what its process was started with; `keep` says that no job has given it a reason to end with
-    the launch; `fresh` that it has had no job, nor was forked; `waited` that it had nothing to do since its last job."""
+    the launch; `fresh` that it has had no job, nor was forked; `waited` that it had nothing to do since its last
+    job; `closed` that nobody has the other end of its socket; `watched` that its death is looked for."""
 
     process: WorkerProcess
     kind: WorkerKey
@@ -27,6 +28,8 @@ class Lane:
     fresh: bool = True
     keep: bool = True
     waited: bool = False
+    closed: bool = False
+    watched: bool = False
     pending: Pending | None = None
     stage: Stage = Stage.START
     step: Step = UNKNOWN

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,26 +14,20 @@ from collections.abc import Mapping
 from assay.core.job import Job
 from assay.core.outcome import Stage
 from assay.core.step import UNKNOWN, Step
-from assay.core.wire import (
-    SHARED_BYTES,
-    Answer,
-    crumb,
-    decode_answer,
-    frame,
-    split_frames,
-    stage_of,
-    step_bytes,
-    step_of,
-)
+from assay.core.wire import SHARED_BYTES, Answer, crumb, stage_of, step_bytes, step_of
 from assay.errors import WorkerFailed
-from assay.launch.fork_server import ForkServer
+from assay.launch import process_tree
+from assay.launch.fork_server import Forked, ForkServer
+from assay.launch.temp_folder import remove_folder, temp_folder
+from assay.launch.worker_connection import WorkerConnection
 
 LOG_BYTES = 64 * 1024
 """Kept of one job's native output: the first half and the last half."""
 LOG_LIMIT_BYTES = 8 * 1024 * 1024
 """A worker's log file is cut when it grows past this, so that a flood cannot fill the disk."""
 
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+END_S = 10.0
+"""For a process that was killed to be gone."""
 
 
 class WorkerProcess:
@@ -49,35 +41,51 @@ class WorkerProcess:
         server: ForkServer | None = None,
     ) -> None:
         self.jobs_done = 0
-        self._buffer = bytearray()
-        self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed in `end`
+        self._log = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  closed in `finish`
         os.set_inheritable(self._log.fileno(), True)
         # O_APPEND: after a cut the child's next write lands at the new end, not after a hole.
         self._append = os.open(f"/proc/self/fd/{self._log.fileno()}", os.O_WRONLY | os.O_APPEND)
         self._cut_bytes = 0
-        ours, theirs = socket.socketpair()
+        self._connection = WorkerConnection()
+        self.socket = self._connection.socket
+        theirs = self._connection.theirs
+        self._crumb = os.memfd_create("assay-crumb")
+        os.pwrite(self._crumb, crumb(Stage.START) + step_bytes(UNKNOWN), 0)
         forked = server.fork(theirs.fileno(), self._append) if server else None
         self.forked = forked is not None
+        self._folder = ""
+        self.death = -1
         try:
-            self._child = forked or subprocess.Popen(
+            self._child: Forked | subprocess.Popen[bytes] = forked or self._start(interpreter, variables)
+        except OSError as error:
+            self._close()
+            raise WorkerFailed(f"cannot start a worker with {interpreter}: {error}") from error
+        finally:
+            theirs.close()
+        self._connection.greet(self._crumb)
+
+    def _start(self, interpreter: str, variables: Mapping[str, str] | None) -> subprocess.Popen[bytes]:
+        self._folder = temp_folder()
+        theirs = self._connection.theirs
+        own = {"PYTHONUNBUFFERED": "1", "TMPDIR": self._folder}
+        with process_tree.starting() as known:
+            child = subprocess.Popen(
                 [interpreter, "-m", "assay.worker", str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=self._append,
                 stderr=self._append,
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
-                env={**(os.environ if variables is None else variables), "PYTHONUNBUFFERED": "1"},
+                env=process_tree.marked({**(os.environ if variables is None else variables), **own}),
             )
-        except OSError as error:
-            ours.close()
-            raise WorkerFailed(f"cannot start a worker with {interpreter}: {error}") from error
-        finally:
-            theirs.close()
-        self.socket = ours
-        self._crumb = os.memfd_create("assay-crumb")
-        os.pwrite(self._crumb, crumb(Stage.START) + step_bytes(UNKNOWN), 0)
-        with contextlib.suppress(OSError):  # gone already: its end of file is read next
-            socket.send_fds(ours, [b"\0"], [self._crumb])
+            known(child.pid)
+        self._watch_death(child.pid)
+        return child
+
+    def _watch_death(self, pid: int) -> None:
+        """`death` can be read when the process has ended, whoever still holds its socket. -1 where the system has no such thing."""
+        with contextlib.suppress(OSError, AttributeError):
+            self.death = os.pidfd_open(pid)
 
     def send(self, job: Job) -> None:
         """Raises OSError where the process is gone already: its end of file is read next."""
@@ -86,7 +94,11 @@ class WorkerProcess:
             os.ftruncate(self._append, 0)
         self._cut_bytes = 0
         os.pwrite(self._crumb, crumb(Stage.START) + step_bytes(UNKNOWN), 0)
-        self.socket.sendall(frame(job))
+        self._connection.ask(job)
+
+    def flush(self) -> None:
+        """What the process has not taken of the job yet. Raises OSError where it is gone."""
+        self._connection.flush()
 
     def stage(self) -> Stage:
         """Of the job in hand, as the worker says; still there when the worker is gone. Read, not mapped: a worker that
@@ -98,29 +110,33 @@ class WorkerProcess:
         return step_of(os.pread(self._crumb, SHARED_BYTES - 1, 1))
 
     def receive(self) -> list[Answer] | None:
-        """The complete answers that have arrived; None at end of file (the process died or closed its socket)."""
-        try:
-            data = self.socket.recv(1 << 18)
-        except OSError:
-            return None
-        if not data:
-            return None
-        self._buffer += data
-        return [decode_answer(body) for body in split_frames(self._buffer)]
+        """The answers that have arrived to the question in hand; None at end of file (the process died or closed its socket). Raises
+        msgspec.MsgspecError on what is none."""
+        answers = self._connection.receive()
+        if answers and self.death < 0 and self.forked:
+            self._watch_death(self._connection.pid)
+        return answers
+
+    @property
+    def noise(self) -> int:
+        """How many packets were ignored since the last job was sent."""
+        return self._connection.noise
 
     def is_silent(self) -> bool:
         """Whether it lives and has said nothing that was not read: what is read next then answers the next job."""
-        poll = select.poll()
-        poll.register(self.socket, select.POLLIN)
-        return not self._buffer and not poll.poll(0)
+        return self._connection.is_silent() and self._child.poll() is None
+
+    def is_empty(self) -> bool:
+        """Whether nothing that it has said waits to be read."""
+        return self._connection.is_silent()
 
     def resident_bytes(self) -> int:
         """Of this process; 0 when it is gone."""
-        try:
-            with open(f"/proc/{self._child.pid}/statm", "rb", buffering=0) as file:
-                return int(file.read().split()[1]) * _PAGE_BYTES
-        except (OSError, IndexError, ValueError):
-            return 0
+        return process_tree.resident_bytes(self._child.pid)
+
+    def tree_bytes(self, limit: int) -> int:
+        """Of this process and all that descends from it, exact enough to say whether it is more than `limit`."""
+        return process_tree.tree_bytes(self._child.pid, limit)
 
     def cut_log(self) -> None:
         """Empty a log that has grown past its limit; what is kept are its first bytes."""
@@ -141,24 +157,43 @@ class WorkerProcess:
         tail = os.pread(descriptor, half, max(size - half, half)).decode(errors="replace")
         return f"{head}\n[... {max(size - LOG_BYTES, 0) + self._cut_bytes} bytes left out ...]\n{tail}"
 
-    def end(self, grace_s: float = 0.0) -> int:
-        """Close, wait for at most `grace_s`, kill the whole group, reap. Returns the exit code (negative: the signal)."""
-        with contextlib.suppress(OSError):
-            self.socket.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._child.wait(grace_s)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if self._child.pid > 0:  # 0 would be our own group
-                os.killpg(self._child.pid, signal.SIGKILL)
-        code = self._child.wait()
-        self._log.close()
-        os.close(self._append)
-        os.close(self._crumb)
-        return code
+    def exit_code(self) -> int | None:
+        """How it ended (negative: the signal); None while it lives."""
+        return self._child.poll()
 
-    def exit_code(self, wait_s: float = 10.0) -> int | None:
-        """After end of file: how it ended; None if it closed its socket and lives on."""
-        deadline = time.monotonic() + wait_s
-        while (code := self._child.poll()) is None and time.monotonic() < deadline:
-            time.sleep(0.002)
-        return code
+    def kill(self) -> None:
+        """It, and all that descends from it. Waits for nothing."""
+        self._connection.close()
+        pid = self._child.pid
+        if pid > 0 and self._child.poll() is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGSTOP)  # so that it makes no others meanwhile
+                process_tree.kill_below(pid)
+                os.kill(pid, signal.SIGKILL)
+        process_tree.kill_orphans()
+
+    def finish(self) -> bool:
+        """After `kill`: whether it has ended. Then nothing of it is left."""
+        if self._child.poll() is None:
+            return False
+        process_tree.ended(self._child.pid)
+        process_tree.kill_orphans()
+        self._close()
+        return True
+
+    def _close(self) -> None:
+        self._connection.close()
+        self._log.close()
+        for descriptor in (self._append, self._crumb, self.death):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._append = self._crumb = self.death = -1
+        if self._folder:
+            remove_folder(self._folder)
+
+    def end(self, patience_s: float = END_S) -> None:
+        """Kill, and wait until it has ended: the kernel takes its time where much memory is given back."""
+        self.kill()
+        deadline = time.monotonic() + patience_s
+        while not self.finish() and time.monotonic() < deadline:
+            time.sleep(0.001)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import selectors
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 
 import msgspec
 
@@ -19,6 +20,8 @@ from assay.core.step import UNKNOWN, Step
 from assay.core.wire import Done, Hello
 from assay.errors import EnvironmentFailed, WorkerFailed
 from assay.launch import failed_result
+from assay.launch.changed_process import with_notes
+from assay.launch.fork_server import ForkServer
 from assay.launch.idle import LARGEST_BYTES, IdleWorkers
 from assay.launch.job_queue import JobQueue, Pending, WorkerKey, environ_of, leaves_as_it_was
 from assay.launch.lane import Lane
@@ -35,6 +38,13 @@ WATCH_S = 0.02
 """Between two looks at resident memory."""
 FAILED_STARTS = 3
 """Of workers of one environment in a row: then it is not tried again."""
+CLOSED_S = 1.0
+"""For a process whose socket is closed to end: then its exit code is told."""
+MOST_NOISE = 10_000
+"""Messages that answer nothing, in one job: more is a flood."""
+NONE_LEFT = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
+REFUSED_STARTS = 200
+"""In a row, by a system that has no process to give: then it will have none."""
 Watch = Callable[[Job, Stage | None, int, int, Step], None]
 """(job, stage, done, total, step): called where a worker comes to a stage of a job (None: its end), of so many that are launched
 together, and where it has come further in it."""
@@ -73,10 +83,12 @@ class Supervisor:
         self._idle = idle or IdleWorkers()
         self._selector = selectors.DefaultSelector()
         self._lanes: list[Lane] = []
+        self._ending: list[Lane] = []
         self._waiting = JobQueue()
         self._finished: deque[Result] = deque()
         self._failed_starts: dict[str, int] = {}
         self._next_watch = 0.0
+        self._refused = 0
 
     def launch(self, source: JobSource) -> Generator[Result, None, None]:
         """One result each, in the order they end. Closing it leaves no process behind."""
@@ -92,7 +104,9 @@ class Supervisor:
                 self._let_go(lane)
         finally:
             for lane in list(self._lanes):
-                self._retire(lane, grace_s=0.0)
+                self._retire(lane)
+            for lane in self._ending:
+                lane.process.end()
 
     def _take(self, source: JobSource) -> bool:
         """All that is ready, so that the jobs of one kind follow one another. Whether anything waits."""
@@ -138,15 +152,42 @@ class Supervisor:
         alone = self._waiting.suspects(kind)
         idle = None if alone else self._idle.take(kind, program, variables)
         server = None if alone or idle else self._ahead.server(program, variables, kind.backend)
-        process = idle or WorkerProcess(program, variables, server)
+        process = idle or self._new_process(program, variables, server)
+        if process is None:
+            if gpu:
+                self._leases.give_back(gpu)
+            return False
         used = bool(process.jobs_done)
         lane = Lane(process, kind, program, variables, gpu, ready=used, fresh=not (used or process.forked))
         lane.deadline = time.monotonic() + START_LIMIT_S
         self._lanes.append(lane)
-        self._selector.register(lane.process.socket, selectors.EVENT_READ, lane)
+        self._selector.register(lane.process.socket, selectors.EVENT_READ, (lane, self._hear))
+        self._watch_death(lane)
         if lane.ready:
             self._assign(lane)
         return True
+
+    def _new_process(
+        self, program: str, variables: Mapping[str, str], server: ForkServer | None
+    ) -> WorkerProcess | None:
+        """None where the system has no process to give now: it is tried again. Raises WorkerFailed."""
+        try:
+            process = WorkerProcess(program, variables, server)
+        except WorkerFailed as error:
+            short = isinstance(error.__cause__, OSError) and error.__cause__.errno in NONE_LEFT
+            self._refused += 1
+            if not short or self._refused > REFUSED_STARTS:
+                raise
+            time.sleep(0.0 if self._lanes else WATCH_S)
+            return None
+        self._refused = 0
+        return process
+
+    def _watch_death(self, lane: Lane) -> None:
+        """Whoever holds its socket: that it has ended is seen. A forked one has a number when it has said hello."""
+        if lane.process.death >= 0 and not lane.watched:
+            lane.watched = True
+            self._selector.register(lane.process.death, selectors.EVENT_READ, (lane, self._died))
 
     def _make_room(self) -> None:
         """Before another process starts: those that wait for a job end where they are large, or too many."""
@@ -183,18 +224,23 @@ class Supervisor:
         limited = any(lane.pending and lane.pending.job.limits.memory_bytes for lane in self._lanes)
         nearest = min((lane.deadline for lane in self._lanes if lane.pending or not lane.ready), default=now + 1)
         timeout = min(nearest - now, WATCH_S if limited else 0.5)
+        if self._ending:
+            timeout = min(timeout, WATCH_S)
         for key, _ in self._selector.select(max(timeout, 0)):
-            self._hear(key.data)
+            lane, act = key.data
+            if lane in self._lanes:  # not ended by what came before
+                act(lane)
         now = time.monotonic()
         if now >= self._next_watch:
             self._next_watch = now + WATCH_S
             for lane in list(self._lanes):
                 self._watch(lane, now)
+            self._ending = [lane for lane in self._ending if not self._has_ended(lane)]
 
     def _hear(self, lane: Lane) -> None:
         try:
             answers = lane.process.receive()
-        except (ValueError, msgspec.MsgspecError) as error:
+        except msgspec.MsgspecError as error:
             if lane.pending:
                 self._look(lane, lane.pending.job)
                 self._settle(lane, failed_result.protocol_error(lane.pending.job, lane.stage, str(error)), keep=False)
@@ -202,20 +248,50 @@ class Supervisor:
                 self._not_started(lane)
             return
         if answers is None:
-            self._lost(lane)
+            self._closed(lane)
+            return
+        if lane.process.noise > MOST_NOISE and lane.pending:
+            problem = f"{lane.process.noise} messages that answer nothing"
+            self._look(lane, lane.pending.job)
+            self._settle(lane, failed_result.protocol_error(lane.pending.job, lane.stage, problem), keep=False)
             return
         for answer in answers:
             match answer:
                 case Hello():
                     lane.ready = True
+                    self._watch_death(lane)
                     self._failed_starts.pop(lane.kind.environment, None)
-                case Done(result) if lane.pending:
+                case Done(result, changed) if lane.pending and result.job_key == lane.pending.job.key:
                     lane.process.jobs_done += 1
-                    keep = not failed_result.is_suspect(result) and lane.process.jobs_done < self._recycle
-                    self._settle(lane, result, keep=keep)
+                    noise = lane.process.noise
+                    sound = not (failed_result.is_suspect(result) or changed or noise)
+                    keep = sound and lane.process.jobs_done < self._recycle
+                    self._settle(lane, with_notes(result, changed, noise), keep=keep)
+                case Done() if lane.pending:
+                    text = "it answers another job"
+                    self._settle(lane, failed_result.protocol_error(lane.pending.job, lane.stage, text), keep=False)
+                    return
                 case Done():
                     self._retire(lane)  # what it says next would be taken for the answer to another job
                     return
+
+    def _closed(self, lane: Lane) -> None:
+        """Nobody has the other end of its socket any more. Its process may be about to end, or live on: it has a moment to end, so that
+        its exit code is known."""
+        self._selector.unregister(lane.process.socket)
+        lane.closed = True
+        if lane.pending:
+            self._look(lane, lane.pending.job)
+        lane.deadline = min(lane.deadline, time.monotonic() + CLOSED_S) if lane.is_busy else 0.0
+        if lane.process.exit_code() is not None or not lane.is_busy:
+            self._lost(lane)
+
+    def _died(self, lane: Lane) -> None:
+        """Its process has ended, whoever holds its socket. What it said before counts."""
+        while not lane.closed and lane in self._lanes and not lane.process.is_empty():
+            self._hear(lane)
+        if lane in self._lanes:
+            self._lost(lane)
 
     def _look(self, lane: Lane, job: Job) -> None:
         if lane.advance(job.limits):
@@ -223,17 +299,27 @@ class Supervisor:
 
     def _watch(self, lane: Lane, now: float) -> None:
         lane.process.cut_log()
+        if lane.closed:
+            if now >= lane.deadline or lane.process.exit_code() is not None:
+                self._lost(lane)
+            return
         if lane.pending is None:
             if not lane.ready and now >= lane.deadline:
                 self._lost(lane)
             return
         job = lane.pending.job
         self._look(lane, job)
-        resident = lane.process.resident_bytes()
+        try:
+            lane.process.flush()
+        except OSError:
+            self._lost(lane)
+            return
+        limit = job.limits.memory_bytes
+        resident = lane.process.tree_bytes(limit) if limit else lane.process.resident_bytes()
         lane.peak_bytes = max(lane.peak_bytes, resident)
         if job.limits.memory_bytes and resident > job.limits.memory_bytes:
             self._settle(lane, failed_result.out_of_memory(job, lane.stage, resident), keep=False)
-        elif now >= lane.deadline:
+        elif now >= lane.deadline and not self._sent_again(lane):
             self._settle(lane, failed_result.timed_out(job, lane.stage), keep=False)
 
     def _lost(self, lane: Lane) -> None:
@@ -242,11 +328,7 @@ class Supervisor:
             self._not_started(lane)
             return
         self._look(lane, lane.pending.job)
-        if lane.stage is Stage.START and lane.process.jobs_done and not lane.pending.sent_again:
-            # It died of an earlier job, before it began this one: this job is innocent.
-            self._waiting.add(Pending(lane.pending.job, lane.pending.crashed, sent_again=True), first=True)
-            lane.pending = None
-            self._retire(lane)
+        if self._sent_again(lane):
             return
         job = lane.pending.job
         full = lane.peak_bytes > _MEMORY_BYTES // 2
@@ -258,6 +340,20 @@ class Supervisor:
             self._retire(lane)
             return
         self._settle(lane, result, keep=False)
+
+    def _sent_again(self, lane: Lane) -> bool:
+        """Whether the process died or stopped of an earlier job, before it began this one: then this job is innocent."""
+        if (
+            lane.pending is None
+            or lane.stage is not Stage.START
+            or not lane.process.jobs_done
+            or lane.pending.sent_again
+        ):
+            return False
+        self._waiting.add(Pending(lane.pending.job, lane.pending.crashed, sent_again=True), first=True)
+        lane.pending = None
+        self._retire(lane)
+        return True
 
     def _not_started(self, lane: Lane) -> None:
         log, was_ready = lane.process.log(), lane.ready
@@ -293,12 +389,23 @@ class Supervisor:
         if not keep:
             self._retire(lane)
 
-    def _retire(self, lane: Lane, grace_s: float = 0.0) -> None:
+    def _retire(self, lane: Lane) -> None:
+        """It is killed, and not waited for."""
         self._let_go(lane)
-        lane.process.end(grace_s)
+        lane.process.kill()
+        if not self._has_ended(lane):
+            self._ending.append(lane)
+
+    def _has_ended(self, lane: Lane) -> bool:
+        if not lane.process.finish():
+            return False
         if lane.gpu:
             self._leases.give_back(lane.gpu)
+        return True
 
     def _let_go(self, lane: Lane) -> None:
         self._lanes.remove(lane)
-        self._selector.unregister(lane.process.socket)
+        if not lane.closed:
+            self._selector.unregister(lane.process.socket)
+        if lane.watched:
+            self._selector.unregister(lane.process.death)

@@ -13,6 +13,7 @@ import numpy as np
 from assay.core.flow import Option
 from assay.errors import NotRunnable, Unsupported, UsageError
 from assay.ports import Tensor
+from assay.testing.acts import ACTS
 
 Outputs = dict[str, Tensor]
 
@@ -36,9 +37,15 @@ class Misbehaviour:
     def __init__(self, options: Mapping[str, Option]) -> None:
         self._options = options
         self._lying: bool | None = None
+        self._acted = False
 
     def at(self, stage: str) -> bool:
-        """Commit the process fault if this is its stage. True where a false answer is due in this run."""
+        """Commit the act or the process fault if this is its stage. True where a false answer is due in this run."""
+        act = str(self._options["act"])
+        if act and stage == self._options["stage"] and not self._acted:
+            self._acted = True
+            if self._still_due():
+                ACTS[act].commit()
         fault = str(self._options["fault"])
         process = fault in PROCESS_FAULTS
         if fault == "none" or stage != (self._options["stage"] if process else "run"):

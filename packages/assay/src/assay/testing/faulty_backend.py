@@ -17,18 +17,21 @@ from assay.core.flow import Flow, Option
 from assay.errors import UsageError
 from assay.ports import Availability, Engine, OptionSpec, Tensor, Tensors
 from assay.testing import synthetic_costs
+from assay.testing.acts import ACTS
 from assay.testing.faults import ADMITTED, AT_SIZES, LIES, PROCESS_FAULTS, SPOILS, Misbehaviour, zero_outputs
 
 _FAULTS = ("none", *PROCESS_FAULTS, *LIES, *AT_SIZES, *SPOILS, *ADMITTED)
 _STAGES = ("lower", "save", "load", "run")
 VERSION = "0"
 _IMPORT_FAULT = "ASSAY_FAULTY_IMPORT"
+IMPORT_ACT = "ASSAY_FAULTY_IMPORT_ACT"
 
 
 class Faulty:
     """Conformance: `assay.testing.check_backend`, as long as it is not told to fail.
 
-    `prepare` sees no flow, so the `import` stage is told by the environment: ASSAY_FAULTY_IMPORT holds the fault.
+    `prepare` sees no flow, so the `import` stage is told by the environment: ASSAY_FAULTY_IMPORT holds the fault,
+    ASSAY_FAULTY_IMPORT_ACT the act.
     """
 
     name = "faulty"
@@ -37,6 +40,7 @@ class Faulty:
     options = (
         OptionSpec("fault", "none", _FAULTS, "what goes wrong"),
         OptionSpec("stage", "run", _STAGES, "where a fault of the process happens; false answers are always of run"),
+        OptionSpec("act", "", ("", *ACTS), "what it does besides, once in each engine, in that stage"),
         OptionSpec("once_file", "", help="misbehave only while this file does not exist, and create it first"),
         OptionSpec("model", "reference", ("reference", "identity"), "what it computes when it behaves"),
         OptionSpec("output", "y", help="the name of the output of identity"),
@@ -61,9 +65,8 @@ class Faulty:
         fault = os.environ.get(_IMPORT_FAULT, "none")
         if fault not in ("none", *PROCESS_FAULTS):
             raise UsageError(f"{_IMPORT_FAULT} cannot be {fault!r}; use one of: {', '.join(PROCESS_FAULTS)}.")
-        Misbehaviour({**{spec.name: spec.default for spec in self.options}, "fault": fault, "stage": "import"}).at(
-            "import"
-        )
+        told = {"fault": fault, "act": os.environ.get(IMPORT_ACT, ""), "stage": "import"}
+        Misbehaviour({**{spec.name: spec.default for spec in self.options}, **told}).at("import")
 
     def lower(self, model: Path, flow: Flow) -> FaultyEngine:
         """The model is not opened for `identity`."""

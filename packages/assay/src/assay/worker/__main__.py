@@ -11,6 +11,7 @@ import socket
 import sys
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def die_with_parent(parent: int) -> None:
@@ -19,6 +20,12 @@ def die_with_parent(parent: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(0)
+
+
+def adopt_orphans() -> None:
+    """Whatever descends from this process stays below it, also where its parent has ended: a daemon is found and ended with it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def main() -> None:
@@ -35,6 +42,7 @@ def main() -> None:
 
         connection = serve_forks(connection, sys.argv[4:])
     if connection is not None:
+        adopt_orphans()
         serve(connection)
 
 

@@ -7,7 +7,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
@@ -32,6 +32,7 @@ from assay.core.job import (
 )
 from assay.core.outcome import Cause, Outcome, Stage
 from assay.core.result import AnyResult, EngineResult, FedResult
+from assay.core.wire import encodable
 from assay.errors import (
     BadModel,
     BrokenMetric,
@@ -45,6 +46,7 @@ from assay.errors import (
     Unsupported,
     UsageError,
 )
+from assay.worker.describe_exception import exception_text
 from assay.worker.library_versions import library_versions
 from assay.worker.scratch_dir import scratch_dir
 from assay.worker.stages import Stages
@@ -72,18 +74,29 @@ def execute(job: Job, stages: Stages) -> AnyResult:
         try:
             with scratch_dir(job.scratch) as own, _full_disk_reported(own):
                 observed = _handler_of(type(job))(msgspec.structs.replace(job, scratch=own), stages)
-        except Exception as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
+        except BaseException as error:  # noqa: BLE001  the wall: whatever a backend raises is an observation, not our failure
             observed = _failure(job, error, stages)
-    texts = tuple(dict.fromkeys(str(one.message).strip()[:500] for one in caught))
+    texts = tuple(dict.fromkeys(_text_of(one.message)[:500] for one in caught))
     return msgspec.structs.replace(
         observed,
         stage=stages.reached,
         stage_times=tuple(stages.times),
         warnings=observed.warnings + texts[:20],
         started_at=started,
-        versions=observed.versions or library_versions(job.flow.backend),
+        versions=observed.versions or _versions(job.flow.backend),
         seconds=time.perf_counter() - begin,
     )
+
+
+def _text_of(warning: Warning | str) -> str:
+    return warning.strip() if isinstance(warning, str) else exception_text(warning)
+
+
+def _versions(backend: str) -> dict[str, str]:
+    """None where they cannot be read: a backend may have used up all open files."""
+    with suppress(Exception):
+        return library_versions(backend)
+    return {}
 
 
 FULL_BYTES = 1 << 20
@@ -120,23 +133,29 @@ BUILDING = (Stage.TRANSFORM, Stage.LOWER)
 """Stages in which a library that fails on a valid model does not support it, whatever its words."""
 
 
-def _failure(job: Job, error: Exception, stages: Stages) -> AnyResult:
+def _failure(job: Job, error: BaseException, stages: Stages) -> AnyResult:
     outcome, cause = _classify(error, stages.reached)
-    text = " ".join(str(error).split()) or type(error).__name__
+    name = encodable(type(error).__name__)
+    text = exception_text(error) or name
     if outcome is Outcome.LOWERED:
         text = f"run unavailable: {text}"
     if not isinstance(error, Lowering | UsageError | _DiskFull | BrokenMetric):
-        text = f"{type(error).__name__} while in {stages.reached.value}: {text}"
-        traceback.print_exc()
-    failed = msgspec.structs.replace(
-        empty_result(job, outcome), cause=cause, detail=text[:2000], node=getattr(error, "node", "")
-    )
+        text = f"{name} while in {stages.reached.value}: {text}"
+        with suppress(BaseException):  # its words may be code that fails, and the stream may be gone
+            traceback.print_exc()
+    failed = msgspec.structs.replace(empty_result(job, outcome), cause=cause, detail=text[:2000], node=_node_of(error))
     if isinstance(failed, EngineResult):
         failed = msgspec.structs.replace(failed, facts=stages.built)
     return msgspec.structs.replace(failed, inputs=stages.inputs) if isinstance(failed, FedResult) else failed
 
 
-def _classify(error: Exception, stage: Stage) -> tuple[Outcome, Cause]:
+def _node_of(error: BaseException) -> str:
+    with suppress(Exception):
+        return encodable(str(getattr(error, "node", "")))
+    return ""
+
+
+def _classify(error: BaseException, stage: Stage) -> tuple[Outcome, Cause]:
     match error:
         case _DiskFull() | BrokenMetric():
             return Outcome.INFRASTRUCTURE, Cause.OTHER

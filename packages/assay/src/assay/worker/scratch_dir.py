@@ -27,14 +27,16 @@ def scratch_dir(parent: str) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="job-", ignore_cleanup_errors=True) as own:
             yield own
         return
-    own = f"{parent}/worker-{os.getpid()}"
+    owner = os.getpid()
+    own = f"{parent}/worker-{owner}"
     os.makedirs(own, exist_ok=True)
     before, tempfile.tempdir = tempfile.tempdir, own
     try:
         yield own
     finally:
-        tempfile.tempdir = before
-        _empty(own)
+        if os.getpid() == owner:  # not a copy that a backend has forked
+            tempfile.tempdir = before
+            _empty(own)
 
 
 def artifact_folder(own: str) -> Path:

@@ -9,16 +9,23 @@ import socket
 import sys
 from contextlib import suppress
 
+import msgspec
+
+from assay.core.empty_result import empty_result
 from assay.core.job import Job, NoopJob
-from assay.core.outcome import Outcome, Stage
+from assay.core.outcome import Cause, Outcome, Stage
+from assay.core.packets import TOKEN_BYTES
 from assay.core.result import AnyResult, NoopResult
 from assay.core.step import UNKNOWN, Step
-from assay.core.wire import SHARED_BYTES, Done, Hello, crumb, decode_job, frame, split_frames, step_bytes
+from assay.core.wire import SHARED_BYTES, Changed, Done, Hello, crumb, decode_job, step_bytes
 from assay.numerics.steps import listening
+from assay.worker.describe_exception import describe_exception
 from assay.worker.dispatch import execute
+from assay.worker.driver_connection import DriverConnection
+from assay.worker.process_state import ProcessState
 from assay.worker.stages import Stages
 
-VERSION = "2"
+VERSION = "3"
 """Of the protocol: a worker of another environment must speak the same."""
 
 
@@ -28,44 +35,62 @@ LARGE_BYTES = 1 << 28
 
 def serve(connection: socket.socket) -> None:
     """Until the driver closes its end."""
-    stages = _shared(connection)
-    connection.sendall(frame(Hello(VERSION)))
-    buffer = bytearray()
+    shared, token = _greeted(connection)
+    driver = DriverConnection(connection, token)
+    state = ProcessState()
+    driver.send(Hello(VERSION))
     first = True
-    while data := connection.recv(1 << 16):
-        buffer += data
-        for body in split_frames(buffer):
-            job = decode_job(body)
-            result = _execute(job, stages)
-            if not isinstance(job, NoopJob):
-                _tidy(first)
-                first = False
+    while (body := driver.receive()) is not None:
+        job = decode_job(body)
+        if isinstance(job, NoopJob):
+            driver.send(Done(NoopResult(job.key, job.case.name, job.flow.name, "", Outcome.OK, Stage.START)))
+            continue
+        result = _execute(job, shared, driver, state)
+        with suppress(Exception):  # whatever a backend has made of the streams and of the collector
+            _tidy(first)
             sys.stdout.flush()
             sys.stderr.flush()
-            connection.sendall(frame(Done(result)))
+        first = False
+        _answer(driver, job, result, state.changed())
 
 
-def _shared(connection: socket.socket) -> mmap.mmap:
-    """The bytes for the crumb and the step; the driver sends them first."""
-    _, (descriptor, *_), _, _ = socket.recv_fds(connection, 1, 1, socket.MSG_CMSG_CLOEXEC)
+def _greeted(connection: socket.socket) -> tuple[mmap.mmap, bytes]:
+    """The bytes for the crumb and the step, and the token of the greeting; the driver sends them first."""
+    token, (descriptor, *_), _, _ = socket.recv_fds(connection, TOKEN_BYTES, 1, socket.MSG_CMSG_CLOEXEC)
     try:
-        return mmap.mmap(descriptor, SHARED_BYTES)
+        return mmap.mmap(descriptor, SHARED_BYTES), token
     finally:
         os.close(descriptor)
 
 
-def _execute(job: Job, stages: mmap.mmap) -> AnyResult:
-    if isinstance(job, NoopJob):
-        return NoopResult(job.key, job.case.name, job.flow.name, "", Outcome.OK, Stage.START)
+def _answer(driver: DriverConnection, job: Job, result: AnyResult, changed: tuple[Changed, ...]) -> None:
+    try:
+        driver.send(Done(result, changed))
+    except Exception as error:  # noqa: BLE001  a backend's facts and figures may be anything
+        text = f"the result cannot be written: {describe_exception(error)}"
+        failed = empty_result(job, Outcome.ERROR)
+        told = msgspec.structs.replace(failed, stage=result.stage, cause=Cause.OTHER, detail=text[:2000])
+        driver.send(Done(told, changed))
+
+
+def _execute(job: Job, shared: mmap.mmap, driver: DriverConnection, state: ProcessState) -> AnyResult:
+    owner = os.getpid()
 
     def enter(stage: Stage) -> None:
-        stages[:] = crumb(stage) + step_bytes(UNKNOWN)
+        if os.getpid() == owner:  # a copy does not say where the worker is
+            shared[:] = crumb(stage) + step_bytes(UNKNOWN)
 
     def step(found: Step) -> None:
-        stages[1:] = step_bytes(found)
+        if os.getpid() == owner:
+            shared[1:] = step_bytes(found)
+
+    def check(stage: Stage) -> None:
+        driver.check()
+        if stage is Stage.IMPORT:
+            state.accept_imports()
 
     with listening(step):
-        return execute(job, Stages(enter))
+        return execute(job, Stages(enter, check))
 
 
 def _tidy(first: bool) -> None:

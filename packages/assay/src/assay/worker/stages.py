@@ -14,10 +14,10 @@ from assay.core.result import StageTime
 
 class Stages:
     """Announces each stage through `crumb`, and keeps its wall seconds. `built` is what is known of the artifact,
-    `inputs` what is fed: recorded when a later stage fails."""
+    `inputs` what is fed: recorded when a later stage fails. `check` is called at the end of each stage: what it raises is of that stage."""
 
-    def __init__(self, crumb: Callable[[Stage], None]) -> None:
-        self._crumb = crumb
+    def __init__(self, crumb: Callable[[Stage], None], check: Callable[[Stage], None] = lambda stage: None) -> None:
+        self._crumb, self._check = crumb, check
         self.reached = Stage.START
         self.times: list[StageTime] = []
         self.built = EngineInfo()
@@ -31,5 +31,6 @@ class Stages:
         begin = time.perf_counter()
         try:
             yield
+            self._check(stage)
         finally:
             self.times.append(StageTime(stage, time.perf_counter() - begin))

@@ -1,0 +1,46 @@
+"""Words for what a job did to its process, and for what others said on its connection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from assay.core.result import Result
+from assay.core.wire import Changed
+
+_WORDS = {
+    Changed.DIRECTORY: "the working directory",
+    Changed.ENVIRON: "environment variables",
+    Changed.UMASK: "the umask",
+    Changed.TEMPORARY: "the folder for temporary files",
+    Changed.SIGNALS: "signal handlers or the signal mask",
+    Changed.TIMER: "a timer that is still running",
+    Changed.FLOATING_POINT: "the floating-point mode (rounding, or subnormal numbers as zero)",
+    Changed.NUMPY: "how numpy reports floating-point errors",
+    Changed.LOCALE: "the locale",
+    Changed.LIMITS: "resource limits",
+    Changed.AFFINITY: "the CPU affinity",
+    Changed.PRIORITY: "the scheduling priority",
+    Changed.THREADS: "threads that still run",
+    Changed.PROCESSES: "child processes that still run",
+    Changed.DESCRIPTORS: "open or closed file descriptors",
+    Changed.STREAMS: "the standard streams of Python",
+    Changed.PATCHED: "patched functions of Python or numpy",
+    Changed.COLLECTOR: "the garbage collector",
+    Changed.RECURSION: "the recursion limit",
+    Changed.IMPORT_PATH: "the import path",
+    Changed.TRACE: "a trace or profile function",
+}
+
+
+def with_notes(result: Result, changed: Sequence[Changed], noise: int) -> Result:
+    """The result, with a warning where the next job would not have found the process as this one did, and where something was
+    ignored."""
+    notes = list[str]()
+    if changed:
+        what = ", ".join(_WORDS[one] for one in changed)
+        notes.append(f"the backend left its process changed: {what}. No other job was given to that process")
+    if noise:
+        notes.append(f"{noise} messages on the worker's connection did not come from it or answered nothing: ignored")
+    return msgspec.structs.replace(result, warnings=(*result.warnings, *notes)) if notes else result

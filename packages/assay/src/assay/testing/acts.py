@@ -1,0 +1,143 @@
+"""What a backend can do to its process and to the harness beyond failing: one small act each, and what must be reported of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assay.core.outcome import Cause, Outcome
+from assay.testing import acts_on_processes, acts_on_state, acts_that_raise
+
+
+@dataclass(frozen=True)
+class Act:
+    """`commit` does it. `says` are words that the detail has, `signal` its signal; `changed` is the word for what the process was not
+    left with, in a warning ("": nothing is said)."""
+
+    commit: Callable[[], None]
+    outcome: Outcome = Outcome.OK
+    cause: Cause = Cause.NONE
+    says: str = ""
+    signal: str = ""
+    changed: str = ""
+
+
+def _dies(commit: Callable[[], None], signal: str) -> Act:
+    return Act(commit, Outcome.CRASH, Cause.SIGNAL, signal, signal)
+
+
+def _exits(commit: Callable[[], None], says: str) -> Act:
+    return Act(commit, Outcome.CRASH, Cause.OTHER, says)
+
+
+def _hangs(commit: Callable[[], None]) -> Act:
+    return Act(commit, Outcome.TIMEOUT, Cause.TIMEOUT, "no answer within")
+
+
+def _grows(commit: Callable[[], None]) -> Act:
+    return Act(commit, Outcome.OUT_OF_MEMORY, Cause.OUT_OF_MEMORY, "the limit is")
+
+
+def _raises(commit: Callable[[], None], says: str) -> Act:
+    return Act(commit, Outcome.ERROR, Cause.OTHER, says)
+
+
+def _leaves(commit: Callable[[], None], changed: str) -> Act:
+    return Act(commit, changed=changed)
+
+
+_p, _s, _r = acts_on_processes, acts_on_state, acts_that_raise
+
+ACTS: dict[str, Act] = {
+    # Copies, children and the connection
+    "fork_that_lives": _leaves(_p.fork_that_lives, "processes"),
+    "native_fork_that_lives": _leaves(_p.native_fork_that_lives, "processes"),
+    "fork_that_works_on": Act(_p.fork_that_works_on),
+    "native_fork_that_works_on": Act(_p.native_fork_that_works_on),
+    "fork_that_writes_garbage": _leaves(_p.fork_that_writes_garbage, "processes"),
+    "fork_that_reads": _leaves(_p.fork_that_reads, "processes"),
+    "child_in_own_session": _leaves(_p.child_in_own_session, "processes"),
+    "daemon": _leaves(_p.daemon, "processes"),
+    "many_children": _leaves(_p.many_children, "processes"),
+    "daemon_and_exit": _exits(_p.daemon_and_exit, "exit code 3"),
+    "child_holds_socket_and_exit": _exits(_p.child_holds_socket_and_exit, "exit code 3"),
+    "child_holds_socket_and_abort": _dies(_p.child_holds_socket_and_abort, "SIGABRT"),
+    "garbage": Act(_p.garbage),
+    "forged_length": Act(_p.forged_length),
+    "answer_for_another": Act(_p.answer_for_another),
+    "answer_twice": Act(_p.answer_of_old_form),
+    "closes_all_and_lives": _exits(_p.closes_all_and_lives, "closed its connection"),
+    "closes_all": _exits(_p.closes_all, "closed its connection"),
+    "shuts_sockets_down": _exits(_p.shuts_sockets_down, "closed its connection"),
+    # It does not end
+    "stops_itself": _hangs(_p.stops_itself),
+    "hangs_deaf": _hangs(_p.hangs_deaf),
+    "hangs_in_native_code": _hangs(_p.hangs_in_native_code),
+    "floods_log": Act(_p.floods_log),
+    "floods_log_for_ever": _hangs(_p.floods_log_for_ever),
+    "exit_handler_hangs": Act(_p.exit_handler_hangs),
+    # Memory
+    "child_eats_memory": _grows(_p.child_eats_memory),
+    "far_grandchild_eats_memory": _grows(_p.far_grandchild_eats_memory),
+    "eats_memory": _grows(_p.eats_memory),
+    # It ends
+    "kills_itself": _dies(_p.kills_itself, "SIGKILL"),
+    "terminates_itself": _dies(_p.terminates_itself, "SIGTERM"),
+    "segfault_in_thread": _dies(_p.segfault_in_thread, "SIGSEGV"),
+    "divides_by_zero": _dies(_p.divides_by_zero, "SIGFPE"),
+    "leaves_well": _exits(_p.leaves_well, "exit code 0"),
+    "leaves_from_thread": _exits(_p.leaves_from_thread, "exit code 7"),
+    "leaves_by_c": _exits(_p.leaves_by_c, "exit code 5"),
+    # What is raised
+    "str_fails": _raises(_r.str_fails, "StrFails"),
+    "repr_fails": _raises(_r.repr_fails, "ReprFails"),
+    "str_exits": _raises(_r.str_exits, "StrExits"),
+    "unencodable": _raises(_r.unencodable, "RuntimeError"),
+    "node_fails": _raises(_r.node_fails, "NodeFails"),
+    "node_is_no_text": _raises(_r.node_is_no_text, "node of a number"),
+    "keyboard_interrupt": _raises(_r.keyboard_interrupt, "KeyboardInterrupt"),
+    "system_exit": _raises(_r.system_exit, "SystemExit"),
+    "generator_exit": _raises(_r.generator_exit, "GeneratorExit"),
+    "own_base_exception": _raises(_r.own_base_exception, "Own"),
+    "exception_group": _raises(_r.exception_group, "ExceptionGroup"),
+    "long_text": _raises(_r.long_text, "RuntimeError"),
+    "recursion": _raises(_r.recursion, "RecursionError"),
+    "unencodable_warning": Act(_r.unencodable_warning),
+    "warning_str_fails": _raises(_r.warning_str_fails, "ValueError"),
+    "descriptors_exhausted": _raises(_r.descriptors_exhausted, "open files"),
+    "descriptors_exhausted_quietly": _raises(_r.descriptors_exhausted_quietly, "open files"),
+    # What the next job would find
+    "chdir": _leaves(_s.chdir, "directory"),
+    "directory_gone": _leaves(_s.directory_gone, "directory"),
+    "umask": _leaves(_s.umask, "umask"),
+    "environ": _leaves(_s.environ, "environment"),
+    "environ_cleared": _leaves(_s.environ_cleared, "environment"),
+    "native_environ": _leaves(_s.native_environ, "environment"),
+    "tempdir": _leaves(_s.tempdir, "temporary files"),
+    "signal_handler": _leaves(_s.signal_handler, "signal"),
+    "native_signal_handler": _leaves(_s.native_signal_handler, "signal"),
+    "signal_mask": _leaves(_s.signal_mask, "signal"),
+    "timer": _leaves(_s.timer, "timer"),
+    "rounding": _leaves(_s.rounding, "floating-point"),
+    "flush_to_zero": _leaves(_s.flush_to_zero, "floating-point"),
+    "numpy_errors": _leaves(_s.numpy_errors, "numpy"),
+    "locale": _leaves(_s.locale_, "locale"),
+    "resource_limit": _leaves(_s.resource_limit, "resource"),
+    "nice": _leaves(_s.nice, "priority"),
+    "thread": _leaves(_s.thread, "thread"),
+    "descriptor": _leaves(_s.descriptor, "descriptor"),
+    "standard_output_replaced": _leaves(_s.standard_output_replaced, "descriptor"),
+    "streams_gone": _leaves(_s.streams_gone, "streams"),
+    "streams_closed": _leaves(_s.streams_closed, "descriptor"),
+    "clock_patched": _leaves(_s.clock_patched, "patched"),
+    "numpy_patched": _leaves(_s.numpy_patched, "patched"),
+    "builtin_patched": _leaves(_s.builtin_patched, "patched"),
+    "garbage_collector": _leaves(_s.garbage_collector, "garbage collector"),
+    "recursion_limit": _leaves(_s.recursion_limit, "recursion"),
+    "import_path": _leaves(_s.import_path, "import path"),
+    "trace": _leaves(_s.trace, "trace"),
+    "temporary_files": Act(_s.temporary_files),
+}  # fmt: skip
+if len(os.sched_getaffinity(0)) > 1:
+    ACTS["affinity"] = _leaves(_s.affinity, "affinity")

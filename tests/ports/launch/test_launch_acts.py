@@ -1,0 +1,104 @@
+"""Misbehaving backends between innocent jobs: each is reported as what it is, its neighbours are right, and nothing is left."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assay.core.job import Job
+from assay.core.model import Model
+from assay.core.outcome import Outcome, Stage
+from assay.launch.pool import FreshProcess, Pool
+from assay.launch.prefork import Preforked
+from assay.ports import JobList
+from assay.testing.act_checks import (
+    STAGES,
+    ActJob,
+    act_job,
+    act_jobs,
+    identity_golden,
+    interpreter_of,
+    nothing_left,
+    problems_of,
+)
+from assay.testing.acts import ACTS
+
+NASTY = (
+    "fork_that_works_on", "fork_that_writes_garbage", "fork_that_reads", "daemon", "daemon_and_exit", "child_holds_socket_and_exit",
+    "garbage", "forged_length", "answer_for_another", "closes_all_and_lives", "closes_all", "shuts_sockets_down", "stops_itself",
+    "floods_log", "kills_itself", "str_fails", "unencodable", "keyboard_interrupt", "system_exit", "descriptors_exhausted_quietly",
+    "chdir", "streams_closed", "clock_patched",
+)  # fmt: skip
+"""One or two of each mechanism: all of them take minutes (`benchmarks/acts.py`)."""
+
+
+def _launched(asked: list[ActJob], kind: str) -> dict[str, str]:
+    jobs: list[Job] = [one.job for one in asked]
+    with nothing_left() as left, Preforked(("faulty",) if kind == "forked" else ()) as ahead:
+        launcher = (
+            FreshProcess(2, interpreter=interpreter_of)
+            if kind == "fresh"
+            else Pool(2, interpreter=interpreter_of, ahead=ahead)
+        )
+        results = list(launcher.launch(JobList(jobs)))
+    return problems_of(asked, results) | dict.fromkeys(left, "left behind")
+
+
+@pytest.fixture
+def same(tmp_path: Path) -> tuple[Model, Path]:
+    """A model that gives back what it is given, and its golden."""
+    return identity_golden(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["pool", "forked"])
+def test_nasty_ones_among_innocent_ones(same: tuple[Model, Path], kind: str) -> None:
+    model, golden = same
+    chance = random.Random(kind)
+    plan = [(act, chance.choice(STAGES[1:])) for act in NASTY]
+    assert _launched(act_jobs(plan, model, golden, seed=chance.randrange(100), innocent=1), kind) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["pool", "fresh"])
+def test_all_of_them_in_any_stage_and_order(same: tuple[Model, Path], kind: str, seed: int) -> None:
+    model, golden = same
+    plan = [(act, random.Random(f"{seed} {act}").choice(STAGES)) for act in ACTS]
+    assert _launched(act_jobs(plan, model, golden, seed=seed), kind) == {}
+
+
+def test_a_timer_holds_while_another_worker_has_closed_its_connection_and_lives(same: tuple[Model, Path]) -> None:
+    """The supervisor waited ten seconds for a process that had closed its socket; meanwhile no other timer held."""
+    model, golden = same
+    asked = [act_job("hang", model, golden, "hangs_deaf"), act_job("closes", model, golden, "closes_all_and_lives")]
+    ended: dict[str, float] = {}
+    started: dict[str, float] = {}
+
+    def watch(job: Job, stage: Stage | None, *_: object) -> None:
+        (ended if stage is None else started)[job.case.name] = time.monotonic()
+
+    results = list(Pool(2, watch=watch).launch(JobList([one.job for one in asked])))
+    assert problems_of(asked, results) == {}
+    assert ended["closes"] - started["closes"] < 5.0
+    limit_s = asked[0].job.limits.timeout_s
+    assert limit_s <= ended["hang"] - started["hang"] < limit_s + 2.0
+
+
+def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model, Path]) -> None:
+    """Nobody knows who sends SIGKILL: the job is run again, and what it gives then counts."""
+    model, golden = same
+    asked = [act_job(f"innocent-{n}", model, golden) for n in range(2)]
+    killed: list[psutil.Process] = []
+
+    def watch(job: Job, stage: Stage | None, *_: object) -> None:
+        if not killed and stage is Stage.START:
+            killed.extend(psutil.Process().children())
+            killed[0].kill()
+
+    results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))
+    assert len(killed) == 1
+    assert [result.outcome for result in results] == [Outcome.OK] * 2

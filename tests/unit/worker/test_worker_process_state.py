@@ -1,0 +1,75 @@
+"""Each act on the state of a process is seen, in a process of its own, and one that does nothing is not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from assay.core.wire import Changed
+from assay.launch.changed_process import with_notes
+from assay.testing.acts import ACTS
+from assay.testing.builders import make_result
+from assay.worker.process_state import ProcessState
+
+_LOOK = """
+import sys
+from assay.testing.acts import ACTS
+from assay.worker.process_state import ProcessState
+import os
+report = os.dup(1)
+state = ProcessState()
+assert state.changed() == ()
+for name in sys.argv[1:]:
+    ACTS[name].commit()
+os.write(report, " ".join(state.changed()).encode())
+os._exit(0)
+"""
+ON_STATE = [name for name, act in ACTS.items() if act.changed and act.changed != "processes"]
+
+
+def _changed(*acts: str) -> set[Changed]:
+    done = subprocess.run([sys.executable, "-c", _LOOK, *acts], capture_output=True, check=True)
+    return {Changed(one) for one in done.stdout.decode().split()}
+
+
+@pytest.mark.parametrize("name", ON_STATE)
+def test_each_act_is_seen_and_named(name: str) -> None:
+    changed = _changed(name)
+    (note,) = with_notes(make_result(), sorted(changed), 0).warnings
+    assert ACTS[name].changed in note
+    assert len(changed) == 1, changed
+
+
+def test_what_ended_or_was_put_back_is_no_change() -> None:
+    code = (
+        "import os, subprocess, threading; from assay.worker.process_state import ProcessState\n"
+        "state = ProcessState(); subprocess.run(['true']); subprocess.Popen(['true']); os.environ['A'] = '1'; del os.environ['A']\n"
+        "thread = threading.Thread(target=int); thread.start(); thread.join(); os.close(os.dup(1))\n"
+        "import time, numpy.fft\n"
+        "end = time.monotonic() + 60\n"
+        "while state.changed() and time.monotonic() < end: time.sleep(0.01)\n"
+        "print(state.changed())"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"()\n"
+
+
+def test_what_an_import_brings_is_accepted_once() -> None:
+    code = (
+        "import os; from assay.worker.process_state import ProcessState\n"
+        "state = ProcessState(); os.environ['A'] = '1'; state.accept_imports(); print(state.changed())\n"
+        "os.environ['A'] = '2'; state.accept_imports(); print(*state.changed())"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"()\nenviron\n"
+
+
+def test_a_look_is_cheap() -> None:
+    """The promise is 50 µs on an idle machine (`benchmarks/process_state.py`); processor time, and room for a busy one."""
+    state, rounds = ProcessState(), 300
+    state.changed()
+    begin = time.process_time()
+    for _ in range(rounds):
+        state.changed()
+    assert (time.process_time() - begin) / rounds < 300e-6
