@@ -85,7 +85,8 @@ class Line:
             return "crash"
         if self.verdict == "inconclusive" and self.reason.startswith("other precision"):
             return "other precision"
-        if self.verdict == "inconclusive" and max(self.pair or 0.0, self.stored or 0.0) > self.usual:
+        moved = max(self.pair or 0.0, self.stored or 0.0) if self.verdict == "inconclusive" else self.pair or 0.0
+        if self.verdict in ("inconclusive", "pass") and moved > self.usual:
             return "undecidable"
         if self.verdict not in ("pass", "fail") or self.distance is None:
             return "open"

@@ -20,7 +20,7 @@ MARKS = {
     "other precision": ("≠", "inconclusive: the engine computes in another precision than its flow is named for"),
     "undecidable": (
         "≈",
-        "inconclusive, and independent engines are themselves further apart than an engine may be wrong",
+        "inconclusive, or a pass by the reference alone, and independent engines (or roundings) are themselves too far apart to say",
     ),
     "open": ("?", "nothing was decided, or no engine of another library runs the model"),
     "vacuous": ("○", "pass, but other inputs have the same answers: it proves nothing"),

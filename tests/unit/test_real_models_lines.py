@@ -137,6 +137,7 @@ def test_weights_are_initializers_and_constants_also_of_branches(roundings: Any,
         ({"distance": None, "reason": "crash in lower: SIGSEGV"}, "crash"),
         ({"verdict": "inconclusive", "reason": "other precision in compare: float32"}, "other precision"),
         ({"verdict": "inconclusive", "pair": 0.4}, "undecidable"),
+        ({"verdict": "pass", "pair": 0.4}, "undecidable"),
         ({"verdict": "too long", "distance": None, "pair": None}, "open"),
     ],
 )
