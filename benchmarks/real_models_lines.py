@@ -22,6 +22,8 @@ ROUNDED_FACTOR = 10
 STORED_FACTOR = 2
 """Where it is known what rounding every value does, it is right within this many times that: an engine rounds no more often. Right
 engines were seen at up to 1.4 times, MNN, which cuts weights off instead of rounding them, at 2.9 times."""
+UNTELLING = 0.1
+"""Two independent engines that are further apart than this say nothing of a pass."""
 PAIR_FACTOR = 3
 """Where two independent engines are far apart, an engine is right within this many times that distance."""
 
@@ -85,8 +87,10 @@ class Line:
             return "crash"
         if self.verdict == "inconclusive" and self.reason.startswith("other precision"):
             return "other precision"
-        moved = max(self.pair or 0.0, self.stored or 0.0) if self.verdict == "inconclusive" else self.pair or 0.0
-        if self.verdict in ("inconclusive", "pass") and moved > self.usual:
+        moved = max(self.pair or 0.0, self.stored or 0.0)
+        if (self.verdict == "inconclusive" and moved > self.usual) or (
+            self.verdict == "pass" and (self.pair or 0.0) > UNTELLING
+        ):
             return "undecidable"
         if self.verdict not in ("pass", "fail") or self.distance is None:
             return "open"
