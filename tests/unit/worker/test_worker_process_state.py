@@ -56,13 +56,16 @@ def test_what_ended_or_was_put_back_is_no_change() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"()\n"
 
 
-def test_what_an_import_brings_is_accepted_once() -> None:
+def test_what_an_import_brings_is_accepted_and_nothing_else() -> None:
     code = (
         "import os; from assay.worker.process_state import ProcessState\n"
-        "state = ProcessState(); os.environ['A'] = '1'; state.accept_imports(); print(state.changed())\n"
-        "os.environ['A'] = '2'; state.accept_imports(); print(*state.changed())"
+        "state = ProcessState(); os.environ['A'] = '1'; state.accept_imports(); print(*state.changed())\n"
+        "os.environ['A'] = '2'; state.accept_imports(); print(*state.changed())\n"
+        "import wave; state.accept_imports(); print(*state.changed())\n"
+        "os.chdir('/'); import cmd; state.accept_imports(); print(*state.changed())"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"()\nenviron\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines() == ["", "environ", "", "directory"]
 
 
 def test_a_look_is_cheap() -> None:

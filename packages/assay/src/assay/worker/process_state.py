@@ -38,8 +38,8 @@ _MODULES: tuple[ModuleType, ...] = (time, np, np.linalg, math, builtins, os)
 BY_IMPORTS = frozenset(
     (Changed.ENVIRON, Changed.SIGNALS, Changed.THREADS, Changed.DESCRIPTORS, Changed.IMPORT_PATH, Changed.RECURSION)
 )
-"""What libraries do when they are imported: a variable with the number of their threads, a pool of threads, a device that stays
-open."""
+"""What libraries do when they are imported or used for the first time: a variable with the number of their threads, a pool of
+threads, a device that stays open."""
 _ONE, _THREE, _SMALL, _SUBNORMAL = 1.0, 3.0, 3e-308, 5e-324
 _MASKS = slice(32 - 3, 35 - 3)
 """Signals that are blocked, ignored and caught: fields 32 to 34 of /proc/self/stat (proc(5)), where the state, field 3, comes first
@@ -75,7 +75,7 @@ class ProcessState:
             (Changed.IMPORT_PATH, lambda: list(sys.path)),
             (Changed.TRACE, lambda: (sys.gettrace(), sys.getprofile())),
         )
-        self._imported = False
+        self._imported = 0
         self._known = [read() for _, read in self._readers]
 
     def changed(self) -> tuple[Changed, ...]:
@@ -89,11 +89,12 @@ class ProcessState:
             found.append(Changed.PROCESSES)
         return tuple(found)
 
-    def accept_imports(self) -> None:
-        """What the first import of the libraries has brought and each later job finds, too: see BY_IMPORTS."""
-        if self._imported:
+    def accept_imports(self, *, first_use: bool = False) -> None:
+        """What libraries have brought that were imported since the last look, or used for the first time: each later job finds it,
+        too (BY_IMPORTS)."""
+        if len(sys.modules) == self._imported and not first_use:
             return
-        self._imported = True
+        self._imported = len(sys.modules)
         for place, (what, read) in enumerate(self._readers):
             if what in BY_IMPORTS:
                 with suppress(OSError):

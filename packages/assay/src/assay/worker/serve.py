@@ -50,6 +50,7 @@ def serve(connection: socket.socket) -> None:
             _tidy(first)
             sys.stdout.flush()
             sys.stderr.flush()
+        state.accept_imports(first_use=first)
         first = False
         _answer(driver, job, result, state.changed())
 
