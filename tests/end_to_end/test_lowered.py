@@ -20,7 +20,7 @@ TODAY = datetime.date(2026, 11, 21)
 
 
 def lowered(linear: Path, golden: Path, stage: str, task: str = "verify") -> Checked:
-    options = ("fault=not_runnable", f"stage={stage}")
+    options = {"fault": "not_runnable", "stage": stage}
     return run_check(
         CheckOptions(
             models=(linear,), flows=("faulty",), golden=golden, options=options, only_kind=task, history=".assay"

@@ -22,7 +22,7 @@ EXAMPLE = PAGE.partition("```python\n")[2].partition("```")[0]
 RAISING = """
 def peak_error(actual, expected, contract):
     raise ValueError("no such thing")
-peak_error.figures = {"peak_error": ("", "up")}
+peak_error.metrics = {"peak_error": ("", "up")}
 """
 UNSTATED = """
 def peak_error(actual, expected, contract):
@@ -31,7 +31,7 @@ def peak_error(actual, expected, contract):
 AGREEMENT = """
 def peak_error(actual, expected, contract):
     return {"peak_agreement": 90.0}
-peak_error.figures = {"peak_agreement": ("points", "down")}
+peak_error.metrics = {"peak_agreement": ("points", "down")}
 """
 Installed = Callable[[str], None]
 

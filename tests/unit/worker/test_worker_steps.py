@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import socket
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,8 @@ from assay.launch.lane import Lane
 from assay.launch.supervisor import Supervisor
 from assay.models.onnx_file import open_model
 from assay.worker import serve
+from assay.worker.driver_connection import DriverConnection
+from assay.worker.process_state import ProcessState
 
 
 class _Shared(bytearray):
@@ -37,7 +40,9 @@ def test_a_worker_says_which_sample_it_runs_and_forgets_it_with_the_stage(linear
     flow = Flow("reference", "reference")
     job = ReferenceJob(Case("net", model, Inputs(samples=3)), flow, reference_dir=str(tmp_path / "golden"))
     shared = _Shared()
-    result = serve._execute(job, cast(mmap.mmap, shared))
+    ours, _theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, _theirs:
+        result = serve._execute(job, cast(mmap.mmap, shared), DriverConnection(ours, b""), ProcessState())
     assert result.outcome is Outcome.OK, result.detail
     ran = [step for stage, step in shared.states if stage is Stage.RUN]
     assert ran[0] == UNKNOWN

@@ -96,7 +96,7 @@ def test_a_child_that_cannot_be_started_blames_nobody(tmp_path: Path, monkeypatc
 
 def test_a_child_that_dies_before_it_begins_blames_nobody(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(relu().SerializeToString())
-    (one,) = checked(tmp_path, limits=ChildLimits(memory_bytes=60_000_000))
+    (one,) = checked(tmp_path, limits=ChildLimits(memory_bytes=30_000_000))
     assert one.outcome is CheckOutcome.INFRASTRUCTURE
     assert "before it began" in one.sentence
 

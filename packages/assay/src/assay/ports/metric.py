@@ -15,7 +15,7 @@ class Metric(Protocol):
     """Metrics of one output. Conformance: `assay.testing.check_metric`."""
 
     @property
-    def figures(self) -> Mapping[str, tuple[str, Direction]]:
+    def metrics(self) -> Mapping[str, tuple[str, Direction]]:
         """Of each metric that it gives its unit ("" for a pure number), and which way is worse: "up", "down", or "both" (away
         from 1)."""
         ...

@@ -50,10 +50,10 @@ def check_metric(metric: Metric) -> None:
     wrongs = [(what, _figures(metric, wrong(expected), expected, what)) for what, wrong in _WRONG]
     blind = all(_equal(found, same) for _, found in wrongs)
     assert not blind, f"The metric cannot fail: {', '.join(what for what, _ in _WRONG)} look like the reference."
-    assert set(same) == set(metric.figures), (
-        f"The metric states the metrics {sorted(metric.figures)}, and gives {sorted(same)}."
+    assert set(same) == set(metric.metrics), (
+        f"The metric states the metrics {sorted(metric.metrics)}, and gives {sorted(same)}."
     )
-    for name, (_, worse) in metric.figures.items():
+    for name, (_, worse) in metric.metrics.items():
         moved = [found[name] for _, found in wrongs if found[name] != same[name] and not math.isnan(found[name])]
         right = [value for value in moved if worse_of(worse, same[name], value) == value]
         assert right or not moved, (
@@ -66,7 +66,7 @@ _WORSE: Mapping[Direction, str] = {"up": "upwards", "down": "downwards", "both":
 
 def _check_statement(metric: Metric) -> None:
     assert isinstance(metric, Metric), "The metric has no `metrics`: of each name the unit and which way is worse."
-    for name, about in metric.figures.items():
+    for name, about in metric.metrics.items():
         fine = isinstance(about, tuple) and len(about) == 2 and isinstance(about[0], str) and about[1] in _WORSE
         assert fine, f"The metric states {about!r} of '{name}', not its unit and up, down or both."
 

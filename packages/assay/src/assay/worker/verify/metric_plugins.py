@@ -1,4 +1,4 @@
-"""The figures of metrics that are plug-ins (group `assay.metrics`), beside the comparator's own."""
+"""What metrics that are plug-ins give (group `assay.metrics`), beside the comparator's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ METRICS = "assay.metrics"
 
 
 def with_metrics(compared: Compared, actual: Samples, expected: Samples, contract: Contract) -> Compared:
-    """Each output with the figures of every metric that is installed, of several samples the worst (NaN above all), and with what
+    """Each output with what every metric gives that is installed, of several samples the worst (NaN above all), and with what
     the metric states of them. A name that the comparator has itself stays its own. Raises BrokenMetric."""
     if not plugins.names(METRICS):
         return compared
@@ -34,7 +34,7 @@ def _loaded(name: str) -> Metric:
         raise BrokenMetric(str(error)) from error
     if not isinstance(found, Metric):
         raise BrokenMetric(
-            f"metric '{name}' does not state its figures: give it `figures`, of each name the unit and which way is worse, such as "
+            f"metric '{name}' does not state its metrics: give it `metrics`, of each name the unit and which way is worse, such as "
             '{"peak_error": ("", "up")}'
         )
     return found
@@ -44,11 +44,11 @@ def _stated(name: str, metric: Metric) -> dict[str, StatedMetric]:
     try:
         return {
             figure: StatedMetric(*msgspec.convert(about, tuple[str, Direction]))
-            for figure, about in metric.figures.items()
+            for figure, about in metric.metrics.items()
         }
     except (AttributeError, TypeError, ValueError) as error:
         raise BrokenMetric(
-            f"metric '{name}' states its figures wrongly ({error}): give each name its unit and up, down or both"
+            f"metric '{name}' states its metrics wrongly ({error}): give each name its unit and up, down or both"
         ) from error
 
 
@@ -70,7 +70,7 @@ def _measured(
             for figure, value in figures.items():
                 if figure not in stated:
                     raise BrokenMetric(
-                        f"metric '{name}' gives '{figure}', which its `figures` do not state: state it there"
+                        f"metric '{name}' gives '{figure}', which its `metrics` do not state: state it there"
                     )
                 before = found.get(figure)
                 found[figure] = float(value) if before is None else worse_of(stated[figure].worse, before, float(value))
