@@ -17,7 +17,7 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="NAME...", help="Environments of assay.toml or of a backend. None: all of assay.toml."),
+    typer.Argument(metavar="NAME", help="Environments of assay.toml or of a backend. None: all of assay.toml."),
 ]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="TOML file with [environments] [assay.toml].")]
 
@@ -70,7 +70,7 @@ def lock(names: Names = None, config: ConfigFile = None, history: History = DEFA
 
 @app.command("remove")
 def remove(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Environments to remove.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="Environments to remove.")],
     config: ConfigFile = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:

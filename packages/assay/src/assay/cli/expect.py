@@ -24,7 +24,7 @@ def update(
     run: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RUN...",
+            metavar="RUN",
             help="Runs of the history, `last`, or files of `assay run --save`. Of a job in several the last counts.",
         ),
     ] = None,

@@ -30,7 +30,7 @@ def run(given: Mapping[str, Any]) -> None:
 
 
 def merge(
-    shards: Annotated[list[Path], typer.Argument(metavar="FILE...", help="What `assay run --shard I/N --save` wrote.")],
+    shards: Annotated[list[Path], typer.Argument(metavar="FILE", help="What `assay run --shard I/N --save` wrote.")],
     report: Reports = None,
     history: History = DEFAULT_HISTORY,
 ) -> None:

@@ -49,7 +49,7 @@ def _about(name: str) -> str:
 
 @app.command("mine")
 def mine(
-    models: Annotated[list[str], typer.Argument(metavar="MODEL...", help="ONNX files, or folders of them.")],
+    models: Annotated[list[str], typer.Argument(metavar="MODEL", help="ONNX files, or folders of them.")],
 ) -> None:
     """The unique operators of your own models, the most used first: what `assay run mined:MODEL,...` runs."""
     from assay.suites.mined import Mined

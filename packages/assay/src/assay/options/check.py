@@ -91,7 +91,7 @@ class CheckOptions(
     """What a user may say. `models` empty: everything that `config` (or ./assay.toml) lists. `history` empty: the config's, or `.assay`.
     `command` is what a report says was run."""
 
-    models: tuple[Path, ...] = option((), MODELS, metavar="MODEL...", argument=True)
+    models: tuple[Path, ...] = option((), MODELS, metavar="MODEL", argument=True)
     save_inputs: str = option("", "Save the inputs of the run: an .npz, or a golden folder.", metavar="PATH", once=True)
     save_outputs: str = option(
         "", "Save the outputs of the engines: an .npz, or golden folders.", metavar="PATH", once=True
@@ -115,9 +115,11 @@ class BaselineOptions(
 ):
     """Which engines are approved, and why."""
 
-    models: tuple[Path, ...] = option((), MODELS, metavar="MODEL...", argument=True)
+    models: tuple[Path, ...] = option((), MODELS, metavar="MODEL", argument=True)
     reason: str = option("", "Why this engine is approved as the baseline; stored with it.")
-    flows: tuple[str, ...] = option((), "Flow of the engine, for example onnxruntime. Repeatable.", flag="--flow")
+    flows: tuple[str, ...] = option(
+        (), "Flow of the engine, for example onnxruntime. Repeatable.", flag="--flow", metavar="FLOW"
+    )
     golden: Path | None = option(None, "Golden folder whose first sample is the input.")
     config: Path | None = option(None, "TOML file that lists models and flows [assay.toml].")
 

@@ -19,10 +19,10 @@ class CompareOptions(ReportOptions, HistoryOptions):
     """What a user may say. One model and two flows (old, new), or two models (old, new) and one flow or two."""
 
     models: tuple[Path, ...] = option(
-        (), "One model on two flows, or an old and a new model.", metavar="[OLD] NEW", argument=True, needed=True
+        (), "One model on two flows, or an old and a new model.", metavar="MODEL", argument=True, needed=True
     )
     flows: tuple[str, ...] = option(
-        (), "Flow of the old engine, then of the new one; a single one is used for both.", flag="--flow"
+        (), "Flow of the old engine, then of the new one; a single one is used for both.", flag="--flow", metavar="FLOW"
     )
     golden: Path | None = option(None, "Golden folder whose first sample is the input.")
     options: Mapping[str, Value] = option(
@@ -38,7 +38,7 @@ class CompareOptions(ReportOptions, HistoryOptions):
     launches: int | None = option(None, "Largest number of fresh pairs of engines [20].", least=4)
     seed: int = option(0, "Random seed of the inputs (ignored with --golden).")
     batches: tuple[int, ...] = option(
-        (), "Size of a symbolic first dimension. Repeatable, for a sweep.", flag="--batch", least=1
+        (), "Size of a symbolic first dimension. Repeatable, for a sweep.", flag="--batch", metavar="SIZE", least=1
     )
     threads: int = option(1, "Number of threads of each engine.", least=1)
     policy: Path | None = option(None, "TOML file with limits.")

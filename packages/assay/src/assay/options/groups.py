@@ -24,7 +24,11 @@ class FlowOptions:
     """On which flows."""
 
     flows: tuple[str, ...] = option(
-        (), "Flow to run on, for example onnxruntime or openvino-f32. Repeatable.", flag="--flow", toml="flows.use"
+        (),
+        "Flow to run on, for example onnxruntime or openvino-f32. Repeatable.",
+        flag="--flow",
+        metavar="FLOW",
+        toml="flows.use",
     )
     options: Mapping[str, Value] = option(
         {}, "Set an option of the backend. Repeatable.", flag="--option", metavar="NAME=VALUE", kind="backend option"
@@ -51,7 +55,12 @@ class MeasureOptions:
         None, "Sampling time per flow and batch size, in seconds [0.5].", least=0.01, toml="measure.seconds"
     )
     measure_batches: tuple[int, ...] = option(
-        (), "Batch size to measure at. Repeatable.", flag="--measure-batch", least=1, toml="measure.batches"
+        (),
+        "Batch size to measure at. Repeatable.",
+        flag="--measure-batch",
+        metavar="SIZE",
+        least=1,
+        toml="measure.batches",
     )
     threads: int | None = option(
         None, "Number of threads of the engine while measuring [1].", least=1, toml="measure.threads"

@@ -38,12 +38,13 @@ class MutateOptions(
     """What a user may say. `models` are one file, or the names of suites. `command` is what a report says was run."""
 
     models: tuple[Path, ...] = option(
-        (), "One ONNX file or exported program, or suites.", metavar="MODEL|SUITE...", argument=True, needed=True
+        (), "One ONNX file or exported program, or suites.", metavar="MODEL|SUITE", argument=True, needed=True
     )
     goldens: tuple[Path, ...] = option(
         (),
         "Golden folder of the model. Repeatable. Without it: random inputs and the float64 reference.",
         flag="--golden",
+        metavar="FOLDER",
     )
     limit: int = option(120, "Largest number of mutants per flow, spread over the operators. 0: all.", least=0)
     sites: int = option(3, "Number of nodes to mutate for each operator: first, last, middle, then any.", least=1)

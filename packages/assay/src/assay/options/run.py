@@ -52,7 +52,7 @@ class RunOptions(
     """What a user may say of suites. `command` is what a report says was run."""
 
     suites: tuple[str, ...] = option(
-        (), "Suites: `assay suite list` names them.", metavar="SUITE...", argument=True, needed=True
+        (), "Suites: `assay suite list` names them.", metavar="SUITE", argument=True, needed=True
     )
     only_kind: str = option("verify", "Kind of job: verify, or measure (rates, roofline, caches, layouts).")
     threads: tuple[int, ...] = option(
