@@ -68,6 +68,16 @@ def test_a_schema_of_nobody(tmp_path: Path) -> None:
     assert _told(location) == f'{location} has the unknown schema "beta": move it away, or name another --history'
 
 
+def test_other_columns_under_the_same_number(location: str) -> None:
+    store = SqlStore(location)
+    with store.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE results RENAME COLUMN kind TO task"))
+    store.close()
+    assert _told(location) == (
+        f"{location} was written by an unreleased assay (its table results has other columns): move it away, or name another --history"
+    )
+
+
 def test_held_by_another_writer_for_too_long(location: str) -> None:
     first, second = SqlStore(location), SqlStore(location, busy_s=0.2)
     with first.engine.begin(), pytest.raises(StoreError) as caught:

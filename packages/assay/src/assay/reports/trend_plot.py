@@ -22,26 +22,26 @@ div{{overflow-x:auto}}svg{{width:100%;min-width:44rem;height:auto;background:#ff
 
 def write_png(trend: Trend, path: Path) -> None:
     """Raises UsageError where matplotlib is not installed."""
-    _metric(trend).savefig(path, format="png", dpi=120)
+    _plot(trend).savefig(path, format="png", dpi=120)
 
 
 def as_html(trend: Trend) -> str:
     """One self-contained page, nothing from the network."""
     written = io.StringIO()
-    _metric(trend).savefig(written, format="svg")
+    _plot(trend).savefig(written, format="svg")
     picture = written.getvalue()
     title = html.escape(f"{trend.metric} of {trend.case} on {trend.flow}")
     return _PAGE.format(title=title, picture=picture[picture.index("<svg") :], text=html.escape(as_text(trend)))
 
 
-def _metric(trend: Trend) -> Any:
+def _plot(trend: Trend) -> Any:
     try:
-        from matplotlib.metric import Figure
+        from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise UsageError("plots need matplotlib: run pip install 'assay[trend]'") from None
-    metric = Figure(figsize=(10, 4.5), layout="constrained")
-    axes = metric.add_subplot()
+    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    axes = figure.add_subplot()
     values = [point.value for point in trend.points]
     axes.plot(range(len(values)), values, ".", color="#3b6ea5", markersize=5, label="runs")
     edges = [0, *(change.place for change in trend.changes), len(values)]
@@ -64,4 +64,4 @@ def _metric(trend: Trend) -> Any:
     axes.set_xlabel(f"runs, {' to '.join(days)}")
     axes.grid(alpha=0.25)
     axes.legend(loc="upper left", fontsize=8)
-    return metric
+    return figure

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from assay.errors import NewerHistory, StoreError
 from assay.stores.connect import READ
-from assay.stores.tables import SCHEMA, VERSION_TABLE
+from assay.stores.tables import SCHEMA, VERSION_TABLE, metadata
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -20,6 +20,7 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
     """
     with engine.connect().execution_options(**READ) as connection:
         if _version(connection, name) == SCHEMA:
+            _reject_other_columns(connection, name)
             return
     with engine.begin() as connection:
         # Another process may have done it while this one waited for the lock.
@@ -45,6 +46,17 @@ def _version(connection: Connection, name: str) -> int:
             "upgrade assay or use another --history"
         )
     return int(said)
+
+
+def _reject_other_columns(connection: Connection, name: str) -> None:
+    """A tree that was never released may have written other columns under the same number."""
+    found = inspect(connection)
+    for table in metadata.sorted_tables:
+        if {str(column["name"]) for column in found.get_columns(table.name)} != set(table.columns.keys()):
+            raise StoreError(
+                f"{name} was written by an unreleased assay (its table {table.name} has other columns): move it away, or "
+                "name another --history"
+            )
 
 
 def _migrate(connection: Connection) -> None:
