@@ -12,6 +12,7 @@ import pytest
 from assay.core.job import Job
 from assay.core.model import Model
 from assay.core.outcome import Outcome, Stage
+from assay.launch import process_tree
 from assay.launch.pool import FreshProcess, Pool
 from assay.launch.prefork import Preforked
 from assay.ports import JobList
@@ -95,8 +96,8 @@ def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model
 
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
         if not killed and stage is Stage.START:
-            living = [one for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE]
-            killed.extend(living)
+            below = [one for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE]
+            killed.extend(one for one in below if process_tree.MARK in one.environ())  # and not a helper of this process
             killed[0].kill()
 
     results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))

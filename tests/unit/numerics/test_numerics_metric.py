@@ -22,7 +22,7 @@ GIVEN = (
 class Closeness:
     """The comparator's metrics of one pair of tensors; NaN where a metric has no meaning for these arrays."""
 
-    figures = {name: (unit(name), direction(name)) for name in GIVEN}
+    metrics = {name: (unit(name), direction(name)) for name in GIVEN}
 
     def __call__(self, actual, expected, contract):
         nothing = dict.fromkeys(GIVEN, float("nan"))
@@ -36,14 +36,14 @@ class Closeness:
 closeness = Closeness()
 
 
-def stating(figures=None):
+def stating(metrics=None):
     """A function as a metric that states its metrics."""
 
-    def with_figures(function):
-        function.figures = {"largest": ("", "up"), "clash": ("", "up")} if figures is None else figures
+    def with_metrics(function):
+        function.metrics = {"largest": ("", "up"), "clash": ("", "up")} if metrics is None else metrics
         return function
 
-    return with_figures
+    return with_metrics
 
 
 def test_closeness_keeps_the_promises():

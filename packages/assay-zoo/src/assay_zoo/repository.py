@@ -32,10 +32,14 @@ def find_root(start: Path) -> Path:
 
 def read_policy(root: Path) -> ZooPolicy:
     """zoo.toml. Raises BadPolicy with one sentence for each mistake, with its line; UsageError where there is none."""
-    path = root / POLICY
-    if not path.is_file():
+    return read(named_root(root) / POLICY).validate(ZooPolicy)
+
+
+def named_root(root: Path) -> Path:
+    """That folder, which is a zoo. Raises UsageError where it is none."""
+    if not (root / POLICY).is_file():
         raise UsageError(f"{root} is no zoo: it has no {POLICY}; make one with `assay zoo init {root}`")
-    return read(path).validate(ZooPolicy)
+    return root
 
 
 def read_scenarios(root: Path) -> dict[str, Scenario]:

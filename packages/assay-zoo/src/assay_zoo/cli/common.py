@@ -22,6 +22,6 @@ def beside(path: Path) -> Path:
 
 def root_of(zoo: Path | None, start: Path) -> Path:
     """The zoo that the user names, or that `start` lies in. Raises UsageError."""
-    from assay_zoo.repository import find_root
+    from assay_zoo.repository import find_root, named_root
 
-    return zoo.absolute() if zoo else find_root(start)
+    return named_root(zoo.absolute()) if zoo else find_root(start)
