@@ -1,6 +1,6 @@
 """Local judgement under test: mutants in float16, bfloat16 and int8, judged node by node on the engine's own inputs.
 
-`python benchmarks/mutants_local.py [--flows fp16,bf16,int8,int8-ov] [--models classifier,residual] [--seed N]`. The digit models on
+`python benchmarks/mutants_local.py [--flows fp16,bf16,int8,int8-ov] [--models classifier,residual] [--first-seed N]`. The digit models on
 held-out samples and 8 architectures with seeded weights on noise, up to three sites of each mutation operator. A mutant's
 width is what it changes where it first shows, in units of the noise of a correct flow at that node: the sound engine and the
 mutated one get the same inputs there. `beyond rounding`: of those of 4 widths or more, such as are so many even if the kernel
@@ -209,6 +209,7 @@ def main() -> None:
     parser.add_argument("--flows", default=",".join(FLOWS))
     parser.add_argument("--models", default="")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--sites", type=int, default=3)
     options = parser.parse_args()
     import onnxruntime
@@ -217,7 +218,7 @@ def main() -> None:
     wanted = [one for one in options.models.split(",") if one]
     tallies = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for name, path, inputs in models(0, options.seeds, Path(scratch)):
+        for name, path, inputs in models(options.first_seed, options.seeds, Path(scratch)):
             if wanted and not any(name.startswith(one) for one in wanted):
                 continue
             for flow in options.flows.split(","):

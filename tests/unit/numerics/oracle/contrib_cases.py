@@ -72,6 +72,7 @@ def cases() -> Iterator[Case]:
     yield from _computed()
     yield from _products()
     yield from _few_bits()
+    yield from _experts()
     yield from _quantized()
     yield from _pools()
     yield from _recurrent()
@@ -191,6 +192,10 @@ def _grouped() -> Iterator[Case]:
     for shape in ((1, 4, 3, 7), (1, 1, 3, 7)):
         added = (*inputs(3, 4, [6]), None, None, None, real(*shape))
         yield Case("GroupQueryAttention", added, heads, outputs=outputs, declared=True)
+    for given in (inputs(5, 0, [4, 4]), inputs(1, 4, [2, 4]), inputs(3, 4, [6], packed=True)):
+        sunk = (*given, *[None] * 4, real(4) + 1)
+        yield Case("GroupQueryAttention", sunk, {**heads, "softcap": 2.0}, outputs=outputs, declared=True)
+        yield Case("GroupQueryAttention", given, {**heads, "smooth_softmax": 1}, outputs=outputs, declared=True)
 
 
 def _tables() -> Iterator[Case]:
@@ -288,6 +293,27 @@ def _few_bits() -> Iterator[Case]:
             attributes,
             stored=(1, 2, 3, 5),
         )
+
+    # The last block and the last byte are not full.
+    for kind, columns in ((0, 41), (1, 40), (1, 41)):
+        sizes = {"K": columns, "N": 5, "block_size": 16, "quant_type": kind}
+        stored = (whole((5 * columns + 1) // 2), real(-(-5 * columns // 16)))
+        yield Case("MatMulBnb4", (real(2, 3, columns), *stored), sizes, stored=(1, 2))
+
+
+def _experts() -> Iterator[Case]:
+    """Four experts; tokens of eight numbers in rows, or in a batch of them."""
+    tokens, router = real(2, 3, 8), real(6, 4)
+    for attributes in ({}, {"k": 2}, {"k": 3, "normalize_routing_weights": 1}):
+        for kind in ("relu", "gelu", "silu", "identity"):
+            layers = (real(4, 16, 8), real(4, 16), real(4, 8, 16), real(4, 8))
+            named = {**attributes, "activation_type": kind}
+            yield Case("MoE", (tokens, router, *layers), named, tuple(range(2, 6)))
+        gated = {**attributes, "activation_type": "swiglu", "swiglu_fusion": 1}
+        fused = (tokens.reshape(6, 8), router, real(4, 32, 8), None, real(4, 8, 16))
+        yield Case("MoE", fused, gated, (2, 4))
+        bent = {"activation_alpha": 1.7, "activation_beta": 1.0, "swiglu_limit": 0.9}
+        yield Case("MoE", fused, {**gated, **bent}, (2, 4))
 
 
 def _grid(dtype: type) -> tuple[Tensor, Tensor]:

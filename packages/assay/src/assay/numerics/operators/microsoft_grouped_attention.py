@@ -17,7 +17,6 @@ from assay.numerics.shapes.requirements import COUNT, INDEX, LENGTH, Demands, Ne
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
 _OFF = {
-    "smooth_softmax": 0,
     "qk_output": 0,
     "sliding_window_cache": 0,
     "kv_cache_bit_width": 0,
@@ -25,14 +24,16 @@ _OFF = {
     "v_quant_type": "NONE",
 }
 """Forms without steps, unless these attributes have these values."""
+_SINK = 11
+"""The input with one number a head, whose exponential is one more term of the softmax's denominator."""
 
 
 def _demand_plain(body: Body) -> None:
     for name, plain in _OFF.items():
         if body.attribute(name, plain) != plain:
             raise Unknown(f"GroupQueryAttention with {name}")
-    if any(body.input(at) for at in range(11, 16)) or body.gives(3):
-        raise Unknown("GroupQueryAttention with a sink, quantized keys, or that gives its scores")
+    if any(body.input(at) for at in range(_SINK + 1, 16)) or body.gives(3):
+        raise Unknown("GroupQueryAttention with quantized keys, normalized heads, or that gives its scores")
 
 
 def _sides(body: Body, heads: int, groups: int) -> tuple[list[str], int]:
@@ -134,11 +135,26 @@ def _grouped(body: Body) -> None:
         scores = body.step("Add", scores, _bias(body, heads, groups))
     flat = body.reshape(query, 0, heads, -1, size)
     scores = body.step("Add", scores, _hidden(body, past, flat, keys))
-    answer = body.step("MatMul", body.step("Softmax", scores, axis=-1), body.unsqueeze(values, 2))
+    answer = body.step("MatMul", _shares(body, scores, heads, groups), body.unsqueeze(values, 2))
     answer = body.reshape(answer, 0, heads, -1, size)
     body.give(body.reshape(body.step("Transpose", answer, perm=[0, 2, 1, 3]), 0, 0, -1))
     body.give(keys, 1)
     body.give(values, 2)
+
+
+def _shares(body: Body, scores: str, heads: int, groups: int) -> str:
+    """The softmax over the keys. With a sink one more score stands beside them, whose share goes to no key; of a smooth softmax without
+    one it is 0."""
+    if not body.input(_SINK) and body.attribute("smooth_softmax", 0) != 1:
+        return body.step("Softmax", scores, axis=-1)
+    sink = body.input(_SINK) or body.tensor(np.zeros(heads, helper.tensor_dtype_to_np_dtype(body.type_of(scores))))
+    shape = body.step("Shape", scores)
+    before = body.step("Slice", shape, body.whole(0), body.whole(4))
+    places = body.step("Slice", shape, body.whole(4), body.whole(5))
+    column = body.step("Concat", before, body.whole(1), axis=0)
+    beside = body.step("Expand", body.reshape(sink, 1, groups, heads // groups, 1, 1), column)
+    every = body.step("Softmax", body.step("Concat", scores, beside, axis=-1), axis=-1)
+    return body.step("Slice", every, body.whole(0), places, body.whole(4))
 
 
 def _bias(body: Body, heads: int, groups: int) -> str:

@@ -11,7 +11,7 @@ from assay.numerics.operators.matrix_products import product_shape
 from assay.numerics.operators.microsoft_activations import activated
 from assay.numerics.operators.record import MICROSOFT, OnnxOperator, alike
 from assay.numerics.oracle.contrib.body import Body, Unknown
-from assay.numerics.oracle.contrib.few_bits import COARSE, coarse_product, unpacked
+from assay.numerics.oracle.contrib.few_bits import COARSE, coarse_product, four_bit_floats, unpacked
 from assay.numerics.shapes.constraints import Inputs, Walk, equal, plain
 from assay.numerics.shapes.values import UNKNOWN, Node, Value
 
@@ -99,6 +99,30 @@ def _few_bits(body: Body) -> None:
     body.give(body.add(product, body.input(5)))
 
 
+def _four_bit_floats(body: Body) -> None:
+    """A times B^T, or B as it is stored where transB is 0; B of four-bit floats, one scale a block of the numbers in a row."""
+    size = (body.attribute("N"), body.attribute("K"))
+    weights = four_bit_floats(
+        body.stored(body.input(1)),
+        body.stored(body.input(2)),
+        size,
+        body.attribute("block_size"),
+        body.attribute("quant_type"),
+    )
+    if body.attribute("transB", 1):
+        weights = weights.T
+    body.give(body.step("MatMul", body.input(0), body.tensor(np.ascontiguousarray(weights))))
+
+
+def _four_bit_floats_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
+    shape = inputs[0].shape
+    if shape is None:
+        return [UNKNOWN]
+    inner, outer = ("K", "N") if node.attributes.get("transB", 1) else ("N", "K")
+    equal(shape[-1], node.attributes.get(inner), "the inner sizes of a matrix product")
+    return plain((*shape[:-1], node.attributes.get(outer)))
+
+
 def _few_bits_shape(node: Node, inputs: Inputs, _: Walk) -> Sequence[Value]:
     shape = inputs[0].shape
     if shape is None:
@@ -126,5 +150,5 @@ OPERATORS: tuple[OnnxOperator, ...] = (
         shape=_few_bits_shape,
     ),
     *alike("NhwcConv NhwcFusedConv", domain=MICROSOFT, shape=convolution_shape),
-    *alike("MatMulBnb4", domain=MICROSOFT, shape=_few_bits_shape),
+    *alike("MatMulBnb4", domain=MICROSOFT, decomposition=_four_bit_floats, shape=_four_bit_floats_shape),
 )

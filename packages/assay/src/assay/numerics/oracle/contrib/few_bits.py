@@ -1,5 +1,5 @@
 """Weights of few bits in blocks, and a product with them whose other side may be rounded to eight bits (ONNX Runtime,
-ContribOperators.md, MatMulNBits)."""
+ContribOperators.md, MatMulNBits and MatMulBnb4)."""
 
 # onnx.reference is untyped.
 # mypy: disable-error-code="no-untyped-call"
@@ -18,6 +18,17 @@ OPERATOR = "MatMulNBits"
 COARSE = 4
 """The accuracy level at which the other side may be rounded to eight bits, block by block."""
 _LEVELS = 127
+_HALF = (0.0, 0.0625 / 12, 8 / 12, 1.0, 4 / 12, 6 / 12, 2 / 12, 3 / 12)
+_FOUR_BIT_FLOATS = (
+    (*_HALF, *(-one for one in _HALF)),
+    (
+        -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+        -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+        0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+    ),
+)  # fmt: skip
+"""FP4, whose highest bit is the sign, and NF4, quantiles of the normal distribution (bitsandbytes; Dettmers et al. 2023, QLoRA,
+arXiv:2305.14314, appendix E)."""
 
 
 def unpacked(
@@ -45,6 +56,17 @@ def numbers_of(packed: Tensor, bits: int) -> Tensor:
     singles = np.unpackbits(packed.astype(np.uint8), axis=1, bitorder="little")
     singles = singles[:, : singles.shape[1] // bits * bits].reshape(len(packed), -1, bits)
     return np.asarray(singles @ (1 << np.arange(bits)))
+
+
+def four_bit_floats(packed: Tensor, scales: Tensor, size: tuple[int, int], length: int, kind: int) -> Tensor:
+    """Rows and columns of `size`, of the type of `scales`: two numbers a byte, the one in the higher bits first, and one scale for
+    each `length` numbers as they lie one behind the other."""
+    count = size[0] * size[1]
+    bytes_ = packed.reshape(-1).astype(np.uint8)
+    codes = np.stack([bytes_ >> 4, bytes_ & 15], axis=1).reshape(-1)[:count]
+    table = np.asarray(_FOUR_BIT_FLOATS[kind], np.float32).astype(scales.dtype)
+    whole = table[codes] * np.repeat(scales.reshape(-1), length)[:count]
+    return np.asarray(whole.reshape(size))
 
 
 def coarse_product(call: Call) -> Values | None:
