@@ -97,7 +97,9 @@ def test_a_worker_that_was_killed_from_outside_costs_no_result(same: tuple[Model
     def watch(job: Job, stage: Stage | None, *_: object) -> None:
         if not killed and stage is Stage.START:
             below = [one for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE]
-            killed.extend(one for one in below if process_tree.MARK in one.environ())  # and not a helper of this process
+            killed.extend(
+                one for one in below if process_tree.MARK in one.environ()
+            )  # and not a helper of this process
             killed[0].kill()
 
     results = list(Pool(1, watch=watch).launch(JobList([one.job for one in asked])))
